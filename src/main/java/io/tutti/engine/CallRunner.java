@@ -1,0 +1,182 @@
+package io.tutti.engine;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes a group's calls from the API's edge to the backend: checks, issue order, staging
+ * of heap buffers, and what happens when a call fails.
+ */
+final class CallRunner implements AutoCloseable {
+
+	private final GroupIdentity identity;
+
+	private final Backend backend;
+
+	private final FailureLatch latch;
+
+	private final FailureReporter reporter;
+
+	private final Timeouts timeouts;
+
+	private final IssueOrder order = new IssueOrder();
+
+	/** The call whose turn it is; whoever holds the turn may touch it. */
+	private final Call call = new Call();
+
+	private final NativeStage sendStage = new NativeStage();
+
+	private final NativeStage receiveStage = new NativeStage();
+
+	private final GroupWorker worker;
+
+	private volatile boolean closed;
+
+	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
+			Timeouts timeouts) {
+		this.identity = identity;
+		this.backend = backend;
+		this.latch = latch;
+		this.reporter = reporter;
+		this.timeouts = timeouts;
+		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
+	}
+
+	long issued() {
+		return this.order.issued();
+	}
+
+	/**
+	 * Runs a call on this thread. Seven parameters, since a record would be allocated per
+	 * call.
+	 */
+	void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
+			int root, Duration timeout) {
+		long count = check(collective, send, receive, type, root);
+		long timeoutNanos = Deadline.nanosOf(timeout);
+		if (this.worker.isCurrentThread()) {
+			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
+					+ this.identity.name() + " would wait for itself; use its async form");
+		}
+		requireOpen();
+		long issuedNanos = System.nanoTime();
+		long ticket = this.order.draw();
+		this.order.awaitTurn(ticket);
+		try {
+			this.call.deadline().restart(issuedNanos, timeoutNanos);
+			this.call.describe(ticket, collective, count, type, op, root);
+			runInTurn(send, receive);
+		}
+		finally {
+			this.order.pass(ticket);
+		}
+	}
+
+	/**
+	 * Runs a call on the worker thread; dependents of the future run on threads of their
+	 * own.
+	 */
+	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, Duration timeout) {
+		long count = check(collective, send, receive, type, root);
+		long timeoutNanos = Deadline.nanosOf(timeout);
+		requireOpen();
+		long issuedNanos = System.nanoTime();
+		CompletableFuture<Void> result = new CompletableFuture<>();
+		this.worker.submit(this.order::draw, (ticket) -> {
+			this.order.awaitTurn(ticket);
+			try {
+				this.call.deadline().restart(issuedNanos, timeoutNanos);
+				this.call.describe(ticket, collective, count, type, op, root);
+				runInTurn(send, receive);
+				Thread.startVirtualThread(() -> result.complete(null));
+			}
+			catch (RuntimeException | Error ex) {
+				Thread.startVirtualThread(() -> result.completeExceptionally(ex));
+			}
+			finally {
+				this.order.pass(ticket);
+			}
+		});
+		return result;
+	}
+
+	private long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root) {
+		Buffers.requireRoot(root, this.identity.worldSize());
+		return Buffers.check(collective, send, receive, type, this.identity.worldSize());
+	}
+
+	private void requireOpen() {
+		if (this.closed) {
+			throw new IllegalStateException("group " + this.identity.name() + " is closed");
+		}
+	}
+
+	private void runInTurn(MemorySegment send, MemorySegment receive) {
+		requireOpen();
+		Failure earlier = this.latch.failure();
+		if (earlier != null) {
+			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
+		}
+		try {
+			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
+			MemorySegment nativeSend = (send == receive) ? nativeReceive
+					: send.isNative() ? send : this.sendStage.ofSize(send.byteSize());
+			copyIn(send, nativeSend);
+			this.call.place(nativeSend.address(), nativeReceive.address());
+			this.backend.run(this.call);
+			copyOut(nativeReceive, receive);
+		}
+		catch (CollectiveException ex) {
+			throw settle(ex);
+		}
+		finally {
+			Reference.reachabilityFence(send);
+			Reference.reachabilityFence(receive);
+		}
+	}
+
+	private static void copyIn(MemorySegment source, MemorySegment target) {
+		if (source != target && !source.isNative()) {
+			MemorySegment.copy(source, 0, target, 0, source.byteSize());
+		}
+	}
+
+	private static void copyOut(MemorySegment source, MemorySegment target) {
+		if (source != target && !target.isNative()) {
+			MemorySegment.copy(source, 0, target, 0, target.byteSize());
+		}
+	}
+
+	/**
+	 * Reports what this rank saw and waits for the verdict, which is the cause on every
+	 * rank.
+	 */
+	private CollectiveException settle(CollectiveException seen) {
+		if (this.latch.failure() == null) {
+			this.reporter.report(seen.failure());
+			if (this.latch.await(this.timeouts.abort()) == null) {
+				this.latch.trip(seen.failure());
+			}
+		}
+		Failure verdict = this.latch.failure();
+		if (verdict == null || verdict.equals(seen.failure())) {
+			return seen;
+		}
+		return CollectiveException.of(this.identity.worldRank(), verdict, seen);
+	}
+
+	/** Refuses new calls; those that run must have been woken by a tripped latch. */
+	@Override
+	public void close() {
+		this.closed = true;
+		this.worker.close();
+		this.sendStage.close();
+		this.receiveStage.close();
+	}
+
+}

@@ -1,0 +1,45 @@
+package io.tutti.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Communication failed. One failure breaks the group for every rank: a group that threw
+ * this is never usable again. Carries its facts as data; nothing should match on the
+ * text.
+ */
+public abstract sealed class CollectiveException extends RuntimeException
+		permits CollectiveTimeoutException, CollectiveMismatchException, PeerLostException, GroupAbortedException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final transient Failure failure;
+
+	private final int rank;
+
+	CollectiveException(int rank, Failure failure, String hint, @Nullable Throwable cause) {
+		super("rank " + rank + ": " + failure.describe() + ". " + hint, cause);
+		this.rank = rank;
+		this.failure = failure;
+	}
+
+	/** The exception that stands for a failure, thrown on a rank. */
+	public static CollectiveException of(int rank, Failure failure, @Nullable Throwable cause) {
+		return switch (failure.kind()) {
+			case TIMEOUT -> new CollectiveTimeoutException(rank, failure, cause);
+			case MISMATCH -> new CollectiveMismatchException(rank, failure, cause);
+			case PEER_LOST -> new PeerLostException(rank, failure, cause);
+			case ABORTED -> new GroupAbortedException(rank, failure, cause);
+		};
+	}
+
+	/** What happened, the same on every rank. */
+	public Failure failure() {
+		return this.failure;
+	}
+
+	/** The rank that threw this. */
+	public int rank() {
+		return this.rank;
+	}
+
+}

@@ -1,0 +1,19 @@
+package io.tutti.engine;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The deadline of a collective passed; {@link Failure#ranks()} are the ranks that had not
+ * arrived.
+ */
+public final class CollectiveTimeoutException extends CollectiveException {
+
+	private static final long serialVersionUID = 1L;
+
+	CollectiveTimeoutException(int rank, Failure failure, @Nullable Throwable cause) {
+		super(rank, failure,
+				"Look at the named ranks: they are stopped, slow or elsewhere in the program; if they are only slow, raise tutti.timeout.collective",
+				cause);
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.tutti.engine;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+/**
+ * Native memory that stands in for heap buffers during a call, since the data path works
+ * on addresses. Grows to the largest buffer seen and lives as long as its group.
+ */
+final class NativeStage implements AutoCloseable {
+
+	private static final long ALIGNMENT = 64;
+
+	private Arena arena = Arena.ofShared();
+
+	private MemorySegment memory = MemorySegment.NULL;
+
+	/** Address of at least that many bytes; what they held before is undefined. */
+	MemorySegment ofSize(long bytes) {
+		if (this.memory.byteSize() < bytes) {
+			this.arena.close();
+			this.arena = Arena.ofShared();
+			this.memory = this.arena.allocate(bytes, ALIGNMENT);
+		}
+		return this.memory;
+	}
+
+	@Override
+	public void close() {
+		this.arena.close();
+	}
+
+}

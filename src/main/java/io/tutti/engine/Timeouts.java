@@ -1,0 +1,43 @@
+package io.tutti.engine;
+
+import java.time.Duration;
+
+/**
+ * How long each kind of wait may take; one tree, checked against itself.
+ *
+ * @param rendezvous until all ranks have met
+ * @param collective one collective call, unless the call says otherwise
+ * @param heartbeat silence after which a rank counts as lost
+ * @param abort how long a rank that saw a failure waits for rank 0's verdict
+ * @param drain from the request to stop until the group has ended
+ */
+public record Timeouts(Duration rendezvous, Duration collective, Duration heartbeat, Duration abort, Duration drain) {
+
+	/** The defaults that the documentation names. */
+	public static final Timeouts DEFAULTS = new Timeouts(Duration.ofMinutes(5), Duration.ofMinutes(10),
+			Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(30));
+
+	public Timeouts {
+		requirePositive("rendezvous", rendezvous);
+		requirePositive("collective", collective);
+		requirePositive("heartbeat", heartbeat);
+		requirePositive("abort", abort);
+		requirePositive("drain", drain);
+		if (abort.compareTo(heartbeat) > 0) {
+			throw new IllegalArgumentException("timeout abort (" + abort + ") must not exceed heartbeat (" + heartbeat
+					+ "): a verdict that takes longer than a silence is never waited for");
+		}
+	}
+
+	/** The same tree with another limit for collectives. */
+	public Timeouts withCollective(Duration timeout) {
+		return new Timeouts(this.rendezvous, timeout, this.heartbeat, this.abort, this.drain);
+	}
+
+	private static void requirePositive(String name, Duration timeout) {
+		if (timeout.isZero() || timeout.isNegative()) {
+			throw new IllegalArgumentException("timeout " + name + " must be more than zero, got " + timeout);
+		}
+	}
+
+}

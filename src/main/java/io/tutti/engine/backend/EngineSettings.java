@@ -1,0 +1,43 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.Timeouts;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a rank joins its group.
+ *
+ * @param backend name of the backend, such as {@code tcp}
+ * @param jobId name of the job; ranks of another job are refused
+ * @param token shared secret of the job, {@code null} for none; never logged
+ * @param generation which forming of the group this is, -1 to accept rank 0's
+ * @param bindAddress where rank 0 listens, {@code null} for the meeting point's own
+ * address
+ * @param advertisedHost host that peers use for this rank's data connections,
+ * {@code null} to find out
+ * @param dataPort port for data connections, 0 for the kernel's choice; the local rank is
+ * added to a fixed one
+ * @param congestionControl TCP congestion control for connections inside one host, where
+ * the kernel offers it; {@code system} to leave it alone
+ * @param timeouts how long each kind of wait may take
+ */
+public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
+		@Nullable String bindAddress, @Nullable String advertisedHost, int dataPort, String congestionControl,
+		Timeouts timeouts) {
+
+	/** The defaults that the documentation names. */
+	public static final EngineSettings DEFAULTS = new EngineSettings("tcp", "default", null, -1, null, null, 0, "cubic",
+			Timeouts.DEFAULTS);
+
+	public EngineSettings {
+		if (dataPort < 0 || dataPort > 65535) {
+			throw new IllegalArgumentException("data port must be in 0..65535, got " + dataPort);
+		}
+	}
+
+	@Override
+	public String toString() {
+		return "EngineSettings[backend=" + this.backend + ", jobId=" + this.jobId + ", token="
+				+ ((this.token != null) ? "hidden" : "none") + ", generation=" + this.generation + "]";
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.tutti.engine.rendezvous;
+
+import io.tutti.engine.Failure;
+
+/**
+ * What the control plane tells this process. Called on the control plane's own thread:
+ * must not block.
+ */
+public interface ControlEvents {
+
+	/**
+	 * A verdict, the same on every rank. A {@link Failure.Kind#PEER_LOST} breaks every
+	 * group that holds the lost rank; anything else only the group it names.
+	 */
+	void failed(Failure verdict);
+
+	/** Somebody asked that the whole group stop at its next step boundary. */
+	void drainRequested(String reason);
+
+	/**
+	 * The sequence number of the last call that this rank has entered in a group, -1 for
+	 * none; rank 0 asks to find out who is missing.
+	 */
+	long lastEntered(String group);
+
+	/** Something an operator may want to know. */
+	void note(String message);
+
+	/** Something is not as it should be, though the group is whole. */
+	void warn(String message);
+
+}
