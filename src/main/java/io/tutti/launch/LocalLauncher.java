@@ -83,9 +83,17 @@ public final class LocalLauncher {
 		}
 	}
 
+	/** Other programs may not be able to listen on a port that is held for them. */
 	private MeetingPort meetingPort() {
 		Integer given = this.plan.masterPort();
-		return (given != null) ? MeetingPort.given(given) : MeetingPort.free();
+		if (given != null) {
+			return MeetingPort.given(given);
+		}
+		MeetingPort port = MeetingPort.free();
+		if (this.plan.command().kind() == LaunchedCommand.Kind.PROGRAM) {
+			port.close();
+		}
+		return port;
 	}
 
 	private void startRanks(RankGroup group, int masterPort, int restart) throws IOException {
