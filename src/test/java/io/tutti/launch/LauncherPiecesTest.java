@@ -2,15 +2,20 @@ package io.tutti.launch;
 
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -99,6 +104,19 @@ class LauncherPiecesTest {
 		assertThat(words).contains("--add-modules=jdk.incubator.vector")
 			.endsWith("-cp", System.getProperty("java.class.path"), "io.tutti.Main")
 			.noneMatch((word) -> word.startsWith("-javaagent"));
+	}
+
+	@Test
+	void ourOwnProgramIsTheJarWhereItRunsFromOne(@TempDir Path directory) throws Exception {
+		Manifest manifest = new Manifest();
+		manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+		manifest.getMainAttributes().putValue("Start-Class", "io.tutti.Main");
+		Path jar = directory.resolve("tutti.jar");
+		new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+		List<String> flags = List.of("-Xmx1g", "-agentlib:jdwp=transport=dt_socket,address=5005", "-Dtutti.a=b");
+		assertThat(OwnProgram.of(Path.of("java"), flags, jar.toString(), "io.tutti.Main").words())
+			.containsExactly("java", "-Xmx1g", "-Dtutti.a=b", "-jar", jar.toString());
+		assertThat(OwnProgram.of(Path.of("java"), flags, jar.toString(), "io.other.Main").words()).contains("-cp");
 	}
 
 	@Test
