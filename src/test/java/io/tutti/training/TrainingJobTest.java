@@ -18,6 +18,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.backend.SimulatedWorld;
+import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -161,6 +162,18 @@ class TrainingJobTest {
 			}
 		});
 		assertThat(heard).containsExactly("started 1437+360 9610 90", "epoch 1/2", "epoch 2/2", "finished");
+	}
+
+	@Test
+	void stepsLeaveNoNativeObjectBehind() throws Exception {
+		List<Long> objects = new ArrayList<>();
+		train(1, (_) -> withEpochs(3), (_) -> new TrainingListener() {
+			@Override
+			public void epochDone(EpochResult result) {
+				objects.add(Pointer.totalCount());
+			}
+		});
+		assertThat(objects.getLast()).isLessThanOrEqualTo(objects.getFirst());
 	}
 
 	@Test
