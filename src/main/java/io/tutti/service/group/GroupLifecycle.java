@@ -2,6 +2,7 @@ package io.tutti.service.group;
 
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
@@ -42,6 +43,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 	private final CompletableFuture<JoinedGroup> formed = new CompletableFuture<>();
 
 	private final CompletableFuture<Failure> broken = new CompletableFuture<>();
+
+	private final AtomicBoolean left = new AtomicBoolean();
 
 	private @Nullable Thread joining;
 
@@ -117,10 +120,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 			thread.interrupt();
 			await(thread);
 		}
-		JoinedGroup group = joined();
-		if (group != null) {
-			group.close();
-		}
+		leave();
 	}
 
 	@Override
@@ -148,14 +148,19 @@ public final class GroupLifecycle implements SmartLifecycle {
 		}
 	}
 
+	/** The application may have stopped while the ranks met. */
 	private void adopt(JoinedGroup group) {
-		synchronized (this) {
-			if (!this.closed) {
-				this.formed.complete(group);
-				return;
-			}
+		this.formed.complete(group);
+		if (this.closed) {
+			leave();
 		}
-		group.close();
+	}
+
+	private void leave() {
+		JoinedGroup group = joined();
+		if (group != null && this.left.compareAndSet(false, true)) {
+			group.close();
+		}
 	}
 
 	private synchronized @Nullable Thread close() {
