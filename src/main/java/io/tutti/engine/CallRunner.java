@@ -3,6 +3,7 @@ package io.tutti.engine;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,8 @@ final class CallRunner implements AutoCloseable {
 
 	private final GroupWorker worker;
 
+	private volatile long lastEntered = -1;
+
 	private volatile boolean closed;
 
 	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
@@ -46,8 +49,8 @@ final class CallRunner implements AutoCloseable {
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
 
-	long issued() {
-		return this.order.issued();
+	long lastEntered() {
+		return this.lastEntered;
 	}
 
 	/**
@@ -122,6 +125,7 @@ final class CallRunner implements AutoCloseable {
 		if (earlier != null) {
 			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
 		}
+		this.lastEntered = this.call.sequence();
 		try {
 			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
 			MemorySegment nativeSend = (send == receive) ? nativeReceive
@@ -170,10 +174,21 @@ final class CallRunner implements AutoCloseable {
 		return CollectiveException.of(this.identity.worldRank(), verdict, seen);
 	}
 
-	/** Refuses new calls; those that run must have been woken by a tripped latch. */
+	/**
+	 * Refuses new calls, fails those that run or wait, and returns when none touches the
+	 * group's memory any more.
+	 */
 	@Override
 	public void close() {
 		this.closed = true;
+		long ticket = this.order.draw();
+		if (!this.order.isTurn(ticket)) {
+			this.latch.trip(Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
+					List.of(this.identity.worldRank()), "this rank closed the group during a call"));
+			this.backend.wake();
+		}
+		this.order.awaitTurn(ticket);
+		this.order.pass(ticket);
 		this.worker.close();
 		this.sendStage.close();
 		this.receiveStage.close();

@@ -26,9 +26,9 @@ final class IssueOrder {
 		return this.issued.getAndIncrement();
 	}
 
-	/** How many tickets have been drawn. */
-	long issued() {
-		return this.issued.get();
+	/** Whether it is the ticket's turn. */
+	boolean isTurn(long ticket) {
+		return this.serving == ticket;
 	}
 
 	/** Waits until it is the ticket's turn; an interrupt is kept for the call to see. */

@@ -95,9 +95,14 @@ public final class ProcessGroup implements AutoCloseable {
 		return this.latch.failure();
 	}
 
-	/** How many collectives this rank has issued. */
-	public long issued() {
-		return this.runner.issued();
+	/** Sequence number of the last collective that this rank has begun, -1 for none. */
+	public long lastEntered() {
+		return this.runner.lastEntered();
+	}
+
+	/** Ends the sleep of a call that waits, so that it sees a failure at once. */
+	public void wake() {
+		this.backend.wake();
 	}
 
 	/**
@@ -201,17 +206,16 @@ public final class ProcessGroup implements AutoCloseable {
 	 */
 	public void abort(String reason) {
 		Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()), reason);
-		if (this.latch.failure() == null) {
+		if (this.latch.trip(failure)) {
 			this.reporter.report(failure);
-			this.latch.trip(failure);
 		}
 		this.backend.wake();
 	}
 
 	/**
-	 * Leaves the group: calls that run or wait fail, then connections and memory are
-	 * given back. Does nothing the second time. Ranks that still call collectives will
-	 * find this one lost.
+	 * Leaves the group: calls that run or wait on this rank fail, then connections and
+	 * memory are given back. Does nothing the second time. Ranks that still call
+	 * collectives will find this one gone.
 	 */
 	@Override
 	public void close() {

@@ -10,8 +10,26 @@ public final class CheckpointException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
-	CheckpointException(String message, @Nullable Throwable cause) {
+	private final boolean knownToAll;
+
+	private CheckpointException(String message, boolean knownToAll, @Nullable Throwable cause) {
 		super(message, cause);
+		this.knownToAll = knownToAll;
+	}
+
+	/** A checkpoint that every rank refuses together. */
+	static CheckpointException refused(String reason) {
+		return new CheckpointException(reason, true, null);
+	}
+
+	/** A checkpoint that rank 0 cannot keep. */
+	static CheckpointException notKept(String reason, Throwable cause) {
+		return new CheckpointException(reason, false, cause);
+	}
+
+	/** Whether every rank throws this. */
+	boolean isKnownToAll() {
+		return this.knownToAll;
 	}
 
 }

@@ -1,7 +1,9 @@
 package io.tutti.training;
 
+import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 
+import io.tutti.engine.CollectiveException;
 import io.tutti.engine.ProcessGroup;
 
 import org.jspecify.annotations.Nullable;
@@ -47,7 +49,15 @@ public final class TrainingJob {
 	 * @throws io.tutti.engine.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
-		throw new UnsupportedOperationException("lands with the training loop");
+		try {
+			return train();
+		}
+		catch (RuntimeException | Error ex) {
+			if (!isKnownToAll(ex)) {
+				this.group.abort("rank " + this.group.rank() + " cannot go on training: " + ex.getMessage());
+			}
+			throw ex;
+		}
 	}
 
 	/**
@@ -57,6 +67,43 @@ public final class TrainingJob {
 	 */
 	public void requestStop(String reason) {
 		this.stopReason.compareAndSet(null, reason);
+	}
+
+	private TrainingSummary train() {
+		Path report = (this.group.rank() == 0) ? this.options.report() : null;
+		if (report != null) {
+			TrainingReport.requirePlace(report);
+		}
+		IntraOpThreads.set(this.options.threads());
+		Dataset data = (this.options.data() != null) ? TableReader.read(this.options.data()) : Digits.read();
+		JobFingerprint job = JobFingerprint.of(this.options, data);
+		ParameterAgreement.require(this.group, job.with("epochs", this.options.epochs())
+			.with("checkpoint", (this.options.checkpointDirectory() != null) ? "kept" : "none"));
+		TrainingSummary summary = train(data, job);
+		if (report != null) {
+			TrainingReport.of(summary).write(report);
+		}
+		this.listener.finished(summary);
+		return summary;
+	}
+
+	private TrainingSummary train(Dataset data, JobFingerprint job) {
+		DataSplit split = DataSplit.of(data, this.options.seed());
+		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job,
+				split)) {
+			loop.restore((this.options.data() != null) ? this.options.data().toString() : "digits");
+			loop.run();
+			return loop.summarise();
+		}
+	}
+
+	/** Whether the other ranks throw the same, and need not be told. */
+	private static boolean isKnownToAll(Throwable failure) {
+		return switch (failure) {
+			case CollectiveException _, ReplicaMismatchException _, TrainingDivergedException _ -> true;
+			case CheckpointException checkpoint -> checkpoint.isKnownToAll();
+			default -> false;
+		};
 	}
 
 }

@@ -1,10 +1,30 @@
 package io.tutti.engine.backend;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+
 import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.Rendezvous;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.transport.Transport;
+import io.tutti.engine.transport.tcp.DataListener;
+import io.tutti.engine.transport.tcp.TcpSettings;
+import io.tutti.engine.transport.tcp.TcpTransport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One rank's engine: the group that holds every rank, the control plane, and the order in
@@ -14,20 +34,95 @@ public final class Engine implements AutoCloseable {
 
 	private final Membership membership;
 
+	private final GroupRegistry registry;
+
 	private final ProcessGroup world;
 
-	Engine(Membership membership, ProcessGroup world) {
+	private final DataListener listener;
+
+	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, DataListener listener) {
 		this.membership = membership;
+		this.registry = registry;
 		this.world = world;
+		this.listener = listener;
 	}
 
 	/**
 	 * Meets the other ranks and forms the group; returns when every rank has come.
-	 * @throws io.tutti.engine.rendezvous.RendezvousException if the ranks do not meet or
-	 * this one is refused
+	 * @throws RendezvousException if the ranks do not meet or this one is refused
 	 */
-	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener listener) {
-		throw new UnsupportedOperationException("lands with the transport");
+	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		DataListener listener = listen(assignment, settings);
+		Membership membership = null;
+		try {
+			GroupRegistry registry = new GroupRegistry(events);
+			FailureLatch latch = new FailureLatch();
+			registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
+			membership = Rendezvous.meet(assignment, rendezvous(settings, listener.port()), registry,
+					Deadline.after(settings.timeouts().rendezvous()));
+			listener.start(assignment.rank(), membership.sessionKey());
+			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
+					membership.generation());
+			Transport transport = new TcpTransport(identity, latch, membership.roster(), listener,
+					membership.sessionKey(), tcp(assignment, settings), events);
+			ProcessGroup world = new ProcessGroup(identity,
+					new TransportBackend(identity, transport, ReductionKernels.get()), latch, membership.control(),
+					settings.timeouts());
+			registry.ready(world);
+			return new Engine(membership, registry, world, listener);
+		}
+		catch (IOException ex) {
+			throw closed(listener, membership, new UncheckedIOException("the group could not be set up", ex));
+		}
+		catch (RuntimeException ex) {
+			throw closed(listener, membership, ex);
+		}
+	}
+
+	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,
+			RuntimeException cause) {
+		listener.close();
+		if (membership != null) {
+			membership.control().close();
+		}
+		return cause;
+	}
+
+	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
+		int port = (settings.dataPort() == 0) ? 0 : settings.dataPort() + assignment.localRank();
+		try {
+			InetAddress master = InetAddress.getByName(assignment.masterAddress());
+			return DataListener.open(master.isLoopbackAddress() ? master : null, port);
+		}
+		catch (UnknownHostException ex) {
+			return listenEverywhere(port);
+		}
+		catch (IOException ex) {
+			throw new RendezvousException(RendezvousException.Reason.ADDRESS, String.valueOf(ex.getMessage()),
+					List.of(), ex);
+		}
+	}
+
+	/** A name that does not resolve yet is no loopback: its host may still be starting. */
+	private static DataListener listenEverywhere(int port) {
+		try {
+			return DataListener.open(null, port);
+		}
+		catch (IOException ex) {
+			throw new RendezvousException(RendezvousException.Reason.ADDRESS, String.valueOf(ex.getMessage()),
+					List.of(), ex);
+		}
+	}
+
+	private static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
+		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
+				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
+				settings.timeouts().abort().dividedBy(2));
+	}
+
+	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
+		boolean crowded = assignment.localWorldSize() > Runtime.getRuntime().availableProcessors();
+		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), crowded);
 	}
 
 	/** The group that holds every rank. */
@@ -45,11 +140,20 @@ public final class Engine implements AutoCloseable {
 		return this.membership;
 	}
 
+	/**
+	 * Who hears that the whole group shall stop at its next step boundary. Called on the
+	 * control plane's thread; at once if the request came before.
+	 */
+	public void onDrain(Consumer<String> action) {
+		this.registry.onDrain(action);
+	}
+
 	/** Leaves the group and gives everything back, in reverse order of opening. */
 	@Override
 	public void close() {
 		this.world.close();
 		this.membership.control().close();
+		this.listener.close();
 	}
 
 }

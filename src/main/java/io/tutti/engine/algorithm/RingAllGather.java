@@ -1,0 +1,36 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+
+/**
+ * All-gather round a ring: in {@code N - 1} steps each rank passes on what came last.
+ * Each rank sends {@code N - 1} parts, the least possible.
+ * <p>
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
+ * operations in MPICH, International Journal of High Performance Computing Applications
+ * 19 (2005).
+ */
+final class RingAllGather implements Algorithm {
+
+	private final RingPass pass;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	RingAllGather(RingPass pass, int rank, int worldSize) {
+		this.pass = pass;
+		this.rank = rank;
+		this.worldSize = worldSize;
+	}
+
+	@Override
+	public void run(Call call) {
+		long part = call.bytes();
+		NativeMemory.copy(call.sendAddress(), call.receiveAddress() + this.rank * part, part);
+		this.pass.prepare(call.receiveAddress(), part * this.worldSize, part, call.type(), call.op());
+		this.pass.run(0, this.worldSize - 1);
+	}
+
+}

@@ -1,0 +1,171 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * The stream that flows round a ring. A buffer is cut into one chunk per rank. In step
+ * {@code s} rank {@code r} sends chunk {@code r - s} to the next rank and takes chunk
+ * {@code r - s - 1} from the previous one; so what it sends in a step is what it took in
+ * the step before, and every byte may go on as soon as it has come. There is no step on
+ * the wire, only two streams.
+ */
+final class RingPass {
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private final ReductionKernels kernels;
+
+	private long address;
+
+	private long bytes;
+
+	private long chunkBytes;
+
+	private int steps;
+
+	private int reducingSteps;
+
+	private DataType type = DataType.FLOAT32;
+
+	private ReduceOp op = ReduceOp.SUM;
+
+	private int sendStep;
+
+	private long sendOffset;
+
+	private int receiveStep;
+
+	private long receiveOffset;
+
+	RingPass(int rank, int worldSize, Transport transport, ReductionKernels kernels) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.kernels = kernels;
+	}
+
+	/**
+	 * Says what the next pass works on.
+	 * @param chunkBytes bytes of each rank's chunk; the last ones may be short or empty
+	 */
+	void prepare(long address, long bytes, long chunkBytes, DataType type, ReduceOp op) {
+		this.address = address;
+		this.bytes = bytes;
+		this.chunkBytes = chunkBytes;
+		this.type = type;
+		this.op = op;
+	}
+
+	/**
+	 * Runs the pass.
+	 * @param reducingSteps in so many steps, the first, what comes is combined with what
+	 * is there; in the others it replaces it
+	 */
+	void run(int reducingSteps, int steps) {
+		this.reducingSteps = reducingSteps;
+		this.steps = steps;
+		this.sendStep = 0;
+		this.sendOffset = 0;
+		this.receiveStep = 0;
+		this.receiveOffset = 0;
+		Link next = this.transport.link((this.rank + 1) % this.worldSize);
+		Link previous = this.transport.link(Math.floorMod(this.rank - 1, this.worldSize));
+		while (true) {
+			boolean moved = send(next) | receive(previous);
+			boolean flushed = (this.sendStep == steps) ? next.greet() : next.flush();
+			if (flushed && this.sendStep == steps && this.receiveStep == steps && previous.greeted()) {
+				return;
+			}
+			if (moved) {
+				this.transport.moved();
+			}
+			else {
+				this.transport.stalled();
+			}
+		}
+	}
+
+	private boolean send(Link next) {
+		boolean moved = false;
+		while (this.sendStep < this.steps) {
+			int chunk = Math.floorMod(this.rank - this.sendStep, this.worldSize);
+			long end = length(chunk);
+			long available = available(end);
+			if (this.sendOffset < available) {
+				long sent = next.send(start(chunk) + this.sendOffset, available - this.sendOffset);
+				this.sendOffset += sent;
+				moved |= sent > 0;
+			}
+			if (available < end || this.sendOffset < end) {
+				return moved;
+			}
+			this.sendStep++;
+			this.sendOffset = 0;
+		}
+		return moved;
+	}
+
+	/** How much of the chunk that is being sent is final as far as this rank goes. */
+	private long available(long end) {
+		int source = this.sendStep - 1;
+		if (source < this.receiveStep) {
+			return end;
+		}
+		return (source == this.receiveStep) ? this.receiveOffset : -1;
+	}
+
+	private boolean receive(Link previous) {
+		boolean moved = false;
+		while (this.receiveStep < this.steps) {
+			int chunk = Math.floorMod(this.rank - this.receiveStep - 1, this.worldSize);
+			long end = length(chunk);
+			if (this.receiveOffset < end) {
+				long target = start(chunk) + this.receiveOffset;
+				long got = (this.receiveStep < this.reducingSteps) ? combine(previous, target, end - this.receiveOffset)
+						: previous.receive(target, end - this.receiveOffset);
+				if (got == 0) {
+					return moved;
+				}
+				moved = true;
+				this.receiveOffset += got;
+			}
+			if (this.receiveOffset < end) {
+				return moved;
+			}
+			this.receiveStep++;
+			this.receiveOffset = 0;
+		}
+		return moved;
+	}
+
+	/** Combines what has come, which stands for the ranks before, with what is here. */
+	private long combine(Link previous, long target, long wantedBytes) {
+		long count = previous.readable(wantedBytes) / this.type.bytes();
+		if (count == 0) {
+			return 0;
+		}
+		this.kernels.reduce(this.type, this.op, target, previous.readAddress(), target, count);
+		if (this.receiveStep == this.reducingSteps - 1) {
+			this.kernels.finish(this.type, this.op, target, count, this.worldSize);
+		}
+		previous.consume(count * this.type.bytes());
+		return count * this.type.bytes();
+	}
+
+	private long start(int chunk) {
+		return this.address + Math.min(chunk * this.chunkBytes, this.bytes);
+	}
+
+	private long length(int chunk) {
+		return Math.min((chunk + 1) * this.chunkBytes, this.bytes) - Math.min(chunk * this.chunkBytes, this.bytes);
+	}
+
+}

@@ -1,0 +1,114 @@
+package io.tutti.engine.backend;
+
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.rendezvous.ControlEvents;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This process's groups, as the control plane reaches them: breaks those that a verdict
+ * concerns, and says how far each has come.
+ */
+final class GroupRegistry implements ControlEvents {
+
+	private static final class Entry {
+
+		private final GroupIdentity identity;
+
+		private final FailureLatch latch;
+
+		private volatile @Nullable ProcessGroup group;
+
+		Entry(GroupIdentity identity, FailureLatch latch) {
+			this.identity = identity;
+			this.latch = latch;
+		}
+
+	}
+
+	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
+
+	private final CollectiveListener listener;
+
+	private volatile Consumer<String> drain = (reason) -> {
+	};
+
+	private volatile @Nullable String drainReason;
+
+	GroupRegistry(CollectiveListener listener) {
+		this.listener = listener;
+	}
+
+	/** Takes a group in before it can run, so that no verdict misses it. */
+	void add(GroupIdentity identity, FailureLatch latch) {
+		this.entries.put(identity.name(), new Entry(identity, latch));
+	}
+
+	/** The group is ready to run. */
+	void ready(ProcessGroup group) {
+		Entry entry = this.entries.get(group.name());
+		if (entry != null) {
+			entry.group = group;
+		}
+	}
+
+	/** Who hears that the whole group shall stop; at once if it was asked for before. */
+	void onDrain(Consumer<String> action) {
+		this.drain = action;
+		String reason = this.drainReason;
+		if (reason != null) {
+			action.accept(reason);
+		}
+	}
+
+	@Override
+	public void failed(Failure verdict) {
+		for (Entry entry : this.entries.values()) {
+			if (concerns(verdict, entry.identity) && entry.latch.trip(verdict)) {
+				this.listener.broken(verdict);
+				ProcessGroup group = entry.group;
+				if (group != null) {
+					group.wake();
+				}
+			}
+		}
+	}
+
+	private static boolean concerns(Failure verdict, GroupIdentity group) {
+		if (verdict.kind() == Failure.Kind.PEER_LOST) {
+			return verdict.ranks().stream().anyMatch(group.members()::contains);
+		}
+		return verdict.group().equals(group.name());
+	}
+
+	@Override
+	public void drainRequested(String reason) {
+		this.drainReason = reason;
+		this.drain.accept(reason);
+	}
+
+	@Override
+	public long lastEntered(String group) {
+		Entry entry = this.entries.get(group);
+		ProcessGroup found = (entry != null) ? entry.group : null;
+		return (found != null) ? found.lastEntered() : -1;
+	}
+
+	@Override
+	public void note(String message) {
+		this.listener.note(message);
+	}
+
+	@Override
+	public void warn(String message) {
+		this.listener.warn(message);
+	}
+
+}

@@ -1,0 +1,73 @@
+package io.tutti.engine.backend;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.SimulatedControl;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import io.tutti.engine.transport.simulated.SimulatedTransport;
+
+/**
+ * All ranks of a group in one JVM, each driven by a thread of the caller's: the same
+ * algorithms, order, deadlines and failures as between processes, over queues.
+ */
+public final class SimulatedWorld implements AutoCloseable {
+
+	private final SimulatedNetwork network = new SimulatedNetwork();
+
+	private final SimulatedControl control;
+
+	private final List<ProcessGroup> groups = new ArrayList<>();
+
+	private final List<ControlPlane> planes = new ArrayList<>();
+
+	/** A group whose ranks have all met. */
+	public SimulatedWorld(int worldSize, Timeouts timeouts) {
+		this.control = new SimulatedControl(worldSize);
+		for (int rank = 0; rank < worldSize; rank++) {
+			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
+			FailureLatch latch = new FailureLatch();
+			GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+			registry.add(identity, latch);
+			ControlPlane plane = this.control.join(rank, registry);
+			ProcessGroup group = new ProcessGroup(identity, new TransportBackend(identity,
+					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get()), latch, plane,
+					timeouts);
+			registry.ready(group);
+			this.planes.add(plane);
+			this.groups.add(group);
+		}
+	}
+
+	/** The group as a rank sees it. */
+	public ProcessGroup group(int rank) {
+		return this.groups.get(rank);
+	}
+
+	/** The control plane as a rank sees it. */
+	public ControlPlane control(int rank) {
+		return this.planes.get(rank);
+	}
+
+	/**
+	 * Ends a rank as if its process had died: its connections close, then others hear.
+	 */
+	public void kill(int rank) {
+		this.network.cut(rank);
+		this.control.kill(rank);
+	}
+
+	@Override
+	public void close() {
+		this.groups.forEach(ProcessGroup::close);
+		this.planes.forEach(ControlPlane::close);
+	}
+
+}

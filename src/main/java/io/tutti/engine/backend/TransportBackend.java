@@ -1,0 +1,59 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.algorithm.AlgorithmSelector;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * Our own algorithms over a transport. With one rank every collective is the identity.
+ */
+final class TransportBackend implements Backend {
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private final AlgorithmSelector selector;
+
+	TransportBackend(GroupIdentity identity, Transport transport, ReductionKernels kernels) {
+		this.worldSize = identity.worldSize();
+		this.transport = transport;
+		this.selector = new AlgorithmSelector(identity, transport, kernels);
+	}
+
+	@Override
+	public String name() {
+		return this.transport.name();
+	}
+
+	@Override
+	public void run(Call call) {
+		if (this.worldSize == 1) {
+			identity(call);
+			return;
+		}
+		this.transport.begin(call);
+		this.selector.select(call).run(call);
+	}
+
+	private static void identity(Call call) {
+		if (call.sendAddress() != call.receiveAddress()) {
+			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
+		}
+	}
+
+	@Override
+	public void wake() {
+		this.transport.wake();
+	}
+
+	@Override
+	public void close() {
+		this.transport.close();
+	}
+
+}

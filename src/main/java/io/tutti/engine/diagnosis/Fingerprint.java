@@ -1,0 +1,72 @@
+package io.tutti.engine.diagnosis;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * What two ranks must agree on before either uses the other's data: 32 bytes that go
+ * ahead of every call on every link. Compared as four words, so that agreement costs
+ * nothing; taken apart only to explain a difference.
+ *
+ * @param sequence place in the group's order of calls
+ * @param collective what was called
+ * @param count elements that a rank gives
+ * @param type element type
+ * @param op operator
+ * @param root root rank
+ */
+public record Fingerprint(long sequence, Collective collective, long count, DataType type, ReduceOp op, int root) {
+
+	/** Size on the wire. */
+	public static final int BYTES = 32;
+
+	/** Last word of every fingerprint: shows that a stream is still in step. */
+	private static final long MARK = 0x5455_5454_4943_4131L;
+
+	/** Writes a call's fingerprint to native memory. */
+	public static void write(Call call, long address) {
+		NativeMemory.putLong(address, call.sequence());
+		NativeMemory.putLong(address + 8, call.count());
+		NativeMemory.putLong(address + 16, (long) call.root() << 32 | (long) call.collective().ordinal() << 16
+				| (long) call.type().ordinal() << 8 | call.op().ordinal());
+		NativeMemory.putLong(address + 24, MARK);
+	}
+
+	/** Whether two fingerprints in native memory are the same. */
+	public static boolean same(long left, long right) {
+		return NativeMemory.getLong(left) == NativeMemory.getLong(right)
+				&& NativeMemory.getLong(left + 8) == NativeMemory.getLong(right + 8)
+				&& NativeMemory.getLong(left + 16) == NativeMemory.getLong(right + 16)
+				&& NativeMemory.getLong(left + 24) == NativeMemory.getLong(right + 24);
+	}
+
+	/**
+	 * Takes a fingerprint in native memory apart.
+	 * @throws IllegalArgumentException if the bytes are no fingerprint
+	 */
+	public static Fingerprint read(long address) {
+		if (NativeMemory.getLong(address + 24) != MARK) {
+			throw new IllegalArgumentException("the stream is out of step: these bytes are no fingerprint");
+		}
+		long what = NativeMemory.getLong(address + 16);
+		return new Fingerprint(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
+				NativeMemory.getLong(address + 8), DataType.ofOrdinal((int) (what >> 8 & 0xff)),
+				ReduceOp.ofOrdinal((int) (what & 0xff)), (int) (what >> 32));
+	}
+
+	/** The call in words, such as {@code all-reduce #7 (count 1024, float32, sum)}. */
+	@Override
+	public String toString() {
+		String call = this.collective + " #" + this.sequence;
+		return switch (this.collective) {
+			case ALL_REDUCE -> call + " (count " + this.count + ", " + this.type + ", " + this.op + ")";
+			case BROADCAST -> call + " (count " + this.count + ", " + this.type + ", root " + this.root + ")";
+			case ALL_GATHER -> call + " (count " + this.count + ", " + this.type + ")";
+			case BARRIER -> call;
+		};
+	}
+
+}

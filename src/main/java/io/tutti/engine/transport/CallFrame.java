@@ -1,0 +1,99 @@
+package io.tutti.engine.transport;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.diagnosis.Fingerprint;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What all links of a group share about the call that has the turn: its fingerprint in
+ * native memory, and how its failures are told.
+ */
+public final class CallFrame {
+
+	private final GroupIdentity identity;
+
+	private final FailureLatch latch;
+
+	private final long fingerprint;
+
+	private @Nullable Call call;
+
+	private long sequence = -1;
+
+	/**
+	 * A frame whose memory lives as long as the arena.
+	 */
+	public CallFrame(GroupIdentity identity, FailureLatch latch, Arena arena) {
+		this.identity = identity;
+		this.latch = latch;
+		this.fingerprint = arena.allocate(Fingerprint.BYTES, 64).address();
+	}
+
+	/** Takes up a call. */
+	public void begin(Call call) {
+		this.call = call;
+		this.sequence = call.sequence();
+		Fingerprint.write(call, this.fingerprint);
+	}
+
+	/** The call that has the turn. */
+	public Call call() {
+		Call current = this.call;
+		if (current == null) {
+			throw new IllegalStateException("no call has begun");
+		}
+		return current;
+	}
+
+	/** The group and this process's place in it. */
+	public GroupIdentity identity() {
+		return this.identity;
+	}
+
+	/** Whether the group is broken. */
+	public FailureLatch latch() {
+		return this.latch;
+	}
+
+	long sequence() {
+		return this.sequence;
+	}
+
+	long fingerprint() {
+		return this.fingerprint;
+	}
+
+	/** A peer of the group was lost. */
+	public CollectiveException lost(int peer, String detail, @Nullable Throwable cause) {
+		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
+	}
+
+	CollectiveException mismatch(int peer, long theirs) {
+		String other;
+		try {
+			other = Fingerprint.read(theirs).toString();
+		}
+		catch (IllegalArgumentException ex) {
+			other = "something unknown (" + ex.getMessage() + ")";
+		}
+		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer),
+				"rank " + this.identity.worldRank() + " called " + Fingerprint.read(this.fingerprint) + ", rank "
+						+ this.identity.members().get(peer) + " called " + other,
+				null);
+	}
+
+	/** The call failed, by this kind, at the hands of these ranks of the group. */
+	CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail, @Nullable Throwable cause) {
+		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
+		return CollectiveException.of(this.identity.worldRank(),
+				Failure.inside(kind, this.identity.name(), call(), worldRanks, detail), cause);
+	}
+
+}

@@ -1,0 +1,254 @@
+package io.tutti.engine.transport;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.diagnosis.Fingerprint;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A link over a {@link Wire}. A call's fingerprint and its first bytes leave in one write
+ * and are taken up in one read, so that a small call costs one system call each way; what
+ * follows moves between the wire and the caller's memory with no copy.
+ */
+public final class StreamLink implements Link {
+
+	/** Bytes that ride along with a fingerprint; more would cost a copy that matters. */
+	private static final int SMALL_BYTES = 8 * 1024;
+
+	/**
+	 * What a reduction takes in at once: fits the second-level cache beside its result.
+	 */
+	private static final int LARGE_BYTES = 256 * 1024;
+
+	private static final long ALIGNMENT = 64;
+
+	private final int peer;
+
+	private final CallFrame frame;
+
+	private final Arena arena;
+
+	private final long out;
+
+	private int outStart;
+
+	private int outEnd;
+
+	private long sentFor = -1;
+
+	private long in;
+
+	private int inCapacity = SMALL_BYTES;
+
+	private int inStart;
+
+	private int inEnd;
+
+	private long greetedFor = -1;
+
+	private boolean blockedReading;
+
+	private boolean blockedWriting;
+
+	private @Nullable Wire wire;
+
+	/** A link whose wire is not there yet. */
+	public StreamLink(int peer, CallFrame frame, Arena arena) {
+		this.peer = peer;
+		this.frame = frame;
+		this.arena = arena;
+		this.out = arena.allocate(Fingerprint.BYTES + SMALL_BYTES, ALIGNMENT).address();
+		this.in = arena.allocate(SMALL_BYTES, ALIGNMENT).address();
+	}
+
+	/** Gives the link its wire. */
+	public void connect(Wire wire) {
+		this.wire = wire;
+	}
+
+	/** Whether the link has a wire. */
+	public boolean connected() {
+		return this.wire != null;
+	}
+
+	/** The rank of the group at the other end. */
+	public int peer() {
+		return this.peer;
+	}
+
+	/** Whether the last attempt to take in bytes found none. */
+	public boolean blockedReading() {
+		return this.blockedReading;
+	}
+
+	/** Whether the last attempt to send found the way blocked. */
+	public boolean blockedWriting() {
+		return this.blockedWriting;
+	}
+
+	/** Forgets what earlier calls were waiting for. */
+	public void unblock() {
+		this.blockedReading = false;
+		this.blockedWriting = false;
+	}
+
+	@Override
+	public long send(long address, long bytes) {
+		long taken = 0;
+		if (this.sentFor != this.frame.sequence()) {
+			taken = Math.min(bytes, SMALL_BYTES);
+			open(address, taken);
+		}
+		if (!drain() || taken == bytes) {
+			return taken;
+		}
+		return taken + write(address + taken, bytes - taken);
+	}
+
+	@Override
+	public boolean flush() {
+		return drain();
+	}
+
+	@Override
+	public boolean greet() {
+		if (this.sentFor != this.frame.sequence()) {
+			open(0, 0);
+		}
+		return drain();
+	}
+
+	private void open(long address, long bytes) {
+		this.sentFor = this.frame.sequence();
+		NativeMemory.copy(this.frame.fingerprint(), this.out, Fingerprint.BYTES);
+		if (bytes > 0) {
+			NativeMemory.copy(address, this.out + Fingerprint.BYTES, bytes);
+		}
+		this.outStart = 0;
+		this.outEnd = Fingerprint.BYTES + (int) bytes;
+	}
+
+	private boolean drain() {
+		while (this.outStart < this.outEnd) {
+			long written = write(this.out + this.outStart, this.outEnd - this.outStart);
+			if (written == 0) {
+				return false;
+			}
+			this.outStart += (int) written;
+		}
+		return true;
+	}
+
+	private long write(long address, long bytes) {
+		Wire open = this.wire;
+		long written = 0;
+		if (open != null) {
+			try {
+				written = open.write(address, bytes);
+			}
+			catch (IOException ex) {
+				throw this.frame.lost(this.peer, "sending to it failed (" + ex.getMessage() + ")", ex);
+			}
+		}
+		this.blockedWriting = (written == 0);
+		return written;
+	}
+
+	@Override
+	public boolean greeted() {
+		if (this.greetedFor == this.frame.sequence()) {
+			return true;
+		}
+		if (this.inEnd - this.inStart < Fingerprint.BYTES) {
+			takeUp(SMALL_BYTES);
+			if (this.inEnd - this.inStart < Fingerprint.BYTES) {
+				return false;
+			}
+		}
+		if (!Fingerprint.same(this.frame.fingerprint(), this.in + this.inStart)) {
+			throw this.frame.mismatch(this.peer, this.in + this.inStart);
+		}
+		this.inStart += Fingerprint.BYTES;
+		this.greetedFor = this.frame.sequence();
+		return true;
+	}
+
+	@Override
+	public long receive(long address, long bytes) {
+		if (!greeted()) {
+			return 0;
+		}
+		int held = this.inEnd - this.inStart;
+		if (held == 0) {
+			return read(address, bytes);
+		}
+		long copied = Math.min(held, bytes);
+		NativeMemory.copy(this.in + this.inStart, address, copied);
+		this.inStart += (int) copied;
+		return copied;
+	}
+
+	@Override
+	public long readable(long wantedBytes) {
+		if (!greeted()) {
+			return 0;
+		}
+		int held = this.inEnd - this.inStart;
+		if (held < wantedBytes && held < SMALL_BYTES / 2) {
+			if (wantedBytes > this.inCapacity && this.inCapacity < LARGE_BYTES) {
+				grow();
+			}
+			takeUp(wantedBytes - held);
+		}
+		return Math.min(this.inEnd - this.inStart, wantedBytes);
+	}
+
+	@Override
+	public long readAddress() {
+		return this.in + this.inStart;
+	}
+
+	@Override
+	public void consume(long bytes) {
+		this.inStart += (int) bytes;
+	}
+
+	private void takeUp(long wantedBytes) {
+		int held = this.inEnd - this.inStart;
+		if (this.inStart > 0) {
+			NativeMemory.copy(this.in + this.inStart, this.in, held);
+			this.inStart = 0;
+			this.inEnd = held;
+		}
+		this.inEnd += (int) read(this.in + held, Math.min(wantedBytes, this.inCapacity - held));
+	}
+
+	private void grow() {
+		MemorySegment larger = this.arena.allocate(LARGE_BYTES, ALIGNMENT);
+		int held = this.inEnd - this.inStart;
+		NativeMemory.copy(this.in + this.inStart, larger.address(), held);
+		this.in = larger.address();
+		this.inCapacity = LARGE_BYTES;
+		this.inStart = 0;
+		this.inEnd = held;
+	}
+
+	private long read(long address, long bytes) {
+		Wire open = this.wire;
+		long got = 0;
+		if (open != null) {
+			try {
+				got = open.read(address, bytes);
+			}
+			catch (IOException ex) {
+				throw this.frame.lost(this.peer, "its data connection ended (" + ex.getMessage() + ")", ex);
+			}
+		}
+		this.blockedReading = (got == 0);
+		return got;
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.tutti.engine.transport;
+
+import java.util.List;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.Failure;
+
+/**
+ * How a rank waits while nothing moves: it spins a little, then yields the core, then
+ * sleeps. An idle core takes 50 to 100 µs to wake, so sleep comes late; spinning without
+ * yielding starves the other ranks of a crowded host, so it is short.
+ */
+public final class Waiting {
+
+	/** Puts the thread to sleep until something may move, and knows for whom it waits. */
+	public interface Sleeper {
+
+		/** Sleeps at most that long. */
+		void sleep(long maxNanos);
+
+		/** The ranks of the group that this one waits for. */
+		List<Integer> awaited();
+
+	}
+
+	private static final int SPINS = 64;
+
+	private static final long YIELD_NANOS = 300_000;
+
+	/** Longest sleep: what bounds how late a failure is seen where nothing wakes us. */
+	private static final long SLEEP_NANOS = 20_000_000;
+
+	private final CallFrame frame;
+
+	private final Sleeper sleeper;
+
+	private final long yieldNanos;
+
+	private int idleRounds;
+
+	private long idleSince;
+
+	/**
+	 * @param crowded whether the host has fewer cores than ranks: then a yield lets
+	 * another rank work, and sleep comes later
+	 */
+	public Waiting(CallFrame frame, Sleeper sleeper, boolean crowded) {
+		this.frame = frame;
+		this.sleeper = sleeper;
+		this.yieldNanos = crowded ? 10 * YIELD_NANOS : YIELD_NANOS;
+	}
+
+	/** Something moved. */
+	public void moved() {
+		this.idleRounds = 0;
+	}
+
+	/** Nothing moved in this round. */
+	public void stalled() {
+		if (this.idleRounds++ < SPINS) {
+			Thread.onSpinWait();
+			return;
+		}
+		long now = System.nanoTime();
+		if (this.idleRounds == SPINS + 1) {
+			this.idleSince = now;
+		}
+		requireAlive();
+		if (now - this.idleSince < this.yieldNanos) {
+			Thread.yield();
+			return;
+		}
+		this.sleeper.sleep(Math.min(SLEEP_NANOS, this.frame.call().deadline().remainingNanos() + 1));
+	}
+
+	private void requireAlive() {
+		Failure verdict = this.frame.latch().failure();
+		if (verdict != null) {
+			throw io.tutti.engine.CollectiveException.of(this.frame.identity().worldRank(), verdict, null);
+		}
+		Call call = this.frame.call();
+		if (call.deadline().expired()) {
+			throw this.frame.failure(Failure.Kind.TIMEOUT, this.sleeper.awaited(), "no data came from them", null);
+		}
+		if (Thread.currentThread().isInterrupted()) {
+			throw this.frame.failure(Failure.Kind.ABORTED, List.of(this.frame.identity().rank()),
+					"the calling thread was interrupted", null);
+		}
+	}
+
+}

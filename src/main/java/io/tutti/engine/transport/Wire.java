@@ -1,0 +1,23 @@
+package io.tutti.engine.transport;
+
+import java.io.IOException;
+
+/**
+ * Plain bytes to and from one peer, without blocking and without meaning.
+ */
+public interface Wire {
+
+	/**
+	 * Writes as many bytes as go now.
+	 * @return how many, 0 if none
+	 */
+	long write(long address, long bytes) throws IOException;
+
+	/**
+	 * Reads as many bytes as are there now.
+	 * @return how many, 0 if none
+	 * @throws java.io.EOFException if the peer has closed its side
+	 */
+	long read(long address, long bytes) throws IOException;
+
+}

@@ -1,0 +1,122 @@
+package io.tutti.engine.transport.simulated;
+
+import java.lang.foreign.Arena;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.StreamLink;
+import io.tutti.engine.transport.Transport;
+import io.tutti.engine.transport.Waiting;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves bytes between ranks that are threads of one JVM.
+ */
+public final class SimulatedTransport implements Transport, Waiting.Sleeper {
+
+	/** The name people type and read. */
+	public static final String NAME = "simulated";
+
+	/** A wake-up may be missed between the last look and the sleep. */
+	private static final long SLEEP_NANOS = 1_000_000;
+
+	private final GroupIdentity identity;
+
+	private final SimulatedNetwork network;
+
+	private final CallFrame frame;
+
+	private final Waiting waiting;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final @Nullable StreamLink[] links;
+
+	private final List<StreamLink> used = new ArrayList<>();
+
+	private volatile @Nullable Thread sleeper;
+
+	public SimulatedTransport(GroupIdentity identity, FailureLatch latch, SimulatedNetwork network) {
+		this.identity = identity;
+		this.network = network;
+		this.frame = new CallFrame(identity, latch, this.arena);
+		this.waiting = new Waiting(this.frame, this, false);
+		this.links = new StreamLink[identity.worldSize()];
+		network.join(identity.worldRank(), this);
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public void begin(Call call) {
+		this.frame.begin(call);
+		this.waiting.moved();
+		for (StreamLink link : this.used) {
+			link.unblock();
+		}
+	}
+
+	@Override
+	public Link link(int peer) {
+		StreamLink link = this.links[peer];
+		if (link == null) {
+			link = new StreamLink(peer, this.frame, this.arena);
+			link.connect(wire(this.identity.worldRank(), this.identity.members().get(peer)));
+			this.links[peer] = link;
+			this.used.add(link);
+		}
+		return link;
+	}
+
+	private PipeWire wire(int self, int other) {
+		String group = this.identity.name();
+		return new PipeWire(this.network.pipe(group, self, other), this.network.pipe(group, other, self),
+				() -> this.network.wake(other));
+	}
+
+	@Override
+	public void stalled() {
+		this.waiting.stalled();
+	}
+
+	@Override
+	public void moved() {
+		this.waiting.moved();
+	}
+
+	@Override
+	public void sleep(long maxNanos) {
+		this.sleeper = Thread.currentThread();
+		LockSupport.parkNanos(Math.min(maxNanos, SLEEP_NANOS));
+		this.sleeper = null;
+	}
+
+	@Override
+	public List<Integer> awaited() {
+		return this.used.stream()
+			.filter((link) -> link.blockedReading() || link.blockedWriting())
+			.map(StreamLink::peer)
+			.toList();
+	}
+
+	@Override
+	public void wake() {
+		LockSupport.unpark(this.sleeper);
+	}
+
+	@Override
+	public void close() {
+		this.network.cut(this.identity.worldRank());
+		this.arena.close();
+	}
+
+}

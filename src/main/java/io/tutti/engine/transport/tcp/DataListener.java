@@ -1,0 +1,146 @@
+package io.tutti.engine.transport.tcp;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+
+import io.tutti.engine.rendezvous.SessionKey;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Accepts this process's data connections, for all its groups, on a thread of its own.
+ * Opened before the ranks meet, since its port is part of what a rank says there;
+ * connections are let in once the session's key is known. What does not prove the key is
+ * closed and forgotten.
+ */
+public final class DataListener implements AutoCloseable {
+
+	/** Time for one handshake; a silent stranger costs no more than that. */
+	private static final int HANDSHAKE_MILLIS = 10_000;
+
+	/** Handshakes at once; more wait in the kernel's queue. */
+	private static final int MAX_HANDSHAKES = 256;
+
+	private static final int BACKLOG = 1024;
+
+	private final ServerSocketChannel server;
+
+	private final Map<DataHello, SocketChannel> arrived = new ConcurrentHashMap<>();
+
+	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
+
+	private final Semaphore handshakes = new Semaphore(MAX_HANDSHAKES);
+
+	private DataListener(ServerSocketChannel server) {
+		this.server = server;
+	}
+
+	/**
+	 * Binds the port.
+	 * @param address where to listen, {@code null} for every address
+	 * @param port port, 0 for the kernel's choice
+	 */
+	public static DataListener open(@Nullable InetAddress address, int port) throws IOException {
+		ServerSocketChannel server = ServerSocketChannel.open();
+		try {
+			server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+			server.bind(new InetSocketAddress(address, port), BACKLOG);
+		}
+		catch (IOException ex) {
+			server.close();
+			throw new IOException("cannot listen for data connections on port " + port + ": " + ex.getMessage(), ex);
+		}
+		return new DataListener(server);
+	}
+
+	/** The port that was bound. */
+	public int port() {
+		return this.server.socket().getLocalPort();
+	}
+
+	/** Lets connections in. */
+	public void start(int worldRank, SessionKey key) {
+		DataHandshake handshake = new DataHandshake(key);
+		Thread.ofPlatform().name("tutti-r" + worldRank + "-accept").daemon().start(() -> accept(worldRank, handshake));
+	}
+
+	/**
+	 * The connection that belongs to a hello, if it has come; otherwise the notice is
+	 * given when it does.
+	 */
+	@Nullable SocketChannel poll(DataHello hello, Runnable notice) {
+		this.awaited.put(hello, notice);
+		SocketChannel channel = this.arrived.remove(hello);
+		if (channel != null) {
+			this.awaited.remove(hello);
+		}
+		return channel;
+	}
+
+	private void accept(int worldRank, DataHandshake handshake) {
+		while (this.server.isOpen()) {
+			try {
+				this.handshakes.acquire();
+				SocketChannel channel = this.server.accept();
+				Thread.ofVirtual().start(() -> admit(worldRank, handshake, channel));
+			}
+			catch (IOException ex) {
+				this.handshakes.release();
+				Thread.yield();
+			}
+			catch (InterruptedException ex) {
+				return;
+			}
+		}
+	}
+
+	private void admit(int worldRank, DataHandshake handshake, SocketChannel channel) {
+		try {
+			channel.socket().setSoTimeout(HANDSHAKE_MILLIS);
+			DataHello hello = handshake.receive(channel.socket());
+			if (hello.to() != worldRank) {
+				throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
+			}
+			this.arrived.put(hello, channel);
+			Runnable notice = this.awaited.remove(hello);
+			if (notice != null) {
+				notice.run();
+			}
+		}
+		catch (IOException ex) {
+			closeQuietly(channel);
+		}
+		finally {
+			this.handshakes.release();
+		}
+	}
+
+	private static void closeQuietly(SocketChannel channel) {
+		try {
+			channel.close();
+		}
+		catch (IOException ex) {
+			// Nobody is left to be told about a connection that is given up.
+		}
+	}
+
+	/** Stops listening and closes connections that nobody has taken. */
+	@Override
+	public void close() {
+		try {
+			this.server.close();
+		}
+		catch (IOException ex) {
+			// The port is given back by the end of the process at the latest.
+		}
+		this.arrived.values().forEach(DataListener::closeQuietly);
+		this.arrived.clear();
+	}
+
+}

@@ -1,0 +1,14 @@
+package io.tutti.engine.transport.tcp;
+
+import java.time.Duration;
+
+/**
+ * How data connections are made.
+ *
+ * @param congestionControl algorithm for connections inside one host, {@code system} for
+ * the kernel's own
+ * @param connect how long connecting to a rank that listens may take
+ * @param crowded whether this host has fewer cores than ranks
+ */
+public record TcpSettings(String congestionControl, Duration connect, boolean crowded) {
+}

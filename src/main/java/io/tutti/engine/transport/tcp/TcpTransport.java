@@ -1,0 +1,192 @@
+package io.tutti.engine.transport.tcp;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.StreamLink;
+import io.tutti.engine.transport.Transport;
+import io.tutti.engine.transport.Waiting;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves bytes over TCP, one connection per peer, made on first use and owned by one
+ * group.
+ */
+public final class TcpTransport implements Transport, Waiting.Sleeper {
+
+	/** The name people type and read. */
+	public static final String NAME = "tcp";
+
+	private final CallFrame frame;
+
+	private final Connector connector;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final Selector selector;
+
+	private final Waiting waiting;
+
+	private final @Nullable Connection[] connections;
+
+	private final List<Connection> used = new ArrayList<>();
+
+	/**
+	 * A transport without connections yet.
+	 * @param roster where each world rank accepts connections
+	 * @param listener where this process accepts its own
+	 */
+	public TcpTransport(GroupIdentity identity, FailureLatch latch, List<PeerAddress> roster, DataListener listener,
+			SessionKey key, TcpSettings settings, CollectiveListener events) throws IOException {
+		this.selector = Selector.open();
+		this.frame = new CallFrame(identity, latch, this.arena);
+		this.connector = new Connector(identity, roster, listener, key, settings, events);
+		this.waiting = new Waiting(this.frame, this, settings.crowded());
+		this.connections = new Connection[identity.worldSize()];
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public void begin(Call call) {
+		this.frame.begin(call);
+		this.waiting.moved();
+		for (int i = 0; i < this.used.size(); i++) {
+			this.used.get(i).link.unblock();
+		}
+	}
+
+	@Override
+	public Link link(int peer) {
+		Connection connection = this.connections[peer];
+		if (connection == null) {
+			connection = new Connection(new StreamLink(peer, this.frame, this.arena));
+			this.connections[peer] = connection;
+			this.used.add(connection);
+			open(connection);
+		}
+		return connection.link;
+	}
+
+	private void open(Connection connection) {
+		int peer = connection.link.peer();
+		try {
+			SocketChannel channel = this.connector.connect(peer, this.frame.call().deadline().remaining().toMillis(),
+					this.selector::wakeup);
+			if (channel != null) {
+				connection.key = channel.register(this.selector, 0);
+				connection.link.connect(new SocketWire(channel));
+			}
+		}
+		catch (IOException ex) {
+			throw this.frame.lost(peer, String.valueOf(ex.getMessage()), ex);
+		}
+	}
+
+	@Override
+	public void stalled() {
+		for (int i = 0; i < this.used.size(); i++) {
+			if (!this.used.get(i).link.connected()) {
+				open(this.used.get(i));
+			}
+		}
+		this.waiting.stalled();
+	}
+
+	@Override
+	public void moved() {
+		this.waiting.moved();
+	}
+
+	@Override
+	public void sleep(long maxNanos) {
+		for (int i = 0; i < this.used.size(); i++) {
+			this.used.get(i).declareInterest();
+		}
+		try {
+			this.selector.select((key) -> {
+			}, Math.max(1, maxNanos / 1_000_000));
+		}
+		catch (IOException ex) {
+			throw new java.io.UncheckedIOException("waiting for data failed", ex);
+		}
+	}
+
+	@Override
+	public List<Integer> awaited() {
+		return this.used.stream()
+			.map((connection) -> connection.link)
+			.filter((link) -> link.blockedReading() || link.blockedWriting() || !link.connected())
+			.map(StreamLink::peer)
+			.toList();
+	}
+
+	@Override
+	public void wake() {
+		this.selector.wakeup();
+	}
+
+	@Override
+	public void close() {
+		for (Connection connection : this.used) {
+			connection.close();
+		}
+		try {
+			this.selector.close();
+		}
+		catch (IOException ex) {
+			// Nothing is left to be done with it.
+		}
+		this.arena.close();
+	}
+
+	/** A link and its place in the selector. */
+	private static final class Connection {
+
+		private final StreamLink link;
+
+		private @Nullable SelectionKey key;
+
+		Connection(StreamLink link) {
+			this.link = link;
+		}
+
+		void declareInterest() {
+			SelectionKey registered = this.key;
+			if (registered != null) {
+				registered.interestOps((this.link.blockedReading() ? SelectionKey.OP_READ : 0)
+						| (this.link.blockedWriting() ? SelectionKey.OP_WRITE : 0));
+			}
+		}
+
+		void close() {
+			SelectionKey registered = this.key;
+			if (registered != null) {
+				try {
+					registered.channel().close();
+				}
+				catch (IOException ex) {
+					// The kernel closes it with the process.
+				}
+			}
+		}
+
+	}
+
+}

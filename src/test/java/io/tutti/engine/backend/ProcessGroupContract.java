@@ -1,0 +1,341 @@
+package io.tutti.engine.backend;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.CollectiveMismatchException;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * What every backend must do, at every world size.
+ */
+@Timeout(120)
+abstract class ProcessGroupContract {
+
+	static final Duration LIMIT = Duration.ofSeconds(60);
+
+	/** The ranks of one group, in threads of this JVM. */
+	interface World extends AutoCloseable {
+
+		ProcessGroup group(int rank);
+
+		@Override
+		void close();
+
+	}
+
+	abstract World world(int worldSize) throws Exception;
+
+	static Stream<Arguments> sizesAndCounts() {
+		List<Arguments> cases = new ArrayList<>();
+		for (int worldSize : new int[] { 1, 2, 3, 4, 5, 7, 8, 13 }) {
+			cases.add(Arguments.of(worldSize,
+					new int[] { 0, 1, 2, worldSize - 1, worldSize, worldSize + 1, 1000, 70_001 }));
+		}
+		return cases.stream();
+	}
+
+	@ParameterizedTest
+	@MethodSource("sizesAndCounts")
+	void everyRankHoldsTheReduction(int worldSize, int[] counts) throws Exception {
+		try (World world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				for (int count : counts) {
+					for (DataType type : DataType.values()) {
+						for (ReduceOp op : ReduceOp.values()) {
+							if (count < 1000 || op == ReduceOp.SUM || type == DataType.FLOAT32) {
+								reduceAndCheck(world.group(rank), count, type, op);
+							}
+						}
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void reduceAndCheck(ProcessGroup group, int count, DataType type, ReduceOp op) {
+		try (Arena arena = Arena.ofConfined()) {
+			MemorySegment buffer = arena.allocate(Math.max(1, (long) count * type.bytes()), 64)
+				.asSlice(0, (long) count * type.bytes());
+			for (int i = 0; i < count; i++) {
+				Elements.put(buffer, type, i, Operands.of(group.rank(), i, op));
+			}
+			group.allReduce(buffer, type, op);
+			for (int i = 0; i < count; i++) {
+				long expected = Operands.reduced(group.worldSize(), i, op);
+				if (Elements.get(buffer, type, i) != expected) {
+					throw new AssertionError(op + " of " + type + "[" + i + "] of " + count + " on rank " + group.rank()
+							+ " of " + group.worldSize() + ": expected " + expected + ", got "
+							+ Elements.get(buffer, type, i));
+				}
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("sizesAndCounts")
+	void everyRankHoldsTheRootsBuffer(int worldSize, int[] counts) throws Exception {
+		try (World world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				for (int count : counts) {
+					for (int root : new int[] { 0, worldSize / 2, worldSize - 1 }) {
+						long[] values = new long[count];
+						for (int i = 0; i < count; i++) {
+							values[i] = (rank == root) ? 31L * i + root : -1;
+						}
+						world.group(rank).broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
+						for (int i = 0; i < count; i++) {
+							assertThat(values[i]).isEqualTo(31L * i + root);
+						}
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("sizesAndCounts")
+	void everyRankHoldsEveryonesPart(int worldSize, int[] counts) throws Exception {
+		try (World world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				for (int count : counts) {
+					int[] part = new int[count];
+					for (int i = 0; i < count; i++) {
+						part[i] = 1000 * rank + i;
+					}
+					int[] all = new int[count * worldSize];
+					world.group(rank)
+						.allGather(MemorySegment.ofArray(part), MemorySegment.ofArray(all), DataType.INT32);
+					for (int i = 0; i < all.length; i++) {
+						if (all[i] != 1000 * (i / count) + i % count) {
+							throw new AssertionError("element " + i + " of " + all.length + " is " + all[i]);
+						}
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 4, 5, 7, 8, 13 })
+	void nobodyLeavesTheBarrierBeforeEverybodyHasCome(int worldSize) throws Exception {
+		java.util.concurrent.atomic.AtomicInteger come = new java.util.concurrent.atomic.AtomicInteger();
+		try (World world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				for (int round = 1; round <= 20; round++) {
+					come.incrementAndGet();
+					world.group(rank).barrier();
+					assertThat(come.get()).isGreaterThanOrEqualTo(round * worldSize);
+				}
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3, 5 })
+	void resultsAreBitIdenticalOnEveryRankAndFromRunToRun(int worldSize) throws Exception {
+		List<float[]> first = sumRandom(worldSize);
+		List<float[]> second = sumRandom(worldSize);
+		for (int rank = 0; rank < worldSize; rank++) {
+			assertThat(first.get(rank)).isEqualTo(first.get(0));
+			assertThat(second.get(rank)).isEqualTo(first.get(0));
+		}
+	}
+
+	private List<float[]> sumRandom(int worldSize) throws Exception {
+		try (World world = world(worldSize)) {
+			return RankThreads.run(worldSize, LIMIT, (rank) -> {
+				Random random = new Random(rank);
+				float[] values = new float[40_009];
+				for (int i = 0; i < values.length; i++) {
+					values[i] = (float) random.nextGaussian();
+				}
+				world.group(rank).allReduce(values, ReduceOp.SUM);
+				return values;
+			});
+		}
+	}
+
+	@Test
+	void callsCompleteInTheOrderTheyWereIssued() throws Exception {
+		try (World world = world(3)) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				float[][] buffers = new float[20][];
+				List<CompletableFuture<Void>> futures = new ArrayList<>();
+				for (int i = 0; i < buffers.length; i++) {
+					buffers[i] = new float[] { i };
+					if (i % 3 == 2) {
+						group.allReduce(buffers[i], ReduceOp.SUM);
+						for (CompletableFuture<Void> earlier : futures) {
+							earlier.get(10, TimeUnit.SECONDS);
+						}
+					}
+					else {
+						futures.add(group.allReduceAsync(MemorySegment.ofArray(buffers[i]), DataType.FLOAT32,
+								ReduceOp.SUM));
+					}
+				}
+				CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new)).get(10, TimeUnit.SECONDS);
+				for (int i = 0; i < buffers.length; i++) {
+					assertThat(buffers[i][0]).isEqualTo(3f * i);
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void aTimeoutNamesTheRankThatHasNotArrivedAndBreaksTheGroupForAll() throws Exception {
+		try (World world = world(3)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
+				world.group(rank).barrier();
+				if (rank != 1) {
+					world.group(rank)
+						.allReduce(MemorySegment.ofArray(new float[100]), DataType.FLOAT32, ReduceOp.SUM,
+								Duration.ofMillis(500));
+				}
+				return null;
+			});
+			for (int rank : new int[] { 0, 2 }) {
+				assertThat(outcomes.get(rank).failure()).isInstanceOf(CollectiveTimeoutException.class);
+				assertThat(((CollectiveException) outcomes.get(rank).failure()).failure().ranks()).containsExactly(1);
+				assertThat(world.group(rank).state()).isEqualTo(GroupState.BROKEN);
+			}
+			assertThatThrownBy(() -> world.group(1).barrier()).isInstanceOf(CollectiveTimeoutException.class);
+		}
+	}
+
+	@Test
+	void differentCallsFailOnEveryRankWithBothInTheMessage() throws Exception {
+		try (World world = world(2)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				world.group(rank).allReduce(new float[10 + rank], ReduceOp.SUM);
+				return null;
+			});
+			for (Outcome<Void> outcome : outcomes) {
+				assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+					.hasMessageContaining("count 10")
+					.hasMessageContaining("count 11");
+			}
+		}
+	}
+
+	@Test
+	void anAbortFreesAWaitingRankWithItsReason() throws Exception {
+		try (World world = world(3)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
+				if (rank == 2) {
+					world.group(rank).abort("the coffee is ready");
+					world.group(rank).abort("again");
+				}
+				world.group(rank).barrier();
+				return null;
+			});
+			for (Outcome<Void> outcome : outcomes) {
+				assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("the coffee is ready");
+			}
+		}
+	}
+
+	@Test
+	void anInterruptAbortsTheGroup() throws Exception {
+		try (World world = world(2)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				if (rank == 0) {
+					Thread.currentThread().interrupt();
+					world.group(rank).barrier();
+				}
+				else {
+					world.group(0).failure();
+					while (world.group(1).failure() == null) {
+						Thread.onSpinWait();
+					}
+					world.group(rank).barrier();
+				}
+				return null;
+			});
+			for (Outcome<Void> outcome : outcomes) {
+				assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("interrupted");
+			}
+		}
+	}
+
+	@Test
+	void badArgumentsAreRefusedBeforeAnythingIsSent() throws Exception {
+		try (World world = world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				assertThatThrownBy(() -> group.broadcast(MemorySegment.ofArray(new int[1]), DataType.INT32, 2))
+					.isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("0..1");
+				assertThatThrownBy(
+						() -> group.allReduce(MemorySegment.ofArray(new byte[7]), DataType.FLOAT32, ReduceOp.SUM))
+					.isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("7 bytes");
+				assertThatThrownBy(() -> group.allReduce(MemorySegment.ofArray(new float[1]).asReadOnly(),
+						DataType.FLOAT32, ReduceOp.SUM))
+					.isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("read-only");
+				MemorySegment all = MemorySegment.ofArray(new int[4]);
+				assertThatThrownBy(() -> group.allGather(all.asSlice(0, 4), all.asSlice(0, 8), DataType.INT32))
+					.isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("overlap");
+				MemorySegment closed;
+				try (Arena arena = Arena.ofConfined()) {
+					closed = arena.allocate(ValueLayout.JAVA_FLOAT, 4);
+				}
+				assertThatThrownBy(() -> group.allReduce(closed, DataType.FLOAT32, ReduceOp.SUM))
+					.isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContaining("closed");
+				assertThatThrownBy(() -> group.barrier(Duration.ZERO)).isInstanceOf(IllegalArgumentException.class);
+				group.barrier();
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void aClosedGroupFreesItsOwnWaitingCallAndRefusesNewOnes() throws Exception {
+		try (World world = world(2)) {
+			ProcessGroup group = world.group(0);
+			CompletableFuture<Void> waiting = group.barrierAsync();
+			group.close();
+			group.close();
+			assertThat(waiting).failsWithin(LIMIT);
+			assertThat(group.state()).isEqualTo(GroupState.CLOSED);
+			assertThatThrownBy(group::barrier).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
+		}
+	}
+
+}

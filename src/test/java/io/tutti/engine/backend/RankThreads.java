@@ -1,0 +1,84 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Runs one task per rank on a thread of its own and waits for all, within a limit.
+ */
+public final class RankThreads {
+
+	/** What a rank does. */
+	public interface RankTask<T> {
+
+		/** Runs on the rank's thread. */
+		T run(int rank) throws Exception;
+
+	}
+
+	private RankThreads() {
+	}
+
+	/** The results by rank; the first failure, if any, is thrown. */
+	public static <T> List<T> run(int worldSize, Duration limit, RankTask<T> task) throws Exception {
+		List<T> results = new ArrayList<>();
+		for (Outcome<T> outcome : outcomes(worldSize, limit, task)) {
+			if (outcome.failure() instanceof Exception ex) {
+				throw ex;
+			}
+			if (outcome.failure() instanceof Error error) {
+				throw error;
+			}
+			results.add(outcome.value());
+		}
+		return results;
+	}
+
+	/** What became of each rank's task, by rank. */
+	public static <T> List<Outcome<T>> outcomes(int worldSize, Duration limit, RankTask<T> task) throws Exception {
+		try (ExecutorService executor = Executors.newFixedThreadPool(worldSize)) {
+			List<Future<T>> futures = new ArrayList<>();
+			for (int rank = 0; rank < worldSize; rank++) {
+				int self = rank;
+				futures.add(executor.submit(() -> task.run(self)));
+			}
+			long end = System.nanoTime() + limit.toNanos();
+			List<Outcome<T>> outcomes = new ArrayList<>();
+			for (int rank = 0; rank < worldSize; rank++) {
+				outcomes.add(outcome(futures.get(rank), end - System.nanoTime(), rank, executor));
+			}
+			return outcomes;
+		}
+	}
+
+	private static <T> Outcome<T> outcome(Future<T> future, long nanos, int rank, ExecutorService executor)
+			throws Exception {
+		try {
+			return new Outcome<>(future.get(Math.max(1, nanos), TimeUnit.NANOSECONDS), null);
+		}
+		catch (ExecutionException ex) {
+			return new Outcome<>(null, ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			executor.shutdownNow();
+			throw new AssertionError("rank " + rank + " was not done in time", ex);
+		}
+	}
+
+	/**
+	 * What became of a task.
+	 *
+	 * @param value its result, {@code null} if it failed
+	 * @param failure why it failed, {@code null} if it did not
+	 */
+	public record Outcome<T>(T value, Throwable failure) {
+	}
+
+}

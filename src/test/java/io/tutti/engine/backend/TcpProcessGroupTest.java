@@ -1,0 +1,43 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+
+class TcpProcessGroupTest extends ProcessGroupContract {
+
+	@Override
+	World world(int worldSize) throws Exception {
+		int port = freePort();
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
+				defaults.congestionControl(), Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)));
+		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
+			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
+		return new World() {
+			@Override
+			public ProcessGroup group(int rank) {
+				return engines.get(rank).world();
+			}
+
+			@Override
+			public void close() {
+				engines.reversed().forEach(Engine::close);
+			}
+		};
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+	}
+
+}
