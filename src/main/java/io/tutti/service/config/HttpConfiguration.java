@@ -2,10 +2,12 @@ package io.tutti.service.config;
 
 import io.tutti.engine.RankAssignment;
 
+import org.springframework.boot.jackson.autoconfigure.JsonFactoryBuilderCustomizer;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
@@ -16,10 +18,21 @@ import tools.jackson.databind.MapperFeature;
 @Configuration(proxyBeanMethods = false)
 class HttpConfiguration {
 
+	private static final int MAX_JSON_BYTES = 64 * 1024;
+
+	private static final int MAX_NESTING = 32;
+
 	@Bean
 	HttpBinding httpBinding(HttpProperties properties, RankAssignment assignment, Environment environment,
 			ExposureCheck exposure) {
 		return new HttpBinding(properties, assignment.localRank(), environment, exposure);
+	}
+
+	/** No endpoint reads JSON of any size: what is longer is a mistake or an attack. */
+	@Bean
+	JsonFactoryBuilderCustomizer smallDocuments() {
+		return (builder) -> builder.streamReadConstraints(
+				StreamReadConstraints.builder().maxDocumentLength(MAX_JSON_BYTES).maxNestingDepth(MAX_NESTING).build());
 	}
 
 	/**
