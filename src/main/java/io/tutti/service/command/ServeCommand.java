@@ -1,10 +1,10 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
 
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -14,6 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 
 import org.springframework.context.ApplicationContext;
 
@@ -38,9 +39,12 @@ final class ServeCommand implements Callable<Integer> {
 	@Mixin
 	private RankOptions options = new RankOptions();
 
+	@Unmatched
+	private List<String> rest = new ArrayList<>();
+
 	@Override
 	public Integer call() {
-		List<String> properties = this.options.properties(this.spec.commandLine());
+		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			stop.reason().thenRun(() -> LastResort.haltAfter(RankService.CLOSING, ExitCodes.DONE));
 			return new RankService(this.root.application(), properties, Map.of(), this.options.debug())

@@ -8,8 +8,8 @@ import java.lang.reflect.Proxy;
  * Signals of the operating system. Left alone, the JVM exits by a signal with 128 plus
  * its number, and a shutdown hook can change that only by {@link Runtime#halt}, which
  * skips every other hook. The one way to take a signal as a mere request is
- * {@code sun.misc.Signal} of the supported module {@code jdk.unsupported}; it is called by
- * reflection, since javac warns of it in a way that nothing turns off.
+ * {@code sun.misc.Signal} of the supported module {@code jdk.unsupported}; it is called
+ * by reflection, since javac warns of it in a way that nothing turns off.
  */
 final class Signals {
 

@@ -1,5 +1,7 @@
 package io.tutti.service.command;
 
+import java.io.PrintWriter;
+
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -25,6 +27,9 @@ public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";
 
+	/** Examples stay on one line. */
+	private static final int HELP_WIDTH = 110;
+
 	private final Class<?> application;
 
 	@Spec
@@ -44,8 +49,20 @@ public final class TuttiCommand implements Runnable {
 	}
 
 	static CommandLine commandLine(Class<?> application) {
-		return new CommandLine(new TuttiCommand(application)).setCaseInsensitiveEnumValuesAllowed(true)
-			.setExecutionExceptionHandler((failure, commandLine, parsed) -> FailureMessage.tell(failure, false, System.err));
+		return new CommandLine(new TuttiCommand(application)).setUsageHelpWidth(HELP_WIDTH)
+			.setParameterExceptionHandler(TuttiCommand::refuse)
+			.setExecutionExceptionHandler(
+					(failure, commandLine, parsed) -> FailureMessage.tell(failure, false, System.err));
+	}
+
+	/** One line says what is wrong; the whole usage would hide it. */
+	private static int refuse(ParameterException failure, String[] args) {
+		CommandLine commandLine = failure.getCommandLine();
+		PrintWriter err = commandLine.getErr();
+		err.println("tutti: " + failure.getMessage());
+		CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
+		err.println("Try `" + commandLine.getCommandSpec().qualifiedName() + " --help`.");
+		return commandLine.getCommandSpec().exitCodeOnInvalidInput();
 	}
 
 	/** Options with no command belong to the default one; only a few are the root's. */

@@ -36,17 +36,20 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 
 	@Override
 	public void customize(ConfigurableWebServerFactory factory) {
-		InetAddress given = address("server.address");
-		this.exposure.requireSafeHttp((given != null) ? given : this.properties.address());
-		if (given == null) {
-			factory.setAddress(this.properties.address());
-		}
+		this.exposure.requireSafeHttp(address());
+		factory.setAddress(address());
 		if (!this.environment.containsProperty("server.port")) {
 			factory.setPort(this.properties.portOf(this.localRank));
 		}
 		if (this.environment.containsProperty("management.server.port")) {
 			this.exposure.requireSafeHttp(address("management.server.address"));
 		}
+	}
+
+	/** Where HTTP answers. */
+	InetAddress address() {
+		InetAddress given = address("server.address");
+		return (given != null) ? given : this.properties.address();
 	}
 
 	private @Nullable InetAddress address(String property) {

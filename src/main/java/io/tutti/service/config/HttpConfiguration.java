@@ -28,6 +28,11 @@ class HttpConfiguration {
 		return new HttpBinding(properties, assignment.localRank(), environment, exposure);
 	}
 
+	@Bean
+	HttpAnnouncement httpAnnouncement(HttpBinding binding) {
+		return new HttpAnnouncement(binding);
+	}
+
 	/** No endpoint reads JSON of any size: what is longer is a mistake or an attack. */
 	@Bean
 	JsonFactoryBuilderCustomizer smallDocuments() {

@@ -11,7 +11,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param address address to bind, loopback by default
  * @param port port to which the local rank is added; 0 for the kernel's choice
  */
-@ConfigurationProperties("tutti.http")
+@ConfigurationProperties(prefix = "tutti.http", ignoreUnknownFields = false)
 public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @DefaultValue("8080") int port) {
 
 	public HttpProperties {

@@ -1,8 +1,12 @@
 package io.tutti.service.config;
 
+import java.util.stream.Collectors;
+
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
@@ -10,20 +14,36 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.convert.ConversionException;
 
 /**
- * Explains a property whose value can be read but is out of range: the record that holds
- * it says so.
+ * Explains a property whose value is of the wrong kind or out of range, or that does not
+ * exist.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
+	private static final String ACTION = "Correct it in application.yml, on the command line or in the environment";
+
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
-		Throwable refusal = root(cause);
-		if (!(refusal instanceof IllegalArgumentException) || findCause(cause, ConversionException.class) != null) {
-			return null;
+		String problem = problem(cause);
+		return (problem != null) ? new FailureAnalysis(problem, ACTION, cause) : null;
+	}
+
+	private @Nullable String problem(BindException failure) {
+		UnboundConfigurationPropertiesException unknown = findCause(failure,
+				UnboundConfigurationPropertiesException.class);
+		if (unknown != null) {
+			return "there is no property " + unknown.getUnboundProperties()
+				.stream()
+				.map((property) -> property.getName().toString())
+				.collect(Collectors.joining(", "));
 		}
-		return new FailureAnalysis(cause.getName() + ": " + refusal.getMessage(),
-				"Correct it in application.yml, on the command line or in the environment", cause);
+		ConfigurationProperty property = failure.getProperty();
+		if (property != null && findCause(failure, ConversionException.class) != null) {
+			return failure.getName() + "=" + property.getValue() + " is not a "
+					+ failure.getTarget().getType().resolve(Object.class).getSimpleName();
+		}
+		Throwable refusal = root(failure);
+		return (refusal instanceof IllegalArgumentException) ? failure.getName() + ": " + refusal.getMessage() : null;
 	}
 
 	private static Throwable root(Throwable failure) {

@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param linger how long it stays answerable after its group broke; without limit by
  * default
  */
-@ConfigurationProperties("tutti.serve")
+@ConfigurationProperties(prefix = "tutti.serve", ignoreUnknownFields = false)
 public record ServeProperties(@Nullable Duration linger) {
 
 	public ServeProperties {

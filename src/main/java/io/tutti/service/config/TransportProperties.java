@@ -15,7 +15,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param congestionControl TCP congestion control for connections inside one host, where
  * the kernel offers it; {@code system} to leave it alone
  */
-@ConfigurationProperties("tutti.transport")
+@ConfigurationProperties(prefix = "tutti.transport", ignoreUnknownFields = false)
 public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,
 		@DefaultValue("cubic") String congestionControl) {
 

@@ -26,8 +26,8 @@ final class BarrierController {
 
 	@PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
 	BarrierView barrier(@RequestBody BarrierRequest request) {
-		return BarrierView.of(this.barriers.pass(request.checkedLabel(),
-				request.checkedTimeout(this.timeouts.collective())));
+		return BarrierView
+			.of(this.barriers.pass(request.checkedLabel(), request.checkedTimeout(this.timeouts.collective())));
 	}
 
 }

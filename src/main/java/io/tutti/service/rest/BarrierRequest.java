@@ -41,8 +41,7 @@ record BarrierRequest(@Nullable String label, @Nullable Long timeoutMs) {
 			return otherwise;
 		}
 		if (this.timeoutMs < 1 || this.timeoutMs > MAX_TIMEOUT_MS) {
-			throw new InvalidArgumentException(
-					"timeoutMs must be in 1.." + MAX_TIMEOUT_MS + ", got " + this.timeoutMs);
+			throw new InvalidArgumentException("timeoutMs must be in 1.." + MAX_TIMEOUT_MS + ", got " + this.timeoutMs);
 		}
 		return Duration.ofMillis(this.timeoutMs);
 	}

@@ -39,11 +39,7 @@ final class GroupController {
 			throw new GroupUnavailableException(this.group.status(), null);
 		}
 		String transport = joined.world().backend();
-		List<PeerView> peers = joined.control()
-			.peers()
-			.stream()
-			.map((peer) -> PeerView.of(peer, transport))
-			.toList();
+		List<PeerView> peers = joined.control().peers().stream().map((peer) -> PeerView.of(peer, transport)).toList();
 		return new PeersView(this.group.assignment().rank(), peers);
 	}
 

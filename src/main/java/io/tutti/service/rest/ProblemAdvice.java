@@ -91,9 +91,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	private static ResponseEntity<ProblemDetail> answer(ProblemDetail problem) {
-		return ResponseEntity.status(problem.getStatus())
-			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
-			.body(problem);
+		return ResponseEntity.status(problem.getStatus()).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(problem);
 	}
 
 }
