@@ -26,7 +26,7 @@ final class TrainingRun {
 
 	private final TrainingOptions options;
 
-	private TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options) {
+	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options) {
 		this.group = group;
 		this.drain = drain;
 		this.options = options;

@@ -50,7 +50,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private volatile boolean closed;
 
-	GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory, CollectiveListener log) {
+	/**
+	 * A group that is not joined yet.
+	 * @param log hears what the engine says
+	 */
+	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
+			CollectiveListener log) {
 		this.assignment = assignment;
 		this.settings = settings;
 		this.factory = factory;
