@@ -46,7 +46,9 @@ public final class LauncherWatch implements AutoCloseable {
 					return;
 				}
 			}
-			lost.run();
+			if (this.closed.getCount() > 0) {
+				lost.run();
+			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -29,14 +29,15 @@ public record OwnProgram(List<String> words) {
 	 * @param mainClass name of the application's class
 	 */
 	public static OwnProgram ofThisJvm(String mainClass) {
+		return of(Path.of(System.getProperty("java.home"), "bin", "java"),
+				ManagementFactory.getRuntimeMXBean().getInputArguments(), System.getProperty("java.class.path"),
+				mainClass);
+	}
+
+	static OwnProgram of(Path java, List<String> flags, String classPath, String mainClass) {
 		List<String> words = new ArrayList<>();
-		words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		ManagementFactory.getRuntimeMXBean()
-			.getInputArguments()
-			.stream()
-			.filter(OwnProgram::fitsEveryRank)
-			.forEach(words::add);
-		String classPath = System.getProperty("java.class.path");
+		words.add(java.toString());
+		flags.stream().filter(OwnProgram::fitsEveryRank).forEach(words::add);
 		if (isApplicationJar(classPath, mainClass)) {
 			words.addAll(List.of("-jar", new File(classPath).getAbsolutePath()));
 		}

@@ -120,24 +120,16 @@ final class GradientBuckets implements AutoCloseable {
 		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum();
 		MemorySegment memory = this.arena.allocate(bytes, ALIGNMENT);
 		List<GradientSlot> slots = new ArrayList<>();
-		try (Tensor flat = TensorMemory.floats(memory)) {
-			long offset = 0;
-			for (Tensor parameter : parameters) {
-				slots.add(slot(parameter, flat, memory.asSlice(offset, bytes(parameter)), offset / Float.BYTES));
-				offset += bytes(parameter);
-			}
+		long offset = 0;
+		for (Tensor parameter : parameters) {
+			slots.add(new GradientSlot(parameter, memory.asSlice(offset, bytes(parameter))));
+			offset += bytes(parameter);
 		}
 		GradientBucket bucket = new GradientBucket(memory, slots);
 		bucket.attach();
 		this.buckets.add(bucket);
 		if (this.settings.overlap()) {
 			slots.forEach((slot) -> this.hooks.add(new GradientHook(slot.parameter(), () -> announced(bucket, slot))));
-		}
-	}
-
-	private static GradientSlot slot(Tensor parameter, Tensor flat, MemorySegment memory, long offset) {
-		try (Tensor part = flat.narrow(0, offset, parameter.numel())) {
-			return new GradientSlot(parameter, part.view_as(parameter), memory);
 		}
 	}
 

@@ -2,6 +2,7 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 
+import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -11,17 +12,17 @@ final class GradientSlot {
 
 	private final Tensor parameter;
 
-	private final Tensor view;
+	private final Tensor gradient;
 
 	private final MemorySegment memory;
 
 	private boolean announced;
 
-	GradientSlot(Tensor parameter, Tensor view, MemorySegment memory) {
+	GradientSlot(Tensor parameter, MemorySegment memory) {
 		this.parameter = parameter;
-		this.view = view;
+		this.gradient = TensorMemory.shapedLike(parameter, memory);
+		this.gradient.retainReference();
 		this.memory = memory;
-		view.retainReference();
 	}
 
 	Tensor parameter() {
@@ -45,7 +46,7 @@ final class GradientSlot {
 
 	/** Makes the slot the parameter's gradient, so that autograd adds into it. */
 	void attach() {
-		this.parameter.mutable_grad().put(this.view);
+		this.parameter.mutable_grad().put(this.gradient);
 	}
 
 	/**
@@ -53,12 +54,12 @@ final class GradientSlot {
 	 * dropped the gradient tensor since ({@code Optimizer.zero_grad()} drops it).
 	 */
 	void adopt() {
-		try (Tensor gradient = this.parameter.grad()) {
-			if (!gradient.defined()) {
+		try (Tensor current = this.parameter.grad()) {
+			if (!current.defined()) {
 				this.memory.fill((byte) 0);
 			}
-			else if (TensorMemory.address(gradient) != this.memory.address()) {
-				this.view.copy_(gradient);
+			else if (TensorMemory.address(current) != this.memory.address()) {
+				copy(current);
 			}
 			else {
 				return;
@@ -67,10 +68,16 @@ final class GradientSlot {
 		attach();
 	}
 
+	private void copy(Tensor current) {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			this.gradient.copy_(current);
+		}
+	}
+
 	/** Leaves the parameter without a gradient: the memory is about to go. */
 	void detach() {
 		this.parameter.mutable_grad().reset();
-		this.view.releaseReference();
+		this.gradient.releaseReference();
 	}
 
 }

@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.lang.foreign.MemorySegment;
 
 import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
@@ -31,9 +32,14 @@ final class TensorMemory {
 		}
 	}
 
-	/** A flat float32 tensor over a segment, which must outlive it. */
-	static Tensor floats(MemorySegment segment) {
-		return torch.from_blob(new Address(segment.address()), segment.byteSize() / Float.BYTES);
+	/**
+	 * A float32 tensor of another's shape over a segment, which must outlive it. Not a
+	 * view of a larger tensor: autograd refuses to detach those.
+	 */
+	static Tensor shapedLike(Tensor other, MemorySegment segment) {
+		try (LongArrayRef sizes = other.sizes()) {
+			return torch.from_blob(new Address(segment.address()), sizes);
+		}
 	}
 
 	/** A bare address, as JavaCPP wants it. */

@@ -31,7 +31,7 @@ public record TrainingOptions(int epochs, int globalBatch, double learningRate, 
 	public static final double DEFAULT_LEARNING_RATE = 0.05;
 
 	/** Seed unless told otherwise. */
-	public static final long DEFAULT_SEED = 1;
+	public static final long DEFAULT_SEED = 42;
 
 	/** One thread: torchrun sets OMP_NUM_THREADS and other launchers do not. */
 	public static final int DEFAULT_THREADS = 1;

@@ -29,7 +29,7 @@ import picocli.CommandLine.Parameters;
 		modelTransformer = LaunchCommand.StopAtCommand.class, sortOptions = false, footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train --epochs 5       trains on two ranks",
 				"  ./tutti launch -n 3 serve                  serves on 8080, 8081, 8082",
-				"  ./tutti launch -n 4 bench --format tsv     rank 0's table on stdout, the rest on stderr",
+				"  ./tutti launch -n 4 bench --format tsv     only rank 0's table on stdout",
 				"  ./tutti launch -n 2 --max-restarts 3 train starts both again after a failure",
 				"  ./tutti launch -n 2 -- python worker.py    any program",
 				"  ./tutti launch -n 8 --nnodes 2 --node-rank 1 --master-addr host0 train",
