@@ -173,8 +173,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private void alone() {
 		this.connection.close();
-		if (this.phase == Phase.FORMED) {
-			this.phase = Phase.ALONE;
+		switch (this.phase) {
+			case FORMED, ALONE -> this.phase = Phase.ALONE;
+			case WAITING, LEAVING -> this.loop.stop();
 		}
 	}
 
