@@ -127,6 +127,21 @@ class ControlPlaneTest {
 	}
 
 	@Test
+	void aRosterOfAnotherWorldIsNotBelieved() {
+		TestWorld world = new TestWorld(2);
+		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
+				RawRank raw = RawRankZero.welcome(confused.accept(), 0)) {
+			raw.send(new Roster(0, new byte[32], List.of()));
+			assertThat(raw.isHungUpOn()).isTrue();
+			assertThat(TestWorld.refusal(one)).hasMessageContaining("could not be reached");
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	@Test
 	void aRankZeroThatDoesNotKnowTheTokenIsNotBelieved() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.token("secret"));
