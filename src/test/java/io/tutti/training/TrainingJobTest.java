@@ -194,8 +194,7 @@ class TrainingJobTest {
 		Path report = this.directory.resolve("missing/report.json");
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
-		assertThat(outcomes.get(0).failure()).isInstanceOf(IllegalArgumentException.class)
-			.hasMessageContaining("missing");
+		assertThat(outcomes.get(0).failure()).isInstanceOf(ReportException.class).hasMessageContaining("missing");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
 	}
 
