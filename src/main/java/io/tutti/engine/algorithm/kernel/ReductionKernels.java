@@ -1,0 +1,123 @@
+package io.tutti.engine.algorithm.kernel;
+
+import java.time.Duration;
+import java.util.function.Function;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Combines blocks of elements in native memory. Works on raw addresses, which need no
+ * alignment, and checks nothing: a wrong address ends the JVM, so bounds are checked at
+ * the edge of the API. Allocates nothing once compiled. Thread safe.
+ * <p>
+ * Results do not depend on the kind of kernels, on the compiler, nor on how elements are
+ * cut into blocks: 16-bit floats are combined as float and rounded once, to nearest even;
+ * a NaN result is always the type's canonical NaN; the minimum of -0 and +0 is -0;
+ * integer sums and products wrap around.
+ */
+public final class ReductionKernels {
+
+	/** Small enough that the block just combined is copied from the first-level cache. */
+	private static final long BLOCK_BYTES = 4096;
+
+	private static final ReductionKernels BEST = best();
+
+	private final String name;
+
+	private final Loops[] loops;
+
+	private ReductionKernels(String name, Function<DataType, Loops> source) {
+		this.name = name;
+		DataType[] types = DataType.values();
+		this.loops = new Loops[types.length];
+		for (DataType type : types) {
+			this.loops[type.ordinal()] = source.apply(type);
+		}
+	}
+
+	/** The fastest kernels that this JVM can run. */
+	public static ReductionKernels get() {
+		return BEST;
+	}
+
+	static ReductionKernels scalar() {
+		return new ReductionKernels(ScalarKernels.NAME, ScalarKernels::of);
+	}
+
+	static ReductionKernels vector() {
+		return new ReductionKernels(VectorKernels.NAME, VectorKernels::of);
+	}
+
+	private static ReductionKernels best() {
+		return ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent() ? vector() : scalar();
+	}
+
+	/** {@code vector}, or {@code scalar} where the JVM runs without its vector module. */
+	public String name() {
+		return this.name;
+	}
+
+	/**
+	 * Stores left op right for each element; an average is a sum until {@link #finish}.
+	 * @param target address of the result; may equal {@code left} or {@code right}, must
+	 * not overlap them otherwise
+	 * @param left address of the left operands: the lower rank's
+	 * @param right address of the right operands
+	 * @param count elements in each block
+	 */
+	public void reduce(DataType type, ReduceOp op, long target, long left, long right, long count) {
+		kernel(type, op).combine(target, left, right, count * type.bytes());
+	}
+
+	/**
+	 * Does what {@link #reduce} does and stores the result in two places in one pass over
+	 * the operands.
+	 * @param secondTarget address of the second copy; must not overlap the first, and may
+	 * equal {@code left} or {@code right}
+	 */
+	public void reduceToBoth(DataType type, ReduceOp op, long target, long secondTarget, long left, long right,
+			long count) {
+		Kernel kernel = kernel(type, op);
+		long bytes = count * type.bytes();
+		for (long i = 0; i < bytes; i += BLOCK_BYTES) {
+			long blockBytes = Math.min(BLOCK_BYTES, bytes - i);
+			kernel.combine(target + i, left + i, right + i, blockBytes);
+			NativeMemory.copy(secondTarget + i, target + i, blockBytes);
+		}
+	}
+
+	/**
+	 * Does what remains when all operands are combined: divides an average by the world
+	 * size, integers towards zero. Does nothing for the other operators.
+	 * @param target address of the elements
+	 * @param count elements
+	 * @param worldSize how many operands each element was made of
+	 */
+	public void finish(DataType type, ReduceOp op, long target, long count, int worldSize) {
+		if (op == ReduceOp.AVERAGE) {
+			this.loops[type.ordinal()].quotient().divide(target, count * type.bytes(), worldSize);
+		}
+	}
+
+	/**
+	 * Copies bytes between native addresses; the blocks may overlap.
+	 */
+	public static void copy(long target, long source, long bytes) {
+		NativeMemory.copy(target, source, bytes);
+	}
+
+	/**
+	 * Has the loops of a type and an operator compiled, so that the first collective does
+	 * not wait for the compiler. Returns when they are, at the latest when the time is
+	 * up; gives way to other threads all along, since the compiler is one of them.
+	 */
+	public void warmUp(DataType type, ReduceOp op, Duration limit) {
+		WarmUp.run(this, type, op, limit, System::nanoTime);
+	}
+
+	private Kernel kernel(DataType type, ReduceOp op) {
+		return this.loops[type.ordinal()].of(op);
+	}
+
+}
