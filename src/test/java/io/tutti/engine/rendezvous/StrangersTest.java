@@ -114,10 +114,12 @@ class StrangersTest {
 	@Test
 	void theLongestSilentCallerGoesFirstWhenThereAreTooMany() {
 		List<RawRank> silent = new ArrayList<>();
+		long start = System.nanoTime();
 		for (int i = 0; i < 600; i++) {
 			silent.add(new RawRank(this.world.port));
 		}
 		assertThat(silent.getFirst().isHungUpOn()).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Reception.HANDSHAKE_LIMIT.minusSeconds(1));
 		assertTheRanksMeet();
 		silent.forEach(RawRank::close);
 	}
