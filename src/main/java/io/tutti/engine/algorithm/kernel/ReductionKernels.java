@@ -108,7 +108,7 @@ public final class ReductionKernels {
 	 * up; gives way to other threads all along, since the compiler is one of them.
 	 */
 	public void warmUp(DataType type, ReduceOp op, Duration limit) {
-		WarmUp.run(this, type, op, limit, System::nanoTime);
+		new WarmUp(this, System::nanoTime).run(type, op, limit);
 	}
 
 	private Kernel kernel(DataType type, ReduceOp op) {

@@ -85,7 +85,7 @@ final class VectorBFloat16 {
 
 	/** The bits of floats whose upper halves are the nearest bfloat16, ties to even. */
 	private static IntVector roundedBits(FloatVector value) {
-		IntVector bits = value.blend(Float.NaN, value.test(VectorOperators.IS_NAN)).reinterpretAsInts();
+		IntVector bits = value.blend(Float.NaN, value.compare(VectorOperators.NE, value)).reinterpretAsInts();
 		return bits.add(bits.lanewise(VectorOperators.LSHR, Short.SIZE).and(1)).add(0x7fff);
 	}
 

@@ -55,9 +55,12 @@ final class VectorFloat32 {
 		return FloatVector.fromMemorySegment(SPECIES, NativeMemory.ALL, address, VectorKernels.ORDER);
 	}
 
-	/** Stores any NaN as the canonical one; costs nothing beside the memory's time. */
+	/**
+	 * Stores any NaN, which alone differs from itself, as the canonical one. Costs
+	 * nothing beside the memory's time; {@code test(IS_NAN)} would compile twice as long.
+	 */
 	private static void put(long address, FloatVector value) {
-		FloatVector canonical = value.blend(Float.NaN, value.test(VectorOperators.IS_NAN));
+		FloatVector canonical = value.blend(Float.NaN, value.compare(VectorOperators.NE, value));
 		canonical.intoMemorySegment(NativeMemory.ALL, address, VectorKernels.ORDER);
 	}
 

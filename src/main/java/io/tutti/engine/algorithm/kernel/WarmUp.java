@@ -2,6 +2,7 @@ package io.tutti.engine.algorithm.kernel;
 
 import java.lang.foreign.Arena;
 import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.DataType;
@@ -13,13 +14,13 @@ import io.tutti.engine.ReduceOp;
 final class WarmUp {
 
 	/**
-	 * Some two dozen vectors and a tail: the compiler counts calls and turns of the loop,
-	 * and this reaches both thresholds together.
+	 * Two dozen vectors and a tail: the compiler counts calls and turns of the loop, and
+	 * this reaches both thresholds together.
 	 */
 	private static final long BLOCK_BYTES = 24 * 64 + 56;
 
 	/** Calls after which the compiler has been asked for its best code. */
-	private static final int MINIMUM_ROUNDS = 1000;
+	private static final int ROUNDS = 1000;
 
 	/**
 	 * Nanoseconds for a block that only the best code reaches: it takes 0.05 to 1 µs,
@@ -27,29 +28,42 @@ final class WarmUp {
 	 */
 	private static final long COMPILED_NANOS = 5000;
 
-	private WarmUp() {
+	/** How long the processor is left to the compiler between looks. */
+	private static final long PAUSE_NANOS = 1_000_000;
+
+	private final ReductionKernels kernels;
+
+	private final LongSupplier nanoTime;
+
+	WarmUp(ReductionKernels kernels, LongSupplier nanoTime) {
+		this.kernels = kernels;
+		this.nanoTime = nanoTime;
 	}
 
-	static void run(ReductionKernels kernels, DataType type, ReduceOp op, Duration limit, LongSupplier nanoTime) {
-		long count = BLOCK_BYTES / type.bytes();
-		long start = nanoTime.getAsLong();
-		long limitNanos = limit.toNanos();
+	void run(DataType type, ReduceOp op, Duration limit) {
+		long start = this.nanoTime.getAsLong();
 		try (Arena arena = Arena.ofConfined()) {
-			long target = arena.allocate(2 * BLOCK_BYTES).address();
-			long roundNanos = Long.MAX_VALUE;
-			long now = start;
-			for (int round = 0; now - start < limitNanos; round++) {
-				if (round >= MINIMUM_ROUNDS && roundNanos < COMPILED_NANOS) {
+			long block = arena.allocate(2 * BLOCK_BYTES).address();
+			for (int round = 0; this.nanoTime.getAsLong() - start < limit.toNanos(); round++) {
+				long roundNanos = time(type, op, block);
+				if (round < ROUNDS) {
+					Thread.yield();
+					continue;
+				}
+				if (roundNanos < COMPILED_NANOS) {
 					return;
 				}
-				kernels.reduce(type, op, target, target, target + BLOCK_BYTES, count);
-				kernels.finish(type, op, target, count, 2);
-				long after = nanoTime.getAsLong();
-				roundNanos = after - now;
-				Thread.yield();
-				now = nanoTime.getAsLong();
+				LockSupport.parkNanos(PAUSE_NANOS);
 			}
 		}
+	}
+
+	private long time(DataType type, ReduceOp op, long block) {
+		long count = BLOCK_BYTES / type.bytes();
+		long start = this.nanoTime.getAsLong();
+		this.kernels.reduce(type, op, block, block, block + BLOCK_BYTES, count);
+		this.kernels.finish(type, op, block, count, 2);
+		return this.nanoTime.getAsLong() - start;
 	}
 
 }
