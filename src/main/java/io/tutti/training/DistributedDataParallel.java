@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -62,6 +63,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
+		this(group, module, settings, 0);
+	}
+
+	/**
+	 * As above, with a few float32 numbers that travel behind the last gradients and are
+	 * combined like them, so that they cost no all-reduce of their own.
+	 */
+	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int passengers) {
 		this.parameters = module.parameters();
 		this.parameters.retainReference();
 		List<Tensor> learning = learning(this.parameters);
@@ -72,7 +81,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			ReplicaLayout.requireSame(group, all, settings);
 			all.forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
 		}
-		this.buckets = new GradientBuckets(group, learning, settings);
+		this.buckets = new GradientBuckets(group, learning, settings, passengers);
 	}
 
 	/**
@@ -93,6 +102,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	public void synchronizeGradients() {
 		requireOpen();
 		this.buckets.synchronize();
+	}
+
+	/**
+	 * The numbers that travel with the gradients: to be written after
+	 * {@link #zeroGradients()} and read after {@link #synchronizeGradients()}.
+	 */
+	MemorySegment passengers() {
+		return this.buckets.passengers();
 	}
 
 	/** How many values the model learns. */
