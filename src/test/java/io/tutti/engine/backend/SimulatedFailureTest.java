@@ -37,6 +37,9 @@ class SimulatedFailureTest {
 
 	private static final int COUNT = 50_000;
 
+	/** The lost rank itself, which this JVM cannot really end, soon gives up. */
+	private static final Timeouts IMPATIENT = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(500), LIMIT);
+
 	private static void call(ProcessGroup group, Collective collective, Duration timeout) {
 		DataType type = DataType.INT32;
 		MemorySegment whole = MemorySegment.ofArray(new int[COUNT * WORLD_SIZE]);
@@ -126,7 +129,7 @@ class SimulatedFailureTest {
 	@ParameterizedTest
 	@EnumSource
 	void aLostRankFailsEveryCollectiveAlsoInTheMiddleOfIt(Collective collective) throws Exception {
-		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, Timeouts.DEFAULTS)) {
+		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, IMPATIENT)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
 				while (true) {
