@@ -68,8 +68,13 @@ public enum BenchmarkReport {
 	private static String operation(Measurement line) {
 		return switch (line.collective()) {
 			case ALL_REDUCE -> "allreduce";
+			case REDUCE -> "reduce";
 			case BROADCAST -> "broadcast";
 			case ALL_GATHER -> "allgather";
+			case REDUCE_SCATTER -> "reducescatter";
+			case GATHER -> "gather";
+			case SCATTER -> "scatter";
+			case ALL_TO_ALL -> "alltoall";
 			case BARRIER -> "barrier";
 		};
 	}

@@ -26,9 +26,9 @@ final class Workload implements AutoCloseable {
 
 	private final Arena arena = Arena.ofShared();
 
-	private final MemorySegment whole;
+	private final MemorySegment send;
 
-	private final MemorySegment part;
+	private final MemorySegment receive;
 
 	private final long count;
 
@@ -37,18 +37,44 @@ final class Workload implements AutoCloseable {
 		this.collective = collective;
 		this.type = type;
 		this.op = op;
-		boolean cut = collective == Collective.ALL_GATHER;
-		long unit = (long) type.bytes() * (cut ? group.worldSize() : 1);
-		long rounded = (collective == Collective.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
-		this.count = rounded / type.bytes();
-		this.whole = this.arena.allocate(Math.max(1, rounded), ALIGNMENT).asSlice(0, rounded);
-		this.part = this.arena.allocate(Math.max(1, rounded / group.worldSize()), ALIGNMENT)
-			.asSlice(0, cut ? rounded / group.worldSize() : 0);
+		long unit = (long) type.bytes() * (cut() ? group.worldSize() : 1);
+		long whole = (collective == Collective.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
+		long part = whole / group.worldSize();
+		this.count = whole / type.bytes();
+		this.send = allocate(switch (collective) {
+			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER -> whole;
+			case ALL_GATHER, GATHER -> part;
+		});
+		this.receive = switch (collective) {
+			case ALL_REDUCE, BROADCAST, BARRIER -> this.send;
+			case REDUCE, ALL_GATHER, GATHER, ALL_TO_ALL -> allocate(whole);
+			case REDUCE_SCATTER, SCATTER -> allocate(part);
+		};
+	}
+
+	/** Whether a full buffer holds a part for each rank. */
+	private boolean cut() {
+		return switch (this.collective) {
+			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> false;
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> true;
+		};
+	}
+
+	private MemorySegment allocate(long bytes) {
+		return this.arena.allocate(Math.max(1, bytes), ALIGNMENT).asSlice(0, bytes);
+	}
+
+	/** Whether one rank is the root, so that others may run ahead of it or it of them. */
+	boolean rooted() {
+		return switch (this.collective) {
+			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> false;
+		};
 	}
 
 	/** Bytes of the full buffer, after rounding to whole elements for every rank. */
 	long bytes() {
-		return this.whole.byteSize();
+		return this.count * this.type.bytes();
 	}
 
 	/** Elements of the full buffer. */
@@ -56,12 +82,18 @@ final class Workload implements AutoCloseable {
 		return this.count;
 	}
 
-	/** One call; broadcasts take turns at the root, so that none runs ahead. */
+	/** One call; ranks take turns at the root, so that none runs ahead. */
 	void call(int iteration) {
+		int root = iteration % this.group.worldSize();
 		switch (this.collective) {
-			case ALL_REDUCE -> this.group.allReduce(this.whole, this.type, this.op);
-			case BROADCAST -> this.group.broadcast(this.whole, this.type, iteration % this.group.worldSize());
-			case ALL_GATHER -> this.group.allGather(this.part, this.whole, this.type);
+			case ALL_REDUCE -> this.group.allReduce(this.send, this.type, this.op);
+			case REDUCE -> this.group.reduce(this.send, this.receive, this.type, this.op, root);
+			case BROADCAST -> this.group.broadcast(this.send, this.type, root);
+			case ALL_GATHER -> this.group.allGather(this.send, this.receive, this.type);
+			case REDUCE_SCATTER -> this.group.reduceScatter(this.send, this.receive, this.type, this.op);
+			case GATHER -> this.group.gather(this.send, this.receive, this.type, root);
+			case SCATTER -> this.group.scatter(this.send, this.receive, this.type, root);
+			case ALL_TO_ALL -> this.group.allToAll(this.send, this.receive, this.type);
 			case BARRIER -> this.group.barrier();
 		}
 	}
@@ -69,32 +101,42 @@ final class Workload implements AutoCloseable {
 	/** Calls once on known operands and returns how many elements are wrong. */
 	long check() {
 		Numbers numbers = new Numbers(this.type);
-		int ranks = this.group.worldSize();
-		for (long i = 0; i < this.count; i++) {
-			numbers.put(this.whole, i, operand(this.group.rank(), i));
-		}
-		long partCount = this.part.byteSize() / this.type.bytes();
-		for (long i = 0; i < partCount; i++) {
-			numbers.put(this.part, i, operand(this.group.rank(), i));
+		for (long i = 0; i < this.send.byteSize() / this.type.bytes(); i++) {
+			numbers.put(this.send, i, operand(this.group.rank(), i));
 		}
 		call(0);
 		long wrong = 0;
-		for (long i = 0; i < this.count; i++) {
-			double expected = switch (this.collective) {
-				case ALL_REDUCE -> reduced(ranks, i);
-				case BROADCAST -> operand(0, i);
-				case ALL_GATHER -> operand((int) (i / partCount), i % partCount);
-				case BARRIER -> 0;
-			};
-			wrong += (numbers.get(this.whole, i) != expected) ? 1 : 0;
+		if (this.group.rank() == 0 || !onRootAlone()) {
+			for (long i = 0; i < this.receive.byteSize() / this.type.bytes(); i++) {
+				wrong += (numbers.get(this.receive, i) != expected(i)) ? 1 : 0;
+			}
 		}
 		return wrong;
 	}
 
+	private boolean onRootAlone() {
+		return this.collective == Collective.REDUCE || this.collective == Collective.GATHER;
+	}
+
+	/** What the call from or to root 0 leaves at an index of this rank's result. */
+	private double expected(long index) {
+		int rank = this.group.rank();
+		long part = Math.max(1, this.count / this.group.worldSize());
+		return switch (this.collective) {
+			case ALL_REDUCE, REDUCE -> reduced(this.group.worldSize(), index);
+			case BROADCAST -> operand(0, index);
+			case ALL_GATHER, GATHER -> operand((int) (index / part), index % part);
+			case REDUCE_SCATTER -> reduced(this.group.worldSize(), rank * part + index);
+			case SCATTER -> operand(0, rank * part + index);
+			case ALL_TO_ALL -> operand((int) (index / part), rank * part + index % part);
+			case BARRIER -> 0;
+		};
+	}
+
 	/** Puts harmless operands in, so that thousands of calls do not overflow. */
 	void reset() {
-		this.whole.fill((byte) 0);
-		this.part.fill((byte) 0);
+		this.send.fill((byte) 0);
+		this.receive.fill((byte) 0);
 	}
 
 	private static int operand(int rank, long index) {
