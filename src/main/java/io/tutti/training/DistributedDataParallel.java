@@ -30,9 +30,10 @@ import org.bytedeco.pytorch.TensorVector;
  * the start: what a batch normalisation gathers afterwards is each rank's own.
  * <p>
  * Parameters must be float32 in main memory; those that need no gradient are left alone.
- * The model must not get or lose parameters, and none may be replaced. Used by one thread
- * at a time. A {@link io.tutti.engine.CollectiveException} means that the group is
- * broken.
+ * The model must not get or lose parameters, and none may be replaced. Close this before
+ * the model is differentiated on its own again: until then the gradients lie in memory
+ * that belongs here, and native code calls back. Used by one thread at a time. A
+ * {@link io.tutti.engine.CollectiveException} means that the group is broken.
  */
 public final class DistributedDataParallel implements AutoCloseable {
 
