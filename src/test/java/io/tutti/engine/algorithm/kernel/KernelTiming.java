@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.DataType;
+import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 
 /**
