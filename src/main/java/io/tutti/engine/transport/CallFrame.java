@@ -62,11 +62,13 @@ public final class CallFrame {
 		return this.latch;
 	}
 
-	long sequence() {
+	/** Place of the call in the group's order, -1 before the first. */
+	public long sequence() {
 		return this.sequence;
 	}
 
-	long fingerprint() {
+	/** Native address of the call's fingerprint. */
+	public long fingerprint() {
 		return this.fingerprint;
 	}
 
@@ -75,7 +77,8 @@ public final class CallFrame {
 		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
 	}
 
-	CollectiveException mismatch(int peer, long theirs) {
+	/** A peer called something else: its fingerprint is at this native address. */
+	public CollectiveException mismatch(int peer, long theirs) {
 		String other;
 		try {
 			other = Fingerprint.read(theirs).toString();
@@ -90,7 +93,7 @@ public final class CallFrame {
 	}
 
 	/** The call failed, by this kind, at the hands of these ranks of the group. */
-	CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail, @Nullable Throwable cause) {
+	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail, @Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),
 				Failure.inside(kind, this.identity.name(), call(), worldRanks, detail), cause);
