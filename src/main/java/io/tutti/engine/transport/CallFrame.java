@@ -93,7 +93,8 @@ public final class CallFrame {
 	}
 
 	/** The call failed, by this kind, at the hands of these ranks of the group. */
-	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail, @Nullable Throwable cause) {
+	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail,
+			@Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),
 				Failure.inside(kind, this.identity.name(), call(), worldRanks, detail), cause);

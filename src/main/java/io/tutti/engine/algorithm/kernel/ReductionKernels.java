@@ -40,6 +40,12 @@ public final class ReductionKernels {
 		}
 	}
 
+	public void reduceToBoth(DataType type, ReduceOp op, long target, long secondTarget, long left, long right,
+			long count) {
+		reduce(type, op, target, left, right, count);
+		NativeMemory.copy(target, secondTarget, count * type.bytes());
+	}
+
 	double f(ReduceOp op, double l, double r) {
 		return switch (op) {
 			case SUM, AVERAGE -> l + r;
