@@ -1,0 +1,58 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.PeerLostException;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+class SharedProcessGroupTest extends ProcessGroupContract {
+
+	@Override
+	World world(int worldSize) throws Exception {
+		Timeouts timeouts = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
+		return (worldSize == 1) ? alone(timeouts) : new SharedWorld(worldSize, timeouts, SharedWorld.Ways.IN_PLACE);
+	}
+
+	/** A rank alone shares memory with nobody. */
+	static World alone(Timeouts timeouts) {
+		SimulatedWorld world = new SimulatedWorld(1, timeouts);
+		return new World() {
+			@Override
+			public ProcessGroup group(int rank) {
+				return world.group(rank);
+			}
+
+			@Override
+			public void close() {
+				world.close();
+			}
+		};
+	}
+
+	@Test
+	void aLostRankFailsTheOthersByNameInsteadOfHangingThem() throws Exception {
+		try (SharedWorld world = new SharedWorld(4, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(4, LIMIT, (rank) -> {
+				world.group(rank).barrier();
+				if (rank == 2) {
+					world.kill(2);
+					return null;
+				}
+				world.group(rank).barrier();
+				return null;
+			});
+			for (int rank : new int[] { 0, 1, 3 }) {
+				assertThat(outcomes.get(rank).failure()).isInstanceOf(PeerLostException.class);
+				assertThat(((CollectiveException) outcomes.get(rank).failure()).failure().ranks()).containsExactly(2);
+			}
+		}
+	}
+
+}
