@@ -53,7 +53,7 @@ record HostLayout(int ranks) {
 
 	/** Largest operand that goes through the slots: more is read by too many. */
 	long slotOperandBytes() {
-		return (this.ranks == 2) ? 16 << 10 : (this.ranks <= 4) ? 8 << 10 : 4 << 10;
+		return (this.ranks <= 8) ? 4 << 10 : 2 << 10;
 	}
 
 	long line(int rank, Line line) {
