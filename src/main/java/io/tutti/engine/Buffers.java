@@ -2,36 +2,107 @@ package io.tutti.engine;
 
 import java.lang.foreign.MemorySegment;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Checks of a call's buffers at the edge of the API, so that the data path can work on
- * raw addresses.
+ * raw addresses. Allocates nothing for native buffers.
  */
 final class Buffers {
 
-	private Buffers() {
+	private final int rank;
+
+	private final int worldSize;
+
+	Buffers(GroupIdentity identity) {
+		this.rank = identity.rank();
+		this.worldSize = identity.worldSize();
 	}
 
-	/** Checks the buffers of a call and returns the number of elements a rank gives. */
-	static long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int worldSize) {
-		if (collective == Collective.BARRIER) {
-			return 0;
+	/**
+	 * Checks the arguments of a call whose ranks all have parts of one size.
+	 * @return the call's {@linkplain Call#count() count}
+	 */
+	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root) {
+		requireRoot(root);
+		requireUsable(send, receive);
+		switch (collective) {
+			case BARRIER, ALL_REDUCE, BROADCAST -> {
+			}
+			case REDUCE -> requireReduceSizes(send, receive, root);
+			case ALL_GATHER -> requireParts("receive", receive, "send", send);
+			case REDUCE_SCATTER -> requireParts("send", send, "receive", receive);
+			case GATHER -> {
+				if (this.rank == root) {
+					requireParts("receive", receive, "send", send);
+				}
+			}
+			case SCATTER -> {
+				if (this.rank == root) {
+					requireParts("send", send, "receive", receive);
+				}
+			}
+			case ALL_TO_ALL -> requireExchangeSizes(send, receive, type);
 		}
+		return countOf(collective, send, receive, type);
+	}
+
+	/**
+	 * Checks the arguments of a call whose ranks have parts of their own sizes.
+	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 * @return the call's {@linkplain Call#count() count}
+	 */
+	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type, long[] sendCounts,
+			long @Nullable [] receiveCounts) {
+		requireUsable(send, receive);
+		requireDisjoint(send, receive);
+		long total = total("counts", sendCounts);
+		long own = sendCounts[this.rank];
+		switch (collective) {
+			case ALL_GATHER -> {
+				requireCount("send", send, own, type);
+				requireCount("receive", receive, total, type);
+			}
+			case REDUCE_SCATTER -> {
+				requireCount("send", send, total, type);
+				requireCount("receive", receive, own, type);
+			}
+			case ALL_TO_ALL -> {
+				long[] comes = (receiveCounts != null) ? receiveCounts : sendCounts;
+				requireCount("send", send, total, type);
+				requireCount("receive", receive, total("receive counts", comes), type);
+				requireSame(own, comes[this.rank]);
+			}
+			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, GATHER, SCATTER ->
+				throw new IllegalArgumentException(collective + " has no counts by rank");
+		}
+		return (collective == Collective.ALL_TO_ALL) ? 0 : total;
+	}
+
+	private long countOf(Collective collective, MemorySegment send, MemorySegment receive, DataType type) {
+		long bytes = switch (collective) {
+			case ALL_REDUCE, REDUCE, ALL_GATHER, GATHER -> send.byteSize();
+			case BARRIER, BROADCAST, REDUCE_SCATTER, SCATTER -> receive.byteSize();
+			case ALL_TO_ALL -> send.byteSize() / this.worldSize;
+		};
+		if (bytes % type.bytes() != 0) {
+			throw new IllegalArgumentException("buffer of " + bytes + " bytes is not whole elements of " + type + " ("
+					+ type.bytes() + " bytes each)");
+		}
+		return bytes / type.bytes();
+	}
+
+	private void requireRoot(int root) {
+		if (root < 0 || root >= this.worldSize) {
+			throw new IllegalArgumentException("root must be in 0.." + (this.worldSize - 1) + ", got " + root);
+		}
+	}
+
+	private static void requireUsable(MemorySegment send, MemorySegment receive) {
 		requireUsable("send", send);
 		requireUsable("receive", receive);
-		requireWritable(receive);
-		if (send.byteSize() % type.bytes() != 0) {
-			throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
-					+ type + " (" + type.bytes() + " bytes each)");
-		}
-		if (collective == Collective.ALL_GATHER) {
-			requireGatherSizes(send, receive, worldSize);
-		}
-		return send.byteSize() / type.bytes();
-	}
-
-	static void requireRoot(int root, int worldSize) {
-		if (root < 0 || root >= worldSize) {
-			throw new IllegalArgumentException("root must be in 0.." + (worldSize - 1) + ", got " + root);
+		if (receive.isReadOnly()) {
+			throw new IllegalArgumentException("receive buffer is read-only");
 		}
 	}
 
@@ -45,19 +116,76 @@ final class Buffers {
 		}
 	}
 
-	private static void requireWritable(MemorySegment receive) {
-		if (receive.isReadOnly()) {
-			throw new IllegalArgumentException("receive buffer is read-only");
+	private void requireReduceSizes(MemorySegment send, MemorySegment receive, int root) {
+		if (this.rank != root) {
+			return;
+		}
+		if (receive.byteSize() != send.byteSize()) {
+			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
+					+ " bytes, as the send buffer is, got " + receive.byteSize());
+		}
+		if (!send.equals(receive)) {
+			requireDisjoint(send, receive);
 		}
 	}
 
-	private static void requireGatherSizes(MemorySegment send, MemorySegment receive, int worldSize) {
-		long expected = Math.multiplyExact(send.byteSize(), (long) worldSize);
-		if (receive.byteSize() != expected) {
-			throw new IllegalArgumentException("receive buffer must be " + expected + " bytes (" + worldSize
-					+ " ranks × " + send.byteSize() + "), got " + receive.byteSize());
+	private void requireParts(String wholeName, MemorySegment whole, String partName, MemorySegment part) {
+		long expected = Math.multiplyExact(part.byteSize(), (long) this.worldSize);
+		if (whole.byteSize() != expected) {
+			throw new IllegalArgumentException(wholeName + " buffer must be " + expected + " bytes (" + this.worldSize
+					+ " ranks × " + part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
 		}
-		if (send.asOverlappingSlice(receive).isPresent()) {
+		requireDisjoint(whole, part);
+	}
+
+	private void requireExchangeSizes(MemorySegment send, MemorySegment receive, DataType type) {
+		if (receive.byteSize() != send.byteSize()) {
+			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
+					+ " bytes, as the send buffer is, got " + receive.byteSize());
+		}
+		long unit = Math.multiplyExact(this.worldSize, type.bytes());
+		if (send.byteSize() % unit != 0) {
+			throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
+					+ type + " for each of " + this.worldSize + " ranks (multiples of " + unit + " bytes)");
+		}
+		requireDisjoint(send, receive);
+	}
+
+	private long total(String name, long[] counts) {
+		if (counts.length != this.worldSize) {
+			throw new IllegalArgumentException(
+					name + " must be one per rank (" + this.worldSize + "), got " + counts.length);
+		}
+		long total = 0;
+		for (int i = 0; i < counts.length; i++) {
+			if (counts[i] < 0) {
+				throw new IllegalArgumentException(name + "[" + i + "] must be at least 0, got " + counts[i]);
+			}
+			total = Math.addExact(total, counts[i]);
+		}
+		return total;
+	}
+
+	private static void requireCount(String name, MemorySegment buffer, long count, DataType type) {
+		long expected = Math.multiplyExact(count, (long) type.bytes());
+		if (buffer.byteSize() != expected) {
+			throw new IllegalArgumentException(name + " buffer must be " + expected + " bytes (" + count
+					+ " elements of " + type + " by the counts), got " + buffer.byteSize());
+		}
+	}
+
+	private void requireSame(long toItself, long fromItself) {
+		if (toItself != fromItself) {
+			throw new IllegalArgumentException("rank " + this.rank + " sends " + toItself
+					+ " elements to itself but receives " + fromItself + " from itself");
+		}
+	}
+
+	private static void requireDisjoint(MemorySegment one, MemorySegment other) {
+		boolean overlap = (one.isNative() && other.isNative()) ? one.address() < other.address() + other.byteSize()
+				&& other.address() < one.address() + one.byteSize() && one.byteSize() > 0 && other.byteSize() > 0
+				: one.asOverlappingSlice(other).isPresent();
+		if (overlap) {
 			throw new IllegalArgumentException("send and receive buffers must not overlap");
 		}
 	}

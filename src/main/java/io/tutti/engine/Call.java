@@ -11,6 +11,8 @@ public final class Call {
 
 	private final Deadline deadline = new Deadline();
 
+	private final UnevenCounts uneven;
+
 	private long sequence = -1;
 
 	private Collective collective = Collective.BARRIER;
@@ -25,9 +27,14 @@ public final class Call {
 
 	private long sendAddress;
 
+	private long sendBytes;
+
 	private long receiveAddress;
 
-	Call() {
+	private long receiveBytes;
+
+	Call(int worldSize) {
+		this.uneven = new UnevenCounts(worldSize);
 	}
 
 	void describe(long sequence, Collective collective, long count, DataType type, @Nullable ReduceOp op, int root) {
@@ -39,9 +46,15 @@ public final class Call {
 		this.root = root;
 	}
 
-	void place(long sendAddress, long receiveAddress) {
+	void counts(long @Nullable [] send, long @Nullable [] receive) {
+		this.uneven.set(send, receive);
+	}
+
+	void place(long sendAddress, long sendBytes, long receiveAddress, long receiveBytes) {
 		this.sendAddress = sendAddress;
+		this.sendBytes = sendBytes;
 		this.receiveAddress = receiveAddress;
+		this.receiveBytes = receiveBytes;
 	}
 
 	/** Place in the group's order of calls, from 0. */
@@ -69,19 +82,57 @@ public final class Call {
 		return this.root;
 	}
 
-	/** Elements that this rank contributes. */
+	/**
+	 * Elements, the same on every rank: of the whole buffer where every rank's has one
+	 * size (all-reduce, reduce, broadcast), of one rank's part where the buffer holds a
+	 * part for each rank. Of an uneven call: of all parts together; 0 for an uneven
+	 * all-to-all, where ranks need not agree.
+	 */
 	public long count() {
 		return this.count;
 	}
 
-	/** Bytes that this rank contributes. */
+	/** {@link #count()} in bytes. */
 	public long bytes() {
 		return this.count * this.type.bytes();
+	}
+
+	/** Whether the parts of the ranks differ in size, by {@link #sendCounts()}. */
+	public boolean uneven() {
+		return this.uneven.used();
+	}
+
+	/**
+	 * Elements by rank of an uneven call: what goes to each rank of an all-to-all; each
+	 * rank's part of an all-gather or reduce-scatter. Not to be changed.
+	 */
+	public long[] sendCounts() {
+		return this.uneven.send();
+	}
+
+	/**
+	 * Elements by rank of an uneven call: what comes from each rank of an all-to-all;
+	 * each rank's part of an all-gather or reduce-scatter. Not to be changed.
+	 */
+	public long[] receiveCounts() {
+		return this.uneven.receive();
+	}
+
+	/**
+	 * What stands in the fingerprint for the counts of an uneven call; 0 for an even one.
+	 */
+	public int countsDigest() {
+		return this.uneven.digest();
 	}
 
 	/** Native address of what this rank contributes. */
 	public long sendAddress() {
 		return this.sendAddress;
+	}
+
+	/** Size of what this rank contributes; 0 where it contributes nothing. */
+	public long sendBytes() {
+		return this.sendBytes;
 	}
 
 	/**
@@ -90,6 +141,11 @@ public final class Call {
 	 */
 	public long receiveAddress() {
 		return this.receiveAddress;
+	}
+
+	/** Size of this rank's result; 0 where it gets none. */
+	public long receiveBytes() {
+		return this.receiveBytes;
 	}
 
 	/** By when the whole call must be done. */

@@ -27,7 +27,9 @@ final class CallRunner implements AutoCloseable {
 	private final IssueOrder order = new IssueOrder();
 
 	/** The call whose turn it is; whoever holds the turn may touch it. */
-	private final Call call = new Call();
+	private final Call call;
+
+	private final Buffers buffers;
 
 	private final NativeStage sendStage = new NativeStage();
 
@@ -46,6 +48,8 @@ final class CallRunner implements AutoCloseable {
 		this.latch = latch;
 		this.reporter = reporter;
 		this.timeouts = timeouts;
+		this.call = new Call(identity.worldSize());
+		this.buffers = new Buffers(identity);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
 
@@ -54,12 +58,28 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a call on this thread. Seven parameters, since a record would be allocated per
-	 * call.
+	 * Runs a call on this thread. This many parameters, since a record would be allocated
+	 * per call.
 	 */
 	void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
 			int root, Duration timeout) {
-		long count = check(collective, send, receive, type, root);
+		long count = this.buffers.check(collective, send, receive, type, root);
+		run(collective, count, send, receive, type, op, root, null, null, timeout);
+	}
+
+	/**
+	 * Runs a call whose parts differ in size on this thread.
+	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 */
+	void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts, Duration timeout) {
+		long count = this.buffers.checkUneven(collective, send, receive, type, sendCounts, receiveCounts);
+		run(collective, count, send, receive, type, op, 0, sendCounts, receiveCounts, timeout);
+	}
+
+	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
+			Duration timeout) {
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		if (this.worker.isCurrentThread()) {
 			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
@@ -72,6 +92,7 @@ final class CallRunner implements AutoCloseable {
 		try {
 			this.call.deadline().restart(issuedNanos, timeoutNanos);
 			this.call.describe(ticket, collective, count, type, op, root);
+			this.call.counts(sendCounts, receiveCounts);
 			runInTurn(send, receive);
 		}
 		finally {
@@ -85,7 +106,26 @@ final class CallRunner implements AutoCloseable {
 	 */
 	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, Duration timeout) {
-		long count = check(collective, send, receive, type, root);
+		long count = this.buffers.check(collective, send, receive, type, root);
+		return runAsync(collective, count, send, receive, type, op, root, null, null, timeout);
+	}
+
+	/**
+	 * Runs a call whose parts differ in size on the worker thread.
+	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 */
+	CompletableFuture<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive,
+			DataType type, @Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts,
+			Duration timeout) {
+		long[] ownSendCounts = sendCounts.clone();
+		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
+		long count = this.buffers.checkUneven(collective, send, receive, type, ownSendCounts, ownReceiveCounts);
+		return runAsync(collective, count, send, receive, type, op, 0, ownSendCounts, ownReceiveCounts, timeout);
+	}
+
+	private CompletableFuture<Void> runAsync(Collective collective, long count, MemorySegment send,
+			MemorySegment receive, DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
+			long @Nullable [] receiveCounts, Duration timeout) {
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		requireOpen();
 		long issuedNanos = System.nanoTime();
@@ -95,6 +135,7 @@ final class CallRunner implements AutoCloseable {
 			try {
 				this.call.deadline().restart(issuedNanos, timeoutNanos);
 				this.call.describe(ticket, collective, count, type, op, root);
+				this.call.counts(sendCounts, receiveCounts);
 				runInTurn(send, receive);
 				Thread.startVirtualThread(() -> result.complete(null));
 			}
@@ -106,11 +147,6 @@ final class CallRunner implements AutoCloseable {
 			}
 		});
 		return result;
-	}
-
-	private long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root) {
-		Buffers.requireRoot(root, this.identity.worldSize());
-		return Buffers.check(collective, send, receive, type, this.identity.worldSize());
 	}
 
 	private void requireOpen() {
@@ -128,10 +164,10 @@ final class CallRunner implements AutoCloseable {
 		this.lastEntered = this.call.sequence();
 		try {
 			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
-			MemorySegment nativeSend = (send == receive) ? nativeReceive
+			MemorySegment nativeSend = send.equals(receive) ? nativeReceive
 					: send.isNative() ? send : this.sendStage.ofSize(send.byteSize());
 			copyIn(send, nativeSend);
-			this.call.place(nativeSend.address(), nativeReceive.address());
+			this.call.place(nativeSend.address(), send.byteSize(), nativeReceive.address(), receive.byteSize());
 			this.backend.run(this.call);
 			copyOut(nativeReceive, receive);
 		}

@@ -7,10 +7,20 @@ public enum Collective {
 
 	/** Every rank gets the reduction of all ranks' buffers. */
 	ALL_REDUCE("all-reduce"),
+	/** The root gets the reduction of all ranks' buffers. */
+	REDUCE("reduce"),
 	/** Every rank gets the root's buffer. */
 	BROADCAST("broadcast"),
 	/** Every rank gets all ranks' buffers, in rank order. */
 	ALL_GATHER("all-gather"),
+	/** Every rank gets its own part of the reduction of all ranks' buffers. */
+	REDUCE_SCATTER("reduce-scatter"),
+	/** The root gets all ranks' buffers, in rank order. */
+	GATHER("gather"),
+	/** Every rank gets its own part of the root's buffer. */
+	SCATTER("scatter"),
+	/** Every rank gets, from each rank, the part meant for it. */
+	ALL_TO_ALL("all-to-all"),
 	/** Nobody leaves before everybody has come. */
 	BARRIER("barrier");
 

@@ -145,6 +145,36 @@ public final class ProcessGroup implements AutoCloseable {
 	}
 
 	/**
+	 * Reduces the buffers of all ranks, element by element, into the root's.
+	 * @param send this rank's operand, left as it is; the same size on every rank
+	 * @param receive the result, as large as {@code send}; looked at only on the root,
+	 * where it may be the same segment as {@code send}
+	 * @param root the rank that gets the result
+	 */
+	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root) {
+		reduce(send, receive, type, op, root, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} by a
+	 * deadline.
+	 */
+	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root,
+			Duration timeout) {
+		this.runner.run(Collective.REDUCE, send, onRoot(receive, root), type, op, root, timeout);
+	}
+
+	/**
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on the
+	 * worker thread.
+	 */
+	public CompletableFuture<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op,
+			int root) {
+		return this.runner.runAsync(Collective.REDUCE, send, onRoot(receive, root), type, op, root,
+				this.timeouts.collective());
+	}
+
+	/**
 	 * Copies the root's buffer to every rank.
 	 * @param buffer read on the root, replaced on the others; the same size on every rank
 	 * @param root the rank to copy from
@@ -161,6 +191,26 @@ public final class ProcessGroup implements AutoCloseable {
 	/** As {@link #broadcast(MemorySegment, DataType, int)} on the worker thread. */
 	public CompletableFuture<Void> broadcastAsync(MemorySegment buffer, DataType type, int root) {
 		return this.runner.runAsync(Collective.BROADCAST, buffer, buffer, type, null, root, this.timeouts.collective());
+	}
+
+	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
+	public void broadcast(float[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
+	}
+
+	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
+	public void broadcast(double[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
+	}
+
+	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
+	public void broadcast(int[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
+	}
+
+	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
+	public void broadcast(long[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
 	}
 
 	/**
@@ -184,6 +234,251 @@ public final class ProcessGroup implements AutoCloseable {
 		return this.runner.runAsync(Collective.ALL_GATHER, send, receive, type, null, 0, this.timeouts.collective());
 	}
 
+	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
+	public void allGather(float[] send, float[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
+	}
+
+	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
+	public void allGather(double[] send, double[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
+	}
+
+	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
+	public void allGather(int[] send, int[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
+	}
+
+	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
+	public void allGather(long[] send, long[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
+	}
+
+	/**
+	 * Gives every rank the buffers of all ranks, in rank order, where each rank's has a
+	 * size of its own.
+	 * @param send this rank's part: {@code counts[rank]} elements
+	 * @param receive the sum of the counts in elements; must not overlap {@code send}
+	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 */
+	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type) {
+		allGather(send, receive, counts, type, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)} by a
+	 * deadline.
+	 */
+	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, Duration timeout) {
+		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, counts, null, timeout);
+	}
+
+	/**
+	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)} on the worker
+	 * thread.
+	 */
+	public CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts,
+			DataType type) {
+		return this.runner.runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, counts, null,
+				this.timeouts.collective());
+	}
+
+	/**
+	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
+	 * part of the result, in rank order.
+	 * @param send this rank's operand, {@code n × worldSize} bytes, left as it is
+	 * @param receive this rank's part of the result, {@code n} bytes on every rank; must
+	 * not overlap {@code send}
+	 */
+	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		reduceScatter(send, receive, type, op, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} by a
+	 * deadline.
+	 */
+	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, Duration timeout) {
+		this.runner.run(Collective.REDUCE_SCATTER, send, receive, type, op, 0, timeout);
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
+	 * worker thread.
+	 */
+	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type,
+			ReduceOp op) {
+		return this.runner.runAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays.
+	 */
+	public void reduceScatter(float[] send, float[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays.
+	 */
+	public void reduceScatter(double[] send, double[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays.
+	 */
+	public void reduceScatter(int[] send, int[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays.
+	 */
+	public void reduceScatter(long[] send, long[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+	}
+
+	/**
+	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
+	 * part of the result, in rank order, where each part has a size of its own.
+	 * @param send this rank's operand: the sum of the counts in elements
+	 * @param receive this rank's part of the result: {@code counts[rank]} elements; must
+	 * not overlap {@code send}
+	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 */
+	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op) {
+		reduceScatter(send, receive, counts, type, op, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)}
+	 * by a deadline.
+	 */
+	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op,
+			Duration timeout) {
+		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, counts, null, timeout);
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)}
+	 * on the worker thread.
+	 */
+	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts,
+			DataType type, ReduceOp op) {
+		return this.runner.runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, counts, null,
+				this.timeouts.collective());
+	}
+
+	/**
+	 * Gives the root the buffers of all ranks, in rank order.
+	 * @param send this rank's part, {@code n} bytes on every rank
+	 * @param receive {@code n × worldSize} bytes; looked at only on the root; must not
+	 * overlap {@code send}
+	 * @param root the rank that gets the parts
+	 */
+	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root) {
+		gather(send, receive, type, root, this.timeouts.collective());
+	}
+
+	/** As {@link #gather(MemorySegment, MemorySegment, DataType, int)} by a deadline. */
+	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout) {
+		this.runner.run(Collective.GATHER, send, onRoot(receive, root), type, null, root, timeout);
+	}
+
+	/**
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on the worker
+	 * thread.
+	 */
+	public CompletableFuture<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
+		return this.runner.runAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root,
+				this.timeouts.collective());
+	}
+
+	/**
+	 * Gives each rank its own part of the root's buffer, in rank order.
+	 * @param send {@code n × worldSize} bytes; looked at only on the root
+	 * @param receive this rank's part, {@code n} bytes on every rank; must not overlap
+	 * {@code send}
+	 * @param root the rank that gives the parts
+	 */
+	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root) {
+		scatter(send, receive, type, root, this.timeouts.collective());
+	}
+
+	/** As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} by a deadline. */
+	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout) {
+		this.runner.run(Collective.SCATTER, onRoot(send, root), receive, type, null, root, timeout);
+	}
+
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on the worker
+	 * thread.
+	 */
+	public CompletableFuture<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
+		return this.runner.runAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root,
+				this.timeouts.collective());
+	}
+
+	/**
+	 * Gives each rank one part from every rank, in rank order.
+	 * @param send a part of {@code n} bytes for each rank; the same size on every rank
+	 * @param receive a part of {@code n} bytes from each rank; must not overlap
+	 * {@code send}
+	 */
+	public void allToAll(MemorySegment send, MemorySegment receive, DataType type) {
+		allToAll(send, receive, type, this.timeouts.collective());
+	}
+
+	/** As {@link #allToAll(MemorySegment, MemorySegment, DataType)} by a deadline. */
+	public void allToAll(MemorySegment send, MemorySegment receive, DataType type, Duration timeout) {
+		this.runner.run(Collective.ALL_TO_ALL, send, receive, type, null, 0, timeout);
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on the worker thread.
+	 */
+	public CompletableFuture<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type) {
+		return this.runner.runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.timeouts.collective());
+	}
+
+	/**
+	 * Gives each rank one part from every rank, in rank order, each of a size of its own.
+	 * What a rank sends to another must be what that one receives from it.
+	 * @param send the parts for each rank: the sum of {@code sendCounts} in elements
+	 * @param sendCounts elements for each rank, by rank
+	 * @param receive the parts from each rank: the sum of {@code receiveCounts} in
+	 * elements; must not overlap {@code send}
+	 * @param receiveCounts elements from each rank, by rank
+	 */
+	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
+			DataType type) {
+		allToAll(send, sendCounts, receive, receiveCounts, type, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)} by a
+	 * deadline.
+	 */
+	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
+			DataType type, Duration timeout) {
+		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, sendCounts, receiveCounts, timeout);
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)} on the
+	 * worker thread.
+	 */
+	public CompletableFuture<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive,
+			long[] receiveCounts, DataType type) {
+		return this.runner.runUnevenAsync(Collective.ALL_TO_ALL, send, receive, type, null, sendCounts, receiveCounts,
+				this.timeouts.collective());
+	}
+
 	/** Returns when every rank has called it. */
 	public void barrier() {
 		barrier(this.timeouts.collective());
@@ -198,6 +493,11 @@ public final class ProcessGroup implements AutoCloseable {
 	public CompletableFuture<Void> barrierAsync() {
 		return this.runner.runAsync(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null,
 				0, this.timeouts.collective());
+	}
+
+	/** A buffer where it is looked at; elsewhere it may be anything. */
+	private MemorySegment onRoot(MemorySegment buffer, int root) {
+		return (rank() == root) ? buffer : MemorySegment.NULL;
 	}
 
 	/**

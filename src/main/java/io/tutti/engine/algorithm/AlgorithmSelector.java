@@ -1,43 +1,90 @@
 package io.tutti.engine.algorithm;
 
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
 import io.tutti.engine.Call;
+import io.tutti.engine.Collective;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Chooses the algorithm for a call. The choice depends on nothing but the call and the
- * group, so that all ranks choose alike.
+ * Chooses the algorithm for a call: what the overrides say, else the first line of
+ * {@link AlgorithmTable} that fits. The choice depends on nothing but what all ranks of
+ * the group know alike, so that all choose alike. Owns the algorithms' memory.
  */
-public final class AlgorithmSelector {
+public final class AlgorithmSelector implements AutoCloseable {
 
-	private final Algorithm allReduce;
+	/** An algorithm and the largest call that it is for. */
+	private record Choice(long maxBytes, Algorithm algorithm) {
+	}
 
-	private final Algorithm allGather;
+	private final int worldSize;
 
-	private final Algorithm broadcast;
+	private final Scratch scratch;
 
-	private final Algorithm barrier;
+	private final Algorithm pairwise;
 
-	/** The algorithms of one group. */
-	public AlgorithmSelector(GroupIdentity identity, Transport transport, ReductionKernels kernels) {
-		int rank = identity.rank();
-		int worldSize = identity.worldSize();
-		RingPass ring = new RingPass(rank, worldSize, transport, kernels);
-		this.allReduce = new RingAllReduce(ring, worldSize);
-		this.allGather = new RingAllGather(ring, rank, worldSize);
-		this.broadcast = new BinomialBroadcast(rank, worldSize, transport);
-		this.barrier = new DisseminationBarrier(rank, worldSize, transport);
+	/** In the order of the table, by the ordinal of the collective. */
+	private final Choice[][] choices;
+
+	/**
+	 * The algorithms of one group.
+	 * @param overrides what to use instead of the table; the same on every rank
+	 */
+	public AlgorithmSelector(GroupIdentity identity, Transport transport, ReductionKernels kernels,
+			AlgorithmOverrides overrides) {
+		this.worldSize = identity.worldSize();
+		this.scratch = new Scratch(this.worldSize);
+		AlgorithmFactory factory = new AlgorithmFactory(identity, transport, kernels, this.scratch);
+		this.pairwise = factory.create(Collective.ALL_TO_ALL, AlgorithmName.PAIRWISE);
+		Collective[] collectives = Collective.values();
+		this.choices = new Choice[collectives.length][];
+		for (Collective collective : collectives) {
+			AlgorithmName forced = overrides.of(collective);
+			List<AlgorithmRule> rules = (forced != null)
+					? List.of(new AlgorithmRule(collective, null, this.worldSize, Long.MAX_VALUE, forced))
+					: AlgorithmTable.rules(collective, transport.name(), this.worldSize);
+			this.choices[collective.ordinal()] = choices(factory, rules);
+		}
+	}
+
+	private static Choice[] choices(AlgorithmFactory factory, List<AlgorithmRule> rules) {
+		Map<AlgorithmName, Algorithm> made = new EnumMap<>(AlgorithmName.class);
+		return rules.stream()
+			.map((rule) -> new Choice(rule.maxBytes(),
+					made.computeIfAbsent(rule.algorithm(), (name) -> factory.create(rule.collective(), name))))
+			.toArray(Choice[]::new);
 	}
 
 	/** The algorithm for a call. */
 	public Algorithm select(Call call) {
+		if (call.uneven() && call.collective() == Collective.ALL_TO_ALL) {
+			return this.pairwise;
+		}
+		long bytes = wholeBytes(call);
+		for (Choice choice : this.choices[call.collective().ordinal()]) {
+			if (bytes <= choice.maxBytes()) {
+				return choice.algorithm();
+			}
+		}
+		throw new IllegalStateException("no algorithm for " + call);
+	}
+
+	/** Bytes of the whole buffer, which holds all ranks' parts where there are parts. */
+	private long wholeBytes(Call call) {
 		return switch (call.collective()) {
-			case ALL_REDUCE -> this.allReduce;
-			case ALL_GATHER -> this.allGather;
-			case BROADCAST -> this.broadcast;
-			case BARRIER -> this.barrier;
+			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> call.bytes();
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL ->
+				call.uneven() ? call.bytes() : call.bytes() * this.worldSize;
 		};
+	}
+
+	@Override
+	public void close() {
+		this.scratch.close();
 	}
 
 }

@@ -15,21 +15,24 @@ final class RingAllGather implements Algorithm {
 
 	private final RingPass pass;
 
+	private final Chunks chunks;
+
 	private final int rank;
 
 	private final int worldSize;
 
-	RingAllGather(RingPass pass, int rank, int worldSize) {
+	RingAllGather(RingPass pass, Chunks chunks, int rank, int worldSize) {
 		this.pass = pass;
+		this.chunks = chunks;
 		this.rank = rank;
 		this.worldSize = worldSize;
 	}
 
 	@Override
 	public void run(Call call) {
-		long part = call.bytes();
-		NativeMemory.copy(call.sendAddress(), call.receiveAddress() + this.rank * part, part);
-		this.pass.prepare(call.receiveAddress(), part * this.worldSize, part, call.type(), call.op());
+		this.chunks.ofParts(call);
+		NativeMemory.copy(call.sendAddress(), call.receiveAddress() + this.chunks.start(this.rank), call.sendBytes());
+		this.pass.prepare(call, call.receiveAddress());
 		this.pass.run(0, this.worldSize - 1);
 	}
 

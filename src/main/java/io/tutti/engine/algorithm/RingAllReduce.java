@@ -16,18 +16,21 @@ final class RingAllReduce implements Algorithm {
 
 	private final RingPass pass;
 
+	private final Chunks chunks;
+
 	private final int worldSize;
 
-	RingAllReduce(RingPass pass, int worldSize) {
+	RingAllReduce(RingPass pass, Chunks chunks, int worldSize) {
 		this.pass = pass;
+		this.chunks = chunks;
 		this.worldSize = worldSize;
 	}
 
 	@Override
 	public void run(Call call) {
 		long chunkCount = (call.count() + this.worldSize - 1) / this.worldSize;
-		this.pass.prepare(call.receiveAddress(), call.bytes(), chunkCount * call.type().bytes(), call.type(),
-				call.op());
+		this.chunks.ofBuffer(call.bytes(), chunkCount * call.type().bytes());
+		this.pass.prepare(call, call.receiveAddress());
 		this.pass.run(this.worldSize - 1, 2 * (this.worldSize - 1));
 	}
 

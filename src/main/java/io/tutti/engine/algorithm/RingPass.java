@@ -1,5 +1,6 @@
 package io.tutti.engine.algorithm;
 
+import io.tutti.engine.Call;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -25,9 +26,7 @@ final class RingPass {
 
 	private long address;
 
-	private long bytes;
-
-	private long chunkBytes;
+	private final Chunks chunks;
 
 	private int steps;
 
@@ -45,23 +44,22 @@ final class RingPass {
 
 	private long receiveOffset;
 
-	RingPass(int rank, int worldSize, Transport transport, ReductionKernels kernels) {
+	RingPass(int rank, int worldSize, Transport transport, ReductionKernels kernels, Chunks chunks) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.kernels = kernels;
+		this.chunks = chunks;
 	}
 
 	/**
-	 * Says what the next pass works on.
-	 * @param chunkBytes bytes of each rank's chunk; the last ones may be short or empty
+	 * Says what the next pass works on: a buffer that the chunks are cut from, by the
+	 * call's type and operator.
 	 */
-	void prepare(long address, long bytes, long chunkBytes, DataType type, ReduceOp op) {
+	void prepare(Call call, long address) {
 		this.address = address;
-		this.bytes = bytes;
-		this.chunkBytes = chunkBytes;
-		this.type = type;
-		this.op = op;
+		this.type = call.type();
+		this.op = call.op();
 	}
 
 	/**
@@ -97,10 +95,11 @@ final class RingPass {
 		boolean moved = false;
 		while (this.sendStep < this.steps) {
 			int chunk = Math.floorMod(this.rank - this.sendStep, this.worldSize);
-			long end = length(chunk);
+			long end = this.chunks.length(chunk);
 			long available = available(end);
 			if (this.sendOffset < available) {
-				long sent = next.send(start(chunk) + this.sendOffset, available - this.sendOffset);
+				long sent = next.send(this.address + this.chunks.start(chunk) + this.sendOffset,
+						available - this.sendOffset);
 				this.sendOffset += sent;
 				moved |= sent > 0;
 			}
@@ -126,9 +125,9 @@ final class RingPass {
 		boolean moved = false;
 		while (this.receiveStep < this.steps) {
 			int chunk = Math.floorMod(this.rank - this.receiveStep - 1, this.worldSize);
-			long end = length(chunk);
+			long end = this.chunks.length(chunk);
 			if (this.receiveOffset < end) {
-				long target = start(chunk) + this.receiveOffset;
+				long target = this.address + this.chunks.start(chunk) + this.receiveOffset;
 				long got = (this.receiveStep < this.reducingSteps) ? combine(previous, target, end - this.receiveOffset)
 						: previous.receive(target, end - this.receiveOffset);
 				if (got == 0) {
@@ -158,14 +157,6 @@ final class RingPass {
 		}
 		previous.consume(count * this.type.bytes());
 		return count * this.type.bytes();
-	}
-
-	private long start(int chunk) {
-		return this.address + Math.min(chunk * this.chunkBytes, this.bytes);
-	}
-
-	private long length(int chunk) {
-		return Math.min((chunk + 1) * this.chunkBytes, this.bytes) - Math.min(chunk * this.chunkBytes, this.bytes);
 	}
 
 }

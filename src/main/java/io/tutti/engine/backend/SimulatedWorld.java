@@ -8,6 +8,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.SimulatedControl;
@@ -30,6 +31,11 @@ public final class SimulatedWorld implements AutoCloseable {
 
 	/** A group whose ranks have all met. */
 	public SimulatedWorld(int worldSize, Timeouts timeouts) {
+		this(worldSize, timeouts, AlgorithmOverrides.NONE);
+	}
+
+	/** A group whose ranks have all met, with algorithms of the caller's choice. */
+	public SimulatedWorld(int worldSize, Timeouts timeouts, AlgorithmOverrides overrides) {
 		this.control = new SimulatedControl(worldSize);
 		for (int rank = 0; rank < worldSize; rank++) {
 			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
@@ -38,8 +44,8 @@ public final class SimulatedWorld implements AutoCloseable {
 			registry.add(identity, latch);
 			ControlPlane plane = this.control.join(rank, registry);
 			ProcessGroup group = new ProcessGroup(identity, new TransportBackend(identity,
-					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get()), latch, plane,
-					timeouts);
+					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(), overrides), latch,
+					plane, timeouts);
 			registry.ready(group);
 			this.planes.add(plane);
 			this.groups.add(group);

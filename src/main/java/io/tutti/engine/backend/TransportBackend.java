@@ -4,6 +4,7 @@ import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.NativeMemory;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.Transport;
@@ -20,9 +21,14 @@ final class TransportBackend implements Backend {
 	private final AlgorithmSelector selector;
 
 	TransportBackend(GroupIdentity identity, Transport transport, ReductionKernels kernels) {
+		this(identity, transport, kernels, AlgorithmOverrides.NONE);
+	}
+
+	TransportBackend(GroupIdentity identity, Transport transport, ReductionKernels kernels,
+			AlgorithmOverrides overrides) {
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
-		this.selector = new AlgorithmSelector(identity, transport, kernels);
+		this.selector = new AlgorithmSelector(identity, transport, kernels, overrides);
 	}
 
 	@Override
@@ -42,7 +48,7 @@ final class TransportBackend implements Backend {
 
 	private static void identity(Call call) {
 		if (call.sendAddress() != call.receiveAddress()) {
-			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
+			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.receiveBytes());
 		}
 	}
 
@@ -54,6 +60,7 @@ final class TransportBackend implements Backend {
 	@Override
 	public void close() {
 		this.transport.close();
+		this.selector.close();
 	}
 
 }

@@ -13,18 +13,20 @@ import io.tutti.engine.ReduceOp;
  *
  * @param sequence place in the group's order of calls
  * @param collective what was called
- * @param count elements that a rank gives
+ * @param count elements that all ranks agree on, see {@link Call#count()}
+ * @param countsDigest stands for the counts by rank of an uneven call; 0 for an even one
  * @param type element type
  * @param op operator
  * @param root root rank
  */
-public record Fingerprint(long sequence, Collective collective, long count, DataType type, ReduceOp op, int root) {
+public record Fingerprint(long sequence, Collective collective, long count, int countsDigest, DataType type,
+		ReduceOp op, int root) {
 
 	/** Size on the wire. */
 	public static final int BYTES = 32;
 
-	/** Last word of every fingerprint: shows that a stream is still in step. */
-	private static final long MARK = 0x5455_5454_4943_4131L;
+	/** In the last word of every fingerprint: shows that a stream is still in step. */
+	private static final int MARK = 0x5475_7431;
 
 	/** Writes a call's fingerprint to native memory. */
 	public static void write(Call call, long address) {
@@ -32,7 +34,7 @@ public record Fingerprint(long sequence, Collective collective, long count, Data
 		NativeMemory.putLong(address + 8, call.count());
 		NativeMemory.putLong(address + 16, (long) call.root() << 32 | (long) call.collective().ordinal() << 16
 				| (long) call.type().ordinal() << 8 | call.op().ordinal());
-		NativeMemory.putLong(address + 24, MARK);
+		NativeMemory.putLong(address + 24, (long) MARK << 32 | call.countsDigest() & 0xffff_ffffL);
 	}
 
 	/** Whether two fingerprints in native memory are the same. */
@@ -48,12 +50,13 @@ public record Fingerprint(long sequence, Collective collective, long count, Data
 	 * @throws IllegalArgumentException if the bytes are no fingerprint
 	 */
 	public static Fingerprint read(long address) {
-		if (NativeMemory.getLong(address + 24) != MARK) {
+		long last = NativeMemory.getLong(address + 24);
+		if ((int) (last >> 32) != MARK) {
 			throw new IllegalArgumentException("the stream is out of step: these bytes are no fingerprint");
 		}
 		long what = NativeMemory.getLong(address + 16);
 		return new Fingerprint(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
-				NativeMemory.getLong(address + 8), DataType.ofOrdinal((int) (what >> 8 & 0xff)),
+				NativeMemory.getLong(address + 8), (int) last, DataType.ofOrdinal((int) (what >> 8 & 0xff)),
 				ReduceOp.ofOrdinal((int) (what & 0xff)), (int) (what >> 32));
 	}
 
@@ -62,11 +65,20 @@ public record Fingerprint(long sequence, Collective collective, long count, Data
 	public String toString() {
 		String call = this.collective + " #" + this.sequence;
 		return switch (this.collective) {
-			case ALL_REDUCE -> call + " (count " + this.count + ", " + this.type + ", " + this.op + ")";
-			case BROADCAST -> call + " (count " + this.count + ", " + this.type + ", root " + this.root + ")";
-			case ALL_GATHER -> call + " (count " + this.count + ", " + this.type + ")";
+			case ALL_REDUCE, REDUCE_SCATTER -> call + " (" + counts() + ", " + this.type + ", " + this.op + ")";
+			case REDUCE -> call + " (" + counts() + ", " + this.type + ", " + this.op + ", root " + this.root + ")";
+			case BROADCAST, GATHER, SCATTER -> call + " (" + counts() + ", " + this.type + ", root " + this.root + ")";
+			case ALL_GATHER, ALL_TO_ALL -> call + " (" + counts() + ", " + this.type + ")";
 			case BARRIER -> call;
 		};
+	}
+
+	private String counts() {
+		if (this.countsDigest == 0) {
+			return "count " + this.count;
+		}
+		return (this.collective == Collective.ALL_TO_ALL) ? "counts by rank"
+				: "counts by rank, " + this.count + " in all, digest " + Integer.toHexString(this.countsDigest);
 	}
 
 }

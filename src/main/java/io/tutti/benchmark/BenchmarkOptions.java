@@ -1,0 +1,52 @@
+package io.tutti.benchmark;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * What a benchmark measures; the same on every rank.
+ *
+ * @param collectives what to run, in order
+ * @param minBytes smallest size of a rank's full buffer
+ * @param maxBytes largest size of a rank's full buffer
+ * @param factor by how much the size grows from line to line, at least 2
+ * @param iterations samples per size, 0 to fill the time per size
+ * @param warmup calls before the samples, 0 for a tenth of them
+ * @param type element type
+ * @param op operator
+ * @param budget time per size where the number of samples is not given
+ */
+public record BenchmarkOptions(List<Collective> collectives, long minBytes, long maxBytes, int factor, int iterations,
+		int warmup, DataType type, ReduceOp op, Duration budget) {
+
+	/** Largest buffer that makes sense to ask for. */
+	private static final long MAX_BYTES = 8L << 30;
+
+	public BenchmarkOptions {
+		collectives = List.copyOf(collectives);
+		if (minBytes < type.bytes() || minBytes > maxBytes || maxBytes > MAX_BYTES) {
+			throw new IllegalArgumentException("sizes must satisfy " + type.bytes() + " <= min bytes <= max bytes <= "
+					+ MAX_BYTES + ", got " + minBytes + " and " + maxBytes);
+		}
+		if (factor < 2) {
+			throw new IllegalArgumentException("factor must be at least 2, got " + factor);
+		}
+		if (iterations < 0 || warmup < 0) {
+			throw new IllegalArgumentException(
+					"iterations and warm-up must not be negative, got " + iterations + " and " + warmup);
+		}
+	}
+
+	/** The sizes to measure, ascending. */
+	List<Long> sizes() {
+		return java.util.stream.LongStream
+			.iterate(this.minBytes, (bytes) -> bytes <= this.maxBytes, (bytes) -> bytes * this.factor)
+			.boxed()
+			.toList();
+	}
+
+}

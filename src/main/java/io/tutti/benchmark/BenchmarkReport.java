@@ -1,0 +1,82 @@
+package io.tutti.benchmark;
+
+import java.util.Locale;
+
+/**
+ * How the lines of a benchmark are shown.
+ */
+public enum BenchmarkReport {
+
+	/** For people. */
+	TABLE {
+		@Override
+		public String header() {
+			return String.format(Locale.ROOT, "# %-14s %6s %12s %12s %10s %10s %10s %8s %8s %7s%n", "collective",
+					"ranks", "bytes", "count", "p50 µs", "min µs", "max µs", "algbw", "busbw", "#wrong")
+					+ "# algbw and busbw in GB/s (10^9 bytes); times are the slowest rank's";
+		}
+
+		@Override
+		public String line(Measurement line) {
+			return String.format(Locale.ROOT, "  %-14s %6d %12d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d",
+					line.collective(), line.ranks(), line.bytes(), line.count(), line.p50Micros(), line.minMicros(),
+					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong());
+		}
+	},
+
+	/** For scripts, one line each. */
+	TSV {
+		@Override
+		public String header() {
+			return "system\ttransport\top\tranks\tbytes\tp50_us\tmin_us\tmax_us\talgbw_GBps\truns";
+		}
+
+		@Override
+		public String line(Measurement line) {
+			return String.format(Locale.ROOT, "%s\t%s\t%s\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.4f\t%d", line.system(),
+					line.transport(), operation(line), line.ranks(), line.bytes(), line.p50Micros(), line.minMicros(),
+					line.maxMicros(), line.algorithmBandwidth(), line.samples());
+		}
+	},
+
+	/** For programs, one object a line. */
+	JSON {
+		@Override
+		public String header() {
+			return "";
+		}
+
+		@Override
+		public String line(Measurement line) {
+			return String.format(Locale.ROOT,
+					"{\"system\":\"%s\",\"transport\":\"%s\",\"op\":\"%s\",\"ranks\":%d,\"bytes\":%d,\"count\":%d,"
+							+ "\"p50Us\":%.3f,\"minUs\":%.3f,\"maxUs\":%.3f,\"algbwGBps\":%.4f,\"busbwGBps\":%.4f,"
+							+ "\"samples\":%d,\"wrong\":%d}",
+					line.system(), line.transport(), operation(line), line.ranks(), line.bytes(), line.count(),
+					line.p50Micros(), line.minMicros(), line.maxMicros(), line.algorithmBandwidth(),
+					line.busBandwidth(), line.samples(), line.wrong());
+		}
+	};
+
+	/** What comes before the lines; empty for nothing. */
+	public abstract String header();
+
+	/** One line, without its end. */
+	public abstract String line(Measurement line);
+
+	/** The name other benchmarks use in such tables, such as {@code allreduce}. */
+	private static String operation(Measurement line) {
+		return switch (line.collective()) {
+			case ALL_REDUCE -> "allreduce";
+			case REDUCE -> "reduce";
+			case BROADCAST -> "broadcast";
+			case ALL_GATHER -> "allgather";
+			case REDUCE_SCATTER -> "reducescatter";
+			case GATHER -> "gather";
+			case SCATTER -> "scatter";
+			case ALL_TO_ALL -> "alltoall";
+			case BARRIER -> "barrier";
+		};
+	}
+
+}

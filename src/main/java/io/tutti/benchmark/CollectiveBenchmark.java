@@ -1,0 +1,137 @@
+package io.tutti.benchmark;
+
+import java.util.Arrays;
+import java.util.function.Consumer;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Runs a benchmark on one rank; every rank of the group must run the same.
+ * <p>
+ * Calls follow each other with no barrier between. A sample is one call, or the mean of
+ * 16 below 64 KiB, where a look at the clock would show. Each rank takes the median and
+ * the extremes of its samples; the largest over the ranks are the figures.
+ */
+public final class CollectiveBenchmark {
+
+	private static final String SYSTEM = "tutti";
+
+	private static final long SMALL_BYTES = 64 * 1024;
+
+	private static final int SMALL_BATCH = 16;
+
+	private static final int MIN_SAMPLES = 5;
+
+	private static final int MAX_SAMPLES = 4000;
+
+	private static final int TRIAL_SAMPLES = 3;
+
+	/**
+	 * Calls before the trial of a small size: enough for the compiler to have finished.
+	 */
+	private static final int WARM_UP_CALLS = 20_000;
+
+	private static final long WARM_UP_NANOS = 200_000_000;
+
+	private final ProcessGroup group;
+
+	private final BenchmarkOptions options;
+
+	public CollectiveBenchmark(ProcessGroup group, BenchmarkOptions options) {
+		this.group = group;
+		this.options = options;
+	}
+
+	/**
+	 * Runs every collective at every size.
+	 * @param results hears each line as soon as it is known, the same on every rank
+	 * @throws io.tutti.engine.CollectiveException if a collective fails
+	 */
+	public void run(Consumer<Measurement> results) {
+		for (Collective collective : this.options.collectives()) {
+			if (collective == Collective.BARRIER) {
+				results.accept(measure(collective, 0));
+				continue;
+			}
+			for (long bytes : this.options.sizes()) {
+				results.accept(measure(collective, bytes));
+			}
+		}
+	}
+
+	private Measurement measure(Collective collective, long bytes) {
+		try (Workload workload = new Workload(this.group, collective, this.options.type(), this.options.op(), bytes)) {
+			long wrong = sum(workload.check());
+			workload.reset();
+			int batch = (bytes < SMALL_BYTES) ? Math.max(SMALL_BATCH, this.group.worldSize()) : this.group.worldSize();
+			if (bytes >= SMALL_BYTES && !workload.rooted()) {
+				batch = 1;
+			}
+			int samples = plan(workload, batch);
+			double[] micros = sample(workload, batch, samples);
+			wrong += sum(workload.check());
+			double[] slowest = slowest(micros);
+			return new Measurement(SYSTEM, this.group.backend(), collective, this.group.worldSize(), workload.bytes(),
+					workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
+		}
+	}
+
+	/** Warms up, then lets rank 0 say how many samples fill the time. */
+	private int plan(Workload workload, int batch) {
+		long start = System.nanoTime();
+		int warm = (workload.bytes() < SMALL_BYTES) ? WARM_UP_CALLS : 1;
+		long[] goOn = { 1 };
+		for (int calls = 0; calls < warm && goOn[0] == 1; calls += batch) {
+			call(workload, batch);
+			goOn[0] = (System.nanoTime() - start < WARM_UP_NANOS) ? 1 : 0;
+			this.group.broadcast(java.lang.foreign.MemorySegment.ofArray(goOn), DataType.INT64, 0);
+		}
+		start = System.nanoTime();
+		for (int i = 0; i < TRIAL_SAMPLES; i++) {
+			call(workload, batch);
+		}
+		double estimate = Math.max(1, (System.nanoTime() - start) / (double) TRIAL_SAMPLES);
+		long[] samples = { (this.options.iterations() > 0) ? this.options.iterations()
+				: Math.clamp((long) (this.options.budget().toNanos() / estimate), MIN_SAMPLES, MAX_SAMPLES) };
+		this.group.broadcast(java.lang.foreign.MemorySegment.ofArray(samples), DataType.INT64, 0);
+		return (int) samples[0];
+	}
+
+	private double[] sample(Workload workload, int batch, int samples) {
+		int warmup = (this.options.warmup() > 0) ? this.options.warmup() : samples / 10;
+		for (int i = 0; i < warmup; i++) {
+			call(workload, batch);
+		}
+		double[] micros = new double[samples];
+		this.group.barrier();
+		for (int i = 0; i < samples; i++) {
+			long before = System.nanoTime();
+			call(workload, batch);
+			micros[i] = (System.nanoTime() - before) / 1e3 / batch;
+		}
+		return micros;
+	}
+
+	private static void call(Workload workload, int batch) {
+		for (int i = 0; i < batch; i++) {
+			workload.call(i);
+		}
+	}
+
+	private double[] slowest(double[] micros) {
+		Arrays.sort(micros);
+		double[] figures = { micros[micros.length / 2], micros[0], micros[micros.length - 1] };
+		this.group.allReduce(figures, ReduceOp.MAX);
+		return figures;
+	}
+
+	private long sum(long value) {
+		long[] total = { value };
+		this.group.allReduce(total, ReduceOp.SUM);
+		return total[0];
+	}
+
+}

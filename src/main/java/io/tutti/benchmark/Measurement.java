@@ -1,0 +1,43 @@
+package io.tutti.benchmark;
+
+import io.tutti.engine.Collective;
+
+/**
+ * One line of a benchmark. Times are those of the slowest rank.
+ *
+ * @param system whose collective it was
+ * @param transport what carried it
+ * @param collective what was called
+ * @param ranks world size
+ * @param bytes size of one rank's full buffer, 0 for a barrier
+ * @param count elements of that buffer
+ * @param p50Micros median time of one call
+ * @param minMicros shortest
+ * @param maxMicros longest
+ * @param samples how many were taken
+ * @param wrong elements that were not what they should be
+ */
+public record Measurement(String system, String transport, Collective collective, int ranks, long bytes, long count,
+		double p50Micros, double minMicros, double maxMicros, int samples, long wrong) {
+
+	/** Bytes of the buffer per second, in GB (10^9 bytes) per second. */
+	public double algorithmBandwidth() {
+		return (this.bytes == 0) ? 0 : this.bytes / this.p50Micros / 1e3;
+	}
+
+	/**
+	 * What the busiest connection carries, comparable between world sizes, in GB per
+	 * second; nccl-tests' definition.
+	 */
+	public double busBandwidth() {
+		double others = (double) (this.ranks - 1) / this.ranks;
+		double factor = switch (this.collective) {
+			case ALL_REDUCE -> 2 * others;
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> others;
+			case REDUCE, BROADCAST -> (this.ranks > 1) ? 1 : 0;
+			case BARRIER -> 0;
+		};
+		return factor * algorithmBandwidth();
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.tutti.benchmark;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * One collective on buffers of one size: how to call it, and how to tell that it did what
+ * it should.
+ */
+final class Workload implements AutoCloseable {
+
+	private static final long ALIGNMENT = 4096;
+
+	private final ProcessGroup group;
+
+	private final Collective collective;
+
+	private final DataType type;
+
+	private final ReduceOp op;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final MemorySegment send;
+
+	private final MemorySegment receive;
+
+	private final long count;
+
+	Workload(ProcessGroup group, Collective collective, DataType type, ReduceOp op, long bytes) {
+		this.group = group;
+		this.collective = collective;
+		this.type = type;
+		this.op = op;
+		long unit = (long) type.bytes() * (cut() ? group.worldSize() : 1);
+		long whole = (collective == Collective.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
+		long part = whole / group.worldSize();
+		this.count = whole / type.bytes();
+		this.send = allocate(switch (collective) {
+			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER -> whole;
+			case ALL_GATHER, GATHER -> part;
+		});
+		this.receive = switch (collective) {
+			case ALL_REDUCE, BROADCAST, BARRIER -> this.send;
+			case REDUCE, ALL_GATHER, GATHER, ALL_TO_ALL -> allocate(whole);
+			case REDUCE_SCATTER, SCATTER -> allocate(part);
+		};
+	}
+
+	/** Whether a full buffer holds a part for each rank. */
+	private boolean cut() {
+		return switch (this.collective) {
+			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> false;
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> true;
+		};
+	}
+
+	private MemorySegment allocate(long bytes) {
+		return this.arena.allocate(Math.max(1, bytes), ALIGNMENT).asSlice(0, bytes);
+	}
+
+	/** Whether one rank is the root, so that others may run ahead of it or it of them. */
+	boolean rooted() {
+		return switch (this.collective) {
+			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> false;
+		};
+	}
+
+	/** Bytes of the full buffer, after rounding to whole elements for every rank. */
+	long bytes() {
+		return this.count * this.type.bytes();
+	}
+
+	/** Elements of the full buffer. */
+	long count() {
+		return this.count;
+	}
+
+	/** One call; ranks take turns at the root, so that none runs ahead. */
+	void call(int iteration) {
+		int root = iteration % this.group.worldSize();
+		switch (this.collective) {
+			case ALL_REDUCE -> this.group.allReduce(this.send, this.type, this.op);
+			case REDUCE -> this.group.reduce(this.send, this.receive, this.type, this.op, root);
+			case BROADCAST -> this.group.broadcast(this.send, this.type, root);
+			case ALL_GATHER -> this.group.allGather(this.send, this.receive, this.type);
+			case REDUCE_SCATTER -> this.group.reduceScatter(this.send, this.receive, this.type, this.op);
+			case GATHER -> this.group.gather(this.send, this.receive, this.type, root);
+			case SCATTER -> this.group.scatter(this.send, this.receive, this.type, root);
+			case ALL_TO_ALL -> this.group.allToAll(this.send, this.receive, this.type);
+			case BARRIER -> this.group.barrier();
+		}
+	}
+
+	/** Calls once on known operands and returns how many elements are wrong. */
+	long check() {
+		Numbers numbers = new Numbers(this.type);
+		for (long i = 0; i < this.send.byteSize() / this.type.bytes(); i++) {
+			numbers.put(this.send, i, operand(this.group.rank(), i));
+		}
+		call(0);
+		long wrong = 0;
+		if (this.group.rank() == 0 || !onRootAlone()) {
+			for (long i = 0; i < this.receive.byteSize() / this.type.bytes(); i++) {
+				wrong += (numbers.get(this.receive, i) != expected(i)) ? 1 : 0;
+			}
+		}
+		return wrong;
+	}
+
+	private boolean onRootAlone() {
+		return this.collective == Collective.REDUCE || this.collective == Collective.GATHER;
+	}
+
+	/** What the call from or to root 0 leaves at an index of this rank's result. */
+	private double expected(long index) {
+		int rank = this.group.rank();
+		long part = Math.max(1, this.count / this.group.worldSize());
+		return switch (this.collective) {
+			case ALL_REDUCE, REDUCE -> reduced(this.group.worldSize(), index);
+			case BROADCAST -> operand(0, index);
+			case ALL_GATHER, GATHER -> operand((int) (index / part), index % part);
+			case REDUCE_SCATTER -> reduced(this.group.worldSize(), rank * part + index);
+			case SCATTER -> operand(0, rank * part + index);
+			case ALL_TO_ALL -> operand((int) (index / part), rank * part + index % part);
+			case BARRIER -> 0;
+		};
+	}
+
+	/** Puts harmless operands in, so that thousands of calls do not overflow. */
+	void reset() {
+		this.send.fill((byte) 0);
+		this.receive.fill((byte) 0);
+	}
+
+	private static int operand(int rank, long index) {
+		return rank % 2 + 1 + (int) (index & 1);
+	}
+
+	private double reduced(int ranks, long index) {
+		double result = operand(0, index);
+		for (int rank = 1; rank < ranks; rank++) {
+			int operand = operand(rank, index);
+			result = switch (this.op) {
+				case SUM, AVERAGE -> result + operand;
+				case PRODUCT -> result * operand;
+				case MIN -> Math.min(result, operand);
+				case MAX -> Math.max(result, operand);
+			};
+		}
+		return (this.op == ReduceOp.AVERAGE) ? new Numbers(this.type).quotient(result, ranks) : result;
+	}
+
+	@Override
+	public void close() {
+		this.arena.close();
+	}
+
+}

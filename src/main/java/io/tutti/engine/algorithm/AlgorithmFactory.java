@@ -1,0 +1,107 @@
+package io.tutti.engine.algorithm;
+
+import java.util.List;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * Makes the algorithms of one group. They share what they need only while they run.
+ */
+final class AlgorithmFactory {
+
+	private final GroupIdentity identity;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private final ReductionKernels kernels;
+
+	private final Scratch scratch;
+
+	private final Chunks chunks;
+
+	private final RingPass ring;
+
+	private final Exchange exchange;
+
+	private final RecursiveDoubling doubling;
+
+	AlgorithmFactory(GroupIdentity identity, Transport transport, ReductionKernels kernels, Scratch scratch) {
+		this.identity = identity;
+		this.rank = identity.rank();
+		this.worldSize = identity.worldSize();
+		this.transport = transport;
+		this.kernels = kernels;
+		this.scratch = scratch;
+		this.chunks = new Chunks(this.worldSize);
+		this.ring = new RingPass(this.rank, this.worldSize, transport, kernels, this.chunks);
+		this.exchange = new Exchange(transport, kernels);
+		this.doubling = new RecursiveDoubling(this.rank, this.worldSize, this.exchange, kernels);
+	}
+
+	/** The algorithms that can carry out a collective. */
+	static List<AlgorithmName> offered(Collective collective) {
+		return switch (collective) {
+			case ALL_REDUCE ->
+				List.of(AlgorithmName.RING, AlgorithmName.RECURSIVE_DOUBLING, AlgorithmName.HALVING_DOUBLING);
+			case REDUCE, BROADCAST ->
+				List.of(AlgorithmName.BINOMIAL, AlgorithmName.BINARY, AlgorithmName.CHAIN, AlgorithmName.STAR);
+			case ALL_GATHER -> List.of(AlgorithmName.RING, AlgorithmName.BRUCK);
+			case REDUCE_SCATTER -> List.of(AlgorithmName.RING, AlgorithmName.RECURSIVE_DOUBLING);
+			case GATHER, SCATTER -> List.of(AlgorithmName.BINOMIAL, AlgorithmName.STAR);
+			case ALL_TO_ALL -> List.of(AlgorithmName.PAIRWISE, AlgorithmName.BRUCK);
+			case BARRIER -> List.of(AlgorithmName.DISSEMINATION);
+		};
+	}
+
+	/** Makes one that is offered. */
+	Algorithm create(Collective collective, AlgorithmName name) {
+		return switch (collective) {
+			case ALL_REDUCE -> allReduce(name);
+			case REDUCE ->
+				new TreeReduce(place(name), this.worldSize, this.transport, this.kernels, new Window(this.scratch));
+			case BROADCAST -> new TreeBroadcast(place(name), this.transport);
+			case ALL_GATHER -> (name == AlgorithmName.BRUCK)
+					? new BruckAllGather(this.rank, this.worldSize, this.transport, this.chunks)
+					: new RingAllGather(this.ring, this.chunks, this.rank, this.worldSize);
+			case REDUCE_SCATTER -> (name == AlgorithmName.RECURSIVE_DOUBLING)
+					? new RecursiveDoublingReduceScatter(this.doubling, this.chunks, this.rank, this.scratch)
+					: new RingReduceScatter(this.rank, this.worldSize, this.transport, this.kernels, this.chunks,
+							this.scratch);
+			case GATHER -> new TreeGather(place(name), this.rank, this.worldSize, this.transport);
+			case SCATTER -> new TreeScatter(place(name), this.rank, this.worldSize, this.transport);
+			case ALL_TO_ALL -> (name == AlgorithmName.BRUCK)
+					? new BruckAllToAll(this.rank, this.worldSize, this.exchange, this.scratch)
+					: new PairwiseAllToAll(this.identity, this.transport, this.chunks, this.scratch);
+			case BARRIER -> new DisseminationBarrier(this.rank, this.worldSize, this.transport);
+		};
+	}
+
+	private Algorithm allReduce(AlgorithmName name) {
+		return switch (name) {
+			case RECURSIVE_DOUBLING -> new RecursiveDoublingAllReduce(this.doubling);
+			case HALVING_DOUBLING ->
+				new HalvingDoublingAllReduce(this.rank, this.worldSize, this.exchange, this.kernels);
+			case RING, BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION ->
+				new RingAllReduce(this.ring, this.chunks, this.worldSize);
+		};
+	}
+
+	private TreePlace place(AlgorithmName name) {
+		Tree tree = switch (name) {
+			case CHAIN -> new ChainTree(this.worldSize);
+			case BINARY -> new BinaryTree(this.worldSize);
+			case STAR -> new StarTree(this.worldSize);
+			case BINOMIAL, RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION ->
+				new BinomialTree(this.worldSize);
+		};
+		return new TreePlace(tree, this.rank, this.worldSize, this.transport);
+	}
+
+}

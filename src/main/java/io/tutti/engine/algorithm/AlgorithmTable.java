@@ -1,0 +1,84 @@
+package io.tutti.engine.algorithm;
+
+import java.util.List;
+
+import io.tutti.engine.Collective;
+
+import static io.tutti.engine.Collective.ALL_GATHER;
+import static io.tutti.engine.Collective.ALL_REDUCE;
+import static io.tutti.engine.Collective.ALL_TO_ALL;
+import static io.tutti.engine.Collective.BARRIER;
+import static io.tutti.engine.Collective.BROADCAST;
+import static io.tutti.engine.Collective.GATHER;
+import static io.tutti.engine.Collective.REDUCE;
+import static io.tutti.engine.Collective.REDUCE_SCATTER;
+import static io.tutti.engine.Collective.SCATTER;
+import static io.tutti.engine.algorithm.AlgorithmName.BINOMIAL;
+import static io.tutti.engine.algorithm.AlgorithmName.BRUCK;
+import static io.tutti.engine.algorithm.AlgorithmName.CHAIN;
+import static io.tutti.engine.algorithm.AlgorithmName.DISSEMINATION;
+import static io.tutti.engine.algorithm.AlgorithmName.HALVING_DOUBLING;
+import static io.tutti.engine.algorithm.AlgorithmName.PAIRWISE;
+import static io.tutti.engine.algorithm.AlgorithmName.RECURSIVE_DOUBLING;
+import static io.tutti.engine.algorithm.AlgorithmName.RING;
+import static io.tutti.engine.algorithm.AlgorithmName.STAR;
+
+/**
+ * Which algorithm carries out which call: of the lines that concern a group, in order,
+ * the first that a call is not too large for.
+ */
+final class AlgorithmTable {
+
+	private static final int ANY_WORLD = Integer.MAX_VALUE;
+
+	private static final long ANY_SIZE = Long.MAX_VALUE;
+
+	private static final long KIB = 1024;
+
+	private static final long MIB = 1024 * KIB;
+
+	/** The lines, the narrower before the wider. */
+	static final List<AlgorithmRule> RULES = List.of(
+	// @formatter:off
+			rule(ALL_REDUCE, 2, 64 * KIB, RECURSIVE_DOUBLING),
+			rule(ALL_REDUCE, 2, ANY_SIZE, RING),
+			rule(ALL_REDUCE, ANY_WORLD, 16 * KIB, RECURSIVE_DOUBLING),
+			rule(ALL_REDUCE, ANY_WORLD, 256 * KIB, HALVING_DOUBLING),
+			rule(ALL_REDUCE, ANY_WORLD, ANY_SIZE, RING),
+			rule(REDUCE, ANY_WORLD, 256 * KIB, BINOMIAL),
+			rule(REDUCE, 16, ANY_SIZE, CHAIN),
+			rule(REDUCE, ANY_WORLD, 16 * MIB, BINOMIAL),
+			rule(REDUCE, ANY_WORLD, ANY_SIZE, CHAIN),
+			rule(BROADCAST, ANY_WORLD, 256 * KIB, BINOMIAL),
+			rule(BROADCAST, 16, ANY_SIZE, CHAIN),
+			rule(BROADCAST, ANY_WORLD, 16 * MIB, AlgorithmName.BINARY),
+			rule(BROADCAST, ANY_WORLD, ANY_SIZE, CHAIN),
+			rule(ALL_GATHER, 2, ANY_SIZE, RING),
+			rule(ALL_GATHER, ANY_WORLD, 64 * KIB, BRUCK),
+			rule(ALL_GATHER, ANY_WORLD, ANY_SIZE, RING),
+			rule(REDUCE_SCATTER, 4, ANY_SIZE, RING),
+			rule(REDUCE_SCATTER, ANY_WORLD, 16 * KIB, RECURSIVE_DOUBLING),
+			rule(REDUCE_SCATTER, ANY_WORLD, ANY_SIZE, RING),
+			rule(GATHER, ANY_WORLD, 64 * KIB, BINOMIAL),
+			rule(GATHER, ANY_WORLD, ANY_SIZE, STAR),
+			rule(SCATTER, ANY_WORLD, 64 * KIB, BINOMIAL),
+			rule(SCATTER, ANY_WORLD, ANY_SIZE, STAR),
+			rule(ALL_TO_ALL, 4, ANY_SIZE, PAIRWISE),
+			rule(ALL_TO_ALL, ANY_WORLD, 16 * KIB, BRUCK),
+			rule(ALL_TO_ALL, ANY_WORLD, ANY_SIZE, PAIRWISE),
+			rule(BARRIER, ANY_WORLD, ANY_SIZE, DISSEMINATION));
+	// @formatter:on
+
+	private AlgorithmTable() {
+	}
+
+	/** The lines that concern a group, in order. */
+	static List<AlgorithmRule> rules(Collective collective, String transport, int worldSize) {
+		return RULES.stream().filter((rule) -> rule.concerns(collective, transport, worldSize)).toList();
+	}
+
+	private static AlgorithmRule rule(Collective collective, int maxWorldSize, long maxBytes, AlgorithmName algorithm) {
+		return new AlgorithmRule(collective, null, maxWorldSize, maxBytes, algorithm);
+	}
+
+}

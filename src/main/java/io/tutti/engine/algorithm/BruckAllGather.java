@@ -1,0 +1,118 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * All-gather by Bruck: in each step a rank sends all the parts it has, which are its own
+ * and those of the ranks after it, to the rank {@code 2^k} before it.
+ * {@code ceil(log2 N)} steps for any {@code N}, and {@code N - 1} parts sent: for small
+ * parts. Parts come straight to their places in the result.
+ * <p>
+ * J. Bruck et al.: Efficient algorithms for all-to-all communications in multiport
+ * message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8
+ * (1997).
+ */
+final class BruckAllGather implements Algorithm {
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private final Chunks chunks;
+
+	private long address;
+
+	private long sent;
+
+	private long received;
+
+	BruckAllGather(int rank, int worldSize, Transport transport, Chunks chunks) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.chunks = chunks;
+	}
+
+	@Override
+	public void run(Call call) {
+		this.chunks.ofParts(call);
+		this.address = call.receiveAddress();
+		NativeMemory.copy(call.sendAddress(), this.address + this.chunks.start(this.rank), call.sendBytes());
+		long held = call.sendBytes();
+		for (int distance = 1; distance < this.worldSize; distance <<= 1) {
+			int parts = Math.min(distance, this.worldSize - distance);
+			step(distance, span(this.rank, parts), held, span((this.rank + distance) % this.worldSize, parts));
+			held += this.received;
+		}
+	}
+
+	/** Bytes of so many parts from a rank's on. */
+	private long span(int first, int parts) {
+		int end = first + parts;
+		long bytes = this.chunks.start(Math.min(end, this.worldSize)) - this.chunks.start(first);
+		return (end > this.worldSize) ? bytes + this.chunks.start(end - this.worldSize) : bytes;
+	}
+
+	private void step(int distance, long sendBytes, long held, long receiveBytes) {
+		Link to = this.transport.link(Math.floorMod(this.rank - distance, this.worldSize));
+		Link from = this.transport.link((this.rank + distance) % this.worldSize);
+		this.sent = 0;
+		this.received = 0;
+		while (true) {
+			boolean moved = send(to, sendBytes) | receive(from, held, receiveBytes);
+			boolean flushed = (this.sent == sendBytes) ? to.greet() : to.flush();
+			if (flushed && this.sent == sendBytes && this.received == receiveBytes && from.greeted()) {
+				this.transport.moved();
+				return;
+			}
+			if (moved) {
+				this.transport.moved();
+			}
+			else {
+				this.transport.stalled();
+			}
+		}
+	}
+
+	private boolean send(Link to, long bytes) {
+		boolean moved = false;
+		while (this.sent < bytes) {
+			long wanted = Math.min(bytes - this.sent, contiguous(this.sent));
+			long taken = to.send(place(this.sent), wanted);
+			this.sent += taken;
+			moved |= taken > 0;
+			if (taken < wanted) {
+				return moved;
+			}
+		}
+		return moved;
+	}
+
+	private boolean receive(Link from, long held, long bytes) {
+		if (this.received == bytes) {
+			return false;
+		}
+		long position = held + this.received;
+		long got = from.receive(place(position), Math.min(bytes - this.received, contiguous(position)));
+		this.received += got;
+		return got > 0;
+	}
+
+	/** Address of a position that is counted from this rank's own part. */
+	private long place(long position) {
+		long physical = this.chunks.start(this.rank) + position;
+		return this.address + ((physical < this.chunks.totalBytes()) ? physical : physical - this.chunks.totalBytes());
+	}
+
+	private long contiguous(long position) {
+		long physical = this.chunks.start(this.rank) + position;
+		long total = this.chunks.totalBytes();
+		return (physical < total) ? total - physical : 2 * total - physical;
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+
+/**
+ * All-reduce by recursive halving, then recursive doubling. In each of {@code log2 N}
+ * steps a rank and its partner split the range they share, and each combines its half of
+ * it; in as many steps back they exchange what they came to. Where {@code N} is no power
+ * of two, two more steps of the whole buffer. Nearly as few bytes as a ring,
+ * {@code 2 (N - 1) / N} times the buffer, in far fewer steps: for buffers of middling
+ * size.
+ * <p>
+ * R. Rabenseifner: Optimization of collective reduction operations, International
+ * Conference on Computational Science (2004).
+ */
+final class HalvingDoublingAllReduce implements Algorithm {
+
+	private final int worldSize;
+
+	private final Fold fold;
+
+	private final Exchange exchange;
+
+	private final ReductionKernels kernels;
+
+	/** Bounds, in elements, of the range that is shared before each step, and after. */
+	private final long[] first = new long[Integer.SIZE];
+
+	private final long[] end = new long[Integer.SIZE];
+
+	HalvingDoublingAllReduce(int rank, int worldSize, Exchange exchange, ReductionKernels kernels) {
+		this.worldSize = worldSize;
+		this.fold = new Fold(rank, worldSize);
+		this.exchange = exchange;
+		this.kernels = kernels;
+	}
+
+	@Override
+	public void run(Call call) {
+		this.exchange.prepare(call);
+		int companion = this.fold.companion();
+		if (this.fold.guest()) {
+			this.exchange.send(companion, call.receiveAddress(), call.bytes()).run();
+			this.exchange.receive(companion, call.receiveAddress(), call.bytes()).run();
+			return;
+		}
+		if (this.fold.host()) {
+			this.exchange.combine(companion, call.receiveAddress(), call.bytes(), true).run();
+		}
+		int steps = Integer.numberOfTrailingZeros(this.fold.positions());
+		halve(call, steps);
+		long count = this.end[steps] - this.first[steps];
+		this.kernels.finish(call.type(), call.op(), address(call, this.first[steps]), count, this.worldSize);
+		unite(call, steps);
+		if (this.fold.host()) {
+			this.exchange.send(companion, call.receiveAddress(), call.bytes()).run();
+		}
+	}
+
+	private void halve(Call call, int steps) {
+		int position = this.fold.position();
+		this.first[0] = 0;
+		this.end[0] = call.count();
+		for (int step = 0; step < steps; step++) {
+			boolean upper = (position >> step & 1) != 0;
+			long middle = (this.first[step] + this.end[step]) >>> 1;
+			this.first[step + 1] = upper ? middle : this.first[step];
+			this.end[step + 1] = upper ? this.end[step] : middle;
+			int peer = this.fold.rankAt(position ^ 1 << step);
+			if (upper) {
+				send(call, peer, this.first[step], middle);
+			}
+			else {
+				send(call, peer, middle, this.end[step]);
+			}
+			this.exchange.combine(peer, address(call, this.first[step + 1]),
+					bytes(call, this.first[step + 1], this.end[step + 1]), upper);
+			this.exchange.run();
+		}
+	}
+
+	private void unite(Call call, int steps) {
+		int position = this.fold.position();
+		for (int step = steps - 1; step >= 0; step--) {
+			boolean upper = (position >> step & 1) != 0;
+			int peer = this.fold.rankAt(position ^ 1 << step);
+			long otherFirst = upper ? this.first[step] : this.end[step + 1];
+			long otherEnd = upper ? this.first[step + 1] : this.end[step];
+			send(call, peer, this.first[step + 1], this.end[step + 1]);
+			this.exchange.receive(peer, address(call, otherFirst), bytes(call, otherFirst, otherEnd));
+			this.exchange.run();
+		}
+	}
+
+	private void send(Call call, int peer, long firstElement, long endElement) {
+		this.exchange.send(peer, address(call, firstElement), bytes(call, firstElement, endElement));
+	}
+
+	private static long address(Call call, long element) {
+		return call.receiveAddress() + element * call.type().bytes();
+	}
+
+	private static long bytes(Call call, long firstElement, long endElement) {
+		return (endElement - firstElement) * call.type().bytes();
+	}
+
+}

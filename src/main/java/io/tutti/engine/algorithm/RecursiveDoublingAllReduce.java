@@ -1,0 +1,28 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+
+/**
+ * All-reduce by recursive doubling: {@code log2 N} steps, in each of which a rank sends
+ * and combines the whole buffer; two more where {@code N} is no power of two. The fewest
+ * steps, so the soonest result for a small buffer: between two ranks it is one exchange.
+ * A rank sends {@code log2 N} times the buffer.
+ * <p>
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
+ * operations in MPICH, International Journal of High Performance Computing Applications
+ * 19 (2005).
+ */
+final class RecursiveDoublingAllReduce implements Algorithm {
+
+	private final RecursiveDoubling doubling;
+
+	RecursiveDoublingAllReduce(RecursiveDoubling doubling) {
+		this.doubling = doubling;
+	}
+
+	@Override
+	public void run(Call call) {
+		this.doubling.run(call, call.receiveAddress(), call.bytes());
+	}
+
+}

@@ -1,0 +1,134 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * Reduce-scatter round a ring: the operands of a chunk are combined in ring order from
+ * the rank after its owner's, who is the last. {@code N - 1} steps; each rank sends
+ * {@code (N - 1) / N} times the buffer, the least possible.
+ * <p>
+ * The operand must stay as it is, so what is on its way is held in a window, and the
+ * chunks go round in slices of half a window. A rank whose window is full has received at
+ * least one step more than it has sent; round a ring that cannot be true of everyone, so
+ * nobody waits for room for ever.
+ * <p>
+ * P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of
+ * workstations, Journal of Parallel and Distributed Computing 69 (2009).
+ */
+final class RingReduceScatter implements Algorithm {
+
+	/** Less than two and a ring of full windows could stand still. */
+	private static final int SLICES_PER_WINDOW = 2;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private final ReductionKernels kernels;
+
+	private final Chunks chunks;
+
+	private final Window window;
+
+	private final long sliceBytes;
+
+	private final SliceCursor out;
+
+	private final SliceCursor in;
+
+	RingReduceScatter(int rank, int worldSize, Transport transport, ReductionKernels kernels, Chunks chunks,
+			Scratch scratch) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.kernels = kernels;
+		this.chunks = chunks;
+		this.window = new Window(scratch);
+		this.sliceBytes = scratch.bytes() / SLICES_PER_WINDOW;
+		this.out = new SliceCursor(chunks, worldSize);
+		this.in = new SliceCursor(chunks, worldSize);
+	}
+
+	@Override
+	public void run(Call call) {
+		this.chunks.ofParts(call);
+		this.window.clear();
+		this.out.start(this.rank - 1, this.sliceBytes);
+		this.in.start(this.rank - 2, this.sliceBytes);
+		Link next = this.transport.link((this.rank + 1) % this.worldSize);
+		Link previous = this.transport.link(Math.floorMod(this.rank - 1, this.worldSize));
+		while (true) {
+			boolean moved = send(call, next) | receive(call, previous);
+			boolean flushed = this.out.done() ? next.greet() : next.flush();
+			if (flushed && this.out.done() && this.in.done() && previous.greeted()) {
+				return;
+			}
+			if (moved) {
+				this.transport.moved();
+			}
+			else {
+				this.transport.stalled();
+			}
+		}
+	}
+
+	/** In the first step of a slice a rank's own operand goes out, then what came in. */
+	private boolean send(Call call, Link next) {
+		boolean moved = false;
+		while (!this.out.done()) {
+			long taken = this.out.firstStep() ? next.send(call.sendAddress() + this.out.position(), this.out.left())
+					: this.window.send(next, this.out.left());
+			if (taken == 0) {
+				return moved;
+			}
+			this.out.advance(taken);
+			moved = true;
+		}
+		return moved;
+	}
+
+	private boolean receive(Call call, Link previous) {
+		boolean moved = false;
+		while (!this.in.done()) {
+			long got = combine(call, previous);
+			if (got == 0) {
+				return moved;
+			}
+			this.in.advance(got);
+			moved = true;
+		}
+		return moved;
+	}
+
+	/** Combines what has come, which stands for the ranks before, with what is here. */
+	private long combine(Call call, Link previous) {
+		int elementBytes = call.type().bytes();
+		boolean last = this.in.lastStep();
+		long filled = this.window.filled();
+		long room = last ? this.in.left()
+				: Math.min(this.window.limit(elementBytes) - filled, this.window.contiguous(filled));
+		long count = previous.readable(Math.min(this.in.left(), room)) / elementBytes;
+		if (count == 0) {
+			return 0;
+		}
+		long position = this.in.position();
+		long target = last ? call.receiveAddress() + position - this.chunks.start(this.rank)
+				: this.window.address(filled);
+		this.kernels.reduce(call.type(), call.op(), target, previous.readAddress(), call.sendAddress() + position,
+				count);
+		previous.consume(count * elementBytes);
+		if (last) {
+			this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
+		}
+		else {
+			this.window.fill(filled + count * elementBytes);
+		}
+		return count * elementBytes;
+	}
+
+}

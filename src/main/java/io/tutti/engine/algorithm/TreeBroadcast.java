@@ -1,0 +1,73 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * Broadcast down a tree. Bytes go on to all children as they come, so that a long buffer
+ * fills the whole tree. A rank receives the buffer once and sends it once per child: a
+ * binomial tree has the fewest hops, {@code ceil(log2 N)}, a chain the fewest bytes.
+ * <p>
+ * R. van de Geijn et al.: Collective communication: theory, practice, and experience,
+ * Concurrency and Computation 19 (2007).
+ */
+final class TreeBroadcast implements Algorithm {
+
+	private final TreePlace place;
+
+	private final Transport transport;
+
+	TreeBroadcast(TreePlace place, Transport transport) {
+		this.place = place;
+		this.transport = transport;
+	}
+
+	@Override
+	public void run(Call call) {
+		this.place.prepare(call.root());
+		long address = call.receiveAddress();
+		long bytes = call.bytes();
+		long received = this.place.isRoot() ? bytes : 0;
+		while (true) {
+			long before = received;
+			if (received < bytes) {
+				received += this.place.parent().receive(address + received, bytes - received);
+			}
+			boolean moved = received > before | forward(address, received);
+			if (received == bytes && done(bytes)) {
+				return;
+			}
+			if (moved) {
+				this.transport.moved();
+			}
+			else {
+				this.transport.stalled();
+			}
+		}
+	}
+
+	/** Sends each child what has come; the largest subtree first. */
+	private boolean forward(long address, long received) {
+		this.place.flushChildren();
+		boolean moved = false;
+		for (int i = this.place.children() - 1; i >= 0; i--) {
+			long sent = this.place.progress(i);
+			if (sent < received) {
+				long taken = this.place.child(i).send(address + sent, received - sent);
+				this.place.advance(i, taken);
+				moved |= taken > 0;
+			}
+		}
+		return moved;
+	}
+
+	private boolean done(long bytes) {
+		for (int i = 0; i < this.place.children(); i++) {
+			if (this.place.progress(i) < bytes) {
+				return false;
+			}
+		}
+		return this.place.greetChildren() & (this.place.isRoot() || this.place.parent().greeted());
+	}
+
+}

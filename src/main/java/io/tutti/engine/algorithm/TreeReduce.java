@@ -1,0 +1,115 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * Reduce up a tree. A rank combines its own operand with those of its children's
+ * subtrees, one child after the other, so in the order of the numbers from the root, and
+ * passes the result on piece by piece as it comes: only a window of it is held outside
+ * the root. A rank sends the buffer once and receives it once per child: a binomial tree
+ * has the fewest hops, {@code ceil(log2 N)}, a chain the fewest bytes.
+ * <p>
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
+ * operations in MPICH, International Journal of High Performance Computing Applications
+ * 19 (2005).
+ */
+final class TreeReduce implements Algorithm {
+
+	private final TreePlace place;
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private final ReductionKernels kernels;
+
+	private final Window window;
+
+	/** Bytes that a leaf has sent. */
+	private long sent;
+
+	TreeReduce(TreePlace place, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
+		this.place = place;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.kernels = kernels;
+		this.window = window;
+	}
+
+	@Override
+	public void run(Call call) {
+		this.place.prepare(call.root());
+		this.window.clear();
+		this.sent = 0;
+		while (true) {
+			boolean moved = combineAll(call) | (!this.place.isRoot() && sendUp(call));
+			if (done(call) & this.place.childrenGreeted()) {
+				return;
+			}
+			if (moved) {
+				this.transport.moved();
+			}
+			else {
+				this.transport.stalled();
+			}
+		}
+	}
+
+	private boolean combineAll(Call call) {
+		boolean moved = false;
+		long limit = this.place.isRoot() ? call.bytes()
+				: Math.min(call.bytes(), this.window.limit(call.type().bytes()));
+		for (int i = 0; i < this.place.children(); i++) {
+			moved |= combine(call, i, limit);
+			limit = this.place.progress(i);
+		}
+		this.window.fill(limit);
+		return moved;
+	}
+
+	/** Combines a child's part with what the children before it have come to. */
+	private boolean combine(Call call, int index, long limit) {
+		Link child = this.place.child(index);
+		int elementBytes = call.type().bytes();
+		boolean moved = false;
+		while (this.place.progress(index) < limit) {
+			long position = this.place.progress(index);
+			long wanted = this.place.isRoot() ? limit - position
+					: Math.min(limit - position, this.window.contiguous(position));
+			long count = child.readable(wanted) / elementBytes;
+			if (count == 0) {
+				return moved;
+			}
+			long target = this.place.isRoot() ? call.receiveAddress() + position : this.window.address(position);
+			long left = (index == 0) ? call.sendAddress() + position : target;
+			this.kernels.reduce(call.type(), call.op(), target, left, child.readAddress(), count);
+			if (this.place.isRoot() && index == this.place.children() - 1) {
+				this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
+			}
+			child.consume(count * elementBytes);
+			this.place.advance(index, count * elementBytes);
+			moved = true;
+		}
+		return moved;
+	}
+
+	private boolean sendUp(Call call) {
+		Link parent = this.place.parent();
+		parent.flush();
+		long before = this.sent;
+		this.sent += (this.place.children() > 0) ? this.window.send(parent, this.window.held())
+				: parent.send(call.sendAddress() + this.sent, call.bytes() - this.sent);
+		return this.sent > before;
+	}
+
+	private boolean done(Call call) {
+		if (this.place.isRoot()) {
+			return this.window.filled() == call.bytes();
+		}
+		return this.sent == call.bytes() && this.place.parent().greet();
+	}
+
+}

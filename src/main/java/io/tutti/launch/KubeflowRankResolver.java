@@ -1,0 +1,54 @@
+package io.tutti.launch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Kubeflow's {@code PET_*}, meant for a torchrun in each pod; without one, each pod is
+ * one process and one rank.
+ */
+final class KubeflowRankResolver implements RankResolver {
+
+	private static final String PROCESSES_PER_POD = "PET_NPROC_PER_NODE";
+
+	@Override
+	public String source() {
+		return "kubeflow";
+	}
+
+	@Override
+	public String rankVariable() {
+		return "PET_NODE_RANK";
+	}
+
+	@Override
+	public String worldSizeVariable(Variables variables) {
+		return "PET_NNODES";
+	}
+
+	@Override
+	public LocalClaim local(Variables variables, int rank, int worldSize) {
+		String processes = variables.peek(PROCESSES_PER_POD);
+		if (processes != null && !processes.equals("1")) {
+			variables.note(variables.show(PROCESSES_PER_POD) + " ignored: each pod is one rank");
+		}
+		return LocalClaim.ALONE;
+	}
+
+	@Override
+	public @Nullable String masterAddress(Variables variables) {
+		String address = variables.host("PET_MASTER_ADDR");
+		return (address != null) ? address : RankResolver.super.masterAddress(variables);
+	}
+
+	@Override
+	public int masterPort(Variables variables, int portOffset) {
+		Integer port = variables.port("PET_MASTER_PORT");
+		return (port != null) ? port : RankResolver.super.masterPort(variables, portOffset);
+	}
+
+	@Override
+	public String masterAddressAdvice() {
+		return "export PET_MASTER_ADDR=HOST_OF_RANK_0";
+	}
+
+}

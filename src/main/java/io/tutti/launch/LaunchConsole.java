@@ -1,0 +1,148 @@
+package io.tutti.launch;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the output of all ranks comes together: whole lines, each with its rank, never
+ * mixed within one. On a terminal it also keeps one live line, such as a progress bar,
+ * below them. Safe for any number of threads. A reader that went away is no reason for
+ * ranks to stop: what it would have got is dropped.
+ */
+public final class LaunchConsole {
+
+	private static final byte[] CLEAR_LINE = "\r\033[K".getBytes(StandardCharsets.US_ASCII);
+
+	private final Sink out;
+
+	private final Sink err;
+
+	private @Nullable Sink liveSink;
+
+	private byte[] live = new byte[0];
+
+	/**
+	 * A console over two streams.
+	 * @param outIsTerminal whether {@code out} is one
+	 * @param errIsTerminal whether {@code err} is one
+	 */
+	public LaunchConsole(OutputStream out, boolean outIsTerminal, OutputStream err, boolean errIsTerminal) {
+		this.out = new Sink(out, outIsTerminal);
+		this.err = new Sink(err, errIsTerminal);
+	}
+
+	/** The console of this process. */
+	public static LaunchConsole ofThisProcess() {
+		return new LaunchConsole(new FileOutputStream(FileDescriptor.out), Terminal.is(1),
+				new FileOutputStream(FileDescriptor.err), Terminal.is(2));
+	}
+
+	/** A line of the launcher's own, on standard error. */
+	public void say(String line) {
+		byte[] text = line.getBytes(StandardCharsets.UTF_8);
+		write(this.err, "tutti launch: ", text, text.length, false);
+	}
+
+	/** What takes the lines of a rank's standard output or standard error. */
+	LineRelay.Lines linesOf(int rank, boolean toErr, boolean showLive) {
+		Sink sink = toErr ? this.err : this.out;
+		String prefix = "[" + rank + "] ";
+		return new LineRelay.Lines() {
+			@Override
+			public void line(byte[] text, int length, boolean endsUpdate) {
+				write(sink, prefix, text, length, showLive && endsUpdate);
+			}
+
+			@Override
+			public void update(byte[] text, int length) {
+				if (showLive) {
+					showLive(sink, prefix, text, length);
+				}
+			}
+		};
+	}
+
+	/** Bytes of standard output that pass as they are. */
+	synchronized void pass(byte[] bytes, int length) {
+		hideLive();
+		this.out.write(bytes, length);
+		if (length > 0 && bytes[length - 1] == '\n') {
+			redrawLive();
+		}
+	}
+
+	private synchronized void write(Sink sink, String prefix, byte[] text, int length, boolean endsLive) {
+		hideLive();
+		if (endsLive) {
+			this.liveSink = null;
+		}
+		byte[] line = join(prefix, text, length, "\n");
+		sink.write(line, line.length);
+		redrawLive();
+	}
+
+	private synchronized void showLive(Sink sink, String prefix, byte[] text, int length) {
+		if (sink.terminal) {
+			this.liveSink = sink;
+			this.live = join("\r" + prefix, text, length, "\033[K");
+			redrawLive();
+		}
+	}
+
+	private void hideLive() {
+		if (this.liveSink != null) {
+			this.liveSink.write(CLEAR_LINE, CLEAR_LINE.length);
+		}
+	}
+
+	private void redrawLive() {
+		if (this.liveSink != null) {
+			this.liveSink.write(this.live, this.live.length);
+		}
+	}
+
+	private static byte[] join(String before, byte[] text, int length, String after) {
+		byte[] head = before.getBytes(StandardCharsets.US_ASCII);
+		byte[] tail = after.getBytes(StandardCharsets.US_ASCII);
+		byte[] joined = Arrays.copyOf(head, head.length + length + tail.length);
+		System.arraycopy(text, 0, joined, head.length, length);
+		System.arraycopy(tail, 0, joined, head.length + length, tail.length);
+		return joined;
+	}
+
+	/** One of the two streams. */
+	private static final class Sink {
+
+		private final OutputStream stream;
+
+		private final boolean terminal;
+
+		private boolean gone;
+
+		Sink(OutputStream stream, boolean terminal) {
+			this.stream = stream;
+			this.terminal = terminal;
+		}
+
+		void write(byte[] bytes, int length) {
+			if (this.gone) {
+				return;
+			}
+			try {
+				this.stream.write(bytes, 0, length);
+				this.stream.flush();
+			}
+			catch (IOException ex) {
+				this.gone = true;
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,51 @@
+package io.tutti.launch;
+
+import java.util.Map;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What to launch: the ranks of this machine, one of {@code nodes}.
+ *
+ * @param command what each rank runs
+ * @param ranksPerNode ranks on each machine
+ * @param nodes how many machines
+ * @param nodeRank which of them this is
+ * @param masterAddress where ranks meet
+ * @param masterPort the port where they meet, {@code null} to pick a free one
+ * @param maxRestarts how often the whole group is started again after a failure
+ * @param environment variables that every rank gets besides the launcher's own
+ */
+public record LaunchPlan(LaunchedCommand command, int ranksPerNode, int nodes, int nodeRank, String masterAddress,
+		@Nullable Integer masterPort, int maxRestarts, Map<String, String> environment) {
+
+	public LaunchPlan {
+		requireInRange("--nproc-per-node", ranksPerNode, 1, WholeNumber.MAX_WORLD_SIZE);
+		requireInRange("--nnodes", nodes, 1, WholeNumber.MAX_WORLD_SIZE / ranksPerNode);
+		requireInRange("--node-rank", nodeRank, 0, nodes - 1);
+		requireInRange("--max-restarts", maxRestarts, 0, Integer.MAX_VALUE);
+		if (masterPort != null) {
+			requireInRange("--master-port", masterPort, 1, WholeNumber.MAX_PORT);
+		}
+		if (nodes > 1 && masterPort == null) {
+			throw new IllegalArgumentException("--nnodes " + nodes + " needs a master port that all machines know");
+		}
+		environment = Map.copyOf(environment);
+	}
+
+	int worldSize() {
+		return this.ranksPerNode * this.nodes;
+	}
+
+	/** The world rank of a local rank. */
+	int rank(int localRank) {
+		return this.nodeRank * this.ranksPerNode + localRank;
+	}
+
+	private static void requireInRange(String option, int value, int least, int most) {
+		if (value < least || value > most) {
+			throw new IllegalArgumentException(option + " must be in " + least + ".." + most + ", got " + value);
+		}
+	}
+
+}

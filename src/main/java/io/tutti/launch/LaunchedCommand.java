@@ -1,0 +1,105 @@
+package io.tutti.launch;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * What each rank runs, and how its end is to be taken.
+ *
+ * @param words the whole command line
+ * @param kind what it is
+ * @param plainOutput whether rank 0's standard output is for a machine and passes as it
+ * is
+ */
+public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput) {
+
+	private static final Set<String> JOBS = Set.of("train", "bench", "env");
+
+	private static final String SERVE = "serve";
+
+	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
+
+	/**
+	 * Bad configuration, authentication failed, stopped and aborted on request: the same
+	 * would happen again, or nobody wants it again.
+	 */
+	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(64, 77, RankEnd.STOPPED_ON_REQUEST, 80);
+
+	/** What is launched. */
+	public enum Kind {
+
+		/** Our service: runs until it is stopped, and outlives its peers. */
+		SERVICE,
+		/** Our own words that run to their end. */
+		JOB,
+		/** Any other program. */
+		PROGRAM
+
+	}
+
+	public LaunchedCommand {
+		words = List.copyOf(words);
+	}
+
+	/**
+	 * The command that a user typed: one of Tutti's own words and its options, or any
+	 * program.
+	 * @throws IllegalArgumentException if nothing was typed
+	 */
+	public static LaunchedCommand of(List<String> typed, OwnProgram own) {
+		if (typed.isEmpty()) {
+			throw new IllegalArgumentException("nothing to launch: give a command such as train, serve or bench");
+		}
+		Kind kind = kindOf(typed.getFirst());
+		List<String> words = new ArrayList<>();
+		if (kind != Kind.PROGRAM) {
+			words.addAll(own.words());
+		}
+		words.addAll(typed);
+		return new LaunchedCommand(words, kind, hasMachineFormat(typed));
+	}
+
+	private static Kind kindOf(String word) {
+		if (word.equals(SERVE)) {
+			return Kind.SERVICE;
+		}
+		return JOBS.contains(word) ? Kind.JOB : Kind.PROGRAM;
+	}
+
+	private static boolean hasMachineFormat(List<String> typed) {
+		for (int i = 1; i < typed.size(); i++) {
+			String word = typed.get(i);
+			if (word.startsWith("--format=") && MACHINE_FORMATS.contains(word.substring("--format=".length()))) {
+				return true;
+			}
+			if (word.equals("--format") && i + 1 < typed.size() && MACHINE_FORMATS.contains(typed.get(i + 1))) {
+				return true;
+			}
+		}
+		return false;
+	}
+
+	/** Whether the others go on when one rank is lost. */
+	boolean outlivesPeers() {
+		return this.kind == Kind.SERVICE;
+	}
+
+	/** Whether starting the group again may help after such an end. */
+	boolean restartHelps(RankEnd failure) {
+		return this.kind == Kind.PROGRAM || !NOT_MENDED_BY_A_RESTART.contains(failure.exitCode());
+	}
+
+	/** How long ranks may take to end when the launcher is told to stop. */
+	Duration stopLimit(LaunchTimings timings) {
+		return (this.kind == Kind.SERVICE) ? timings.serveStop() : timings.drain();
+	}
+
+	/** How long the others may take to end by themselves after a rank has. */
+	Duration leaveLimit(RankEnd failure, LaunchTimings timings) {
+		boolean drained = this.kind != Kind.PROGRAM && failure.exitCode() == RankEnd.STOPPED_ON_REQUEST;
+		return drained ? timings.drain() : timings.leave();
+	}
+
+}

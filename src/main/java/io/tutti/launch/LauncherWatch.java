@@ -1,0 +1,79 @@
+package io.tutti.launch;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lets a rank notice that the launcher which started it is gone without having said
+ * goodbye, so that ranks do not live on unattended. Looks twice a second.
+ */
+public final class LauncherWatch implements AutoCloseable {
+
+	private static final long PERIOD_MILLIS = 500;
+
+	private final CountDownLatch closed = new CountDownLatch(1);
+
+	private LauncherWatch() {
+	}
+
+	/**
+	 * Starts to watch, if a launcher started this process.
+	 * @param environment this process's environment variables
+	 * @param lost runs once, on the watch's own thread, when the launcher is gone
+	 * @return the watch, or {@code null} if there is no launcher to watch
+	 */
+	public static @Nullable LauncherWatch start(Map<String, String> environment, Runnable lost) {
+		String pid = environment.get(RankEnvironment.LAUNCHER_PID);
+		if (pid == null || !WholeNumber.matches(pid)) {
+			return null;
+		}
+		LauncherWatch watch = new LauncherWatch();
+		ProcessHandle launcher = ProcessHandle.of(Long.parseLong(pid)).orElse(null);
+		Thread.ofPlatform().name("tutti-launcher-watch").daemon().start(() -> watch.run(launcher, lost));
+		return watch;
+	}
+
+	private void run(@Nullable ProcessHandle launcher, Runnable lost) {
+		try {
+			while (launcher != null && runs(launcher)) {
+				if (this.closed.await(PERIOD_MILLIS, TimeUnit.MILLISECONDS)) {
+					return;
+				}
+			}
+			if (this.closed.getCount() > 0) {
+				lost.run();
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	/** A dead process whose parent has not yet asked for it passes for alive in Java. */
+	private static boolean runs(ProcessHandle process) {
+		return process.isAlive() && !isZombie(process.pid());
+	}
+
+	private static boolean isZombie(long pid) {
+		try {
+			String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+			return stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/** Stops watching. */
+	@Override
+	public void close() {
+		this.closed.countDown();
+	}
+
+}

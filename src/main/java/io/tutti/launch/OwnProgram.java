@@ -1,0 +1,69 @@
+package io.tutti.launch;
+
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.jar.Attributes;
+import java.util.jar.JarFile;
+
+/**
+ * How to start this program again: the same Java, the same flags, the same jar.
+ *
+ * @param words the command line up to Tutti's own words
+ */
+public record OwnProgram(List<String> words) {
+
+	/** What the manifest of a Boot jar calls its application. */
+	private static final Attributes.Name START_CLASS = new Attributes.Name("Start-Class");
+
+	public OwnProgram {
+		words = List.copyOf(words);
+	}
+
+	/**
+	 * The program that runs in this JVM: from its jar where it runs from one, else from
+	 * its class path.
+	 * @param mainClass name of the application's class
+	 */
+	public static OwnProgram ofThisJvm(String mainClass) {
+		return of(Path.of(System.getProperty("java.home"), "bin", "java"),
+				ManagementFactory.getRuntimeMXBean().getInputArguments(), System.getProperty("java.class.path"),
+				mainClass);
+	}
+
+	static OwnProgram of(Path java, List<String> flags, String classPath, String mainClass) {
+		List<String> words = new ArrayList<>();
+		words.add(java.toString());
+		flags.stream().filter(OwnProgram::fitsEveryRank).forEach(words::add);
+		if (isApplicationJar(classPath, mainClass)) {
+			words.addAll(List.of("-jar", new File(classPath).getAbsolutePath()));
+		}
+		else {
+			words.addAll(List.of("-cp", classPath, mainClass));
+		}
+		return new OwnProgram(words);
+	}
+
+	/** Agents listen on ports or write files that ranks cannot share. */
+	private static boolean fitsEveryRank(String argument) {
+		return !argument.startsWith("-agentlib:") && !argument.startsWith("-javaagent:")
+				&& !argument.startsWith("-Xrunjdwp:");
+	}
+
+	private static boolean isApplicationJar(String classPath, String mainClass) {
+		if (classPath.contains(File.pathSeparator) || !new File(classPath).isFile()) {
+			return false;
+		}
+		try (JarFile jar = new JarFile(classPath)) {
+			return jar.getManifest() != null
+					&& mainClass.equals(jar.getManifest().getMainAttributes().getValue(START_CLASS));
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.tutti.launch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * PMI, as spoken by MPICH's {@code mpiexec}, Intel MPI and {@code srun --mpi=pmi2}. The
+ * last of them leaves the place on the host and the list of hosts to Slurm's own
+ * variables: those are followed where Slurm's task is the same as PMI's rank.
+ */
+final class PmiRankResolver implements RankResolver {
+
+	private static final String RANK = "PMI_RANK";
+
+	private static final String SIZE = "PMI_SIZE";
+
+	private final SlurmRankResolver slurm = new SlurmRankResolver();
+
+	@Override
+	public String source() {
+		return "pmi";
+	}
+
+	@Override
+	public String rankVariable() {
+		return RANK;
+	}
+
+	@Override
+	public String worldSizeVariable(Variables variables) {
+		return SIZE;
+	}
+
+	@Override
+	public LocalClaim local(Variables variables, int rank, int worldSize) {
+		if (startedBySlurm(variables)) {
+			return this.slurm.local(variables, rank, worldSize);
+		}
+		return LocalClaim.read(variables, "MPI_LOCALRANKID", "MPI_LOCALNRANKS", worldSize);
+	}
+
+	@Override
+	public @Nullable String masterAddress(Variables variables) {
+		return startedBySlurm(variables) ? this.slurm.masterAddress(variables)
+				: RankResolver.super.masterAddress(variables);
+	}
+
+	@Override
+	public String masterAddressAdvice() {
+		return "mpiexec -genv MASTER_ADDR HOST_OF_RANK_0 ...";
+	}
+
+	private boolean startedBySlurm(Variables variables) {
+		return !variables.has("MPI_LOCALRANKID") && this.slurm.isTask(variables, RANK, SIZE);
+	}
+
+}

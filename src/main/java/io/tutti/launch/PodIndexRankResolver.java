@@ -1,0 +1,41 @@
+package io.tutti.launch;
+
+/**
+ * A pod that Kubernetes numbers: by the index of an Indexed Job, or by the pod-index
+ * label of a StatefulSet that the chart hands on as a variable. Kubernetes does not say
+ * how many there are; the chart does.
+ */
+final class PodIndexRankResolver implements RankResolver {
+
+	static final String JOB_INDEX = "JOB_COMPLETION_INDEX";
+
+	static final String STATEFUL_SET_INDEX = "TUTTI_POD_INDEX";
+
+	private final String indexVariable;
+
+	PodIndexRankResolver(String indexVariable) {
+		this.indexVariable = indexVariable;
+	}
+
+	@Override
+	public String source() {
+		return "kubernetes";
+	}
+
+	@Override
+	public String rankVariable() {
+		return this.indexVariable;
+	}
+
+	/** The property first: Spring reads it from a variable of the same name. */
+	@Override
+	public String worldSizeVariable(Variables variables) {
+		return variables.has(ResolutionSettings.WORLD_SIZE) ? ResolutionSettings.WORLD_SIZE : "TUTTI_WORLD_SIZE";
+	}
+
+	@Override
+	public LocalClaim local(Variables variables, int rank, int worldSize) {
+		return LocalClaim.ALONE;
+	}
+
+}

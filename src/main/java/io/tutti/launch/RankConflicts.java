@@ -1,0 +1,79 @@
+package io.tutti.launch;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares sets of lower precedence with the one that won. A set agrees if it names the
+ * same rank, or the agent that started it; what it leaves out is no disagreement.
+ */
+final class RankConflicts {
+
+	private final Variables variables;
+
+	private final RankResolver winner;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	RankConflicts(Variables variables, RankResolver winner, int rank, int worldSize) {
+		this.variables = variables;
+		this.winner = winner;
+		this.rank = rank;
+		this.worldSize = worldSize;
+	}
+
+	/** A line for each set that says something else. */
+	List<String> among(List<RankResolver> lower) {
+		List<String> lines = new ArrayList<>();
+		for (RankResolver resolver : lower) {
+			if (disagrees(resolver)) {
+				lines.add(describe(resolver));
+			}
+		}
+		return lines;
+	}
+
+	private boolean disagrees(RankResolver resolver) {
+		String theirRank = this.variables.peek(resolver.rankVariable());
+		if (theirRank == null || resolver.disregarded(this.variables) != null) {
+			return false;
+		}
+		String theirWorldSize = this.variables.peek(resolver.worldSizeVariable(this.variables));
+		return !agree(theirRank, theirWorldSize, Integer.toString(this.rank), Integer.toString(this.worldSize))
+				&& !isAgent(theirRank, theirWorldSize);
+	}
+
+	private boolean isAgent(String theirRank, @Nullable String theirWorldSize) {
+		RankResolver.AgentVariables agent = this.winner.agent();
+		if (agent == null) {
+			return false;
+		}
+		return agree(theirRank, theirWorldSize, this.variables.peek(agent.rank()),
+				this.variables.peek(agent.worldSize()));
+	}
+
+	private static boolean agree(String theirRank, @Nullable String theirWorldSize, @Nullable String ourRank,
+			@Nullable String ourWorldSize) {
+		return ourRank != null && same(theirRank, ourRank)
+				&& (theirWorldSize == null || ourWorldSize == null || same(theirWorldSize, ourWorldSize));
+	}
+
+	private static boolean same(String one, String other) {
+		if (WholeNumber.matches(one) && WholeNumber.matches(other)) {
+			return Integer.parseInt(one) == Integer.parseInt(other);
+		}
+		return one.equals(other);
+	}
+
+	private String describe(RankResolver resolver) {
+		String size = resolver.worldSizeVariable(this.variables);
+		return this.variables.show(resolver.rankVariable())
+				+ (this.variables.has(size) ? " " + this.variables.show(size) : "") + " (" + resolver.source()
+				+ ") disagrees with rank " + this.rank + " of " + this.worldSize + " (" + this.winner.source() + ")";
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.tutti.launch;
+
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+
+/**
+ * The environment of launched ranks: torchrun's variables, and none that another launcher
+ * left behind and that a rank would believe instead.
+ */
+final class RankEnvironment {
+
+	/**
+	 * The variable that names the launcher's process, so that ranks can outlive it
+	 * briefly at most.
+	 */
+	static final String LAUNCHER_PID = "TUTTI_LAUNCHER_PID";
+
+	private static final List<String> OTHER_LAUNCHERS = List.of("OMPI_", "PMI_", "PMIX_", "PET_", "MPI_LOCAL");
+
+	private static final List<String> LEFTOVERS = List.of("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID",
+			PodIndexRankResolver.JOB_INDEX, PodIndexRankResolver.STATEFUL_SET_INDEX, "TUTTI_RANK", "TUTTI_WORLD_SIZE",
+			"TUTTI_MASTER_ADDRESS", "TUTTI_MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE");
+
+	private final LaunchPlan plan;
+
+	private final String runId;
+
+	RankEnvironment(LaunchPlan plan) {
+		this.plan = plan;
+		this.runId = (plan.nodes() == 1) ? UUID.randomUUID().toString()
+				: plan.masterAddress() + ":" + plan.masterPort();
+	}
+
+	/**
+	 * Turns the launcher's environment into that of a rank.
+	 * @param environment a copy of the launcher's, to be changed
+	 * @param restart how often the group has been started again
+	 */
+	void apply(Map<String, String> environment, int localRank, int masterPort, int restart) {
+		environment.keySet().removeIf((name) -> OTHER_LAUNCHERS.stream().anyMatch(name::startsWith));
+		environment.keySet().removeAll(LEFTOVERS);
+		put(environment, "RANK", this.plan.rank(localRank));
+		put(environment, "WORLD_SIZE", this.plan.worldSize());
+		put(environment, "LOCAL_RANK", localRank);
+		put(environment, "LOCAL_WORLD_SIZE", this.plan.ranksPerNode());
+		put(environment, "GROUP_RANK", this.plan.nodeRank());
+		put(environment, "GROUP_WORLD_SIZE", this.plan.nodes());
+		put(environment, "MASTER_ADDR", this.plan.masterAddress());
+		put(environment, "MASTER_PORT", masterPort);
+		put(environment, "TORCHELASTIC_RESTART_COUNT", restart);
+		put(environment, "TORCHELASTIC_MAX_RESTARTS", this.plan.maxRestarts());
+		put(environment, "TORCHELASTIC_RUN_ID", this.runId);
+		put(environment, LAUNCHER_PID, ProcessHandle.current().pid());
+		environment.putAll(this.plan.environment());
+	}
+
+	private static void put(Map<String, String> environment, String name, Object value) {
+		environment.put(name, value.toString());
+	}
+
+}

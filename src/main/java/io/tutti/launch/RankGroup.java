@@ -1,0 +1,197 @@
+package io.tutti.launch;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+/**
+ * The ranks of one start, from their start to the end of the last. One thread runs it and
+ * hears of everything else through a queue: that a rank has ended, that all shall stop,
+ * that time is up.
+ */
+final class RankGroup {
+
+	/** For the last output of a rank whose end was seen. */
+	private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(1);
+
+	private final LaunchedCommand command;
+
+	private final LaunchTimings timings;
+
+	private final LaunchConsole console;
+
+	/** Whether the whole group shall end when one rank fails. */
+	private final boolean endsTogether;
+
+	private final Map<Integer, RankProcess> running = new HashMap<>();
+
+	private final List<RankProcess> started = new ArrayList<>();
+
+	private final List<RankEnd> ends = new ArrayList<>();
+
+	private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
+
+	private Phase phase = Phase.RUNNING;
+
+	private Duration phaseLimit = Duration.ZERO;
+
+	private long phaseEndNanos;
+
+	private boolean stopped;
+
+	RankGroup(LaunchedCommand command, LaunchTimings timings, LaunchConsole console, boolean endsTogether) {
+		this.command = command;
+		this.timings = timings;
+		this.console = console;
+		this.endsTogether = endsTogether;
+	}
+
+	/** Asks every rank to end; returns at once. Safe from any thread. */
+	void stop() {
+		this.events.add(new StopRequested());
+	}
+
+	/** Takes in a rank that has been started. */
+	void add(RankProcess process) {
+		this.running.put(process.rank(), process);
+		this.started.add(process);
+		process.onEnd((end) -> this.events.add(new Ended(end)));
+	}
+
+	/** Waits until every rank has ended, and ends them where that is called for. */
+	GroupEnd awaitEnd() throws InterruptedException {
+		while (!this.running.isEmpty() && this.phase != Phase.GIVEN_UP) {
+			Event event = nextEvent();
+			switch (event) {
+				case Ended ended -> onEnd(ended.end());
+				case StopRequested requested -> onStop();
+				case TimeIsUp timeIsUp -> onTimeIsUp();
+			}
+		}
+		for (RankProcess process : this.started) {
+			process.finish(OUTPUT_LIMIT);
+		}
+		return new GroupEnd(this.ends, this.stopped);
+	}
+
+	/** Ends what runs without asking; for a start that failed half-way. */
+	GroupEnd kill() throws InterruptedException {
+		killRunning();
+		return awaitEnd();
+	}
+
+	private Event nextEvent() throws InterruptedException {
+		if (this.phase == Phase.RUNNING) {
+			return this.events.take();
+		}
+		long left = this.phaseEndNanos - System.nanoTime();
+		Event event = this.events.poll(Math.max(0, left), TimeUnit.NANOSECONDS);
+		return (event != null) ? event : new TimeIsUp();
+	}
+
+	private void onEnd(RankEnd end) {
+		this.running.remove(end.rank());
+		this.ends.add(end);
+		if (!end.failed() || this.phase != Phase.RUNNING) {
+			return;
+		}
+		if (!this.endsTogether) {
+			this.console.say(end.describe() + (this.running.isEmpty() ? "" : "; the other ranks go on"));
+		}
+		else {
+			enter(Phase.LEAVING, this.command.leaveLimit(end, this.timings));
+		}
+	}
+
+	private void onStop() {
+		this.stopped = true;
+		if (this.phase == Phase.RUNNING) {
+			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
+		}
+		else if (this.phase == Phase.LEAVING) {
+			terminate(Phase.TERMINATING, this.timings.terminate());
+		}
+	}
+
+	private void onTimeIsUp() {
+		switch (this.phase) {
+			case RUNNING, GIVEN_UP -> {
+			}
+			case LEAVING -> {
+				sayLate("of the failure: sending SIGTERM");
+				terminate(Phase.TERMINATING, this.timings.terminate());
+			}
+			case TERMINATING, STOPPING -> {
+				sayLate("of SIGTERM: sending SIGKILL");
+				killRunning();
+			}
+			case KILLED -> {
+				sayLate("of SIGKILL: giving up on it");
+				this.running.keySet().forEach((rank) -> this.ends.add(new RankEnd(rank, RankEnd.KILLED)));
+				this.phase = Phase.GIVEN_UP;
+			}
+		}
+	}
+
+	private void sayLate(String what) {
+		String ranks = this.running.keySet().stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
+		this.console.say(((this.running.size() == 1) ? "rank " : "ranks ") + ranks + " did not end within "
+				+ this.phaseLimit.toMillis() / 1000.0 + " s " + what);
+	}
+
+	private void killRunning() {
+		enter(Phase.KILLED, this.timings.kill());
+		this.running.values().forEach(RankProcess::kill);
+	}
+
+	private void terminate(Phase next, Duration limit) {
+		enter(next, limit);
+		this.running.values().forEach(RankProcess::terminate);
+	}
+
+	private void enter(Phase next, Duration limit) {
+		this.phase = next;
+		this.phaseLimit = limit;
+		this.phaseEndNanos = System.nanoTime() + limit.toNanos();
+	}
+
+	/** Where the group stands on its way to its end. */
+	private enum Phase {
+
+		/** Nothing has happened. */
+		RUNNING,
+		/** A rank failed; the others may end by themselves. */
+		LEAVING,
+		/** They did not, and were asked to. */
+		TERMINATING,
+		/** The launcher was told to stop, and all were asked to end. */
+		STOPPING,
+		/** What was left has been killed. */
+		KILLED,
+		/** Not even that helped. */
+		GIVEN_UP
+
+	}
+
+	private sealed interface Event {
+
+	}
+
+	private record Ended(RankEnd end) implements Event {
+
+	}
+
+	private record StopRequested() implements Event {
+
+	}
+
+	private record TimeIsUp() implements Event {
+
+	}
+
+}

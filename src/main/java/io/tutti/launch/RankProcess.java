@@ -1,0 +1,109 @@
+package io.tutti.launch;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.lang.ProcessBuilder.Redirect;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * One launched rank: its process, and the threads that relay its output.
+ */
+final class RankProcess {
+
+	private static final File NOTHING = new File("/dev/null");
+
+	private final int rank;
+
+	private final Process process;
+
+	private final List<Thread> relays = new ArrayList<>();
+
+	/** What the rank had started when it was told to end. */
+	private volatile List<ProcessHandle> descendants = List.of();
+
+	private RankProcess(int rank, Process process) {
+		this.rank = rank;
+		this.process = process;
+	}
+
+	/**
+	 * Starts a rank. Only the first rank of a machine reads the launcher's input.
+	 * @param environment changes the launcher's environment into the rank's
+	 * @throws IOException if the program cannot be started
+	 */
+	static RankProcess start(int rank, int localRank, LaunchedCommand command, LaunchConsole console,
+			Consumer<Map<String, String>> environment) throws IOException {
+		ProcessBuilder builder = new ProcessBuilder(command.words());
+		builder.redirectInput((localRank == 0) ? Redirect.INHERIT : Redirect.from(NOTHING));
+		environment.accept(builder.environment());
+		RankProcess started = new RankProcess(rank, builder.start());
+		started.relay(command.plainOutput(), console);
+		return started;
+	}
+
+	/** Platform threads: a virtual one would hold its carrier while a rank is silent. */
+	private void relay(boolean plainOutput, LaunchConsole console) {
+		boolean first = this.rank == 0;
+		InputStream out = this.process.getInputStream();
+		InputStream err = this.process.getErrorStream();
+		relay("out", (first && plainOutput) ? () -> pass(out, console)
+				: new LineRelay(out, console.linesOf(this.rank, plainOutput, first)));
+		relay("err", new LineRelay(err, console.linesOf(this.rank, true, first)));
+	}
+
+	private void relay(String stream, Runnable relay) {
+		this.relays.add(Thread.ofPlatform().name("tutti-launch-r" + this.rank + "-" + stream).daemon().start(relay));
+	}
+
+	private static void pass(InputStream out, LaunchConsole console) {
+		byte[] chunk = new byte[8192];
+		try {
+			int count;
+			while ((count = out.read(chunk)) >= 0) {
+				console.pass(chunk, count);
+			}
+		}
+		catch (IOException ex) {
+			// The rank's end of the pipe is closed: what came so far is all.
+		}
+	}
+
+	int rank() {
+		return this.rank;
+	}
+
+	/** Calls back once, when the process has ended. */
+	void onEnd(Consumer<RankEnd> listener) {
+		this.process.onExit().thenAccept((ended) -> listener.accept(new RankEnd(this.rank, ended.exitValue())));
+	}
+
+	/** Asks the rank to end (SIGTERM). */
+	void terminate() {
+		this.descendants = this.process.descendants().toList();
+		this.process.destroy();
+	}
+
+	/** Ends the rank and what it started (SIGKILL), stopped or not. */
+	void kill() {
+		List<ProcessHandle> started = this.process.descendants().toList();
+		this.process.destroyForcibly();
+		started.forEach(ProcessHandle::destroyForcibly);
+	}
+
+	/**
+	 * After the process has ended: ends what it left behind when it was told to end, and
+	 * waits for the last of its output.
+	 */
+	void finish(Duration limit) throws InterruptedException {
+		this.descendants.forEach(ProcessHandle::destroyForcibly);
+		for (Thread relay : this.relays) {
+			relay.join(limit);
+		}
+	}
+
+}

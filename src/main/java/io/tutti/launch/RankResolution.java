@@ -1,0 +1,121 @@
+package io.tutti.launch;
+
+import java.util.List;
+import java.util.Map;
+
+import io.tutti.engine.RankAssignment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds out who this process is from its environment. The first set of variables whose
+ * rank is present wins and must be whole; sets of lower precedence that disagree are
+ * reported. With no set at all a process is rank 0 of 1. Asks neither the network nor the
+ * name service.
+ */
+public final class RankResolution {
+
+	/**
+	 * By precedence. MPI launchers before torchrun, so that a leftover {@code RANK}
+	 * cannot mislead them.
+	 */
+	private static final List<RankResolver> RESOLVERS = List.of(new PropertiesRankResolver(), new OpenMpiRankResolver(),
+			new PmiRankResolver(), new TorchrunRankResolver(), new SlurmRankResolver(), new KubeflowRankResolver(),
+			new PodIndexRankResolver(PodIndexRankResolver.JOB_INDEX),
+			new PodIndexRankResolver(PodIndexRankResolver.STATEFUL_SET_INDEX));
+
+	private final Variables variables;
+
+	private final ResolutionSettings settings;
+
+	private RankResolution(Map<String, String> environment, ResolutionSettings settings) {
+		this.variables = new Variables(environment, settings);
+		this.settings = settings;
+	}
+
+	/**
+	 * Resolves this process's rank.
+	 * @param environment the environment variables
+	 * @param settings what properties say
+	 * @throws ResolutionException if the winning set is half-set, malformed or out of
+	 * range, if nobody says where ranks on several hosts meet, or if sets disagree and
+	 * that is not allowed
+	 */
+	public static ResolvedRank resolve(Map<String, String> environment, ResolutionSettings settings) {
+		return new RankResolution(environment, settings).resolve();
+	}
+
+	private ResolvedRank resolve() {
+		for (int i = 0; i < RESOLVERS.size(); i++) {
+			RankResolver resolver = RESOLVERS.get(i);
+			if (this.variables.has(resolver.rankVariable()) && resolver.disregarded(this.variables) == null) {
+				return resolveBy(resolver, RESOLVERS.subList(i + 1, RESOLVERS.size()));
+			}
+		}
+		return alone();
+	}
+
+	private ResolvedRank resolveBy(RankResolver resolver, List<RankResolver> lower) {
+		String sizeVariable = resolver.worldSizeVariable(this.variables);
+		String rankShown = this.variables.show(resolver.rankVariable());
+		int worldSize = this.variables.requiredNumber(sizeVariable, 1, WholeNumber.MAX_WORLD_SIZE,
+				"the world size that belongs to " + rankShown);
+		int rank = this.variables.requiredNumber(resolver.rankVariable(), 0, worldSize - 1,
+				this.variables.show(sizeVariable) + " is the world size");
+		RankAssignment assignment = assign(resolver, rank, worldSize);
+		long generation = resolver.generation(this.variables);
+		List<String> conflicts = new RankConflicts(this.variables, resolver, rank, worldSize).among(lower);
+		if (!conflicts.isEmpty() && this.settings.onConflict() == OnConflict.FAIL) {
+			throw new ResolutionException(resolver.rankVariable(), this.variables.peek(resolver.rankVariable()),
+					"no launcher to say otherwise, but " + String.join("; ", conflicts)
+							+ ". Unset what is left over, or set " + ResolutionSettings.ON_CONFLICT + "=warn");
+		}
+		return finish(assignment, resolver.source(), conflicts, generation);
+	}
+
+	private RankAssignment assign(RankResolver resolver, int rank, int worldSize) {
+		LocalClaim claim = resolver.local(this.variables, rank, worldSize);
+		String address = this.variables.host(ResolutionSettings.MASTER_ADDRESS);
+		if (address == null) {
+			address = resolver.masterAddress(this.variables);
+		}
+		LocalPlace place = LocalPlace.complete(claim, rank, worldSize, address);
+		if (address == null) {
+			address = defaultAddress(resolver, place, worldSize);
+		}
+		Integer port = this.variables.port(ResolutionSettings.MASTER_PORT);
+		return new RankAssignment(rank, worldSize, place.localRank(), place.localWorldSize(), address,
+				(port != null) ? port : resolver.masterPort(this.variables, this.settings.portOffset()));
+	}
+
+	private static String defaultAddress(RankResolver resolver, LocalPlace place, int worldSize) {
+		if (place.localWorldSize() == worldSize) {
+			return RankAssignment.DEFAULT_MASTER_ADDRESS;
+		}
+		throw new ResolutionException(MeetingPoint.ADDRESS_VARIABLE, null,
+				"the host of rank 0, since only " + place.localWorldSize() + " of " + worldSize
+						+ " ranks are on this host; add: " + resolver.masterAddressAdvice());
+	}
+
+	private ResolvedRank alone() {
+		for (String variable : List.of(MeetingPoint.ADDRESS_VARIABLE, MeetingPoint.PORT_VARIABLE)) {
+			if (this.variables.has(variable)) {
+				this.variables.note(this.variables.show(variable) + " ignored: no rank is set, so this is rank 0 of 1");
+			}
+		}
+		String address = this.variables.host(ResolutionSettings.MASTER_ADDRESS);
+		Integer port = this.variables.port(ResolutionSettings.MASTER_PORT);
+		return finish(new RankAssignment(0, 1, 0, 1, orElse(address, RankAssignment.DEFAULT_MASTER_ADDRESS),
+				orElse(port, RankAssignment.DEFAULT_MASTER_PORT)), "none", List.of(), -1);
+	}
+
+	private ResolvedRank finish(RankAssignment assignment, String source, List<String> conflicts, long generation) {
+		new UnfollowedSets(this.variables, RESOLVERS).note();
+		return new ResolvedRank(assignment, source, this.variables.used(), this.variables.notes(), conflicts,
+				generation);
+	}
+
+	private static <T> T orElse(@Nullable T value, T otherwise) {
+		return (value != null) ? value : otherwise;
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.tutti.launch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This process cannot tell who it is: a variable or property is missing, malformed or out
+ * of range. Bad configuration, exit code 64.
+ */
+public final class ResolutionException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final String variable;
+
+	private final @Nullable String value;
+
+	private final String expected;
+
+	ResolutionException(String variable, @Nullable String value, String expected) {
+		super(variable + ((value != null) ? "=" + value : " is not set") + ": expected " + expected);
+		this.variable = variable;
+		this.value = value;
+		this.expected = expected;
+	}
+
+	/** The environment variable or property at fault. */
+	public String variable() {
+		return this.variable;
+	}
+
+	/** Its value, {@code null} if it is not set. */
+	public @Nullable String value() {
+		return this.value;
+	}
+
+	/** What should have stood there. */
+	public String expected() {
+		return this.expected;
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.tutti.launch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Slurm's {@code srun}. Rank 0 is on the first host of the step, so that nobody need name
+ * the meeting point; a step on one host meets on loopback.
+ */
+final class SlurmRankResolver implements RankResolver {
+
+	private static final String RANK = "SLURM_PROCID";
+
+	private static final String SIZE = "SLURM_NTASKS";
+
+	private static final String NODE_LIST = "SLURM_STEP_NODELIST";
+
+	private static final String TASKS_PER_NODE = "SLURM_STEP_TASKS_PER_NODE";
+
+	private static final String NODE = "SLURM_NODEID";
+
+	@Override
+	public String source() {
+		return "slurm";
+	}
+
+	@Override
+	public String rankVariable() {
+		return RANK;
+	}
+
+	@Override
+	public String worldSizeVariable(Variables variables) {
+		return SIZE;
+	}
+
+	@Override
+	public @Nullable String disregarded(Variables variables) {
+		if (variables.has("SLURM_JOB_ID") && !variables.has("SLURM_STEP_ID")) {
+			return variables.show(RANK) + " ignored: SLURM_STEP_ID is not set, so this is the batch script of job "
+					+ variables.peek("SLURM_JOB_ID") + " and not one of its tasks; start tasks with srun";
+		}
+		return null;
+	}
+
+	/** Whether Slurm started this process as the task that another set names. */
+	boolean isTask(Variables variables, String rankVariable, String worldSizeVariable) {
+		return variables.has(RANK) && disregarded(variables) == null
+				&& same(variables.peek(RANK), variables.peek(rankVariable))
+				&& same(variables.peek(SIZE), variables.peek(worldSizeVariable));
+	}
+
+	@Override
+	public LocalClaim local(Variables variables, int rank, int worldSize) {
+		Integer localWorldSize = tasksOnThisNode(variables, worldSize);
+		int bound = (localWorldSize != null) ? localWorldSize : worldSize;
+		Integer localRank = variables.number("SLURM_LOCALID", 0, bound - 1, bound + " tasks are on this node");
+		return new LocalClaim(localRank, localWorldSize);
+	}
+
+	private static @Nullable Integer tasksOnThisNode(Variables variables, int worldSize) {
+		SlurmNodeList nodes = nodes(variables);
+		if (nodes != null && nodes.count() == 1) {
+			return worldSize;
+		}
+		String counts = variables.text(TASKS_PER_NODE);
+		Integer node = variables.number(NODE, 0, WholeNumber.MAX_WORLD_SIZE - 1, "the node of the step");
+		return (counts != null && node != null) ? SlurmTaskCounts.at(TASKS_PER_NODE, counts, node, worldSize) : null;
+	}
+
+	@Override
+	public @Nullable String masterAddress(Variables variables) {
+		SlurmNodeList nodes = nodes(variables);
+		if (nodes == null || nodes.count() == 1) {
+			return RankResolver.super.masterAddress(variables);
+		}
+		String stated = variables.peek(MeetingPoint.ADDRESS_VARIABLE);
+		if (stated != null && !stated.equals(nodes.first())) {
+			variables.note(variables.show(MeetingPoint.ADDRESS_VARIABLE) + " ignored: ranks meet on the first host of "
+					+ variables.show(NODE_LIST) + ", " + nodes.first() + "; " + ResolutionSettings.MASTER_ADDRESS
+					+ " would come before it");
+		}
+		return nodes.first();
+	}
+
+	private static @Nullable SlurmNodeList nodes(Variables variables) {
+		String text = variables.text(NODE_LIST);
+		return (text != null) ? SlurmNodeList.parse(NODE_LIST, text) : null;
+	}
+
+	private static boolean same(@Nullable String one, @Nullable String other) {
+		return one != null && one.equals(other);
+	}
+
+}

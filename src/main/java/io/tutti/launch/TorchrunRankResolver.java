@@ -1,0 +1,63 @@
+package io.tutti.launch;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * {@code torchrun} and Tutti's own launcher, which speaks as torchrun does. Where
+ * torchrun's agent listens on {@code MASTER_PORT} itself, ranks meet on a port beside it.
+ */
+final class TorchrunRankResolver implements RankResolver {
+
+	private static final String AGENT_STORE = "TORCHELASTIC_USE_AGENT_STORE";
+
+	@Override
+	public String source() {
+		return "torchrun";
+	}
+
+	@Override
+	public String rankVariable() {
+		return "RANK";
+	}
+
+	@Override
+	public String worldSizeVariable(Variables variables) {
+		return "WORLD_SIZE";
+	}
+
+	@Override
+	public LocalClaim local(Variables variables, int rank, int worldSize) {
+		return LocalClaim.read(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE", worldSize);
+	}
+
+	@Override
+	public int masterPort(Variables variables, int portOffset) {
+		int port = RankResolver.super.masterPort(variables, portOffset);
+		if (!"true".equalsIgnoreCase(variables.peek(AGENT_STORE))) {
+			return port;
+		}
+		variables.text(AGENT_STORE);
+		int beside = port + portOffset;
+		if (beside > WholeNumber.MAX_PORT) {
+			throw new ResolutionException(MeetingPoint.PORT_VARIABLE, Integer.toString(port),
+					"a port of at most " + (WholeNumber.MAX_PORT - portOffset)
+							+ ": torchrun's agent holds it, and ranks meet " + portOffset + " further ("
+							+ ResolutionSettings.PORT_OFFSET + ")");
+		}
+		variables.note("port " + port + " is held by torchrun's agent (" + variables.show(AGENT_STORE)
+				+ "): ranks meet on port " + beside);
+		return beside;
+	}
+
+	@Override
+	public long generation(Variables variables) {
+		Integer restarts = variables.number("TORCHELASTIC_RESTART_COUNT", 0, 999_999_999, "restarts so far");
+		return (restarts != null) ? restarts : -1;
+	}
+
+	@Override
+	public @Nullable AgentVariables agent() {
+		return new AgentVariables("GROUP_RANK", "GROUP_WORLD_SIZE");
+	}
+
+}

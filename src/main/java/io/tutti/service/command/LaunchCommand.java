@@ -1,0 +1,132 @@
+package io.tutti.service.command;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.launch.LaunchConsole;
+import io.tutti.launch.LaunchPlan;
+import io.tutti.launch.LaunchTimings;
+import io.tutti.launch.LaunchedCommand;
+import io.tutti.launch.LocalLauncher;
+import io.tutti.launch.OwnProgram;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IModelTransformer;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * {@code launch}: starts ranks on this machine. What follows the command's first word is
+ * the command's own, options included.
+ */
+@Command(name = "launch", description = "Starts ranks on this machine, as torchrun does and with its variables.",
+		mixinStandardHelpOptions = true, exitCodeOnInvalidInput = EnvCommand.BAD_CONFIGURATION,
+		modelTransformer = LaunchCommand.StopAtCommand.class, sortOptions = false, footerHeading = "%nExamples:%n",
+		footer = { "  ./tutti launch -n 2 train --epochs 5       trains on two ranks",
+				"  ./tutti launch -n 3 serve                  serves on 8080, 8081, 8082",
+				"  ./tutti launch -n 4 bench --format tsv     only rank 0's table on stdout",
+				"  ./tutti launch -n 2 --max-restarts 3 train starts both again after a failure",
+				"  ./tutti launch -n 2 -- python worker.py    any program",
+				"  ./tutti launch -n 8 --nnodes 2 --node-rank 1 --master-addr host0 train",
+				"                                             the second of two machines" })
+public final class LaunchCommand implements Callable<Integer> {
+
+	/** By name: the commands import no more of the service than they need. */
+	private static final String APPLICATION = "io.tutti.service.TuttiApplication";
+
+	@Option(names = { "-n", "--nproc-per-node" }, paramLabel = "N", defaultValue = "1",
+			description = "Ranks on this machine (default: 1).")
+	private int ranksPerNode;
+
+	@Option(names = "--nnodes", paramLabel = "N", defaultValue = "1", description = "Machines (default: 1).")
+	private int nodes;
+
+	@Option(names = "--node-rank", paramLabel = "R", defaultValue = "0",
+			description = "Which machine this is, from 0 (default: 0).")
+	private int nodeRank;
+
+	@Option(names = "--master-addr", paramLabel = "HOST",
+			description = "Where ranks meet: the machine with node rank 0 (default: this machine).")
+	private @Nullable String masterAddress;
+
+	@Option(names = "--master-port", paramLabel = "PORT",
+			description = "The port where they meet (default: a free one; 29500 with several machines).")
+	private @Nullable Integer masterPort;
+
+	@Option(names = "--max-restarts", paramLabel = "K", defaultValue = "0",
+			description = "How often the whole group starts again after a failure (default: 0).")
+	private int maxRestarts;
+
+	@Option(names = "--http-port", paramLabel = "PORT",
+			description = "HTTP port of the first rank; the next ones follow it.")
+	private @Nullable Integer httpPort;
+
+	@Option(names = "--profile", paramLabel = "NAME", description = "Spring profile of every rank, such as tcp.")
+	private @Nullable String profile;
+
+	@Parameters(paramLabel = "COMMAND", arity = "1..*",
+			description = "train, serve, bench or env with its options; or any program.")
+	private List<String> command = List.of();
+
+	@Override
+	public Integer call() throws InterruptedException {
+		LaunchConsole console = LaunchConsole.ofThisProcess();
+		try {
+			LocalLauncher launcher = new LocalLauncher(plan(), LaunchTimings.DEFAULTS, console);
+			return new StoppableLaunch(launcher, LaunchTimings.DEFAULTS.longestStop()).run();
+		}
+		catch (IllegalArgumentException | IOException ex) {
+			console.say(String.valueOf(ex.getMessage()));
+			return EnvCommand.BAD_CONFIGURATION;
+		}
+	}
+
+	private LaunchPlan plan() {
+		if (this.nodes > 1 && this.masterAddress == null) {
+			throw new IllegalArgumentException(
+					"--nnodes " + this.nodes + " needs --master-addr, the machine with node rank 0");
+		}
+		String address = (this.masterAddress != null) ? this.masterAddress : RankAssignment.DEFAULT_MASTER_ADDRESS;
+		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
+				: this.masterPort;
+		return new LaunchPlan(LaunchedCommand.of(this.command, OwnProgram.ofThisJvm(APPLICATION)), this.ranksPerNode,
+				this.nodes, this.nodeRank, address, port, this.maxRestarts, environment());
+	}
+
+	private Map<String, String> environment() {
+		Map<String, String> environment = new HashMap<>();
+		if (this.httpPort != null) {
+			requireHttpPorts(this.httpPort);
+			environment.put("TUTTI_HTTP_PORT", this.httpPort.toString());
+		}
+		if (this.profile != null) {
+			environment.put("SPRING_PROFILES_ACTIVE", this.profile);
+		}
+		return environment;
+	}
+
+	private void requireHttpPorts(int first) {
+		int most = 65_536 - this.ranksPerNode;
+		if (first < 1 || first > most) {
+			throw new IllegalArgumentException("--http-port must be in 1.." + most + " (" + this.ranksPerNode
+					+ " ranks take one port each), got " + first);
+		}
+	}
+
+	/** Leaves the options after the command's first word to the command. */
+	static final class StopAtCommand implements IModelTransformer {
+
+		@Override
+		public CommandSpec transform(CommandSpec spec) {
+			spec.parser().stopAtPositional(true);
+			return spec;
+		}
+
+	}
+
+}

@@ -1,0 +1,102 @@
+package io.tutti.endtoend;
+
+import java.net.InetAddress;
+import java.net.Socket;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What becomes of a job when a rank dies or stops, and of a meeting that strangers
+ * disturb.
+ */
+@Timeout(240)
+class LostRankIT {
+
+	private static final Duration LIMIT = Duration.ofSeconds(120);
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void aKilledRankEndsTheOthersByNameAndTheLauncherWithItsCode() throws Exception {
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs",
+				"5000")) {
+			ProcessHandle lost = launch.rank(1, LIMIT);
+			launch.awaitLine("epoch +1/5000", LIMIT);
+			List<ProcessHandle> all = launch.descendants();
+			long killed = System.nanoTime();
+			TuttiProcess.signal(lost, "KILL");
+			assertThat(launch.exitCode(Duration.ofSeconds(20))).as(launch.output()).isEqualTo(137);
+			assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(Duration.ofSeconds(8));
+			assertThat(launch.output()).contains("rank 1 lost")
+				.containsPattern("rank 0.*76")
+				.containsPattern("rank 2.*76");
+			assertThat(all).noneMatch(ProcessHandle::isAlive);
+		}
+	}
+
+	@Test
+	void aStoppedRankFailsTheOthersAfterTheHeartbeatAndIsEndedToo() throws Exception {
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs", "5000",
+				"--tutti.timeout.heartbeat=3s", "--tutti.timeout.abort=2s")) {
+			ProcessHandle stopped = launch.rank(2, LIMIT);
+			launch.awaitLine("epoch +1/5000", LIMIT);
+			List<ProcessHandle> all = launch.descendants();
+			TuttiProcess.signal(stopped, "STOP");
+			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(76);
+			assertThat(launch.output()).contains("rank 2 lost");
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(5))
+				.until(() -> all.stream().noneMatch(ProcessHandle::isAlive));
+		}
+	}
+
+	@Test
+	void aStoppedRankFailsTheOthersAtTheCollectiveDeadlineWhereThatComesFirst() throws Exception {
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "train", "--epochs", "5000",
+				"--tutti.timeout.collective=2s")) {
+			ProcessHandle stopped = launch.rank(1, LIMIT);
+			launch.awaitLine("epoch +1/5000", LIMIT);
+			TuttiProcess.signal(stopped, "STOP");
+			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(75);
+			assertThat(launch.output()).contains("waiting for rank 1");
+		}
+	}
+
+	@Test
+	void garbageAtTheMeetingPointHarmsNobody() throws Exception {
+		String port = String.valueOf(FreePort.find());
+		Map<String, String> first = Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
+				port);
+		Map<String, String> second = Map.of("RANK", "1", "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
+				port);
+		try (TuttiProcess master = TuttiProcess.start(this.directory, first, "train", "--epochs", "1")) {
+			Awaitility.await().atMost(LIMIT).ignoreExceptions().until(() -> throwGarbage(Integer.parseInt(port)));
+			try (TuttiProcess other = TuttiProcess.start(this.directory, second, "train", "--epochs", "1")) {
+				assertThat(master.exitCode(LIMIT)).as(master.output()).isZero();
+				assertThat(other.exitCode(LIMIT)).as(other.output()).isZero();
+			}
+		}
+	}
+
+	private static boolean throwGarbage(int port) throws Exception {
+		for (String garbage : List.of("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\0\0\0\0\0",
+				"\u7fff".repeat(5000))) {
+			try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+				socket.getOutputStream().write(garbage.getBytes(java.nio.charset.StandardCharsets.UTF_8));
+				socket.getOutputStream().flush();
+			}
+		}
+		return true;
+	}
+
+}

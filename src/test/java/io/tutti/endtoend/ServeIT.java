@@ -1,0 +1,144 @@
+package io.tutti.endtoend;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Real ranks that serve, as the processes beside them and an operator see them.
+ */
+@Timeout(240)
+class ServeIT {
+
+	private static final Duration LIMIT = Duration.ofSeconds(90);
+
+	private final HttpClient client = HttpClient.newHttpClient();
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void threeRanksServeMeetAtBarriersAndEndWithZero() throws Exception {
+		int port = freePorts();
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+				"serve")) {
+			awaitReady(port, 3);
+			for (int rank = 0; rank < 3; rank++) {
+				JsonNode group = json(get(port + rank, "/api/v1/group"));
+				assertThat(group.get("state").asString()).isEqualTo("READY");
+				assertThat(group.get("rank").asInt()).isEqualTo(rank);
+				assertThat(group.get("worldSize").asInt()).isEqualTo(3);
+				assertThat(json(get(port + rank, "/api/v1/group/peers"))).hasSize(2);
+			}
+			passABarrier(port);
+			breakABarrier(port);
+			TuttiProcess.signal(launch.handle(), "TERM");
+			assertThat(launch.exitCode(Duration.ofSeconds(10))).as(launch.output()).isZero();
+		}
+	}
+
+	private void passABarrier(int port) {
+		List<CompletableFuture<HttpResponse<String>>> answers = new ArrayList<>();
+		for (int rank = 0; rank < 3; rank++) {
+			answers.add(barrier(port + rank, "{\"label\":\"epoch-3\",\"timeoutMs\":30000}"));
+		}
+		for (CompletableFuture<HttpResponse<String>> answer : answers) {
+			assertThat(answer.join().statusCode()).as(answer.join().body()).isEqualTo(200);
+			assertThat(json(answer.join()).get("arrived").asInt()).isEqualTo(3);
+			assertThat(json(answer.join()).get("skewMs")).hasSize(3);
+		}
+	}
+
+	private void breakABarrier(int port) {
+		List<CompletableFuture<HttpResponse<String>>> answers = List.of(
+				barrier(port, "{\"label\":\"late\",\"timeoutMs\":500}"),
+				barrier(port + 1, "{\"label\":\"late\",\"timeoutMs\":30000}"));
+		for (CompletableFuture<HttpResponse<String>> answer : answers) {
+			assertThat(answer.join().statusCode()).isEqualTo(504);
+			assertThat(json(answer.join()).get("type").asString()).isEqualTo("urn:tutti:problem:collective-timeout");
+			assertThat(json(answer.join()).get("missingRanks").toString()).isEqualTo("[2]");
+		}
+		assertThat(barrier(port + 2, "{\"label\":\"late\",\"timeoutMs\":500}").join().statusCode()).isEqualTo(409);
+	}
+
+	@Test
+	void aLostRankTakesReadinessButNotLivenessAndTheOthersStayAnswerable() throws Exception {
+		int port = freePorts();
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+				"serve")) {
+			awaitReady(port, 3);
+			TuttiProcess.signal(launch.rank(1, LIMIT), "KILL");
+			for (int rank : new int[] { 0, 2 }) {
+				int self = port + rank;
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(10))
+					.until(() -> get(self, "/actuator/health/readiness").statusCode() == 503);
+				assertThat(get(self, "/actuator/health/liveness").statusCode()).isEqualTo(200);
+				assertThat(json(get(self, "/api/v1/group")).get("state").asString()).isEqualTo("BROKEN");
+				assertThat(get(self, "/api/v1/group").body()).contains("rank 1 lost");
+				HttpResponse<String> refused = barrier(self, "{\"label\":\"x\",\"timeoutMs\":500}").join();
+				assertThat(refused.statusCode()).isEqualTo(503);
+				assertThat(json(refused).get("type").asString()).isEqualTo("urn:tutti:problem:peer-lost");
+			}
+		}
+	}
+
+	@Test
+	void aTakenPortIsAnErrorThatNamesIt() throws Exception {
+		try (java.net.ServerSocket taken = new java.net.ServerSocket(0, 1, java.net.InetAddress.getLoopbackAddress());
+				TuttiProcess serve = TuttiProcess.start(this.directory, "serve", "--http-port",
+						"" + taken.getLocalPort())) {
+			assertThat(serve.exitCode(LIMIT)).as(serve.output()).isEqualTo(64);
+			assertThat(serve.output()).contains("" + taken.getLocalPort());
+		}
+	}
+
+	private void awaitReady(int port, int worldSize) {
+		for (int rank = 0; rank < worldSize; rank++) {
+			int self = port + rank;
+			Awaitility.await()
+				.atMost(LIMIT)
+				.ignoreExceptions()
+				.until(() -> get(self, "/actuator/health/readiness").statusCode() == 200);
+		}
+	}
+
+	private HttpResponse<String> get(int port, String path) throws IOException, InterruptedException {
+		return this.client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+				HttpResponse.BodyHandlers.ofString());
+	}
+
+	private CompletableFuture<HttpResponse<String>> barrier(int port, String body) {
+		return this.client.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/barrier"))
+			.header("Content-Type", "application/json")
+			.POST(HttpRequest.BodyPublishers.ofString(body))
+			.build(), HttpResponse.BodyHandlers.ofString());
+	}
+
+	private static JsonNode json(HttpResponse<String> response) {
+		return JsonMapper.shared().readTree(response.body());
+	}
+
+	/** The first of three ports in a row that are free. */
+	private static int freePorts() throws IOException {
+		int port = FreePort.find();
+		return Math.min(port, 65_000);
+	}
+
+}

@@ -1,0 +1,108 @@
+package io.tutti.endtoend;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Real ranks train together, as a user starts them.
+ */
+@Timeout(240)
+class TrainIT {
+
+	private static final Duration LIMIT = Duration.ofSeconds(120);
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void twoRanksTrainTheDigitsAndSayWhatTheyDid() throws Exception {
+		Path report = this.directory.resolve("report.json");
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "train", "--report",
+				report.toString())) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
+			JsonNode summary = JsonMapper.shared().readTree(Files.readString(report));
+			assertThat(summary.propertyNames()).containsExactlyInAnyOrder("worldSize", "backend", "epochs",
+					"testAccuracy", "samplesPerSecond", "allReducedBytes", "communicationSeconds", "parameterSha256");
+			assertThat(summary.get("worldSize").asInt()).isEqualTo(2);
+			assertThat(summary.get("backend").asString()).isEqualTo("tcp");
+			assertThat(summary.get("testAccuracy").asDouble()).isGreaterThanOrEqualTo(0.96);
+			assertThat(summary.get("allReducedBytes").asLong()).isPositive();
+			assertThat(summary.get("parameterSha256")).hasSize(2);
+			assertThat(summary.get("parameterSha256").get(0)).isEqualTo(summary.get("parameterSha256").get(1));
+			assertThat(launch.output()).containsPattern("test accuracy\\s+9[6-9]\\.\\d");
+		}
+	}
+
+	@Test
+	void twoLaunchersAtOnceDoNotDisturbEachOtherAndAgreeToTheBit() throws Exception {
+		Path first = this.directory.resolve("first.json");
+		Path second = this.directory.resolve("second.json");
+		try (TuttiProcess one = start(2, 2, "--report", first.toString());
+				TuttiProcess two = start(2, 2, "--report", second.toString())) {
+			assertThat(one.exitCode(LIMIT)).as(one.output()).isZero();
+			assertThat(two.exitCode(LIMIT)).as(two.output()).isZero();
+		}
+		assertThat(hash(first)).isEqualTo(hash(second));
+	}
+
+	@Test
+	void threeRanksOnTwoCoresTrainToo() throws Exception {
+		Path report = this.directory.resolve("report.json");
+		try (TuttiProcess launch = start(3, 2, "--report", report.toString())) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
+		}
+		assertThat(JsonMapper.shared().readTree(Files.readString(report)).get("parameterSha256")).hasSize(3);
+	}
+
+	@Test
+	void aJobStoppedBySigtermKeepsACheckpointAndEndsLikeAnUndisturbedOne() throws Exception {
+		Path undisturbed = this.directory.resolve("undisturbed.json");
+		Path resumed = this.directory.resolve("resumed.json");
+		Path checkpoints = this.directory.resolve("checkpoints");
+		try (TuttiProcess launch = start(2, 12, "--report", undisturbed.toString())) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
+		}
+		try (TuttiProcess launch = start(2, 12, "--checkpoint", checkpoints.toString(), "--checkpoint-every", "5")) {
+			ProcessHandle rank = launch.rank(1, LIMIT);
+			launch.awaitLine("epoch +1/12", LIMIT);
+			TuttiProcess.signal(rank, "TERM");
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(79);
+		}
+		try (TuttiProcess launch = start(2, 12, "--checkpoint", checkpoints.toString(), "--report",
+				resumed.toString())) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
+		}
+		assertThat(hash(resumed)).isEqualTo(hash(undisturbed));
+	}
+
+	@Test
+	void aMalformedTableIsAnErrorThatNamesLineAndColumn() throws Exception {
+		Path table = Files.writeString(this.directory.resolve("table.csv"), "1,2,0\n3,oops,1\n");
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "train", "--data", table.toString())) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(64);
+			assertThat(launch.output()).contains("line 2").contains("column 2").doesNotContain("\tat ");
+		}
+	}
+
+	private TuttiProcess start(int worldSize, int epochs, String... options) throws Exception {
+		String[] arguments = new String[6 + options.length];
+		System.arraycopy(new String[] { "launch", "-n", "" + worldSize, "train", "--epochs", "" + epochs }, 0,
+				arguments, 0, 6);
+		System.arraycopy(options, 0, arguments, 6, options.length);
+		return TuttiProcess.start(this.directory, arguments);
+	}
+
+	private static String hash(Path report) throws Exception {
+		return JsonMapper.shared().readTree(Files.readString(report)).get("parameterSha256").get(0).asString();
+	}
+
+}

@@ -1,0 +1,156 @@
+package io.tutti.endtoend;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.awaitility.Awaitility;
+
+/**
+ * The real program in a process of its own, as a user starts it, and what it prints.
+ */
+final class TuttiProcess implements AutoCloseable {
+
+	private static final List<String> FLAGS = List.of("--add-modules", "jdk.incubator.vector",
+			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
+			"-XX:+UseSerialGC");
+
+	private final Process process;
+
+	private final List<String> lines = new CopyOnWriteArrayList<>();
+
+	private final List<Thread> readers = new ArrayList<>();
+
+	private TuttiProcess(Process process) {
+		this.process = process;
+		this.readers.add(read(process.getInputStream()));
+		this.readers.add(read(process.getErrorStream()));
+	}
+
+	static TuttiProcess start(Path directory, String... arguments) throws IOException {
+		return start(directory, Map.of(), arguments);
+	}
+
+	static TuttiProcess start(Path directory, Map<String, String> environment, String... arguments) throws IOException {
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(FLAGS);
+		command.add("-jar");
+		command.add(System.getProperty("tutti.jar"));
+		command.addAll(List.of(arguments));
+		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+		builder.environment().putAll(environment);
+		return new TuttiProcess(builder.start());
+	}
+
+	private Thread read(InputStream stream) {
+		return Thread.ofVirtual().start(() -> {
+			try (BufferedReader reader = new BufferedReader(new InputStreamReader(stream, StandardCharsets.UTF_8))) {
+				reader.lines().forEach(this.lines::add);
+			}
+			catch (IOException | UncheckedIOException ex) {
+				// The stream ends with the process, whichever way it ends.
+			}
+		});
+	}
+
+	/** Everything printed so far, both streams, as one text. */
+	String output() {
+		return String.join("\n", this.lines);
+	}
+
+	/** The exit code, once the process has ended. */
+	int exitCode(Duration limit) throws InterruptedException {
+		if (!this.process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+			throw new AssertionError("not ended after " + limit + ":\n" + output());
+		}
+		for (Thread reader : this.readers) {
+			reader.join(Duration.ofSeconds(5));
+		}
+		return this.process.exitValue();
+	}
+
+	/** Waits for a line that has the pattern in it and returns the match. */
+	Matcher awaitLine(String pattern, Duration limit) {
+		Pattern compiled = Pattern.compile(pattern);
+		return Awaitility.await("a line with " + pattern)
+			.atMost(limit)
+			.pollInterval(Duration.ofMillis(50))
+			.conditionEvaluationListener((condition) -> {
+				if (condition.getRemainingTimeInMS() == 0) {
+					System.err.println(output());
+				}
+			})
+			.until(() -> find(compiled), (matcher) -> matcher != null);
+	}
+
+	private Matcher find(Pattern pattern) {
+		if (!this.process.isAlive() && this.lines.isEmpty()) {
+			throw new AssertionError("the process ended without a word");
+		}
+		for (String line : this.lines) {
+			Matcher matcher = pattern.matcher(line);
+			if (matcher.find()) {
+				return matcher;
+			}
+		}
+		return null;
+	}
+
+	/** The processes of the ranks, by rank. */
+	ProcessHandle rank(int rank, Duration limit) {
+		return Awaitility.await("rank " + rank + " to run")
+			.atMost(limit)
+			.pollInterval(Duration.ofMillis(50))
+			.until(() -> childOfRank(rank), (handle) -> handle != null);
+	}
+
+	private ProcessHandle childOfRank(int rank) {
+		return this.process.descendants().filter((handle) -> isRank(handle, rank)).findFirst().orElse(null);
+	}
+
+	private static boolean isRank(ProcessHandle handle, int rank) {
+		try {
+			byte[] environment = java.nio.file.Files
+				.readAllBytes(Path.of("/proc", String.valueOf(handle.pid()), "environ"));
+			return ("\0" + new String(environment, StandardCharsets.UTF_8)).contains("\0RANK=" + rank + "\0");
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	/** Every process below this one. */
+	List<ProcessHandle> descendants() {
+		return this.process.descendants().toList();
+	}
+
+	ProcessHandle handle() {
+		return this.process.toHandle();
+	}
+
+	/** Sends a signal by name. */
+	static void signal(ProcessHandle handle, String signal) throws IOException, InterruptedException {
+		new ProcessBuilder("kill", "-" + signal, String.valueOf(handle.pid())).start().waitFor();
+	}
+
+	@Override
+	public void close() {
+		List<ProcessHandle> all = descendants();
+		this.process.destroyForcibly();
+		all.forEach(ProcessHandle::destroyForcibly);
+	}
+
+}

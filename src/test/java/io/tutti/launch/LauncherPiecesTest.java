@@ -1,0 +1,169 @@
+package io.tutti.launch;
+
+import java.net.InetSocketAddress;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.Attributes;
+import java.util.jar.JarOutputStream;
+import java.util.jar.Manifest;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+@Timeout(20)
+class LauncherPiecesTest {
+
+	private static final OwnProgram OWN = new OwnProgram(List.of("java", "-jar", "tutti.jar"));
+
+	@ParameterizedTest
+	@CsvSource({ "serve,SERVICE", "train,JOB", "bench,JOB", "env,JOB", "python,PROGRAM", "./train,PROGRAM" })
+	void theFirstWordSaysWhatIsLaunched(String word, LaunchedCommand.Kind kind) {
+		LaunchedCommand command = LaunchedCommand.of(List.of(word, "--epochs", "3"), OWN);
+		assertThat(command.kind()).isEqualTo(kind);
+		assertThat(command.words()).endsWith(word, "--epochs", "3");
+		assertThat(command.words().contains("tutti.jar")).isEqualTo(kind != LaunchedCommand.Kind.PROGRAM);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "--format tsv", "--format=json", "--sizes 1K --format json" })
+	void aMachineFormatIsSeenAmongTheCommandsOptions(String options) {
+		assertThat(LaunchedCommand.of(List.of(("bench " + options).split(" ")), OWN).plainOutput()).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "--format text", "--format", "tsv", "--format=tsvx" })
+	void anyOtherFormatIsForPeople(String options) {
+		assertThat(LaunchedCommand.of(List.of(("bench " + options).split(" ")), OWN).plainOutput()).isFalse();
+	}
+
+	@Test
+	void nothingToLaunchIsRefused() {
+		assertThatIllegalArgumentException().isThrownBy(() -> LaunchedCommand.of(List.of(), OWN))
+			.withMessageContaining("train");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0,1,0,1,--nproc-per-node", "1,0,0,1,--nnodes", "1,2,2,1,--node-rank", "1,1,0,65536,--master-port",
+			"65536,2,0,1,--nnodes" })
+	void aPlanThatCannotBeIsRefusedByOption(int ranks, int nodes, int nodeRank, int port, String option) {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), OWN);
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new LaunchPlan(command, ranks, nodes, nodeRank, "127.0.0.1", port, 0, Map.of()))
+			.withMessageContaining(option)
+			.withMessageContaining("must be in");
+	}
+
+	@Test
+	void ranksBelieveNoOtherLauncher() {
+		Map<String, String> environment = new HashMap<>(Map.of("OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "4",
+				"PMI_RANK", "3", "PMI_SIZE", "4", "SLURM_PROCID", "2", "PET_NODE_RANK", "1", "JOB_COMPLETION_INDEX",
+				"1", "TUTTI_RANK", "5", "TORCHELASTIC_USE_AGENT_STORE", "True"));
+		environment.put("HOME", "/root");
+		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 2, 1, 0, "127.0.0.1", null, 0,
+				Map.of());
+		new RankEnvironment(plan).apply(environment, 1, 4242, 3);
+		ResolvedRank resolved = RankResolution.resolve(environment, ResolutionSettings.from(environment::get));
+		assertThat(resolved.source()).isEqualTo("torchrun");
+		assertThat(resolved.assignment().rank()).isEqualTo(1);
+		assertThat(resolved.assignment().worldSize()).isEqualTo(2);
+		assertThat(resolved.assignment().masterPort()).isEqualTo(4242);
+		assertThat(resolved.generation()).isEqualTo(3);
+		assertThat(resolved.conflicts()).isEmpty();
+		assertThat(resolved.ignored()).isEmpty();
+		assertThat(environment).containsEntry("HOME", "/root");
+	}
+
+	@Test
+	void aHeldPortIsGivenToNobodyElseButCanBeListenedOn() throws Exception {
+		try (MeetingPort port = MeetingPort.free();
+				MeetingPort other = MeetingPort.free();
+				ServerSocketChannel rankZero = ServerSocketChannel.open()) {
+			assertThat(other.number()).isNotEqualTo(port.number());
+			rankZero.bind(new InetSocketAddress("127.0.0.1", port.number()));
+			assertThat(rankZero.getLocalAddress()).isEqualTo(new InetSocketAddress("127.0.0.1", port.number()));
+		}
+	}
+
+	@Test
+	void ourOwnProgramIsThisJavaWithThisClassPath() {
+		List<String> words = OwnProgram.ofThisJvm("io.tutti.Main").words();
+		assertThat(words.getFirst()).isEqualTo(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		assertThat(words).contains("--add-modules=jdk.incubator.vector")
+			.endsWith("-cp", System.getProperty("java.class.path"), "io.tutti.Main")
+			.noneMatch((word) -> word.startsWith("-javaagent"));
+	}
+
+	@Test
+	void ourOwnProgramIsTheJarWhereItRunsFromOne(@TempDir Path directory) throws Exception {
+		Manifest manifest = new Manifest();
+		manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
+		manifest.getMainAttributes().putValue("Start-Class", "io.tutti.Main");
+		Path jar = directory.resolve("tutti.jar");
+		new JarOutputStream(Files.newOutputStream(jar), manifest).close();
+		List<String> flags = List.of("-Xmx1g", "-agentlib:jdwp=transport=dt_socket,address=5005", "-Dtutti.a=b");
+		assertThat(OwnProgram.of(Path.of("java"), flags, jar.toString(), "io.tutti.Main").words())
+			.containsExactly("java", "-Xmx1g", "-Dtutti.a=b", "-jar", jar.toString());
+		assertThat(OwnProgram.of(Path.of("java"), flags, jar.toString(), "io.other.Main").words()).contains("-cp");
+	}
+
+	@Test
+	void aRankNoticesThatItsLauncherIsGone() throws Exception {
+		Process launcher = new ProcessBuilder("sleep", "100").start();
+		try {
+			CountDownLatch lost = new CountDownLatch(1);
+			LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", Long.toString(launcher.pid())), lost::countDown);
+			assertThat(lost.await(700, TimeUnit.MILLISECONDS)).isFalse();
+			launcher.destroyForcibly();
+			assertThat(lost.await(5, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			launcher.destroyForcibly();
+		}
+	}
+
+	@Test
+	void aDeadLauncherThatNobodyHasBuriedIsGoneToo() throws Exception {
+		Process parent = new ProcessBuilder("sh", "-c", "sleep 0 & echo $!; exec sleep 100").start();
+		try {
+			String zombie = parent.inputReader().readLine();
+			CountDownLatch lost = new CountDownLatch(1);
+			LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", zombie), lost::countDown);
+			assertThat(lost.await(5, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			parent.destroyForcibly();
+		}
+	}
+
+	@Test
+	void withoutALauncherThereIsNothingToWatch() {
+		assertThat(LauncherWatch.start(Map.of(), () -> {
+		})).isNull();
+	}
+
+	@Test
+	void aClosedWatchSaysNothing() throws Exception {
+		Process launcher = new ProcessBuilder("sleep", "100").start();
+		CountDownLatch lost = new CountDownLatch(1);
+		LauncherWatch watch = LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", Long.toString(launcher.pid())),
+				lost::countDown);
+		assertThat(watch).isNotNull();
+		watch.close();
+		launcher.destroyForcibly().waitFor();
+		assertThat(lost.await(700, TimeUnit.MILLISECONDS)).isFalse();
+	}
+
+}

@@ -1,0 +1,319 @@
+package io.tutti.launch;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The launcher over small shell programs. The shell is also given as Tutti's own program,
+ * so that {@code serve} and {@code train} are scripts of that name.
+ */
+@Timeout(60)
+class LocalLauncherTest {
+
+	private static final LaunchTimings TIMINGS = new LaunchTimings(Duration.ofMillis(600), Duration.ofMillis(400),
+			Duration.ofMillis(1500), Duration.ofMillis(900), Duration.ofSeconds(5));
+
+	@TempDir
+	private Path directory;
+
+	private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+	private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+	@AfterEach
+	void noRankIsLeft() {
+		await().untilAsserted(() -> assertThat(pidsWritten().filter(LocalLauncherTest::runs)).isEmpty());
+	}
+
+	@Test
+	void everyRankGetsTorchrunsEnvironment() throws Exception {
+		int code = launcher(program("""
+				echo $RANK $WORLD_SIZE $LOCAL_RANK $LOCAL_WORLD_SIZE $GROUP_RANK $MASTER_ADDR $MASTER_PORT \
+				$TORCHELASTIC_RESTART_COUNT $TORCHELASTIC_MAX_RESTARTS $EXTRA $TUTTI_LAUNCHER_PID"""), 2, 0).run();
+		String rest = " 0 127.0.0.1 4242 0 0 more " + ProcessHandle.current().pid();
+		assertThat(code).isZero();
+		assertThat(outLines()).containsExactlyInAnyOrder("[0] 0 2 0 2" + rest, "[1] 1 2 1 2" + rest);
+	}
+
+	@Test
+	void theSecondMachinesRanksFollowTheFirsts() throws Exception {
+		LaunchPlan plan = new LaunchPlan(program("echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $TORCHELASTIC_RUN_ID"),
+				2, 3, 1, "host0", 29500, 0, Map.of());
+		assertThat(launcher(plan).run()).isZero();
+		assertThat(outLines()).containsExactlyInAnyOrder("[2] 2/6 0 1 host0:29500", "[3] 3/6 1 1 host0:29500");
+	}
+
+	@Test
+	void outputAndErrorsAreKeptApart() throws Exception {
+		launcher(program("echo good; echo bad >&2"), 2, 0).run();
+		assertThat(outLines()).containsExactlyInAnyOrder("[0] good", "[1] good");
+		assertThat(errLines()).containsExactlyInAnyOrder("[0] bad", "[1] bad");
+	}
+
+	@Test
+	void aMachineFormatPassesRankZerosOutputAndSendsTheRestToErrors() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("bench", "--format", "tsv"),
+				own("printf 'a\\tb\\r\\nno line end'; [ $RANK = 0 ] && echo why >&2; exit 0"));
+		assertThat(launcher(command, 2, 0).run()).isZero();
+		assertThat(this.out.toString(StandardCharsets.UTF_8)).isEqualTo("a\tb\r\nno line end");
+		assertThat(errLines()).containsExactlyInAnyOrder("[0] why", "[1] a\tb", "[1] no line end");
+	}
+
+	@Test
+	void theExitCodeIsThatOfTheFirstRankToFail() throws Exception {
+		int code = launcher(program("[ $RANK = 2 ] && exit 3; sleep 0.3; exit 4"), 4, 0).run();
+		assertThat(code).isEqualTo(3);
+	}
+
+	@Test
+	void ranksThatDoNotEndByThemselvesAreTerminated() throws Exception {
+		int code = launcher(program("[ $RANK = 1 ] && exit 3; exec sleep 100"), 4, 0).run();
+		assertThat(code).isEqualTo(3);
+		assertThat(lastErrLine()).startsWith("tutti launch: rank 1 ended with 3; ended the others: ")
+			.contains("rank 0 143 (SIGTERM)", "rank 2 143 (SIGTERM)", "rank 3 143 (SIGTERM)");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("ranks 0, 2, 3 did not end within 0.6 s");
+	}
+
+	@Test
+	void ranksThatEndByThemselvesAreLeftToIt() throws Exception {
+		int code = launcher(program("[ $RANK = 1 ] && kill -9 $$; sleep 0.3; exit 76"), 3, 0).run();
+		assertThat(code).isEqualTo(137);
+		assertThat(errLines()).singleElement()
+			.asString()
+			.startsWith("tutti launch: rank 1 ended with 137 (SIGKILL); ended the others: ")
+			.contains("rank 0 76", "rank 2 76");
+	}
+
+	@Test
+	void aRankThatIgnoresSigtermIsKilled() throws Exception {
+		int code = launcher(program("[ $RANK = 0 ] && exit 5; trap '' TERM; while :; do sleep 0.1; done"), 2, 0).run();
+		assertThat(code).isEqualTo(5);
+		assertThat(lastErrLine()).contains("rank 1 137 (SIGKILL)");
+	}
+
+	@Test
+	void aStoppedRankIsKilledToo() throws Exception {
+		int code = launcher(program("[ $RANK = 0 ] && kill -STOP $$; exit 6"), 2, 0).run();
+		assertThat(code).isEqualTo(6);
+		assertThat(lastErrLine()).contains("rank 1 ended with 6", "rank 0 137 (SIGKILL)");
+	}
+
+	@Test
+	void whatARankHasStartedIsEndedWithIt() throws Exception {
+		int code = launcher(program("[ $RANK = 0 ] && exit 5; sleep 100 & echo $! > child.pid; wait"), 2, 0).run();
+		assertThat(code).isEqualTo(5);
+		assertThat(this.directory.resolve("child.pid")).exists();
+	}
+
+	@Test
+	void aGroupStartsAgainAsAWhole() throws Exception {
+		int code = launcher(
+				program("echo $TORCHELASTIC_RESTART_COUNT >> starts-$RANK; "
+						+ "[ $TORCHELASTIC_RESTART_COUNT = 2 ] && exit 0; [ $RANK = 1 ] && exit 9; exec sleep 100"),
+				2, 2)
+			.run();
+		assertThat(code).isZero();
+		assertThat(this.directory.resolve("starts-0")).hasContent("0\n1\n2");
+		assertThat(this.directory.resolve("starts-1")).hasContent("0\n1\n2");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("starting the group again (1 of 2)",
+				"starting the group again (2 of 2)");
+	}
+
+	@Test
+	void everyRestartMeetsOnAnotherPort() throws Exception {
+		LaunchPlan plan = new LaunchPlan(program("echo $MASTER_PORT; exit 1"), 1, 1, 0, "127.0.0.1", null, 2, Map.of());
+		assertThat(launcher(plan).run()).isEqualTo(1);
+		assertThat(outLines()).hasSize(3).doesNotHaveDuplicates();
+	}
+
+	@Test
+	void restartsAreCounted() throws Exception {
+		int code = launcher(program("echo x >> starts; exit 7"), 1, 2).run();
+		assertThat(code).isEqualTo(7);
+		assertThat(this.directory.resolve("starts")).hasContent("x\nx\nx");
+	}
+
+	@Test
+	void whatARestartCannotMendIsNotRestarted() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("echo x >> starts; exit 79"));
+		assertThat(launcher(command, 1, 5).run()).isEqualTo(79);
+		assertThat(this.directory.resolve("starts")).hasContent("x");
+	}
+
+	@Test
+	void aDrainedGroupGetsTheTimeOfADrain() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
+		assertThat(launcher(command, 2, 0).run()).isEqualTo(79);
+		assertThat(lastErrLine()).contains("rank 1 ended with 79; ended the others: rank 0 79");
+	}
+
+	@Test
+	void servicesGoOnWithoutALostRank() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
+				own("[ $RANK = 1 ] && exit 70; while [ ! -e enough ]; do sleep 0.05; done; echo served"));
+		LocalLauncher launcher = launcher(command, 3, 0);
+		CompletableFuture<Integer> code = start(launcher);
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8)
+			.contains("rank 1 ended with 70; the other ranks go on"));
+		assertThat(code).isNotDone();
+		Files.createFile(this.directory.resolve("enough"));
+		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(70);
+		assertThat(outLines()).containsExactlyInAnyOrder("[0] served", "[2] served");
+	}
+
+	@Test
+	void stoppingSendsSigtermToEveryRank() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
+				own("trap 'exit 0' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
+		LocalLauncher launcher = launcher(command, 3, 0);
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0", "ready-1", "ready-2");
+		launcher.stop();
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isZero();
+	}
+
+	@Test
+	void aStoppedGroupIsNotStartedAgain() throws Exception {
+		LocalLauncher launcher = launcher(program("echo x >> starts; touch ready-$RANK; exec sleep 100"), 2, 5);
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0", "ready-1");
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(143);
+		assertThat(this.directory.resolve("starts")).hasContent("x\nx");
+	}
+
+	@Test
+	void aRankThatDoesNotStopInTimeIsKilled() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
+				own("trap '' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
+		LocalLauncher launcher = launcher(command, 1, 0);
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0");
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(137);
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("rank 0 did not end within 0.9 s of SIGTERM");
+	}
+
+	@Test
+	void aLauncherStoppedBeforeItRanEndsItsRanksAtOnce() throws Exception {
+		LocalLauncher launcher = launcher(program("exec sleep 100"), 2, 0);
+		launcher.stop();
+		assertThat(launcher.run()).isEqualTo(143);
+	}
+
+	@Test
+	void aProgramThatIsNotThereIsNamed() {
+		LaunchPlan plan = plan(LaunchedCommand.of(List.of("/no/such/program"), own("")), 2, 0);
+		assertThatIOException().isThrownBy(() -> launcher(plan).run()).withMessageContaining("/no/such/program");
+	}
+
+	private CompletableFuture<Integer> start(LocalLauncher launcher) {
+		CompletableFuture<Integer> code = new CompletableFuture<>();
+		Thread.ofVirtual().start(() -> {
+			try {
+				code.complete(launcher.run());
+			}
+			catch (IOException | InterruptedException ex) {
+				code.completeExceptionally(ex);
+			}
+		});
+		return code;
+	}
+
+	private void awaitFiles(String... names) {
+		await().until(() -> Stream.of(names).map(this.directory::resolve).allMatch(Files::exists));
+	}
+
+	private LocalLauncher launcher(LaunchedCommand command, int ranks, int maxRestarts) {
+		return launcher(plan(command, ranks, maxRestarts));
+	}
+
+	private LocalLauncher launcher(LaunchPlan plan) {
+		return new LocalLauncher(plan, TIMINGS, new LaunchConsole(this.out, false, this.err, false));
+	}
+
+	private static LaunchPlan plan(LaunchedCommand command, int ranks, int maxRestarts) {
+		return new LaunchPlan(command, ranks, 1, 0, "127.0.0.1", 4242, maxRestarts, Map.of("EXTRA", "more"));
+	}
+
+	/**
+	 * A shell program that runs in the test's directory and leaves its process id there.
+	 */
+	private LaunchedCommand program(String script) {
+		return LaunchedCommand.of(List.of("sh", "-c", inDirectory(script)), own(""));
+	}
+
+	private OwnProgram own(String script) {
+		return new OwnProgram(List.of("sh", "-c", inDirectory(script)));
+	}
+
+	private String inDirectory(String script) {
+		return "cd '" + this.directory + "'; echo $$ > rank-$RANK-$TORCHELASTIC_RESTART_COUNT.pid; " + script;
+	}
+
+	/** A process that nobody has buried yet has ended all the same. */
+	private static boolean runs(long pid) {
+		try {
+			String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+			return !stat.startsWith("Z", stat.lastIndexOf(')') + 2);
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	private Stream<Long> pidsWritten() {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			return files.filter((file) -> file.toString().endsWith(".pid"))
+				.map(LocalLauncherTest::readPid)
+				.toList()
+				.stream();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static Long readPid(Path file) {
+		try {
+			return Long.valueOf(Files.readString(file).strip());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private List<String> outLines() {
+		return this.out.toString(StandardCharsets.UTF_8).lines().toList();
+	}
+
+	private List<String> errLines() {
+		return this.err.toString(StandardCharsets.UTF_8).lines().toList();
+	}
+
+	private String lastErrLine() {
+		return errLines().getLast();
+	}
+
+}

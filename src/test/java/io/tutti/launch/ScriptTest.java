@@ -1,0 +1,134 @@
+package io.tutti.launch;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The script {@code ./tutti} in a checkout whose build and JDK are small scripts.
+ */
+@Timeout(60)
+class ScriptTest {
+
+	@TempDir
+	private Path directory;
+
+	private Path checkout;
+
+	@BeforeEach
+	void layOutACheckout() throws IOException {
+		this.checkout = Files.createDirectory(this.directory.resolve("check out"));
+		Files.copy(Path.of("tutti"), this.checkout.resolve("tutti"));
+		script(this.checkout.resolve("mvnw"), """
+				echo "built by $JAVA_HOME"
+				echo once >> builds
+				sleep 0.3
+				echo jar > target/tutti.jar""");
+		jdk("new", "25.0.1", "exec printf '%s\\n' \"$@\"");
+		jdk("old", "17.0.9", "echo the old one ran");
+	}
+
+	@Test
+	void theFirstUseBuildsAndSaysSoOnStandardError() throws Exception {
+		Started started = start("new", "out", "", "env", "--json", "two words");
+		assertThat(started.exitCode()).isZero();
+		assertThat(started.out()).containsSubsequence("--add-modules", "jdk.incubator.vector",
+				"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-jar",
+				this.checkout.resolve("target/tutti.jar").toString(), "env", "--json", "two words");
+		assertThat(started.err()).anyMatch((line) -> line.contains("building"))
+			.contains("built by " + this.directory.resolve("new"));
+	}
+
+	@Test
+	void ranksThatComeAtOnceBuildOnce() throws Exception {
+		List<Started> ranks = new ArrayList<>();
+		for (int rank = 0; rank < 4; rank++) {
+			ranks.add(start("new", "rank" + rank, "", "env"));
+		}
+		for (Started rank : ranks) {
+			assertThat(rank.exitCode()).isZero();
+			assertThat(rank.out()).endsWith("env");
+		}
+		assertThat(this.checkout.resolve("builds")).hasContent("once");
+	}
+
+	@Test
+	void moreFlagsForTheJvmComeFromTheEnvironment() throws Exception {
+		Started started = start("new", "out", "-Xmx1g -Dtutti.rank=1", "env");
+		assertThat(started.exitCode()).isZero();
+		assertThat(started.out()).containsSubsequence("-Xmx1g", "-Dtutti.rank=1", "-jar");
+	}
+
+	@Test
+	void aJdkThatIsTooOldIsPassedOver() throws Exception {
+		Started started = start("old", "out", "", "env");
+		started.exitCode();
+		assertThat(started.out()).doesNotContain("the old one ran");
+		assertThat(started.err()).isNotEmpty();
+	}
+
+	@Test
+	void aBuildThatFailsIsAnError() throws Exception {
+		script(this.checkout.resolve("mvnw"), "echo no network; exit 1");
+		Started started = start("new", "out", "", "env");
+		assertThat(started.exitCode()).isEqualTo(70);
+		assertThat(started.out()).isEmpty();
+		assertThat(started.err()).contains("no network").anyMatch((line) -> line.contains("the build failed"));
+	}
+
+	private void jdk(String name, String version, String java) throws IOException {
+		Path home = this.directory.resolve(name);
+		Files.createDirectories(home.resolve("bin"));
+		Files.writeString(home.resolve("release"), "IMPLEMENTOR=\"x\"\nJAVA_VERSION=\"" + version + "\"\n");
+		script(home.resolve("bin/java"), java);
+		script(home.resolve("bin/javac"), "exit 1");
+	}
+
+	private static void script(Path file, String text) throws IOException {
+		Files.writeString(file, "#!/bin/sh\n" + text + "\n");
+		assertThat(file.toFile().setExecutable(true)).isTrue();
+	}
+
+	/** Runs the script from a directory that is not the checkout. */
+	private Started start(String jdk, String name, String options, String... arguments) throws IOException {
+		List<String> command = new ArrayList<>(List.of(this.checkout.resolve("tutti").toString()));
+		command.addAll(List.of(arguments));
+		ProcessBuilder builder = new ProcessBuilder(command).directory(this.directory.toFile())
+			.redirectInput(new File("/dev/null"))
+			.redirectOutput(this.directory.resolve(name + ".out").toFile())
+			.redirectError(this.directory.resolve(name + ".err").toFile());
+		builder.environment().put("JAVA_HOME", this.directory.resolve(jdk).toString());
+		builder.environment().put("TUTTI_JAVA_OPTS", options);
+		return new Started(builder.start(), this.directory.resolve(name + ".out"),
+				this.directory.resolve(name + ".err"));
+	}
+
+	private record Started(Process process, Path outFile, Path errFile) {
+
+		int exitCode() throws InterruptedException {
+			assertThat(this.process.waitFor(20, TimeUnit.SECONDS)).as("the script ends").isTrue();
+			return this.process.exitValue();
+		}
+
+		List<String> out() throws IOException {
+			return Files.readAllLines(this.outFile);
+		}
+
+		List<String> err() throws IOException {
+			return Files.readAllLines(this.errFile);
+		}
+
+	}
+
+}

@@ -1,0 +1,131 @@
+package io.tutti.service.command;
+
+import java.io.ByteArrayOutputStream;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Resources;
+import picocli.CommandLine;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(20)
+@ResourceLock(Resources.SYSTEM_OUT)
+@ResourceLock(Resources.SYSTEM_ERR)
+class EnvCommandTest {
+
+	private final PrintStream systemOut = System.out;
+
+	private final PrintStream systemErr = System.err;
+
+	private final List<String> writes = new ArrayList<>();
+
+	private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+	@BeforeEach
+	void capture() {
+		System.setOut(new PrintStream(new OutputStream() {
+			@Override
+			public void write(int b) {
+				EnvCommandTest.this.writes.add(Character.toString(b));
+			}
+
+			@Override
+			public void write(byte[] bytes, int offset, int length) {
+				EnvCommandTest.this.writes.add(new String(bytes, offset, length, StandardCharsets.UTF_8));
+			}
+		}));
+		System.setErr(new PrintStream(this.err, true, StandardCharsets.UTF_8));
+	}
+
+	@AfterEach
+	void restore() {
+		System.setOut(this.systemOut);
+		System.setErr(this.systemErr);
+	}
+
+	@Test
+	void jsonIsOneLineInOneWrite() {
+		assertThat(env(Map.of("RANK", "1", "WORLD_SIZE", "2", "SLURM_NTASKS", "9", "PET_NODE_RANK", "0"), "--json"))
+			.isZero();
+		assertThat(this.writes).singleElement().asString().endsWith("}\n").containsOnlyOnce("\n");
+		JsonNode json = JsonMapper.shared().readTree(this.writes.getFirst());
+		assertThat(json.propertyNames()).containsExactly("rank", "worldSize", "localRank", "localWorldSize",
+				"masterAddress", "masterPort", "source", "used", "ignored", "conflicts");
+		assertThat(json.get("rank").asInt()).isEqualTo(1);
+		assertThat(json.get("worldSize").asInt()).isEqualTo(2);
+		assertThat(json.get("masterAddress").asString()).isEqualTo("127.0.0.1");
+		assertThat(json.get("masterPort").asInt()).isEqualTo(29500);
+		assertThat(json.get("source").asString()).isEqualTo("torchrun");
+		assertThat(json.get("used").get("RANK").asString()).isEqualTo("1");
+		assertThat(json.get("ignored")).hasSize(1);
+		assertThat(json.get("conflicts")).hasSize(1);
+	}
+
+	@Test
+	void textSaysTheSameInOneWrite() {
+		assertThat(env(Map.of("RANK", "1", "WORLD_SIZE", "2", "SLURM_NTASKS", "9", "PET_NODE_RANK", "0"))).isZero();
+		assertThat(this.writes).singleElement()
+			.asString()
+			.contains("rank 1 of 2", "source: torchrun", "used: RANK=1", "note: SLURM_NTASKS=9",
+					"conflict: PET_NODE_RANK=0", "127.0.0.1 port 29500");
+	}
+
+	@Test
+	void anUnclearRankEndsWithBadConfiguration() {
+		assertThat(env(Map.of("RANK", "2", "WORLD_SIZE", "2"), "--json")).isEqualTo(64);
+		assertThat(this.writes).isEmpty();
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("RANK=2", "0..1");
+	}
+
+	@Test
+	void aBadPropertyEndsWithBadConfiguration() {
+		assertThat(execute(new EnvCommand(Map.of(), () -> Map.of("tutti.rank", "first")::get))).isEqualTo(64);
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("tutti.rank=first");
+	}
+
+	@Test
+	void anUnknownOptionEndsWithBadConfiguration() {
+		assertThat(env(Map.of(), "--yaml")).isEqualTo(64);
+	}
+
+	@Test
+	void helpShowsExamples() {
+		assertThat(env(Map.of(), "--help")).isZero();
+		assertThat(String.join("", this.writes)).contains("--json", "./tutti env");
+	}
+
+	@Test
+	void propertiesComeFromTheConfigurationThatARankWouldRead() {
+		System.setProperty("tutti.rank", "2");
+		System.setProperty("tutti.world-size", "3");
+		try {
+			assertThat(execute(new EnvCommand(), "--json")).isZero();
+			assertThat(this.writes).singleElement().asString().contains("\"source\":\"properties\"", "\"rank\":2");
+		}
+		finally {
+			System.clearProperty("tutti.rank");
+			System.clearProperty("tutti.world-size");
+		}
+	}
+
+	private static int env(Map<String, String> environment, String... arguments) {
+		return execute(new EnvCommand(environment, () -> (name) -> null), arguments);
+	}
+
+	private static int execute(EnvCommand command, String... arguments) {
+		return new CommandLine(command).execute(arguments);
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.tutti.service.command;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * The command in a JVM of its own, as a user starts it, over small shell programs.
+ */
+@Timeout(60)
+class LaunchCommandTest {
+
+	@TempDir
+	private Path directory;
+
+	private final List<Process> launchers = new ArrayList<>();
+
+	@AfterEach
+	void endLaunchers() {
+		this.launchers.forEach((launcher) -> launcher.descendants().forEach(ProcessHandle::destroyForcibly));
+		this.launchers.forEach(Process::destroyForcibly);
+	}
+
+	/** What {@code ./tutti launch} starts, without the words around it. */
+	static final class Main {
+
+		private Main() {
+		}
+
+		static void main(String[] arguments) {
+			System.exit(new CommandLine(new LaunchCommand()).execute(arguments));
+		}
+
+	}
+
+	@Test
+	void optionsAfterTheCommandAreTheCommandsOwn() throws Exception {
+		Process launcher = launch("-n", "2", "--http-port", "9000", "--profile", "tcp", "echo", "-n", "7", "--help");
+		assertThat(exitCode(launcher)).isZero();
+		assertThat(lines("out")).containsExactlyInAnyOrder("[0] 7 --help", "[1] 7 --help");
+	}
+
+	@Test
+	void portAndProfileReachEveryRank() throws Exception {
+		Process launcher = launch("--http-port=9000", "--profile=tcp", "--master-port=4242", "--", "sh", "-c",
+				"echo $TUTTI_HTTP_PORT $SPRING_PROFILES_ACTIVE $MASTER_PORT");
+		assertThat(exitCode(launcher)).isZero();
+		assertThat(lines("out")).containsExactly("[0] 9000 tcp 4242");
+	}
+
+	@Test
+	void theExitCodeIsTheFailedRanks() throws Exception {
+		assertThat(exitCode(launch("-n", "2", "sh", "-c", "exit 9"))).isEqualTo(9);
+		assertThat(lines("err")).last().asString().contains("ended with 9; ended the others: rank");
+	}
+
+	@Test
+	void sigtermReachesEveryRankAndTheExitCodeIsTheirs() throws Exception {
+		Process launcher = launch("-n", "2", "sh", "-c",
+				"trap 'exit 79' TERM; touch '" + this.directory + "'/ready-$RANK; while :; do sleep 0.05; done");
+		awaitRanks(2);
+		launcher.destroy();
+		assertThat(exitCode(launcher)).isEqualTo(79);
+	}
+
+	@Test
+	void sigtermToRanksThatEndWellEndsWithZero() throws Exception {
+		Process launcher = launch("-n", "2", "sh", "-c",
+				"trap 'exit 0' TERM; touch '" + this.directory + "'/ready-$RANK; while :; do sleep 0.05; done");
+		awaitRanks(2);
+		launcher.destroy();
+		assertThat(exitCode(launcher)).isZero();
+		assertThat(launcher.descendants()).isEmpty();
+	}
+
+	@Test
+	void controlCReachesRanksThatGotItThemselvesToo() throws Exception {
+		Process launcher = launch("-n", "2", "sh", "-c",
+				"trap 'exit 0' INT TERM; touch '" + this.directory + "'/ready-$RANK; while :; do sleep 0.05; done");
+		awaitRanks(2);
+		List<String> all = new ArrayList<>(List.of("kill", "-INT", Long.toString(launcher.pid())));
+		launcher.children().forEach((rank) -> all.add(Long.toString(rank.pid())));
+		assertThat(new ProcessBuilder(all).start().waitFor(5, TimeUnit.SECONDS)).isTrue();
+		assertThat(exitCode(launcher)).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", "-n 0 true", "-n two true", "--nnodes 2 true",
+			"--nnodes 2 --node-rank 2 --master-addr a true", "--master-port 70000 true", "--http-port 0 true",
+			"-n 4 --http-port 65533 true", "--max-restarts -1 true", "--no-such-option true", "/no/such/program" })
+	void whatCannotBeLaunchedEndsWithBadConfiguration(String arguments) {
+		assertThat(new CommandLine(new LaunchCommand())
+			.execute(arguments.isEmpty() ? new String[0] : arguments.split(" "))).isEqualTo(64);
+	}
+
+	private Process launch(String... arguments) throws IOException {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+						"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+						System.getProperty("java.class.path"), Main.class.getName()));
+		command.addAll(List.of(arguments));
+		Process launcher = new ProcessBuilder(command).redirectInput(new File("/dev/null"))
+			.redirectOutput(this.directory.resolve("out").toFile())
+			.redirectError(this.directory.resolve("err").toFile())
+			.start();
+		this.launchers.add(launcher);
+		return launcher;
+	}
+
+	private static int exitCode(Process launcher) throws InterruptedException {
+		assertThat(launcher.waitFor(20, TimeUnit.SECONDS)).as("the launcher ends").isTrue();
+		return launcher.exitValue();
+	}
+
+	private void awaitRanks(int count) {
+		for (int rank = 0; rank < count; rank++) {
+			Path ready = this.directory.resolve("ready-" + rank);
+			await().until(() -> Files.exists(ready));
+		}
+	}
+
+	private List<String> lines(String stream) throws IOException {
+		return Files.readAllLines(this.directory.resolve(stream));
+	}
+
+}
