@@ -16,6 +16,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
@@ -28,6 +29,8 @@ import io.tutti.engine.transport.shm.SocketExchange;
  * processes.
  */
 final class SharedRank {
+
+	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("processes");
 
 	private SharedRank() {
 	}
@@ -62,15 +65,16 @@ final class SharedRank {
 	/** The group over the memory that the exchange establishes. */
 	static ProcessGroup group(int rank, int worldSize, SocketExchange exchange) throws IOException {
 		GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
-		HostMemory memory = HostHandshake.establish(identity, exchange, SharedMemorySettings.of("processes"),
-				CollectiveListener.NONE, Deadline.after(Duration.ofSeconds(20)));
+		HostMemory memory = HostHandshake.establish(identity, exchange, SETTINGS, CollectiveListener.NONE,
+				Deadline.after(Duration.ofSeconds(20)));
 		if (memory == null) {
 			throw new IOException("this machine offers no shared memory");
 		}
 		FailureLatch latch = new FailureLatch();
 		boolean crowded = worldSize > cores();
-		ShmTransport transport = new ShmTransport(identity, latch, memory, crowded);
-		return new ProcessGroup(identity, new SharedMemoryBackend(identity, transport, ReductionKernels.get()), latch,
+		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, crowded, CollectiveListener.NONE);
+		return new ProcessGroup(identity,
+				new SharedMemoryBackend(identity, transport, ReductionKernels.get(), AlgorithmOverrides.NONE), latch,
 				latch::trip, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)));
 	}
 

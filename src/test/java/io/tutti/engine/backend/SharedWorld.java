@@ -9,6 +9,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.SimulatedControl;
@@ -31,6 +32,8 @@ final class SharedWorld implements ProcessGroupContract.World {
 
 	}
 
+	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("contract");
+
 	private record Member(ProcessGroup group, ControlPlane plane) {
 	}
 
@@ -46,8 +49,8 @@ final class SharedWorld implements ProcessGroupContract.World {
 	}
 
 	private Member join(GroupIdentity identity, LocalExchange exchange, Timeouts timeouts, Ways ways) throws Exception {
-		HostMemory memory = HostHandshake.establish(identity, exchange.rank(identity.rank()),
-				SharedMemorySettings.of("contract"), CollectiveListener.NONE, Deadline.after(Duration.ofSeconds(30)));
+		HostMemory memory = HostHandshake.establish(identity, exchange.rank(identity.rank()), SETTINGS,
+				CollectiveListener.NONE, Deadline.after(Duration.ofSeconds(30)));
 		if (memory == null) {
 			throw new IllegalStateException("this machine offers no shared memory");
 		}
@@ -55,10 +58,10 @@ final class SharedWorld implements ProcessGroupContract.World {
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
 		registry.add(identity, latch);
 		ControlPlane plane = this.control.join(identity.rank(), registry);
-		ShmTransport transport = new ShmTransport(identity, latch, memory, true);
+		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, true, CollectiveListener.NONE);
 		ReductionKernels kernels = ReductionKernels.get();
 		ProcessGroup group = new ProcessGroup(identity, switch (ways) {
-			case IN_PLACE -> new SharedMemoryBackend(identity, transport, kernels);
+			case IN_PLACE -> new SharedMemoryBackend(identity, transport, kernels, AlgorithmOverrides.NONE);
 			case LINKS -> new TransportBackend(identity, transport, kernels);
 		}, latch, plane, timeouts);
 		registry.ready(group);

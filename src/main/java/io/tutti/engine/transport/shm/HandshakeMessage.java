@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
+import io.tutti.engine.Exchange;
+
 /**
  * What one rank says in one step of the handshake.
  *

@@ -7,6 +7,7 @@ import java.util.stream.Collectors;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
 import io.tutti.engine.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,15 @@
 package io.tutti.engine.transport.shm;
 
+import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.transport.CallFrame;
@@ -24,7 +29,10 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	/** The name people type and read. */
 	public static final String NAME = "shm";
 
-	private final GroupIdentity identity;
+	private static final long BUFFER_ALIGNMENT = 4096;
+
+	/** Nobody may use an allocation before everybody knows it. */
+	private static final byte[] READY = {};
 
 	private final HostMemory memory;
 
@@ -40,6 +48,12 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 
 	private final Stage stage;
 
+	private final EngineBuffers buffers;
+
+	private final SegmentDirectory directory;
+
+	private final CollectiveListener events;
+
 	private final @Nullable RingLink[] links;
 
 	private boolean closed;
@@ -47,20 +61,24 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	/**
 	 * A transport that owns the memory.
 	 * @param memory shared by all ranks of the group
+	 * @param settings where allocations are made
 	 * @param crowded whether the host has fewer cores than ranks
 	 */
-	public ShmTransport(GroupIdentity identity, FailureLatch latch, HostMemory memory, boolean crowded) {
+	public ShmTransport(GroupIdentity identity, FailureLatch latch, HostMemory memory, SharedMemorySettings settings,
+			boolean crowded, CollectiveListener events) {
 		if (memory.ranks() != identity.worldSize()) {
 			throw new IllegalArgumentException("memory must be shared by all " + identity.worldSize()
 					+ " ranks of the group, is shared by " + memory.ranks());
 		}
-		this.identity = identity;
 		this.memory = memory;
 		this.frame = new CallFrame(identity, latch, this.arena);
 		this.waiting = new Waiting(this.frame, this, crowded);
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.board = new CallBoard(memory, this.frame, this.doorbell, this);
 		this.stage = new Stage(memory, this.doorbell);
+		this.buffers = new EngineBuffers(memory, this.board, this.doorbell, this, this.arena);
+		this.directory = new SegmentDirectory(settings);
+		this.events = events;
 		this.links = new RingLink[identity.worldSize()];
 	}
 
@@ -77,6 +95,32 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	/** Where large buffers pass from rank to rank. */
 	public Stage stage() {
 		return this.stage;
+	}
+
+	/** Buffers that all ranks can reach in place. */
+	public EngineBuffers buffers() {
+		return this.buffers;
+	}
+
+	/**
+	 * Allocates a buffer that all ranks can reach in place, or plain native memory where
+	 * there is too little room, which is noted. Every rank calls it in the same order.
+	 * @param bytes the same on every rank
+	 * @return zeros, of that size; ends with the transport
+	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
+	 * @throws IOException if the exchange failed
+	 */
+	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) throws IOException {
+		Allocating allocating = new Allocating(this.memory.self(), this.memory.ranks(), exchange, this.directory,
+				deadline);
+		SharedAllocation made = allocating.allocate(bytes);
+		MemorySegment own = (made != null) ? this.buffers.add(made) : this.arena.allocate(bytes, BUFFER_ALIGNMENT);
+		if (made == null) {
+			this.events
+				.note("a buffer of " + bytes + " bytes is not shared between ranks, because " + allocating.refusal());
+		}
+		exchange.allGather(READY, deadline);
+		return own;
 	}
 
 	/** Starts a call that goes over links, and posts it. */
@@ -156,6 +200,7 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	public synchronized void close() {
 		if (!this.closed) {
 			this.closed = true;
+			this.buffers.close();
 			this.memory.close();
 			this.arena.close();
 		}

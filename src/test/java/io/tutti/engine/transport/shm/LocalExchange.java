@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
 
 /**
  * An exchange between threads of one JVM.

@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
 
 /**
  * An exchange between processes: rank 0 gathers and gives out.

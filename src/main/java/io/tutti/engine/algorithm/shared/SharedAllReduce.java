@@ -9,18 +9,20 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.Stage;
 
 /**
- * All-reduce of large buffers: a buffer is cut into chunks, and a chunk into one part per
- * rank. For each chunk a rank puts the parts of the others on its stage, reduces its own
- * part from its buffer and the stages of the others, in rank order, storing the result to
- * its buffer and to a stage in one pass, and takes the other parts' results. The three
- * run side by side, each some chunks ahead of the next. A rank copies {@code 2 (N - 1) /
+ * All-reduce of large buffers. Where all can be reached in place, see
+ * {@link DirectAllReduce}. Otherwise a buffer is cut into chunks, and a chunk into one
+ * part per rank. For each chunk a rank puts the parts of the others on its stage, reduces
+ * its own part from its buffer and the stages of the others, in rank order, storing the
+ * result to its buffer and to a stage in one pass, and takes the other parts' results.
+ * The three run side by side, each some chunks ahead of the next. A rank copies
+ * {@code 2 (N - 1) /
  * N} times the buffer and reduces {@code 1 / N} of it from {@code N} operands.
  * <p>
  * The idea is that of reduce-scatter and all-gather by direct exchange; R. Thakur, R.
  * Rabenseifner, W. Gropp: Optimization of collective communication operations in MPICH,
  * International Journal of High Performance Computing Applications 19 (2005).
  */
-final class StagedAllReduce implements Algorithm {
+final class SharedAllReduce implements Algorithm {
 
 	/** Parts begin at a multiple of a cache line. */
 	private static final long ALIGNMENT = 64;
@@ -35,6 +37,8 @@ final class StagedAllReduce implements Algorithm {
 
 	private final ReductionKernels kernels;
 
+	private final DirectAllReduce direct;
+
 	private long bytes;
 
 	private long partBytes;
@@ -43,23 +47,34 @@ final class StagedAllReduce implements Algorithm {
 
 	private boolean everyoneArrived;
 
-	StagedAllReduce(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
+	SharedAllReduce(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.stage = transport.stage();
 		this.kernels = kernels;
+		this.direct = new DirectAllReduce(rank, worldSize, transport.buffers(), kernels);
 	}
 
 	@Override
 	public void run(Call call) {
+		if (this.transport.buffers().post(call)) {
+			this.transport.board().awaitAll();
+			if (this.transport.buffers().allReachable()) {
+				this.direct.run(call);
+				return;
+			}
+		}
+		pass(call);
+	}
+
+	private void pass(Call call) {
 		long slotBytes = ChunkSize.slotBytes(call.bytes());
 		this.bytes = call.bytes();
-		this.partBytes = slotBytes / this.worldSize & -ALIGNMENT;
+		this.partBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
 		this.chunks = (this.bytes + chunkBytes() - 1) / chunkBytes();
 		this.everyoneArrived = false;
 		this.stage.begin(slotBytes);
-		this.transport.board().post();
 		long put = 0;
 		long reduced = 0;
 		long taken = 0;

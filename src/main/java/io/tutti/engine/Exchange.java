@@ -1,12 +1,10 @@
-package io.tutti.engine.transport.shm;
+package io.tutti.engine;
 
 import java.io.IOException;
 
-import io.tutti.engine.Deadline;
-
 /**
- * Another way between the ranks of a group, over which they agree on their shared memory
- * before there is any. Every rank calls it equally often.
+ * A way between the ranks of a group over which they agree on what comes next, such as
+ * the memory that they share. Every rank calls it equally often.
  */
 public interface Exchange {
 
