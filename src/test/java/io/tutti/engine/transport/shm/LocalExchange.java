@@ -34,6 +34,16 @@ public final class LocalExchange {
 		};
 	}
 
+	/** Whether a rank waits for the others. */
+	public boolean waiting() {
+		return this.barrier.getNumberWaiting() > 0;
+	}
+
+	/** Fails everyone who waits, as a lost connection does. */
+	public void cut() {
+		this.barrier.reset();
+	}
+
 	private void meet(Deadline deadline) throws IOException {
 		try {
 			this.barrier.await(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
