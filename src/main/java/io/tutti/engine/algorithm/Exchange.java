@@ -139,8 +139,8 @@ final class Exchange {
 	}
 
 	private long combineMore(Link link) {
-		long limit = (this.to != null && this.source == this.target) ? Math.min(this.sent, this.receiveBytes)
-				: this.receiveBytes;
+		boolean samePlace = this.to != null && this.sendBytes > 0 && this.source == this.target;
+		long limit = samePlace ? Math.min(this.sent, this.receiveBytes) : this.receiveBytes;
 		long count = link.readable(limit - this.received) / this.type.bytes();
 		if (count == 0) {
 			return 0;

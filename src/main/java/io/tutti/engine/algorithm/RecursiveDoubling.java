@@ -6,7 +6,8 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 /**
  * Reduces a whole vector in place on every rank: in step {@code k} ranks whose positions
  * differ in bit {@code k} exchange all they have and both combine it, the lower rank's
- * operand first, so that both come to the same bits.
+ * operand first, so that both come to the same bits. Which of two NaNs survives is up to
+ * each rank's compiler, so at the end all NaNs become one.
  */
 final class RecursiveDoubling {
 
@@ -39,6 +40,7 @@ final class RecursiveDoubling {
 		}
 		exchangeAll(address, bytes);
 		this.kernels.finish(call.type(), call.op(), address, bytes / call.type().bytes(), this.worldSize);
+		CanonicalNaN.replace(call.type(), address, bytes);
 		if (this.fold.host()) {
 			this.exchange.send(companion, address, bytes).run();
 		}

@@ -21,7 +21,7 @@ import io.tutti.engine.transport.simulated.SimulatedTransport;
  */
 public final class SimulatedWorld implements AutoCloseable {
 
-	private final SimulatedNetwork network = new SimulatedNetwork();
+	private final SimulatedNetwork network;
 
 	private final SimulatedControl control;
 
@@ -36,6 +36,7 @@ public final class SimulatedWorld implements AutoCloseable {
 
 	/** A group whose ranks have all met, with algorithms of the caller's choice. */
 	public SimulatedWorld(int worldSize, Timeouts timeouts, AlgorithmOverrides overrides) {
+		this.network = new SimulatedNetwork(worldSize);
 		this.control = new SimulatedControl(worldSize);
 		for (int rank = 0; rank < worldSize; rank++) {
 			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);

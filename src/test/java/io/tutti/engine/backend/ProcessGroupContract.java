@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveMismatchException;
@@ -23,125 +22,16 @@ import io.tutti.engine.backend.RankThreads.Outcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.Arguments;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What every backend must do, at every world size.
+ * What a group must do over every transport, whatever it is called for.
  */
 @Timeout(120)
-abstract class ProcessGroupContract {
-
-	static final Duration LIMIT = Duration.ofSeconds(60);
-
-	/** The ranks of one group, in threads of this JVM. */
-	interface World extends AutoCloseable {
-
-		ProcessGroup group(int rank);
-
-		@Override
-		void close();
-
-	}
-
-	abstract World world(int worldSize) throws Exception;
-
-	static Stream<Arguments> sizesAndCounts() {
-		List<Arguments> cases = new ArrayList<>();
-		for (int worldSize : new int[] { 1, 2, 3, 4, 5, 7, 8, 13 }) {
-			cases.add(Arguments.of(worldSize,
-					new int[] { 0, 1, 2, worldSize - 1, worldSize, worldSize + 1, 1000, 70_001 }));
-		}
-		return cases.stream();
-	}
-
-	@ParameterizedTest
-	@MethodSource("sizesAndCounts")
-	void everyRankHoldsTheReduction(int worldSize, int[] counts) throws Exception {
-		try (World world = world(worldSize)) {
-			RankThreads.run(worldSize, LIMIT, (rank) -> {
-				for (int count : counts) {
-					for (DataType type : DataType.values()) {
-						for (ReduceOp op : ReduceOp.values()) {
-							if (count < 1000 || op == ReduceOp.SUM || type == DataType.FLOAT32) {
-								reduceAndCheck(world.group(rank), count, type, op);
-							}
-						}
-					}
-				}
-				return null;
-			});
-		}
-	}
-
-	private static void reduceAndCheck(ProcessGroup group, int count, DataType type, ReduceOp op) {
-		try (Arena arena = Arena.ofConfined()) {
-			MemorySegment buffer = arena.allocate(Math.max(1, (long) count * type.bytes()), 64)
-				.asSlice(0, (long) count * type.bytes());
-			for (int i = 0; i < count; i++) {
-				Elements.put(buffer, type, i, Operands.of(group.rank(), i, op));
-			}
-			group.allReduce(buffer, type, op);
-			for (int i = 0; i < count; i++) {
-				long expected = Operands.reduced(group.worldSize(), i, op);
-				if (Elements.get(buffer, type, i) != expected) {
-					throw new AssertionError(op + " of " + type + "[" + i + "] of " + count + " on rank " + group.rank()
-							+ " of " + group.worldSize() + ": expected " + expected + ", got "
-							+ Elements.get(buffer, type, i));
-				}
-			}
-		}
-	}
-
-	@ParameterizedTest
-	@MethodSource("sizesAndCounts")
-	void everyRankHoldsTheRootsBuffer(int worldSize, int[] counts) throws Exception {
-		try (World world = world(worldSize)) {
-			RankThreads.run(worldSize, LIMIT, (rank) -> {
-				for (int count : counts) {
-					for (int root : new int[] { 0, worldSize / 2, worldSize - 1 }) {
-						long[] values = new long[count];
-						for (int i = 0; i < count; i++) {
-							values[i] = (rank == root) ? 31L * i + root : -1;
-						}
-						world.group(rank).broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
-						for (int i = 0; i < count; i++) {
-							assertThat(values[i]).isEqualTo(31L * i + root);
-						}
-					}
-				}
-				return null;
-			});
-		}
-	}
-
-	@ParameterizedTest
-	@MethodSource("sizesAndCounts")
-	void everyRankHoldsEveryonesPart(int worldSize, int[] counts) throws Exception {
-		try (World world = world(worldSize)) {
-			RankThreads.run(worldSize, LIMIT, (rank) -> {
-				for (int count : counts) {
-					int[] part = new int[count];
-					for (int i = 0; i < count; i++) {
-						part[i] = 1000 * rank + i;
-					}
-					int[] all = new int[count * worldSize];
-					world.group(rank)
-						.allGather(MemorySegment.ofArray(part), MemorySegment.ofArray(all), DataType.INT32);
-					for (int i = 0; i < all.length; i++) {
-						if (all[i] != 1000 * (i / count) + i % count) {
-							throw new AssertionError("element " + i + " of " + all.length + " is " + all[i]);
-						}
-					}
-				}
-				return null;
-			});
-		}
-	}
+abstract class ProcessGroupContract extends CollectivesContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 4, 5, 7, 8, 13 })

@@ -12,11 +12,11 @@ import io.tutti.engine.NativeMemory;
  */
 final class Pipe {
 
-	private static final int CAPACITY = 64 * 1024;
+	private final int capacity;
 
-	private static final int MASK = CAPACITY - 1;
+	private final int mask;
 
-	private final byte[] ring = new byte[CAPACITY];
+	private final byte[] ring;
 
 	private volatile long written;
 
@@ -24,14 +24,24 @@ final class Pipe {
 
 	private volatile boolean closed;
 
+	/**
+	 * An empty pipe.
+	 * @param capacity a power of two
+	 */
+	Pipe(int capacity) {
+		this.capacity = capacity;
+		this.mask = capacity - 1;
+		this.ring = new byte[capacity];
+	}
+
 	long write(long address, long bytes) throws IOException {
 		if (this.closed) {
 			throw new IOException("the peer is gone");
 		}
 		long position = this.written;
-		int count = (int) Math.min(bytes, CAPACITY - (position - this.taken));
-		int start = (int) (position & MASK);
-		int first = Math.min(count, CAPACITY - start);
+		int count = (int) Math.min(bytes, this.capacity - (position - this.taken));
+		int start = (int) (position & this.mask);
+		int first = Math.min(count, this.capacity - start);
 		copyIn(address, start, first);
 		copyIn(address + first, 0, count - first);
 		this.written = position + count;
@@ -45,8 +55,8 @@ final class Pipe {
 		if (count == 0 && bytes > 0 && ended) {
 			throw new EOFException("closed by the peer");
 		}
-		int start = (int) (position & MASK);
-		int first = Math.min(count, CAPACITY - start);
+		int start = (int) (position & this.mask);
+		int first = Math.min(count, this.capacity - start);
 		copyOut(address, start, first);
 		copyOut(address + first, 0, count - first);
 		this.taken = position + count;

@@ -9,8 +9,18 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 public final class SimulatedNetwork {
 
+	/** What a kernel gives a connection to begin with. */
+	private static final int CAPACITY = 64 * 1024;
+
+	/** What all pipes of a rank may take together, should it use every one. */
+	private static final int RANK_BYTES = 4 * 1024 * 1024;
+
+	private static final int LEAST_CAPACITY = 4 * 1024;
+
 	private record Way(String group, int from, int to) {
 	}
+
+	private final int capacity;
 
 	private final Map<Way, Pipe> pipes = new ConcurrentHashMap<>();
 
@@ -18,8 +28,13 @@ public final class SimulatedNetwork {
 
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
 
+	/** A network for so many ranks; the more they are, the less each pipe holds. */
+	public SimulatedNetwork(int worldSize) {
+		this.capacity = Math.clamp(Integer.highestOneBit(RANK_BYTES / worldSize), LEAST_CAPACITY, CAPACITY);
+	}
+
 	Pipe pipe(String group, int from, int to) {
-		Pipe pipe = this.pipes.computeIfAbsent(new Way(group, from, to), (way) -> new Pipe());
+		Pipe pipe = this.pipes.computeIfAbsent(new Way(group, from, to), (way) -> new Pipe(this.capacity));
 		if (this.gone.contains(from) || this.gone.contains(to)) {
 			pipe.close();
 		}

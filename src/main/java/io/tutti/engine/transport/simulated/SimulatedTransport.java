@@ -60,8 +60,8 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 	public void begin(Call call) {
 		this.frame.begin(call);
 		this.waiting.moved();
-		for (StreamLink link : this.used) {
-			link.unblock();
+		for (int i = 0; i < this.used.size(); i++) {
+			this.used.get(i).unblock();
 		}
 	}
 

@@ -1,0 +1,136 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each algorithm, whatever the table would have chosen, against the same reference.
+ */
+@Timeout(120)
+class SimulatedAlgorithmsTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final int[] WORLD_SIZES = { 2, 3, 4, 5, 7, 8, 13 };
+
+	static Stream<String> algorithms() {
+		return Stream.of("all-reduce=ring", "all-reduce=recursive-doubling", "all-reduce=halving-doubling",
+				"reduce=binomial", "reduce=binary", "reduce=chain", "reduce=star", "broadcast=binomial",
+				"broadcast=binary", "broadcast=chain", "broadcast=star", "all-gather=ring", "all-gather=bruck",
+				"reduce-scatter=ring", "reduce-scatter=recursive-doubling", "gather=binomial", "gather=star",
+				"scatter=binomial", "scatter=star", "all-to-all=pairwise", "all-to-all=bruck");
+	}
+
+	private static SimulatedWorld world(int worldSize, String override) {
+		return new SimulatedWorld(worldSize, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)),
+				AlgorithmOverrides.parse(override));
+	}
+
+	private static Collective collective(String override) {
+		return Arrays.stream(Collective.values())
+			.filter((collective) -> override.startsWith(collective.label() + "="))
+			.findFirst()
+			.orElseThrow();
+	}
+
+	@ParameterizedTest
+	@MethodSource("algorithms")
+	void eachAlgorithmComesToWhatOneThreadComesTo(String override) throws Exception {
+		for (int worldSize : WORLD_SIZES) {
+			try (SimulatedWorld world = world(worldSize, override)) {
+				RankThreads.run(worldSize, LIMIT, (rank) -> {
+					for (CallSpec spec : CallSpec.of(collective(override), worldSize)) {
+						CollectivesContract.runAndCheck(world.group(rank), spec);
+					}
+					return null;
+				});
+			}
+		}
+	}
+
+	/** NaNs of two kinds and zeros of both signs meet in every order. */
+	@ParameterizedTest
+	@ValueSource(strings = { "all-reduce=ring", "all-reduce=recursive-doubling", "all-reduce=halving-doubling" })
+	void bitsAgreeOnEveryRankAlsoForNaNAndZero(String override) throws Exception {
+		for (int worldSize : WORLD_SIZES) {
+			for (ReduceOp op : ReduceOp.values()) {
+				List<int[]> byRank = reduceOddities(worldSize, override, op);
+				for (int[] bits : byRank) {
+					assertThat(Arrays.equals(bits, byRank.getFirst())).as("%s on %s ranks", op, worldSize).isTrue();
+				}
+				int[] again = reduceOddities(worldSize, override, op).getFirst();
+				assertThat(Arrays.equals(numbers(again), numbers(byRank.getFirst())))
+					.as("%s on %s ranks, again", op, worldSize)
+					.isTrue();
+			}
+		}
+	}
+
+	/** Bits in which all NaNs are one. */
+	private static int[] numbers(int[] bits) {
+		return Arrays.stream(bits).map((value) -> Float.floatToIntBits(Float.intBitsToFloat(value))).toArray();
+	}
+
+	private static List<int[]> reduceOddities(int worldSize, String override, ReduceOp op) throws Exception {
+		try (SimulatedWorld world = world(worldSize, override)) {
+			return RankThreads.run(worldSize, LIMIT, (rank) -> {
+				float[] oddities = { Float.intBitsToFloat(0x7fc00001), Float.intBitsToFloat(0x7fc00002), 0f, -0f, 1e30f,
+						-1e30f, 1.1f };
+				Random random = new Random(rank);
+				float[] values = new float[3000];
+				for (int i = 0; i < values.length; i++) {
+					values[i] = oddities[random.nextInt(oddities.length)];
+				}
+				world.group(rank).allReduce(values, op);
+				int[] bits = new int[values.length];
+				for (int i = 0; i < bits.length; i++) {
+					bits[i] = Float.floatToRawIntBits(values[i]);
+				}
+				return bits;
+			});
+		}
+	}
+
+	@Test
+	void everyCollectiveWorksOn256Ranks() throws Exception {
+		int worldSize = 256;
+		try (SimulatedWorld world = new SimulatedWorld(worldSize, Timeouts.DEFAULTS)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				for (Collective collective : Collective.values()) {
+					callAt256(world.group(rank), collective, false);
+				}
+				for (Collective collective : CallSpec.UNEVEN) {
+					callAt256(world.group(rank), collective, true);
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void callAt256(ProcessGroup group, Collective collective, boolean uneven) {
+		for (int count : new int[] { 1, 3, 300 }) {
+			if (count < 300 || collective == Collective.ALL_REDUCE || collective == Collective.BROADCAST) {
+				CollectivesContract.runAndCheck(group,
+						new CallSpec(collective, uneven, DataType.INT64, ReduceOp.SUM, 77, count));
+			}
+		}
+	}
+
+}
