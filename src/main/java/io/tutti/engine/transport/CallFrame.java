@@ -79,17 +79,26 @@ public final class CallFrame {
 
 	/** A peer called something else: its fingerprint is at this native address. */
 	public CollectiveException mismatch(int peer, long theirs) {
-		String other;
+		return mismatch(peer, this.fingerprint, theirs);
+	}
+
+	/**
+	 * A peer called something else, now or before: the fingerprints are at these native
+	 * addresses.
+	 */
+	public CollectiveException mismatch(int peer, long ours, long theirs) {
+		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "rank " + this.identity.worldRank()
+				+ " called " + text(ours) + ", rank " + this.identity.members().get(peer) + " called " + text(theirs),
+				null);
+	}
+
+	private static String text(long fingerprint) {
 		try {
-			other = Fingerprint.read(theirs).toString();
+			return Fingerprint.read(fingerprint).toString();
 		}
 		catch (IllegalArgumentException ex) {
-			other = "something unknown (" + ex.getMessage() + ")";
+			return "something unknown (" + ex.getMessage() + ")";
 		}
-		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer),
-				"rank " + this.identity.worldRank() + " called " + Fingerprint.read(this.fingerprint) + ", rank "
-						+ this.identity.members().get(peer) + " called " + other,
-				null);
 	}
 
 	/** The call failed, by this kind, at the hands of these ranks of the group. */

@@ -1,5 +1,6 @@
 package io.tutti.engine.transport.shm;
 
+import io.tutti.engine.CollectiveException;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.diagnosis.Fingerprint;
 import io.tutti.engine.transport.CallFrame;
@@ -12,14 +13,19 @@ import io.tutti.engine.transport.CallFrame;
  * A rank's post of round {@code k} lies in its slot {@code k mod SLOTS}. It is written
  * when every rank has entered round {@code k - SLOTS + 1} and so has left the one that
  * the slot held. The round number, written last, publishes the rest.
+ * <p>
+ * A rank need not look at every round of every other: what it leaves out is covered by
+ * the history, a hash of all fingerprints before this one.
  */
 public final class CallBoard {
 
 	private static final int FINGERPRINT_OFFSET = Long.BYTES;
 
-	/** Operands up to this size share the fingerprint's line. */
-	private static final int TINY_OFFSET = FINGERPRINT_OFFSET + Fingerprint.BYTES;
+	private static final int HISTORY_OFFSET = FINGERPRINT_OFFSET + Fingerprint.BYTES;
 
+	private static final int TINY_OFFSET = HISTORY_OFFSET + Long.BYTES;
+
+	/** Operands up to this size share the fingerprint's line. */
 	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
 
 	private final HostMemory memory;
@@ -42,6 +48,9 @@ public final class CallBoard {
 
 	private long round;
 
+	/** Of the rounds before this one. */
+	private long history;
+
 	CallBoard(HostMemory memory, CallFrame frame, Doorbell doorbell, Patience patience) {
 		this.memory = memory;
 		this.frame = frame;
@@ -60,6 +69,10 @@ public final class CallBoard {
 
 	/** Begins the next round: waits until this rank's slot is free. */
 	void begin() {
+		if (this.round > 0) {
+			long fingerprint = this.memory.slot(this.self, this.round) + FINGERPRINT_OFFSET;
+			this.history = Fingerprint.hash(fingerprint, this.history);
+		}
 		this.round++;
 		long left = this.round - HostLayout.SLOTS + 1;
 		for (int rank = 0; rank < this.ranks; rank++) {
@@ -91,6 +104,7 @@ public final class CallBoard {
 	public void post(long address, long bytes) {
 		long slot = this.memory.slot(this.self, this.round);
 		NativeMemory.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET, Fingerprint.BYTES);
+		NativeMemory.putLong(slot + HISTORY_OFFSET, this.history);
 		if (bytes > 0) {
 			NativeMemory.copy(address, slot + offset(bytes), bytes);
 		}
@@ -100,7 +114,8 @@ public final class CallBoard {
 
 	/**
 	 * Whether a rank has entered this call.
-	 * @throws io.tutti.engine.CollectiveException if it has entered another in its place
+	 * @throws io.tutti.engine.CollectiveException if it has entered another in its place,
+	 * or before it
 	 */
 	public boolean arrived(int rank) {
 		if (this.agreed[rank] == this.round || rank == this.self) {
@@ -113,9 +128,27 @@ public final class CallBoard {
 		if (!Fingerprint.same(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET)) {
 			throw this.frame.mismatch(rank, slot + FINGERPRINT_OFFSET);
 		}
+		if (this.agreed[rank] < this.round - 1 && NativeMemory.getLong(slot + HISTORY_OFFSET) != this.history) {
+			throw earlierMismatch(rank);
+		}
 		this.agreed[rank] = this.round;
 		this.entered[rank] = this.round;
 		return true;
+	}
+
+	/** Finds the call that differed, unless its slot has been written again. */
+	private CollectiveException earlierMismatch(int rank) {
+		long fingerprint = this.memory.slot(this.self, this.round) + FINGERPRINT_OFFSET;
+		long theirs = this.memory.slot(rank, this.round) + HISTORY_OFFSET;
+		for (long earlier = this.round - 1; earlier > Math.max(0, this.round - HostLayout.SLOTS); earlier--) {
+			long ours = this.memory.slot(this.self, earlier) + FINGERPRINT_OFFSET;
+			long other = this.memory.slot(rank, earlier);
+			if (SharedWords.acquire(other) == earlier && !Fingerprint.same(ours, other + FINGERPRINT_OFFSET)) {
+				fingerprint = ours;
+				theirs = other + FINGERPRINT_OFFSET;
+			}
+		}
+		return this.frame.mismatch(rank, fingerprint, theirs);
 	}
 
 	/** Waits until a rank has entered this call. */
