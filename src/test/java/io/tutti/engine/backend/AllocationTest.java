@@ -32,7 +32,7 @@ class AllocationTest {
 	private static final int CALLS = 1000;
 
 	/** The collectors may round up a thread's share at a hand-over; a call may not. */
-	private static final long TOLERANCE = CALLS / 2;
+	static final long TOLERANCE = CALLS / 2;
 
 	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
@@ -61,7 +61,7 @@ class AllocationTest {
 		return calls;
 	}
 
-	private static Map<String, Long> allocated(ProcessGroup group, int count) {
+	static Map<String, Long> allocated(ProcessGroup group, int count) {
 		Map<String, Long> allocated = new LinkedHashMap<>();
 		try (Arena arena = Arena.ofConfined()) {
 			calls(group, arena, count).forEach((name, call) -> {

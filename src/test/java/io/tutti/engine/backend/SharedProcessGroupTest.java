@@ -1,16 +1,9 @@
 package io.tutti.engine.backend;
 
 import java.time.Duration;
-import java.util.List;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.PeerLostException;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.backend.RankThreads.Outcome;
-import org.junit.jupiter.api.Test;
-
-import static org.assertj.core.api.Assertions.assertThat;
 
 class SharedProcessGroupTest extends ProcessGroupContract {
 
@@ -34,25 +27,6 @@ class SharedProcessGroupTest extends ProcessGroupContract {
 				world.close();
 			}
 		};
-	}
-
-	@Test
-	void aLostRankFailsTheOthersByNameInsteadOfHangingThem() throws Exception {
-		try (SharedWorld world = new SharedWorld(4, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE)) {
-			List<Outcome<Void>> outcomes = RankThreads.outcomes(4, LIMIT, (rank) -> {
-				world.group(rank).barrier();
-				if (rank == 2) {
-					world.kill(2);
-					return null;
-				}
-				world.group(rank).barrier();
-				return null;
-			});
-			for (int rank : new int[] { 0, 1, 3 }) {
-				assertThat(outcomes.get(rank).failure()).isInstanceOf(PeerLostException.class);
-				assertThat(((CollectiveException) outcomes.get(rank).failure()).failure().ranks()).containsExactly(2);
-			}
-		}
 	}
 
 }

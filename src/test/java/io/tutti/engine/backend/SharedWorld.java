@@ -5,6 +5,7 @@ import java.util.List;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
@@ -23,7 +24,7 @@ import io.tutti.engine.transport.shm.ShmTransport;
  * All ranks of a group in one JVM, each with a mapping of its own of the memory that they
  * share.
  */
-final class SharedWorld implements ProcessGroupContract.World {
+final class SharedWorld implements FailureContract.MortalWorld {
 
 	/** Whether calls go in place where they can, or always over links. */
 	enum Ways {
@@ -34,14 +35,28 @@ final class SharedWorld implements ProcessGroupContract.World {
 
 	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("contract");
 
-	private record Member(ProcessGroup group, ControlPlane plane) {
+	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
 	}
+
+	private final SharedMemorySettings allocations;
+
+	private final CollectiveListener events;
 
 	private final SimulatedControl control;
 
 	private final List<Member> members;
 
 	SharedWorld(int worldSize, Timeouts timeouts, Ways ways) throws Exception {
+		this(worldSize, timeouts, ways, SETTINGS, CollectiveListener.NONE);
+	}
+
+	/**
+	 * @param allocations where the group's own buffers are made
+	 */
+	SharedWorld(int worldSize, Timeouts timeouts, Ways ways, SharedMemorySettings allocations,
+			CollectiveListener events) throws Exception {
+		this.allocations = allocations;
+		this.events = events;
 		this.control = new SimulatedControl(worldSize);
 		LocalExchange exchange = new LocalExchange(worldSize);
 		this.members = RankThreads.run(worldSize, ProcessGroupContract.LIMIT,
@@ -58,14 +73,14 @@ final class SharedWorld implements ProcessGroupContract.World {
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
 		registry.add(identity, latch);
 		ControlPlane plane = this.control.join(identity.rank(), registry);
-		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, true, CollectiveListener.NONE);
+		ShmTransport transport = new ShmTransport(identity, latch, memory, this.allocations, true, this.events);
 		ReductionKernels kernels = ReductionKernels.get();
 		ProcessGroup group = new ProcessGroup(identity, switch (ways) {
 			case IN_PLACE -> new SharedMemoryBackend(identity, transport, kernels, AlgorithmOverrides.NONE);
 			case LINKS -> new TransportBackend(identity, transport, kernels);
 		}, latch, plane, timeouts);
 		registry.ready(group);
-		return new Member(group, plane);
+		return new Member(group, plane, latch);
 	}
 
 	@Override
@@ -73,8 +88,14 @@ final class SharedWorld implements ProcessGroupContract.World {
 		return this.members.get(rank).group();
 	}
 
-	/** Says that a rank's process has died; its memory tells nobody. */
-	void kill(int rank) {
+	/**
+	 * Ends a rank as if its process had died: it does nothing more, and its memory tells
+	 * nobody.
+	 */
+	@Override
+	public void kill(int rank) {
+		Member dead = this.members.get(rank);
+		dead.latch().trip(Failure.outside(Failure.Kind.ABORTED, dead.group().name(), List.of(rank), "dead"));
 		this.control.kill(rank);
 	}
 

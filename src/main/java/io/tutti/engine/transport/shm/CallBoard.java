@@ -1,6 +1,9 @@
 package io.tutti.engine.transport.shm;
 
+import java.util.List;
+
 import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.diagnosis.Fingerprint;
 import io.tutti.engine.transport.CallFrame;
@@ -136,19 +139,18 @@ public final class CallBoard {
 		return true;
 	}
 
-	/** Finds the call that differed, unless its slot has been written again. */
+	/** Finds the first call that differed, unless its slot has been written again. */
 	private CollectiveException earlierMismatch(int rank) {
-		long fingerprint = this.memory.slot(this.self, this.round) + FINGERPRINT_OFFSET;
-		long theirs = this.memory.slot(rank, this.round) + HISTORY_OFFSET;
-		for (long earlier = this.round - 1; earlier > Math.max(0, this.round - HostLayout.SLOTS); earlier--) {
+		for (long earlier = Math.max(1, this.round - HostLayout.SLOTS + 1); earlier < this.round; earlier++) {
 			long ours = this.memory.slot(this.self, earlier) + FINGERPRINT_OFFSET;
-			long other = this.memory.slot(rank, earlier);
-			if (SharedWords.acquire(other) == earlier && !Fingerprint.same(ours, other + FINGERPRINT_OFFSET)) {
-				fingerprint = ours;
-				theirs = other + FINGERPRINT_OFFSET;
+			long theirs = this.memory.slot(rank, earlier);
+			if (SharedWords.acquire(theirs) == earlier && !Fingerprint.same(ours, theirs + FINGERPRINT_OFFSET)) {
+				return this.frame.mismatch(rank, ours, theirs + FINGERPRINT_OFFSET);
 			}
 		}
-		return this.frame.mismatch(rank, fingerprint, theirs);
+		return this.frame.failure(Failure.Kind.MISMATCH, List.of(this.self, rank),
+				"ranks " + this.self + " and " + rank + " of the group called different collectives some calls before",
+				null);
 	}
 
 	/** Waits until a rank has entered this call. */

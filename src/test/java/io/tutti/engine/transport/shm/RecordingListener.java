@@ -8,7 +8,7 @@ import io.tutti.engine.CollectiveListener;
 /**
  * Keeps what a rank was told.
  */
-final class RecordingListener implements CollectiveListener {
+public final class RecordingListener implements CollectiveListener {
 
 	private final List<String> notes = new CopyOnWriteArrayList<>();
 
@@ -17,7 +17,8 @@ final class RecordingListener implements CollectiveListener {
 		this.notes.add(message);
 	}
 
-	List<String> notes() {
+	/** All notes so far. */
+	public List<String> notes() {
 		return this.notes;
 	}
 

@@ -11,7 +11,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
  * A directory in memory with room for one MiB; tests that need it are skipped where this
  * user may not mount one.
  */
-final class SmallDirectory implements AutoCloseable {
+public final class SmallDirectory implements AutoCloseable {
 
 	private final Path path;
 
@@ -19,14 +19,15 @@ final class SmallDirectory implements AutoCloseable {
 		this.path = path;
 	}
 
-	static SmallDirectory mount(Path parent) throws IOException {
+	/** Mounts one below a directory. */
+	public static SmallDirectory mount(Path parent) throws IOException {
 		Path path = Files.createDirectory(parent.resolve("small"));
 		assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path.toString()),
 				"only a user who may mount a file system can try one that is full");
 		return new SmallDirectory(path);
 	}
 
-	Path path() {
+	public Path path() {
 		return this.path;
 	}
 
