@@ -495,6 +495,22 @@ public final class ProcessGroup implements AutoCloseable {
 				0, this.timeouts.collective());
 	}
 
+	/**
+	 * Allocates a buffer on which calls are fastest: between ranks of one host it lies in
+	 * memory that all of them reach, so that nothing is copied on the way. Calls of other
+	 * sizes and places in it do as well, as long as every rank's buffer was allocated so.
+	 * Every rank calls this in the same order, as it does collectives, but not
+	 * asynchronously.
+	 * @param bytes at least 1; the same on every rank
+	 * @return zeros, of that size, to be used from any thread; ends with the group
+	 */
+	public MemorySegment allocate(long bytes) {
+		if (bytes < 1) {
+			throw new IllegalArgumentException("a buffer must have at least 1 byte, got " + bytes);
+		}
+		return this.backend.allocate(bytes, new GroupExchange(this), Deadline.after(this.timeouts.collective()));
+	}
+
 	/** A buffer where it is looked at; elsewhere it may be anything. */
 	private MemorySegment onRoot(MemorySegment buffer, int root) {
 		return (rank() == root) ? buffer : MemorySegment.NULL;
