@@ -15,6 +15,9 @@ public interface Backend extends AutoCloseable {
 	/** The name people type and read, such as {@code tcp}. */
 	String name();
 
+	/** What carries its data, such as {@code shm}. */
+	String transport();
+
 	/**
 	 * Carries one call out and returns when this rank's part is done: its buffers may be
 	 * reused and its result is there.

@@ -82,6 +82,11 @@ public final class ProcessGroup implements AutoCloseable {
 		return this.backend.name();
 	}
 
+	/** Name of the transport that carries the group's data. */
+	public String transport() {
+		return this.backend.transport();
+	}
+
 	/** Whether the group can still be used. */
 	public GroupState state() {
 		if (this.closed) {

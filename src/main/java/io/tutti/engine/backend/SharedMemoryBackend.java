@@ -15,6 +15,7 @@ import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.algorithm.shared.SharedAlgorithms;
 import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.tcp.TcpTransport;
 
 /**
  * Our own algorithms among ranks that share memory: in place where there is such a way,
@@ -41,6 +42,11 @@ final class SharedMemoryBackend implements Backend {
 
 	@Override
 	public String name() {
+		return TcpTransport.NAME;
+	}
+
+	@Override
+	public String transport() {
 		return this.transport.name();
 	}
 
