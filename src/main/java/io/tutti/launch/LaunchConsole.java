@@ -56,6 +56,9 @@ public final class LaunchConsole {
 		return new LineRelay.Lines() {
 			@Override
 			public void line(byte[] text, int length, boolean endsUpdate) {
+				if (toErr && isIncubatorNotice(text, length)) {
+					return;
+				}
 				write(sink, prefix, text, length, showLive && endsUpdate);
 			}
 
@@ -75,6 +78,14 @@ public final class LaunchConsole {
 		if (length > 0 && bytes[length - 1] == '\n') {
 			redrawLive();
 		}
+	}
+
+	/**
+	 * The JVM says this of its vector module at every start, and cannot be kept from it.
+	 */
+	private static boolean isIncubatorNotice(byte[] text, int length) {
+		return new String(text, 0, Math.min(length, 64), StandardCharsets.US_ASCII)
+			.startsWith("WARNING: Using incubator modules:");
 	}
 
 	private synchronized void write(Sink sink, String prefix, byte[] text, int length, boolean endsLive) {

@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.function.Consumer;
 
 import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
@@ -31,6 +33,8 @@ import org.jspecify.annotations.Nullable;
  * which they are closed.
  */
 public final class Engine implements AutoCloseable {
+
+	private static final Duration WARM_UP = Duration.ofMillis(500);
 
 	private final Membership membership;
 
@@ -53,6 +57,7 @@ public final class Engine implements AutoCloseable {
 	 */
 	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		DataListener listener = listen(assignment, settings);
+		warmUp(assignment);
 		Membership membership = null;
 		try {
 			GroupRegistry registry = new GroupRegistry(events);
@@ -72,6 +77,16 @@ public final class Engine implements AutoCloseable {
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
 		}
+	}
+
+	/**
+	 * While the ranks meet there is time to compile what the first reductions will run.
+	 */
+	private static void warmUp(RankAssignment assignment) {
+		Thread.ofPlatform()
+			.name("tutti-r" + assignment.rank() + "-warm-up")
+			.daemon()
+			.start(() -> ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, WARM_UP));
 	}
 
 	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,

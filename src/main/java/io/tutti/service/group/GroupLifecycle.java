@@ -149,10 +149,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 	private void join() {
 		long start = System.nanoTime();
 		try {
-			adopt(this.factory.join(this.assignment, this.settings, new BreakListener(this.log, this.broken)));
-			this.log.note("joined the group: rank %d of %d, backend %s, after %d ms".formatted(this.assignment.rank(),
-					this.assignment.worldSize(), this.settings.backend(),
-					(System.nanoTime() - start) / NANOS_PER_MILLI));
+			JoinedGroup joined = this.factory.join(this.assignment, this.settings,
+					new BreakListener(this.log, this.broken));
+			adopt(joined);
+			this.log.note("joined the group: rank %d of %d, backend %s over %s, after %d ms".formatted(
+					this.assignment.rank(), this.assignment.worldSize(), this.settings.backend(),
+					joined.world().transport(), (System.nanoTime() - start) / NANOS_PER_MILLI));
 		}
 		catch (RuntimeException | LinkageError ex) {
 			this.formed.completeExceptionally(ex);
