@@ -46,7 +46,7 @@ final class SharedMemoryTiming {
 		int worldSize = Integer.parseInt(arguments[1]);
 		String[] rest = Arrays.copyOfRange(arguments, 2, arguments.length);
 		try (ServerSocket server = SharedRank.listen()) {
-			List<Process> others = SharedRank.start(SharedMemoryTiming.class, server, worldSize, List.of(rest));
+			List<Process> others = SharedRank.start(SharedMemoryTiming.class, server, worldSize, true, List.of(rest));
 			try (SocketExchange exchange = SocketExchange.host(server, worldSize)) {
 				run(0, worldSize, exchange, rest);
 			}

@@ -36,15 +36,17 @@ final class SharedRank {
 	}
 
 	/** Starts a main class for ranks 1 and up; each gets its rank, the size, the port. */
-	static List<Process> start(Class<?> main, ServerSocket server, int worldSize, List<String> arguments)
-			throws IOException {
+	static List<Process> start(Class<?> main, ServerSocket server, int worldSize, boolean pinned,
+			List<String> arguments) throws IOException {
 		List<Process> processes = new ArrayList<>();
 		int cores = cores();
 		for (int rank = 1; rank < worldSize; rank++) {
-			List<String> command = new ArrayList<>(List.of("taskset", "-c", Integer.toString(rank % cores),
-					System.getProperty("java.home") + "/bin/java", "-cp", System.getProperty("java.class.path"),
-					"--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", main.getName(),
-					Integer.toString(rank), Integer.toString(worldSize), Integer.toString(server.getLocalPort())));
+			List<String> command = new ArrayList<>(
+					pinned ? List.of("taskset", "-c", Integer.toString(rank % cores)) : List.of());
+			command.addAll(List.of(System.getProperty("java.home") + "/bin/java", "-cp",
+					System.getProperty("java.class.path"), "--add-modules", "jdk.incubator.vector",
+					"--enable-native-access=ALL-UNNAMED", main.getName(), Integer.toString(rank),
+					Integer.toString(worldSize), Integer.toString(server.getLocalPort())));
 			command.addAll(arguments);
 			processes.add(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start());
 		}

@@ -1,0 +1,82 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.backend.RankThreads;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One thread fills a ring and one empties it, in amounts that have nothing to do with
+ * each other: every word must come once, in order, whole.
+ */
+@Timeout(60)
+class RingStressTest {
+
+	private static final long CAPACITY = 4096;
+
+	private static final long WORDS = 3_000_000;
+
+	@Test
+	void everyWordComesOnceAndInOrder() throws Exception {
+		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
+		MemorySegment memory = Arena.global().allocate(2 * HostLayout.LINE_BYTES + CAPACITY, 4096);
+		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50),
+				(side) -> (side == 0) ? write(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed))
+						: read(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed + 1)));
+		assertThat(words).as("words, with -Dtutti.test.seed=%s", seed).containsOnly(WORDS);
+	}
+
+	private static long write(Ring ring, SplittableRandom random) {
+		long next = 0;
+		while (next < WORDS) {
+			if (random.nextInt(8) == 0) {
+				ring.alignWriting(64);
+			}
+			long wanted = Math.min(WORDS - next, random.nextLong(1, 100)) * Long.BYTES;
+			long bytes = ring.writable(wanted) & -Long.BYTES;
+			for (long offset = 0; offset < bytes; offset += Long.BYTES) {
+				NativeMemory.putLong(ring.writeAddress() + offset, next++);
+			}
+			if (bytes > 0) {
+				ring.publish(bytes);
+			}
+			yieldIf(bytes == 0);
+		}
+		return next;
+	}
+
+	/** A word that is not the next is what an alignment skipped, which is always old. */
+	private static long read(Ring ring, SplittableRandom random) {
+		long next = 0;
+		while (next < WORDS) {
+			long bytes = ring.readable(random.nextLong(1, 100) * Long.BYTES) & -Long.BYTES;
+			for (long offset = 0; offset < bytes; offset += Long.BYTES) {
+				long word = NativeMemory.getLong(ring.readAddress() + offset);
+				if (word == next) {
+					next++;
+				}
+				else if (word > next) {
+					throw new AssertionError("expected " + next + ", got " + word);
+				}
+			}
+			ring.release(bytes);
+			yieldIf(bytes == 0);
+		}
+		return next;
+	}
+
+	private static void yieldIf(boolean idle) {
+		if (idle) {
+			Thread.yield();
+		}
+	}
+
+}
