@@ -11,8 +11,8 @@ public enum BenchmarkReport {
 	TABLE {
 		@Override
 		public String header() {
-			return String.format(Locale.ROOT, "# %-14s %6s %12s %12s %10s %10s %10s %8s %8s %7s%n", "collective", "ranks",
-					"bytes", "count", "p50 µs", "min µs", "max µs", "algbw", "busbw", "#wrong")
+			return String.format(Locale.ROOT, "# %-14s %6s %12s %12s %10s %10s %10s %8s %8s %7s%n", "collective",
+					"ranks", "bytes", "count", "p50 µs", "min µs", "max µs", "algbw", "busbw", "#wrong")
 					+ "# algbw and busbw in GB/s (10^9 bytes); times are the slowest rank's";
 		}
 

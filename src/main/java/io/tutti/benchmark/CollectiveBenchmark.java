@@ -29,7 +29,9 @@ public final class CollectiveBenchmark {
 
 	private static final int TRIAL_SAMPLES = 3;
 
-	/** Calls before the trial of a small size: enough for the compiler to have finished. */
+	/**
+	 * Calls before the trial of a small size: enough for the compiler to have finished.
+	 */
 	private static final int WARM_UP_CALLS = 20_000;
 
 	private static final long WARM_UP_NANOS = 200_000_000;

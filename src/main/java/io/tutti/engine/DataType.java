@@ -9,6 +9,14 @@ public enum DataType {
 	FLOAT32("float32", 4),
 	/** IEEE 754 binary64. */
 	FLOAT64("float64", 8),
+	/** IEEE 754 binary16. */
+	FLOAT16("float16", 2),
+	/** The upper half of a {@link #FLOAT32}. */
+	BFLOAT16("bfloat16", 2),
+	/** Two's complement, 8 bits. */
+	INT8("int8", 1),
+	/** Unsigned, 8 bits. */
+	UINT8("uint8", 1),
 	/** Two's complement, 32 bits. */
 	INT32("int32", 4),
 	/** Two's complement, 64 bits. */

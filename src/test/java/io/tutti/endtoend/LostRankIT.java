@@ -28,7 +28,8 @@ class LostRankIT {
 
 	@Test
 	void aKilledRankEndsTheOthersByNameAndTheLauncherWithItsCode() throws Exception {
-		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs", "5000")) {
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "train", "--epochs",
+				"5000")) {
 			ProcessHandle lost = launch.rank(1, LIMIT);
 			launch.awaitLine("epoch +1/5000", LIMIT);
 			List<ProcessHandle> all = launch.descendants();
@@ -36,7 +37,9 @@ class LostRankIT {
 			TuttiProcess.signal(lost, "KILL");
 			assertThat(launch.exitCode(Duration.ofSeconds(20))).as(launch.output()).isEqualTo(137);
 			assertThat(Duration.ofNanos(System.nanoTime() - killed)).isLessThan(Duration.ofSeconds(8));
-			assertThat(launch.output()).contains("rank 1 lost").containsPattern("rank 0.*76").containsPattern("rank 2.*76");
+			assertThat(launch.output()).contains("rank 1 lost")
+				.containsPattern("rank 0.*76")
+				.containsPattern("rank 2.*76");
 			assertThat(all).noneMatch(ProcessHandle::isAlive);
 		}
 	}
@@ -51,7 +54,9 @@ class LostRankIT {
 			TuttiProcess.signal(stopped, "STOP");
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(76);
 			assertThat(launch.output()).contains("rank 2 lost");
-			Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> all.stream().noneMatch(ProcessHandle::isAlive));
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(5))
+				.until(() -> all.stream().noneMatch(ProcessHandle::isAlive));
 		}
 	}
 
@@ -84,7 +89,8 @@ class LostRankIT {
 	}
 
 	private static boolean throwGarbage(int port) throws Exception {
-		for (String garbage : List.of("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\0\0\0\0\0", "\u7fff".repeat(5000))) {
+		for (String garbage : List.of("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", "\0\0\0\0\0",
+				"\u7fff".repeat(5000))) {
 			try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
 				socket.getOutputStream().write(garbage.getBytes(java.nio.charset.StandardCharsets.UTF_8));
 				socket.getOutputStream().flush();

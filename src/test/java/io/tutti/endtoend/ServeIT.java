@@ -125,12 +125,10 @@ class ServeIT {
 	}
 
 	private CompletableFuture<HttpResponse<String>> barrier(int port, String body) {
-		return this.client.sendAsync(
-				HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/barrier"))
-					.header("Content-Type", "application/json")
-					.POST(HttpRequest.BodyPublishers.ofString(body))
-					.build(),
-				HttpResponse.BodyHandlers.ofString());
+		return this.client.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/barrier"))
+			.header("Content-Type", "application/json")
+			.POST(HttpRequest.BodyPublishers.ofString(body))
+			.build(), HttpResponse.BodyHandlers.ofString());
 	}
 
 	private static JsonNode json(HttpResponse<String> response) {

@@ -43,8 +43,7 @@ final class TuttiProcess implements AutoCloseable {
 		return start(directory, Map.of(), arguments);
 	}
 
-	static TuttiProcess start(Path directory, Map<String, String> environment, String... arguments)
-			throws IOException {
+	static TuttiProcess start(Path directory, Map<String, String> environment, String... arguments) throws IOException {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		command.addAll(FLAGS);
@@ -124,7 +123,8 @@ final class TuttiProcess implements AutoCloseable {
 
 	private static boolean isRank(ProcessHandle handle, int rank) {
 		try {
-			byte[] environment = java.nio.file.Files.readAllBytes(Path.of("/proc", String.valueOf(handle.pid()), "environ"));
+			byte[] environment = java.nio.file.Files
+				.readAllBytes(Path.of("/proc", String.valueOf(handle.pid()), "environ"));
 			return ("\0" + new String(environment, StandardCharsets.UTF_8)).contains("\0RANK=" + rank + "\0");
 		}
 		catch (IOException ex) {

@@ -103,7 +103,9 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	/** A name that does not resolve yet is no loopback: its host may still be starting. */
+	/**
+	 * A name that does not resolve yet is no loopback: its host may still be starting.
+	 */
 	private static DataListener listenEverywhere(int port) {
 		try {
 			return DataListener.open(null, port);

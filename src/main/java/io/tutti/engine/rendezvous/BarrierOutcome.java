@@ -34,4 +34,10 @@ public record BarrierOutcome(Result result, String label, long round, int arrive
 		missingRanks = List.copyOf(missingRanks);
 	}
 
+	/** The same end for a rank that waited so long. */
+	BarrierOutcome afterWaiting(long millis) {
+		return new BarrierOutcome(this.result, this.label, this.round, this.arrived, millis, this.skewMillis,
+				this.missingRanks);
+	}
+
 }

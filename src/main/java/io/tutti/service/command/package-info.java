@@ -1,6 +1,7 @@
 /**
- * The words of command that are no rank of their own, as picocli commands. They run
- * without a Spring application; the rooms below do the work.
+ * The words of command, as picocli commands, and what an exit code means. A command that
+ * is one rank runs a Spring application around its part; the others run without. The
+ * rooms below do the work.
  */
 @NullMarked
 package io.tutti.service.command;

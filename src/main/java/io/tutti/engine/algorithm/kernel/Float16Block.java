@@ -1,0 +1,70 @@
+package io.tutti.engine.algorithm.kernel;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Blocks of FLOAT16 elements.
+ */
+final class Float16Block implements Block {
+
+	private static final ValueLayout.OfShort ELEMENT = ValueLayout.JAVA_SHORT_UNALIGNED;
+
+	private final short[] left = new short[BYTES / 2];
+
+	private final short[] right = new short[BYTES / 2];
+
+	@Override
+	public void reduce(ReduceOp op, long target, long left, long right, int count) {
+		MemorySegment.copy(NativeMemory.ALL, ELEMENT, left, this.left, 0, count);
+		MemorySegment.copy(NativeMemory.ALL, ELEMENT, right, this.right, 0, count);
+		switch (op) {
+			case SUM, AVERAGE -> sum(count);
+			case PRODUCT -> product(count);
+			case MIN -> min(count);
+			case MAX -> max(count);
+		}
+		MemorySegment.copy(this.left, 0, NativeMemory.ALL, ELEMENT, target, count);
+	}
+
+	@Override
+	public void divide(long target, int count, int divisor) {
+		MemorySegment.copy(NativeMemory.ALL, ELEMENT, target, this.left, 0, count);
+		for (int i = 0; i < count; i++) {
+			this.left[i] = Float.floatToFloat16(Float.float16ToFloat(this.left[i]) / divisor);
+		}
+		MemorySegment.copy(this.left, 0, NativeMemory.ALL, ELEMENT, target, count);
+	}
+
+	private void sum(int count) {
+		for (int i = 0; i < count; i++) {
+			this.left[i] = Float
+				.floatToFloat16(Float.float16ToFloat(this.left[i]) + Float.float16ToFloat(this.right[i]));
+		}
+	}
+
+	private void product(int count) {
+		for (int i = 0; i < count; i++) {
+			this.left[i] = Float
+				.floatToFloat16(Float.float16ToFloat(this.left[i]) * Float.float16ToFloat(this.right[i]));
+		}
+	}
+
+	private void min(int count) {
+		for (int i = 0; i < count; i++) {
+			this.left[i] = Float
+				.floatToFloat16(Math.min(Float.float16ToFloat(this.left[i]), Float.float16ToFloat(this.right[i])));
+		}
+	}
+
+	private void max(int count) {
+		for (int i = 0; i < count; i++) {
+			this.left[i] = Float
+				.floatToFloat16(Math.max(Float.float16ToFloat(this.left[i]), Float.float16ToFloat(this.right[i])));
+		}
+	}
+
+}

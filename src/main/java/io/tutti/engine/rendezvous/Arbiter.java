@@ -1,0 +1,118 @@
+package io.tutti.engine.rendezvous;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.ControlMessage.AskDrain;
+import io.tutti.engine.rendezvous.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.ControlMessage.Drain;
+import io.tutti.engine.rendezvous.ControlMessage.EnterBarrier;
+import io.tutti.engine.rendezvous.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.ControlMessage.Notice;
+import io.tutti.engine.rendezvous.ControlMessage.Report;
+import io.tutti.engine.rendezvous.ControlMessage.Request;
+import io.tutti.engine.rendezvous.ControlMessage.RollAnswer;
+import io.tutti.engine.rendezvous.ControlMessage.RollCall;
+import io.tutti.engine.rendezvous.ControlMessage.Verdict;
+
+/**
+ * What rank 0 decides for all: verdicts, labelled barriers, the request to stop. Knows
+ * nothing of how messages travel. Not thread safe; somebody must call {@link #tick()}.
+ */
+final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
+
+	/** Takes rank 0's word to the ranks, rank 0 itself included. */
+	interface Downlink {
+
+		void send(int rank, Notice notice);
+
+		/** To every rank that can be reached. */
+		void broadcast(Notice notice);
+
+		/** A rank has gone; nothing is expected of it any more. */
+		void gone(int rank, PeerStatus.State how);
+
+	}
+
+	private final Downlink downlink;
+
+	private final Presence presence;
+
+	private final VerdictBook verdicts;
+
+	private final LabelledBarriers barriers;
+
+	private boolean draining;
+
+	Arbiter(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink) {
+		this.downlink = downlink;
+		this.presence = new Presence(worldSize);
+		this.verdicts = new VerdictBook(this.presence, verdictLimit, nanoClock, this);
+		this.barriers = new LabelledBarriers(worldSize, nanoClock, this);
+	}
+
+	/** A rank asks or tells something. */
+	void receive(int rank, Request request) {
+		switch (request) {
+			case Report(Failure failure) -> this.verdicts.report(rank, failure);
+			case RollAnswer(long id, long lastEntered) -> this.verdicts.answer(rank, id, lastEntered);
+			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
+				this.barriers.enter(rank, ticket, label, timeoutNanos);
+			case AskDrain(String reason) -> drain(reason);
+			case Goodbye(var cutOff) -> left(rank);
+		}
+	}
+
+	/** A rank ended or fell silent without a word. */
+	void lost(int rank, String detail) {
+		if (this.presence.gone(rank, PeerStatus.State.LOST)) {
+			this.downlink.gone(rank, PeerStatus.State.LOST);
+			this.verdicts.lost(rank, detail);
+		}
+	}
+
+	PeerStatus.State stateOf(int rank) {
+		return this.presence.of(rank);
+	}
+
+	void tick() {
+		this.verdicts.tick();
+		this.barriers.tick();
+	}
+
+	/** Nanoseconds until {@link #tick()} has something to do. */
+	long nanosUntilDue() {
+		return Math.min(this.verdicts.nanosUntilDue(), this.barriers.nanosUntilDue());
+	}
+
+	private void left(int rank) {
+		if (this.presence.gone(rank, PeerStatus.State.LEFT)) {
+			this.downlink.gone(rank, PeerStatus.State.LEFT);
+			this.verdicts.left();
+		}
+	}
+
+	private void drain(String reason) {
+		if (!this.draining) {
+			this.draining = true;
+			this.downlink.broadcast(new Drain(reason));
+		}
+	}
+
+	@Override
+	public void rollCall(long id, String group) {
+		this.downlink.broadcast(new RollCall(id, group));
+	}
+
+	@Override
+	public void verdict(Failure verdict) {
+		this.downlink.broadcast(new Verdict(verdict));
+	}
+
+	@Override
+	public void ended(int rank, long ticket, BarrierOutcome outcome) {
+		this.downlink.send(rank, new BarrierEnded(ticket, outcome));
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.service.group.GroupLifecycle;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * How a rank that serves ends for its group: at once if the group never forms, and a
+ * while after it broke, so that it can still be asked what happened.
+ */
+final class BrokenGroup {
+
+	private static final Logger log = LoggerFactory.getLogger(BrokenGroup.class);
+
+	private final GroupLifecycle group;
+
+	private final @Nullable Duration linger;
+
+	/**
+	 * Watches a group.
+	 * @param linger how long to stay answerable, {@code null} for no limit
+	 */
+	BrokenGroup(GroupLifecycle group, @Nullable Duration linger) {
+		this.group = group;
+		this.linger = linger;
+	}
+
+	/** Fails with what ended the group, when its time is over; never completes else. */
+	CompletableFuture<Void> end() {
+		return this.group.formed().thenCompose((joined) -> this.group.broken()).thenCompose(this::linger);
+	}
+
+	private CompletableFuture<Void> linger(Failure failure) {
+		int rank = this.group.assignment().rank();
+		if (this.linger == null) {
+			log.error("rank {}: {}. Still answering; stop it to end it", rank, failure.describe());
+			return new CompletableFuture<>();
+		}
+		log.error("rank {}: {}. Answering for {} more", rank, failure.describe(), this.linger);
+		Executor later = CompletableFuture.delayedExecutor(this.linger.toMillis(), TimeUnit.MILLISECONDS);
+		return CompletableFuture.runAsync(() -> {
+			throw CollectiveException.of(rank, failure, null);
+		}, later);
+	}
+
+}

@@ -1,0 +1,107 @@
+package io.tutti.service.command;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+import io.tutti.service.config.RankLogging;
+import io.tutti.training.TrainingOptions;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+/**
+ * {@code train}: one rank of a data-parallel training job, with the service beside it.
+ */
+@Command(name = "train", mixinStandardHelpOptions = true, sortOptions = false,
+		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION,
+		description = "One rank of a data-parallel training job; exits when it is done.",
+		footerHeading = "%nExamples:%n",
+		footer = { "  ./tutti launch -n 2 train                         two ranks, the digits that come along",
+				"  ./tutti launch -n 2 train --epochs 5 --report r.json",
+				"  ./tutti launch -n 4 train --data table.csv.gz     numbers with the label in the last column",
+				"  ./tutti launch -n 2 train --checkpoint run1       continues where it was stopped" })
+final class TrainCommand implements Callable<Integer> {
+
+	/**
+	 * Several jobs may run beside each other, and nobody needs to know the port ahead.
+	 */
+	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
+
+	@ParentCommand
+	private @Nullable TuttiCommand root;
+
+	@Spec
+	private @Nullable CommandSpec spec;
+
+	@Option(names = "--epochs", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_EPOCHS,
+			description = "Passes over the training samples (default: ${DEFAULT-VALUE}).")
+	private int epochs;
+
+	@Option(names = "--global-batch", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_GLOBAL_BATCH,
+			description = "Samples per step over all ranks together (default: ${DEFAULT-VALUE}).")
+	private int globalBatch;
+
+	@Option(names = "--learning-rate", paramLabel = "X", defaultValue = "" + TrainingOptions.DEFAULT_LEARNING_RATE,
+			description = "Step size of the optimizer (default: ${DEFAULT-VALUE}).")
+	private double learningRate;
+
+	@Option(names = "--seed", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_SEED,
+			description = "What the split, the initial parameters and the order of samples follow from"
+					+ " (default: ${DEFAULT-VALUE}).")
+	private long seed;
+
+	@Option(names = "--threads", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_THREADS,
+			description = "Threads inside one operation of libtorch (default: ${DEFAULT-VALUE}).")
+	private int threads;
+
+	@Option(names = "--data", paramLabel = "FILE",
+			description = "Table to train on, .csv or .csv.gz: numbers, the label last (default: the digits).")
+	private @Nullable Path data;
+
+	@Option(names = "--checkpoint", paramLabel = "DIR",
+			description = "Where the checkpoint is kept, and continued from if there is one.")
+	private @Nullable Path checkpoint;
+
+	@Option(names = "--checkpoint-every", paramLabel = "N", defaultValue = "0",
+			description = "Steps between checkpoints (default: one after each epoch).")
+	private int checkpointEvery;
+
+	@Option(names = "--report", paramLabel = "FILE", description = "Where rank 0 writes the summary as JSON.")
+	private @Nullable Path report;
+
+	@Mixin
+	private RankOptions options = new RankOptions();
+
+	@Unmatched
+	private List<String> rest = new ArrayList<>();
+
+	@Override
+	public Integer call() {
+		TrainingOptions training = training();
+		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
+		try (StopRequest stop = StopRequest.listen(System.getenv())) {
+			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
+			return service.run((context) -> TrainingRun.of(context, training).run(stop));
+		}
+	}
+
+	private TrainingOptions training() {
+		try {
+			return new TrainingOptions(this.epochs, this.globalBatch, this.learningRate, this.seed, this.threads,
+					this.data, this.checkpoint, this.checkpointEvery, this.report);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
+		}
+	}
+
+}

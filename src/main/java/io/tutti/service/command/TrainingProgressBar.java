@@ -1,0 +1,103 @@
+package io.tutti.service.command;
+
+import java.io.PrintStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Locale;
+
+import io.tutti.training.EpochResult;
+import io.tutti.training.TrainingListener;
+import io.tutti.training.TrainingPlan;
+import io.tutti.training.TrainingSummary;
+import me.tongfei.progressbar.ProgressBar;
+import me.tongfei.progressbar.ProgressBarBuilder;
+import me.tongfei.progressbar.ProgressBarStyle;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Shows how a training job goes: a bar of its steps, and a line for each epoch. For one
+ * rank, since all would show the same.
+ */
+final class TrainingProgressBar implements TrainingListener, AutoCloseable {
+
+	private static final int UPDATE_MILLIS = 200;
+
+	private final ProgressLines lines;
+
+	private final ProgressBarStyle style;
+
+	private @Nullable ProgressBar bar;
+
+	/**
+	 * A bar that appears when the job starts.
+	 * @param out where it is drawn, in place by carriage returns; stays open
+	 */
+	TrainingProgressBar(PrintStream out) {
+		this.lines = new ProgressLines(out);
+		this.style = out.charset().newEncoder().canEncode('█') ? ProgressBarStyle.UNICODE_BLOCK
+				: ProgressBarStyle.ASCII;
+	}
+
+	@Override
+	public void started(TrainingPlan plan) {
+		this.lines.print(describe(plan));
+		this.bar = new ProgressBarBuilder().setTaskName("train")
+			.setStyle(this.style)
+			.setInitialMax(plan.totalSteps())
+			.startsFrom(plan.firstStep(), Duration.ZERO)
+			.setUnit(" steps", 1)
+			.setUpdateIntervalMillis(UPDATE_MILLIS)
+			.setConsumer(this.lines)
+			.build();
+	}
+
+	@Override
+	public void step(long step, double loss) {
+		if (this.bar != null) {
+			this.bar.stepTo(step);
+			this.bar.setExtraMessage(String.format(Locale.ROOT, " loss %.4f", loss));
+		}
+	}
+
+	@Override
+	public void epochDone(EpochResult result) {
+		int width = Integer.toString(result.epochs()).length();
+		this.lines.print(String.format(Locale.ROOT, "epoch %" + width + "d/%d  loss %.4f  test accuracy %.2f %%",
+				result.epoch(), result.epochs(), result.loss(), 100 * result.testAccuracy()));
+	}
+
+	@Override
+	public void checkpointed(Path file, long step) {
+		if (this.bar != null) {
+			this.bar.setExtraMessage(" checkpoint at step " + step);
+		}
+	}
+
+	@Override
+	public void stopping(long step, String reason) {
+		this.lines.print("stopping after step " + step + ": " + reason);
+	}
+
+	@Override
+	public void finished(TrainingSummary summary) {
+		close();
+	}
+
+	/** Ends the bar where it stands. Does nothing the second time. */
+	@Override
+	public void close() {
+		if (this.bar != null) {
+			this.bar.close();
+			this.bar = null;
+		}
+	}
+
+	private static String describe(TrainingPlan plan) {
+		return String.format(Locale.ROOT,
+				"training on %s: %d samples and %d for the test, %d parameters, %d epochs of %d steps, %s%s",
+				plan.data(), plan.trainingSamples(), plan.testSamples(), plan.parameters(), plan.epochs(),
+				plan.totalSteps() / plan.epochs(), RankCount.of(plan.worldSize(), plan.backend()),
+				(plan.firstStep() > 0) ? ", continued from step " + plan.firstStep() : "");
+	}
+
+}

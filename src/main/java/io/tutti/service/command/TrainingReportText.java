@@ -1,0 +1,38 @@
+package io.tutti.service.command;
+
+import java.util.Locale;
+
+import io.tutti.training.TrainingSummary;
+
+/**
+ * The summary of a training job as people read it.
+ */
+final class TrainingReportText {
+
+	private static final int HASH_CHARS = 16;
+
+	private TrainingReportText() {
+	}
+
+	/** Several lines, without a line end after the last. */
+	static String of(TrainingSummary summary) {
+		return String.join("\n", progress(summary), format("test accuracy   %.2f %%", 100 * summary.testAccuracy()),
+				format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),
+						RankCount.of(summary.worldSize(), summary.backend())),
+				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
+				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
+						summary.communicationSeconds(), summary.trainingSeconds()),
+				format("parameters      sha256 %s…, the same on every rank",
+						summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
+	}
+
+	private static String progress(TrainingSummary summary) {
+		return format("%-15s %,d steps, %d epochs", summary.stopped() ? "stopped after" : "done", summary.steps(),
+				summary.epochs());
+	}
+
+	private static String format(String format, Object... values) {
+		return String.format(Locale.ROOT, format, values);
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.Timeouts;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+import io.tutti.training.TrainingJob;
+import io.tutti.training.TrainingListener;
+import io.tutti.training.TrainingOptions;
+import io.tutti.training.TrainingSummary;
+
+import org.springframework.context.ApplicationContext;
+
+/**
+ * A training job in its group: waits for the group, trains, and passes requests to stop
+ * on to every rank.
+ */
+final class TrainingRun {
+
+	private final GroupLifecycle group;
+
+	private final Duration drain;
+
+	private final TrainingOptions options;
+
+	private TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options) {
+		this.group = group;
+		this.drain = drain;
+		this.options = options;
+	}
+
+	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
+		return new TrainingRun(context.getBean(GroupLifecycle.class), context.getBean(Timeouts.class).drain(), options);
+	}
+
+	/** Trains and returns the exit code; a stop before the ranks have met ends it too. */
+	int run(StopRequest stop) throws Exception {
+		CompletableFuture<JoinedGroup> formed = this.group.formed();
+		Await.first(stop.reason(), formed);
+		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCodes.STOPPED_ON_REQUEST;
+	}
+
+	private int train(JoinedGroup joined, StopRequest stop) {
+		TrainingJob job = new TrainingJob(joined.world(), this.options, TrainingListener.NONE);
+		joined.onDrain((reason) -> {
+			job.requestStop(reason);
+			abortAfterDrain(joined, reason);
+		});
+		int rank = this.group.assignment().rank();
+		stop.reason().thenAccept((reason) -> joined.control().requestDrain("rank " + rank + " got " + reason));
+		TrainingSummary summary = job.run();
+		return summary.stopped() ? ExitCodes.STOPPED_ON_REQUEST : ExitCodes.DONE;
+	}
+
+	/** A rank that cannot come to the end of a step must not hold the others for ever. */
+	private void abortAfterDrain(JoinedGroup joined, String reason) {
+		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS)
+			.execute(() -> joined.world()
+				.abort("asked to stop (" + reason + "), but after " + this.drain + " the ranks had not"));
+	}
+
+}

@@ -1,0 +1,96 @@
+package io.tutti.service.command;
+
+import java.io.PrintWriter;
+
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The words of command.
+ */
+@Command(name = "tutti", mixinStandardHelpOptions = true, versionProvider = VersionProvider.class,
+		description = "Collective communication and data-parallel training for the JVM.",
+		subcommands = { ServeCommand.class, TrainCommand.class, LaunchCommand.class, EnvCommand.class },
+		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION, exitCodeOnExecutionException = ExitCodes.INTERNAL,
+		footerHeading = "%nExamples:%n",
+		footer = { "  ./tutti launch -n 2 train          two ranks on this machine train a model together",
+				"  ./tutti launch -n 3 serve          three ranks with HTTP on 8080, 8081 and 8082",
+				"  ./tutti serve                      one rank; the same as no command at all",
+				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
+				"  ./tutti env                        which rank would this process be, and why",
+				"%nThe commands serve and train take any property as --name=value, as application.yml lists them." })
+public final class TuttiCommand implements Runnable {
+
+	private static final String DEFAULT_COMMAND = "serve";
+
+	/** Examples stay on one line. */
+	private static final int HELP_WIDTH = 110;
+
+	private final Class<?> application;
+
+	@Spec
+	private @Nullable CommandSpec spec;
+
+	private TuttiCommand(Class<?> application) {
+		this.application = application;
+	}
+
+	/**
+	 * Runs the command that the arguments name, or {@code serve}.
+	 * @param application the Spring application to run a rank in
+	 * @return the exit code
+	 */
+	public static int execute(Class<?> application, String... args) {
+		return commandLine(application).execute(withDefault(args));
+	}
+
+	static CommandLine commandLine(Class<?> application) {
+		return new CommandLine(new TuttiCommand(application)).setUsageHelpWidth(HELP_WIDTH)
+			.setParameterExceptionHandler(TuttiCommand::refuse)
+			.setExecutionExceptionHandler(
+					(failure, commandLine, parsed) -> FailureMessage.tell(failure, false, System.err));
+	}
+
+	/** One line says what is wrong; the whole usage would hide it. */
+	private static int refuse(ParameterException failure, String[] args) {
+		CommandLine commandLine = failure.getCommandLine();
+		PrintWriter err = commandLine.getErr();
+		err.println("tutti: " + failure.getMessage());
+		CommandLine.UnmatchedArgumentException.printSuggestions(failure, err);
+		err.println("Try `" + commandLine.getCommandSpec().qualifiedName() + " --help`.");
+		return commandLine.getCommandSpec().exitCodeOnInvalidInput();
+	}
+
+	/** Options with no command belong to the default one; only a few are the root's. */
+	static String[] withDefault(String... args) {
+		if (args.length > 0 && (!args[0].startsWith("-") || isRootOption(args[0]))) {
+			return args;
+		}
+		String[] completed = new String[args.length + 1];
+		completed[0] = DEFAULT_COMMAND;
+		System.arraycopy(args, 0, completed, 1, args.length);
+		return completed;
+	}
+
+	private static boolean isRootOption(String option) {
+		return switch (option) {
+			case "-h", "--help", "-V", "--version" -> true;
+			default -> false;
+		};
+	}
+
+	/** The Spring application to run a rank in. */
+	Class<?> application() {
+		return this.application;
+	}
+
+	@Override
+	public void run() {
+		throw new ParameterException(this.spec.commandLine(), "a command is missing");
+	}
+
+}

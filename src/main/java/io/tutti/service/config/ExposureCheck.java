@@ -1,0 +1,60 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
+
+import io.tutti.engine.RankAssignment;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Refuses to listen beyond loopback without a token, unless that was asked for.
+ */
+final class ExposureCheck {
+
+	private static final String ACTION = "Set tutti.security.token or tutti.security.token-file"
+			+ " (variables TUTTI_SECURITY_TOKEN, TUTTI_SECURITY_TOKENFILE), %s,"
+			+ " or set tutti.security.anonymous=true to let anybody in who can reach it";
+
+	private final boolean open;
+
+	ExposureCheck(SharedToken token, SecurityProperties security) {
+		this.open = token.isSet() || security.anonymous();
+	}
+
+	/**
+	 * Checks an address where HTTP would answer; {@code null} stands for all addresses.
+	 */
+	void requireSafeHttp(@Nullable InetAddress address) {
+		if (!this.open && !(address != null && address.isLoopbackAddress())) {
+			throw new ConfigurationException(
+					"HTTP would listen on " + ((address != null) ? address.getHostAddress() : "every address")
+							+ ", beyond this host, and there is no token",
+					ACTION.formatted("or tutti.http.address=127.0.0.1"));
+		}
+	}
+
+	/**
+	 * Checks where ranks meet. Every rank of a group decides alike, so that none waits
+	 * for one that refused. A rank alone listens nowhere.
+	 */
+	void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress) {
+		String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
+		if (!this.open && assignment.worldSize() > 1 && !isLoopback(address)) {
+			throw new ConfigurationException(
+					"the ranks would meet at " + address + ", beyond this host, and there is no token",
+					ACTION.formatted("or let the ranks meet at 127.0.0.1 if all are on this host"));
+		}
+	}
+
+	/** A name that nobody knows yet may come to stand for any address. */
+	private static boolean isLoopback(String address) {
+		try {
+			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);
+		}
+		catch (UnknownHostException ex) {
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.tutti.service.config;
+
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.web.server.context.WebServerInitializedEvent;
+import org.springframework.context.ApplicationListener;
+
+/**
+ * Says where HTTP answers, since the kernel may have picked the port.
+ */
+final class HttpAnnouncement implements ApplicationListener<WebServerInitializedEvent> {
+
+	private static final Logger log = LoggerFactory.getLogger(HttpAnnouncement.class);
+
+	private final HttpBinding binding;
+
+	HttpAnnouncement(HttpBinding binding) {
+		this.binding = binding;
+	}
+
+	@Override
+	public void onApplicationEvent(WebServerInitializedEvent event) {
+		int port = event.getWebServer().getPort();
+		if (event.getApplicationContext().getServerNamespace() != null) {
+			log.info("{} HTTP on port {}", event.getApplicationContext().getServerNamespace(), port);
+			return;
+		}
+		String host = this.binding.address().getHostAddress();
+		log.info("HTTP on http://{}:{}", (host.indexOf(':') < 0) ? host : "[" + host + "]", port);
+	}
+
+}

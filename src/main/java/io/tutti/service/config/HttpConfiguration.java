@@ -1,0 +1,55 @@
+package io.tutti.service.config;
+
+import io.tutti.engine.RankAssignment;
+
+import org.springframework.boot.jackson.autoconfigure.JsonFactoryBuilderCustomizer;
+import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.StreamReadFeature;
+import tools.jackson.databind.DeserializationFeature;
+import tools.jackson.databind.MapperFeature;
+
+/**
+ * Where HTTP answers and how strictly it reads.
+ */
+@Configuration(proxyBeanMethods = false)
+class HttpConfiguration {
+
+	private static final int MAX_JSON_BYTES = 64 * 1024;
+
+	private static final int MAX_NESTING = 32;
+
+	@Bean
+	HttpBinding httpBinding(HttpProperties properties, RankAssignment assignment, Environment environment,
+			ExposureCheck exposure) {
+		return new HttpBinding(properties, assignment.localRank(), environment, exposure);
+	}
+
+	@Bean
+	HttpAnnouncement httpAnnouncement(HttpBinding binding) {
+		return new HttpAnnouncement(binding);
+	}
+
+	/** No endpoint reads JSON of any size: what is longer is a mistake or an attack. */
+	@Bean
+	JsonFactoryBuilderCustomizer smallDocuments() {
+		return (builder) -> builder.streamReadConstraints(
+				StreamReadConstraints.builder().maxDocumentLength(MAX_JSON_BYTES).maxNestingDepth(MAX_NESTING).build());
+	}
+
+	/**
+	 * Says no to what a caller may have meant otherwise: unknown fields, a field twice,
+	 * text for a number, 1.5 for a whole one.
+	 */
+	@Bean
+	JsonMapperBuilderCustomizer strictReading() {
+		return (builder) -> builder.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+			.enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
+			.disable(MapperFeature.ALLOW_COERCION_OF_SCALARS);
+	}
+
+}

@@ -1,0 +1,36 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Where HTTP answers.
+ *
+ * @param address address to bind, loopback by default
+ * @param port port to which the local rank is added; 0 for the kernel's choice
+ */
+@ConfigurationProperties(prefix = "tutti.http", ignoreUnknownFields = false)
+public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @DefaultValue("8080") int port) {
+
+	public HttpProperties {
+		Ports.require("HTTP port", port);
+	}
+
+	/** The port of one of a host's ranks. */
+	int portOf(int localRank) {
+		if (this.port == 0) {
+			return 0;
+		}
+		int sum = this.port + localRank;
+		if (sum > Ports.LAST) {
+			throw new ConfigurationException(
+					"tutti.http.port=" + this.port + " plus local rank " + localRank + " is past the last port, "
+							+ Ports.LAST,
+					"Set tutti.http.port (--http-port) to " + (Ports.LAST - localRank) + " or less, or to 0");
+		}
+		return sum;
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.tutti.service.config;
+
+import java.util.stream.Collectors;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.bind.BindException;
+import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
+import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.convert.ConversionException;
+
+/**
+ * Explains a property whose value is of the wrong kind or out of range, or that does not
+ * exist.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
+
+	private static final String ACTION = "Correct it in application.yml, on the command line or in the environment";
+
+	@Override
+	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+		String problem = problem(cause);
+		return (problem != null) ? new FailureAnalysis(problem, ACTION, cause) : null;
+	}
+
+	private @Nullable String problem(BindException failure) {
+		UnboundConfigurationPropertiesException unknown = findCause(failure,
+				UnboundConfigurationPropertiesException.class);
+		if (unknown != null) {
+			return "there is no property " + unknown.getUnboundProperties()
+				.stream()
+				.map((property) -> property.getName().toString())
+				.collect(Collectors.joining(", "));
+		}
+		ConfigurationProperty property = failure.getProperty();
+		if (property != null && findCause(failure, ConversionException.class) != null) {
+			return failure.getName() + "=" + property.getValue() + " is not a "
+					+ failure.getTarget().getType().resolve(Object.class).getSimpleName();
+		}
+		Throwable refusal = root(failure);
+		return (refusal instanceof IllegalArgumentException) ? failure.getName() + ": " + refusal.getMessage() : null;
+	}
+
+	private static Throwable root(Throwable failure) {
+		Throwable root = failure;
+		while (root.getCause() != null) {
+			root = root.getCause();
+		}
+		return root;
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.service.config;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionSettings;
+import io.tutti.launch.ResolvedRank;
+
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.Environment;
+
+/**
+ * Who this rank is and how it joins, from environment variables and properties.
+ */
+@Configuration(proxyBeanMethods = false)
+class RankConfiguration {
+
+	@Bean
+	ResolvedRank resolvedRank(Environment environment) {
+		return RankResolution.resolve(System.getenv(), ResolutionSettings.from(environment::getProperty));
+	}
+
+	@Bean
+	RankAssignment rankAssignment(ResolvedRank resolved) {
+		return resolved.assignment();
+	}
+
+	@Bean
+	Timeouts timeouts(TimeoutProperties properties) {
+		return properties.timeouts();
+	}
+
+	@Bean
+	SharedToken sharedToken(SecurityProperties properties) {
+		return SharedToken.of(properties);
+	}
+
+	@Bean
+	ExposureCheck exposureCheck(SharedToken token, SecurityProperties properties) {
+		return new ExposureCheck(token, properties);
+	}
+
+	@Bean
+	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
+			SharedToken token, Timeouts timeouts, ExposureCheck exposure) {
+		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
+		return new EngineSettings(EngineSettings.DEFAULTS.backend(), rendezvous.jobId(), token.secret(),
+				resolved.generation(), rendezvous.bindAddress(), transport.advertisedHost(), transport.port(),
+				transport.congestionControl(), timeouts);
+	}
+
+}

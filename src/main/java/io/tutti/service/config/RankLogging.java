@@ -1,0 +1,67 @@
+package io.tutti.service.config;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionException;
+import io.tutti.launch.ResolutionSettings;
+
+import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
+import org.springframework.boot.context.logging.LoggingApplicationListener;
+import org.springframework.context.ApplicationListener;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.MapPropertySource;
+
+/**
+ * Sets how much a rank logs unless configuration says otherwise, and gives log lines the
+ * rank as {@code tutti.log.rank}. What a start-up failure is gets told by the command,
+ * once, so the framework's own report of it is off.
+ */
+public final class RankLogging implements ApplicationListener<ApplicationEnvironmentPreparedEvent>, Ordered {
+
+	/** Whether ranks other than 0 log only what is wrong. */
+	public static final String QUIET_OTHERS = "tutti.log.quiet-others";
+
+	/** Names this rank in log lines. */
+	static final String RANK = "tutti.log.rank";
+
+	@Override
+	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
+		ConfigurableEnvironment environment = event.getEnvironment();
+		environment.getPropertySources().addLast(new MapPropertySource("tuttiLogging", defaults(environment)));
+	}
+
+	private static Map<String, Object> defaults(ConfigurableEnvironment environment) {
+		Map<String, Object> defaults = new HashMap<>();
+		int rank = rank(environment);
+		boolean quiet = rank > 0 && environment.getProperty(QUIET_OTHERS, Boolean.class, false);
+		defaults.put(RANK, (rank < 0) ? "?" : rank);
+		defaults.put("logging.level.root", "warn");
+		defaults.put("logging.level.io.tutti", quiet ? "warn" : "info");
+		defaults.put("logging.level.org.springframework.boot.SpringApplication", "off");
+		defaults.put("logging.level.org.springframework.boot.diagnostics.LoggingFailureAnalysisReporter", "off");
+		defaults.put("logging.level.org.springframework.boot.web.server.servlet.context", "error");
+		return defaults;
+	}
+
+	/** A rank that cannot be resolved fails the start later, with its own message. */
+	private static int rank(ConfigurableEnvironment environment) {
+		try {
+			return RankResolution.resolve(System.getenv(), ResolutionSettings.from(environment::getProperty))
+				.assignment()
+				.rank();
+		}
+		catch (ResolutionException ex) {
+			return -1;
+		}
+	}
+
+	/** After the configuration was read, before logging is set up from it. */
+	@Override
+	public int getOrder() {
+		return LoggingApplicationListener.DEFAULT_ORDER - 1;
+	}
+
+}

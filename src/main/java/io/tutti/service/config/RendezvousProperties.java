@@ -1,0 +1,26 @@
+package io.tutti.service.config;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How ranks meet. Where they meet follows from who this rank is.
+ *
+ * @param jobId name of the job; ranks of another job are refused
+ * @param bindAddress where rank 0 listens, by default the meeting point's own address
+ * @param portOffset how far from {@code MASTER_PORT} ranks meet where torchrun's agent
+ * holds that port; read when the rank is resolved, 1 by default
+ */
+@ConfigurationProperties(prefix = "tutti.rendezvous", ignoreUnknownFields = false)
+public record RendezvousProperties(@DefaultValue("default") String jobId, @Nullable String bindAddress,
+		@Nullable Integer portOffset) {
+
+	public RendezvousProperties {
+		if (jobId.isBlank()) {
+			throw new IllegalArgumentException("job id must not be blank");
+		}
+	}
+
+}

@@ -1,0 +1,24 @@
+package io.tutti.service.config;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * What {@code serve} does.
+ *
+ * @param linger how long it stays answerable after its group broke; without limit by
+ * default
+ */
+@ConfigurationProperties(prefix = "tutti.serve", ignoreUnknownFields = false)
+public record ServeProperties(@Nullable Duration linger) {
+
+	public ServeProperties {
+		if (linger != null && linger.isNegative()) {
+			throw new IllegalArgumentException("linger must not be negative, got " + linger);
+		}
+	}
+
+}

@@ -1,0 +1,88 @@
+package io.tutti.service.config;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The job's shared secret, if it has one. Its text form hides it.
+ */
+public final class SharedToken {
+
+	/** Far more than a secret needs, far less than a file given by mistake. */
+	private static final int MAX_BYTES = 4096;
+
+	private final @Nullable String secret;
+
+	private SharedToken(@Nullable String secret) {
+		this.secret = secret;
+	}
+
+	/**
+	 * The token that properties name.
+	 * @throws ConfigurationException if it is blank, too long or cannot be read
+	 */
+	static SharedToken of(SecurityProperties properties) {
+		Path file = properties.tokenFile();
+		if (file != null) {
+			return new SharedToken(checked(read(file), "file " + file + " (tutti.security.token-file)"));
+		}
+		String token = properties.token();
+		return new SharedToken((token != null) ? checked(token, "tutti.security.token") : null);
+	}
+
+	/** Whether there is one. */
+	public boolean isSet() {
+		return this.secret != null;
+	}
+
+	/** Whether a candidate is the token; takes the same time wherever they differ. */
+	public boolean matches(String candidate) {
+		return this.secret != null && MessageDigest.isEqual(bytes(this.secret), bytes(candidate));
+	}
+
+	/** The token itself, for the handshake. */
+	@Nullable String secret() {
+		return this.secret;
+	}
+
+	private static String read(Path file) {
+		try {
+			if (Files.size(file) > MAX_BYTES) {
+				throw new ConfigurationException(
+						"token file " + file + " holds more than " + MAX_BYTES + " bytes: not a token",
+						"Check tutti.security.token-file");
+			}
+			return Files.readString(file);
+		}
+		catch (IOException ex) {
+			throw new ConfigurationException("token file " + file + " cannot be read: " + ex,
+					"Check tutti.security.token-file and the file's permissions", ex);
+		}
+	}
+
+	private static String checked(String token, String from) {
+		String stripped = token.strip();
+		if (stripped.isEmpty()) {
+			throw new ConfigurationException(from + " holds no token", "Put a secret there, or leave it unset");
+		}
+		if (bytes(stripped).length > MAX_BYTES) {
+			throw new ConfigurationException(from + " is longer than " + MAX_BYTES + " bytes", "Use a shorter secret");
+		}
+		return stripped;
+	}
+
+	private static byte[] bytes(String text) {
+		return text.getBytes(StandardCharsets.UTF_8);
+	}
+
+	@Override
+	public String toString() {
+		return "SharedToken[" + (isSet() ? "hidden" : "none") + "]";
+	}
+
+}

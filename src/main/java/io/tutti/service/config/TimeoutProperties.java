@@ -1,0 +1,44 @@
+package io.tutti.service.config;
+
+import java.time.Duration;
+
+import io.tutti.engine.Timeouts;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * How long each kind of wait may take.
+ *
+ * @param rendezvous until all ranks have met, 5 min by default
+ * @param collective one collective call, 10 min by default
+ * @param heartbeat silence after which a rank counts as lost, 30 s by default
+ * @param abort how long a rank that saw a failure waits for rank 0's verdict, 5 s by
+ * default
+ * @param drain from the request to stop until the group has ended, 30 s by default
+ */
+@ConfigurationProperties(prefix = "tutti.timeout", ignoreUnknownFields = false)
+public record TimeoutProperties(@Nullable Duration rendezvous, @Nullable Duration collective,
+		@Nullable Duration heartbeat, @Nullable Duration abort, @Nullable Duration drain) {
+
+	public TimeoutProperties {
+		timeouts(rendezvous, collective, heartbeat, abort, drain);
+	}
+
+	/** The timeouts as the engine takes them, checked against each other. */
+	Timeouts timeouts() {
+		return timeouts(this.rendezvous, this.collective, this.heartbeat, this.abort, this.drain);
+	}
+
+	private static Timeouts timeouts(@Nullable Duration rendezvous, @Nullable Duration collective,
+			@Nullable Duration heartbeat, @Nullable Duration abort, @Nullable Duration drain) {
+		return new Timeouts(orElse(rendezvous, Timeouts.DEFAULTS.rendezvous()),
+				orElse(collective, Timeouts.DEFAULTS.collective()), orElse(heartbeat, Timeouts.DEFAULTS.heartbeat()),
+				orElse(abort, Timeouts.DEFAULTS.abort()), orElse(drain, Timeouts.DEFAULTS.drain()));
+	}
+
+	private static Duration orElse(@Nullable Duration given, Duration otherwise) {
+		return (given != null) ? given : otherwise;
+	}
+
+}

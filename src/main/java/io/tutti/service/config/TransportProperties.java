@@ -1,0 +1,26 @@
+package io.tutti.service.config;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How ranks exchange data.
+ *
+ * @param port port for data connections, to which the local rank is added; 0 for the
+ * kernel's choice
+ * @param advertisedHost host that peers use to reach this rank, by default the local end
+ * of its connection to rank 0
+ * @param congestionControl TCP congestion control for connections inside one host, where
+ * the kernel offers it; {@code system} to leave it alone
+ */
+@ConfigurationProperties(prefix = "tutti.transport", ignoreUnknownFields = false)
+public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,
+		@DefaultValue("cubic") String congestionControl) {
+
+	public TransportProperties {
+		Ports.require("data port", port);
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.tutti.service.group;
+
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+
+/**
+ * Tells apart what breaks the group of all ranks from what only breaks another one.
+ */
+final class BreakListener implements CollectiveListener {
+
+	private final CollectiveListener log;
+
+	private final CompletableFuture<Failure> broken;
+
+	BreakListener(CollectiveListener log, CompletableFuture<Failure> broken) {
+		this.log = log;
+		this.broken = broken;
+	}
+
+	@Override
+	public void note(String message) {
+		this.log.note(message);
+	}
+
+	@Override
+	public void warn(String message) {
+		this.log.warn(message);
+	}
+
+	/** A lost peer breaks every group that holds it. */
+	@Override
+	public void broken(Failure failure) {
+		this.log.broken(failure);
+		if (failure.group().equals(Failure.WORLD) || failure.kind() == Failure.Kind.PEER_LOST) {
+			this.broken.completeAsync(() -> failure);
+		}
+	}
+
+}

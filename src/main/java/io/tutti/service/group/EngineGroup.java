@@ -1,0 +1,41 @@
+package io.tutti.service.group;
+
+import java.util.function.Consumer;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.rendezvous.ControlPlane;
+
+/**
+ * A group that the engine formed with other processes.
+ */
+record EngineGroup(Engine engine) implements JoinedGroup {
+
+	static JoinedGroup join(RankAssignment assignment, EngineSettings settings, CollectiveListener listener) {
+		return new EngineGroup(Engine.join(assignment, settings, listener));
+	}
+
+	@Override
+	public ProcessGroup world() {
+		return this.engine.world();
+	}
+
+	@Override
+	public ControlPlane control() {
+		return this.engine.control();
+	}
+
+	@Override
+	public void onDrain(Consumer<String> listener) {
+		this.engine.onDrain(listener);
+	}
+
+	@Override
+	public void close() {
+		this.engine.close();
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.tutti.service.group;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+
+/**
+ * The group of this application.
+ */
+@Configuration(proxyBeanMethods = false)
+class GroupConfiguration {
+
+	@Bean
+	@ConditionalOnMissingBean
+	GroupFactory groupFactory() {
+		return EngineGroup::join;
+	}
+
+	@Bean
+	CollectiveListener groupLog() {
+		return new GroupLog();
+	}
+
+	@Bean
+	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
+			CollectiveListener log) {
+		return new GroupLifecycle(assignment, settings, factory, log);
+	}
+
+}

@@ -1,0 +1,180 @@
+package io.tutti.service.group;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Joins the group when the application starts and leaves it when it stops. Joining waits
+ * for other processes, so it has a thread of its own and HTTP answers meanwhile. Safe for
+ * any number of threads.
+ */
+public final class GroupLifecycle implements SmartLifecycle {
+
+	/**
+	 * Between the two phases of the web server: joins once the port is bound; on the way
+	 * down requests are refused first, then the group is left, then the port is closed.
+	 */
+	static final int PHASE = WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE
+			+ (WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE
+					- WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE) / 2;
+
+	/** What a rendezvous gets to give its sockets back once it is interrupted. */
+	private static final Duration GIVE_UP = Duration.ofSeconds(1);
+
+	private final RankAssignment assignment;
+
+	private final EngineSettings settings;
+
+	private final GroupFactory factory;
+
+	private final CollectiveListener log;
+
+	private final CompletableFuture<JoinedGroup> formed = new CompletableFuture<>();
+
+	private final CompletableFuture<Failure> broken = new CompletableFuture<>();
+
+	private final AtomicBoolean left = new AtomicBoolean();
+
+	private @Nullable Thread joining;
+
+	private volatile boolean closed;
+
+	GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory, CollectiveListener log) {
+		this.assignment = assignment;
+		this.settings = settings;
+		this.factory = factory;
+		this.log = log;
+	}
+
+	/** The group once it has formed, or why it did not. */
+	public CompletableFuture<JoinedGroup> formed() {
+		return this.formed.copy();
+	}
+
+	/** What broke the group, if ever it breaks. */
+	public CompletableFuture<Failure> broken() {
+		return this.broken.copy();
+	}
+
+	/** Who this rank is. */
+	public RankAssignment assignment() {
+		return this.assignment;
+	}
+
+	/** Where the group stands. */
+	public GroupStatus status() {
+		if (this.closed) {
+			return GroupStatus.of(GroupState.CLOSED);
+		}
+		if (this.formed.isCompletedExceptionally()) {
+			return GroupStatus.neverFormed(this.formed.exceptionNow());
+		}
+		Failure failure = failure();
+		if (failure != null) {
+			return GroupStatus.broken(failure);
+		}
+		return GroupStatus.of(this.formed.isDone() ? GroupState.READY : GroupState.FORMING);
+	}
+
+	/**
+	 * The group, if it can be used.
+	 * @throws GroupUnavailableException if it is not ready
+	 */
+	public JoinedGroup ready() {
+		GroupStatus status = status();
+		JoinedGroup group = joined();
+		if (status.state() != GroupState.READY || group == null) {
+			throw new GroupUnavailableException(status, null);
+		}
+		return group;
+	}
+
+	/** The group if it has formed, broken or not; {@code null} otherwise. */
+	public @Nullable JoinedGroup joined() {
+		return (this.formed.isDone() && !this.formed.isCompletedExceptionally()) ? this.formed.resultNow() : null;
+	}
+
+	@Override
+	public synchronized void start() {
+		this.joining = Thread.ofPlatform()
+			.name("tutti-r" + this.assignment.rank() + "-rendezvous")
+			.daemon()
+			.start(this::join);
+	}
+
+	@Override
+	public void stop() {
+		Thread thread = close();
+		if (thread != null) {
+			thread.interrupt();
+			await(thread);
+		}
+		leave();
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.joining != null && !this.closed;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
+	}
+
+	private @Nullable Failure failure() {
+		JoinedGroup group = joined();
+		Failure seen = (group != null) ? group.world().failure() : null;
+		return (seen != null) ? seen : this.broken.getNow(null);
+	}
+
+	private void join() {
+		try {
+			adopt(this.factory.join(this.assignment, this.settings, new BreakListener(this.log, this.broken)));
+		}
+		catch (RuntimeException | LinkageError ex) {
+			this.formed.completeExceptionally(ex);
+		}
+	}
+
+	/** The application may have stopped while the ranks met. */
+	private void adopt(JoinedGroup group) {
+		this.formed.complete(group);
+		if (this.closed) {
+			leave();
+		}
+	}
+
+	private void leave() {
+		JoinedGroup group = joined();
+		if (group != null && this.left.compareAndSet(false, true)) {
+			group.close();
+		}
+	}
+
+	private synchronized @Nullable Thread close() {
+		this.closed = true;
+		return this.joining;
+	}
+
+	private static void await(Thread thread) {
+		try {
+			thread.join(GIVE_UP);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+}

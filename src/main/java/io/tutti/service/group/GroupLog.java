@@ -1,0 +1,25 @@
+package io.tutti.service.group;
+
+import io.tutti.engine.CollectiveListener;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes what the engine says to the log. A failure is told by the command that ends for
+ * it.
+ */
+final class GroupLog implements CollectiveListener {
+
+	private static final Logger log = LoggerFactory.getLogger(GroupLog.class);
+
+	@Override
+	public void note(String message) {
+		log.info(message);
+	}
+
+	@Override
+	public void warn(String message) {
+		log.warn(message);
+	}
+
+}

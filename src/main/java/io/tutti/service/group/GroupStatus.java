@@ -1,0 +1,29 @@
+package io.tutti.service.group;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.GroupState;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where this rank's group stands.
+ *
+ * @param state the state
+ * @param failure what broke the group, {@code null} while it is whole or if it never
+ * formed
+ * @param problem what is wrong in words, {@code null} while nothing is
+ */
+public record GroupStatus(GroupState state, @Nullable Failure failure, @Nullable String problem) {
+
+	static GroupStatus of(GroupState state) {
+		return new GroupStatus(state, null, null);
+	}
+
+	static GroupStatus broken(Failure failure) {
+		return new GroupStatus(GroupState.BROKEN, failure, failure.describe());
+	}
+
+	static GroupStatus neverFormed(Throwable cause) {
+		return new GroupStatus(GroupState.BROKEN, null, "the group did not form: " + cause.getMessage());
+	}
+
+}

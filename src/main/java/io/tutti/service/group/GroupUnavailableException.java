@@ -1,0 +1,33 @@
+package io.tutti.service.group;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The group cannot be asked for anything: it is still forming, is broken or was left.
+ */
+public final class GroupUnavailableException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final transient GroupStatus status;
+
+	public GroupUnavailableException(GroupStatus status, @Nullable Throwable cause) {
+		super(describe(status), cause);
+		this.status = status;
+	}
+
+	/** Where the group stood. */
+	public GroupStatus status() {
+		return this.status;
+	}
+
+	private static String describe(GroupStatus status) {
+		return switch (status.state()) {
+			case FORMING -> "the group has not formed yet";
+			case READY -> "the group is not available";
+			case BROKEN -> "the group is broken: " + status.problem();
+			case CLOSED -> "this rank has left the group";
+		};
+	}
+
+}

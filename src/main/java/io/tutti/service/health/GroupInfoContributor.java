@@ -1,0 +1,33 @@
+package io.tutti.service.health;
+
+import java.util.Map;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+
+import org.springframework.boot.actuate.info.Info;
+import org.springframework.boot.actuate.info.InfoContributor;
+import org.springframework.stereotype.Component;
+
+/**
+ * Adds the backend and the rank to the build's own information.
+ */
+@Component
+final class GroupInfoContributor implements InfoContributor {
+
+	private final RankAssignment assignment;
+
+	private final EngineSettings settings;
+
+	GroupInfoContributor(RankAssignment assignment, EngineSettings settings) {
+		this.assignment = assignment;
+		this.settings = settings;
+	}
+
+	@Override
+	public void contribute(Info.Builder builder) {
+		builder.withDetail("tutti", Map.of("backend", this.settings.backend(), "rank", this.assignment.rank(),
+				"worldSize", this.assignment.worldSize()));
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.tutti.service.rest;
+
+import java.util.List;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.tutti.engine.Failure;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.RankAssignment;
+import io.tutti.service.group.GroupStatus;
+import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The group as one of its ranks sees it.
+ *
+ * @param state where it stands
+ * @param rank this rank
+ * @param worldSize ranks in the group
+ * @param localRank place among the ranks of this host
+ * @param localWorldSize ranks on this host
+ * @param backend name of the backend
+ * @param generation which forming of the job this is; absent until it has formed
+ * @param problem what is wrong, in words; absent while nothing is
+ * @param lostRanks ranks that were lost; absent while none was
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+record GroupView(GroupState state, int rank, int worldSize, int localRank, int localWorldSize, String backend,
+		@Nullable Long generation, @Nullable String problem, @Nullable List<Integer> lostRanks) {
+
+	static GroupView of(GroupStatus status, RankAssignment who, String backend, @Nullable JoinedGroup joined) {
+		return new GroupView(status.state(), who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
+				backend, (joined != null) ? joined.world().generation() : null, status.problem(),
+				lost(status.failure()));
+	}
+
+	private static @Nullable List<Integer> lost(@Nullable Failure failure) {
+		return (failure != null && failure.kind() == Failure.Kind.PEER_LOST) ? failure.ranks() : null;
+	}
+
+}

@@ -1,0 +1,26 @@
+package io.tutti.service.rest;
+
+import tools.jackson.databind.DatabindException;
+import tools.jackson.databind.exc.MismatchedInputException;
+import tools.jackson.databind.exc.UnrecognizedPropertyException;
+
+/**
+ * Says which field of a body cannot be followed, in the caller's words and without names
+ * of classes.
+ */
+final class JsonMistake {
+
+	private JsonMistake() {
+	}
+
+	static String describe(DatabindException mistake) {
+		return switch (mistake) {
+			case UnrecognizedPropertyException unknown ->
+				"unknown field " + unknown.getPropertyName() + "; known are " + unknown.getKnownPropertyIds();
+			case MismatchedInputException _ when !mistake.getPath().isEmpty() ->
+				"field " + mistake.getPath().getLast().getPropertyName() + " has a value of the wrong type";
+			default -> "the body is not the JSON object that this endpoint takes";
+		};
+	}
+
+}

@@ -1,0 +1,97 @@
+package io.tutti.service.rest;
+
+import io.tutti.service.group.GroupUnavailableException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.core.exc.StreamConstraintsException;
+import tools.jackson.core.exc.StreamReadException;
+import tools.jackson.databind.DatabindException;
+
+import org.springframework.http.HttpHeaders;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.bind.annotation.ExceptionHandler;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.WebRequest;
+import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
+
+/**
+ * The one place that turns exceptions into problems. What nobody foresaw goes to the log
+ * and not into the body.
+ */
+@RestControllerAdvice
+final class ProblemAdvice extends ResponseEntityExceptionHandler {
+
+	private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
+
+	private final ProblemFactory problems;
+
+	ProblemAdvice(ProblemFactory problems) {
+		this.problems = problems;
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> unavailable(GroupUnavailableException ex) {
+		return answer(this.problems.unavailable(ex.status(), String.valueOf(ex.getMessage())));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> barrierFailed(BarrierFailedException ex) {
+		return answer(this.problems.barrier(ex));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> invalid(InvalidArgumentException ex) {
+		return answer(this.problems.problem(HttpStatus.UNPROCESSABLE_CONTENT, ProblemType.INVALID_ARGUMENT,
+				String.valueOf(ex.getMessage())));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> denied(AccessDeniedException ex) {
+		HttpStatus status = ex.presented() ? HttpStatus.FORBIDDEN : HttpStatus.UNAUTHORIZED;
+		ProblemDetail problem = this.problems.problem(status, ProblemType.AUTH_FAILED, String.valueOf(ex.getMessage()));
+		return ResponseEntity.status(status)
+			.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer")
+			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.body(problem);
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> unforeseen(RuntimeException ex) {
+		log.error("request failed", ex);
+		return answer(ProblemDetail.forStatus(HttpStatus.INTERNAL_SERVER_ERROR));
+	}
+
+	/**
+	 * A body that is no JSON is a bad request; one that is, but says something else than
+	 * the endpoint takes, a bad argument.
+	 */
+	@Override
+	protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(HttpMessageNotReadableException ex,
+			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+		ProblemDetail problem = switch (ex.getCause()) {
+			case StreamConstraintsException _ -> this.problems.problem(HttpStatus.CONTENT_TOO_LARGE,
+					ProblemType.INVALID_ARGUMENT, "the body is larger than this endpoint takes");
+			case StreamReadException _ -> malformed();
+			case DatabindException cause -> this.problems.problem(HttpStatus.UNPROCESSABLE_CONTENT,
+					ProblemType.INVALID_ARGUMENT, JsonMistake.describe(cause));
+			case null, default -> malformed();
+		};
+		return handleExceptionInternal(ex, problem, headers, HttpStatusCode.valueOf(problem.getStatus()), request);
+	}
+
+	private ProblemDetail malformed() {
+		return this.problems.problem(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT,
+				"the body is missing or is not valid JSON");
+	}
+
+	private static ResponseEntity<ProblemDetail> answer(ProblemDetail problem) {
+		return ResponseEntity.status(problem.getStatus()).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(problem);
+	}
+
+}

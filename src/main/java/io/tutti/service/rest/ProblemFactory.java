@@ -1,0 +1,83 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupStatus;
+import io.tutti.service.group.JoinedGroup;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.http.ProblemDetail;
+import org.springframework.stereotype.Component;
+
+/**
+ * Builds problems that say which rank of which group speaks.
+ */
+@Component
+final class ProblemFactory {
+
+	private final GroupLifecycle group;
+
+	ProblemFactory(GroupLifecycle group) {
+		this.group = group;
+	}
+
+	ProblemDetail problem(HttpStatus status, ProblemType type, String detail) {
+		ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, detail);
+		problem.setType(type.uri());
+		problem.setTitle(type.title());
+		problem.setProperty("rank", this.group.assignment().rank());
+		problem.setProperty("worldSize", this.group.assignment().worldSize());
+		JoinedGroup joined = this.group.joined();
+		if (joined != null) {
+			problem.setProperty("generation", joined.world().generation());
+		}
+		problem.setProperty("hint", type.hint());
+		return problem;
+	}
+
+	/** The group cannot be asked: still forming, broken or left. */
+	ProblemDetail unavailable(GroupStatus status, String detail) {
+		Failure failure = status.failure();
+		ProblemType type = (failure != null) ? ProblemType.of(failure.kind()) : ProblemType.GROUP_NOT_FORMED;
+		ProblemDetail problem = problem(HttpStatus.SERVICE_UNAVAILABLE, type, detail);
+		problem.setProperty("state", status.state());
+		if (failure != null) {
+			describe(problem, failure);
+		}
+		return problem;
+	}
+
+	/** A labelled barrier was broken: 504 for those who had come, 409 for a late rank. */
+	ProblemDetail barrier(BarrierFailedException ex) {
+		BarrierOutcome outcome = ex.outcome();
+		HttpStatus status = (outcome.result() == BarrierOutcome.Result.LATE) ? HttpStatus.CONFLICT
+				: HttpStatus.GATEWAY_TIMEOUT;
+		ProblemDetail problem = problem(status, ProblemType.COLLECTIVE_TIMEOUT, String.valueOf(ex.getMessage()));
+		problem.setProperty("collective", "barrier");
+		problem.setProperty("label", outcome.label());
+		problem.setProperty("round", outcome.round());
+		problem.setProperty("arrived", outcome.arrived());
+		problem.setProperty("missingRanks", outcome.missingRanks());
+		times(problem, Duration.ofMillis(outcome.waitedMillis()), ex.timeout());
+		return problem;
+	}
+
+	private static void describe(ProblemDetail problem, Failure failure) {
+		problem.setProperty("group", failure.group());
+		if (failure.collective() != null) {
+			problem.setProperty("collective", failure.collective().label());
+			problem.setProperty("sequence", failure.sequence());
+			times(problem, failure.elapsed(), failure.timeout());
+		}
+		problem.setProperty("missingRanks", failure.ranks());
+	}
+
+	private static void times(ProblemDetail problem, Duration elapsed, Duration timeout) {
+		problem.setProperty("elapsedMs", elapsed.toMillis());
+		problem.setProperty("timeoutMs", timeout.toMillis());
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.service.rest;
+
+import java.net.URI;
+import java.util.Locale;
+
+import io.tutti.engine.Failure;
+
+/**
+ * What a problem is about, as its {@code type} says.
+ */
+enum ProblemType {
+
+	COLLECTIVE_TIMEOUT("A deadline passed",
+			"Look at the missing ranks: they are stopped, slow or elsewhere in the program"),
+	COLLECTIVE_MISMATCH("Ranks called different collectives",
+			"Every rank must issue the same collectives in the same order"),
+	PEER_LOST("A rank was lost", "Look at the log of the lost rank; the group must be formed anew"),
+	GROUP_ABORTED("The group was aborted", "Start the job again when the reason is gone"),
+	GROUP_NOT_FORMED("The group has not formed", "Try again when /actuator/health/readiness is UP"),
+	AUTH_FAILED("Not allowed", "Send the job's token as Authorization: Bearer"),
+	INVALID_ARGUMENT("The request cannot be followed", "Correct the request; it was not carried out");
+
+	private final String title;
+
+	private final String hint;
+
+	ProblemType(String title, String hint) {
+		this.title = title;
+		this.hint = hint;
+	}
+
+	/** The problem that stands for the failure of a group. */
+	static ProblemType of(Failure.Kind kind) {
+		return switch (kind) {
+			case TIMEOUT -> COLLECTIVE_TIMEOUT;
+			case MISMATCH -> COLLECTIVE_MISMATCH;
+			case PEER_LOST -> PEER_LOST;
+			case ABORTED -> GROUP_ABORTED;
+		};
+	}
+
+	URI uri() {
+		return URI.create("urn:tutti:problem:" + name().toLowerCase(Locale.ROOT).replace('_', '-'));
+	}
+
+	String title() {
+		return this.title;
+	}
+
+	String hint() {
+		return this.hint;
+	}
+
+}

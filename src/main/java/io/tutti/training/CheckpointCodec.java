@@ -1,0 +1,118 @@
+package io.tutti.training;
+
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * A checkpoint as bytes: {@code TUTTICKP}, version, SHA-256 of the rest; then the job as
+ * text, the step, the epoch so far, the parameters and the optimizer, each behind its
+ * length. Numbers are big endian, parameters in native order.
+ */
+final class CheckpointCodec {
+
+	private static final byte[] MAGIC = "TUTTICKP".getBytes(StandardCharsets.US_ASCII);
+
+	private static final int VERSION = 1;
+
+	private static final int HEADER_BYTES = MAGIC.length + Integer.BYTES + Sha256.BYTES;
+
+	private CheckpointCodec() {
+	}
+
+	static byte[] encode(Checkpoint checkpoint) {
+		byte[] body = body(checkpoint);
+		return ByteBuffer.allocate(HEADER_BYTES + body.length)
+			.put(MAGIC)
+			.putInt(VERSION)
+			.put(Sha256.newDigest().digest(body))
+			.put(body)
+			.array();
+	}
+
+	/**
+	 * Reads what {@link #encode} wrote.
+	 * @throws IllegalArgumentException if it is damaged or no checkpoint; says which
+	 */
+	static Checkpoint decode(byte[] content) {
+		if (content.length < HEADER_BYTES || !startsWithMagic(content)) {
+			throw new IllegalArgumentException("it is no Tutti checkpoint");
+		}
+		ByteBuffer buffer = ByteBuffer.wrap(content).position(MAGIC.length);
+		int version = buffer.getInt();
+		if (version != VERSION) {
+			throw new IllegalArgumentException(
+					"it is of version " + version + ", and only " + VERSION + " is read here");
+		}
+		byte[] expected = new byte[Sha256.BYTES];
+		buffer.get(expected);
+		MessageDigest digest = Sha256.newDigest();
+		digest.update(buffer.duplicate());
+		if (!MessageDigest.isEqual(expected, digest.digest())) {
+			throw new IllegalArgumentException("it is truncated or damaged: its SHA-256 does not match");
+		}
+		try {
+			return decodeBody(buffer);
+		}
+		catch (BufferUnderflowException ex) {
+			throw new IllegalArgumentException("it ends too early", ex);
+		}
+	}
+
+	private static boolean startsWithMagic(byte[] content) {
+		return ByteBuffer.wrap(content, 0, MAGIC.length).equals(ByteBuffer.wrap(MAGIC));
+	}
+
+	private static byte[] body(Checkpoint checkpoint) {
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		try (DataOutputStream output = new DataOutputStream(bytes)) {
+			write(output, checkpoint.job().text().getBytes(StandardCharsets.UTF_8));
+			output.writeLong(checkpoint.progress().step());
+			output.writeDouble(checkpoint.progress().epochLoss());
+			output.writeLong(checkpoint.progress().epochSamples());
+			output.writeInt(checkpoint.parameters().size());
+			for (byte[] parameter : checkpoint.parameters()) {
+				write(output, parameter);
+			}
+			write(output, checkpoint.optimizer());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("writing to memory failed", ex);
+		}
+		return bytes.toByteArray();
+	}
+
+	private static void write(DataOutputStream output, byte[] bytes) throws IOException {
+		output.writeInt(bytes.length);
+		output.write(bytes);
+	}
+
+	private static Checkpoint decodeBody(ByteBuffer buffer) {
+		JobFingerprint job = JobFingerprint.parse(new String(read(buffer), StandardCharsets.UTF_8));
+		Progress progress = new Progress(buffer.getLong(), buffer.getDouble(), buffer.getLong());
+		int count = buffer.getInt();
+		List<byte[]> parameters = new ArrayList<>();
+		for (int index = 0; index < count; index++) {
+			parameters.add(read(buffer));
+		}
+		return new Checkpoint(job, progress, parameters, read(buffer));
+	}
+
+	private static byte[] read(ByteBuffer buffer) {
+		int length = buffer.getInt();
+		if (length < 0 || length > buffer.remaining()) {
+			throw new BufferUnderflowException();
+		}
+		byte[] bytes = new byte[length];
+		buffer.get(bytes);
+		return bytes;
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.tutti.training;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+
+/**
+ * What rank 0 found in place of a checkpoint, and tells the others.
+ *
+ * @param kind what it found
+ * @param content the checkpoint, or the reason why it is refused
+ */
+record CheckpointFinding(Kind kind, byte[] content) {
+
+	/** What can be found. */
+	enum Kind {
+
+		/** No file. */
+		ABSENT,
+		/** A checkpoint of this very job. */
+		PRESENT,
+		/** A file that this job cannot continue from. */
+		REFUSED
+
+	}
+
+	/** Nothing is there. */
+	static final CheckpointFinding NOTHING = new CheckpointFinding(Kind.ABSENT, new byte[0]);
+
+	/** Largest content: an array's limit, less its rounding up. */
+	static final int MAX_BYTES = Integer.MAX_VALUE - 64;
+
+	static CheckpointFinding present(byte[] content) {
+		return new CheckpointFinding(Kind.PRESENT, content);
+	}
+
+	static CheckpointFinding refused(String reason) {
+		return new CheckpointFinding(Kind.REFUSED, reason.getBytes(StandardCharsets.UTF_8));
+	}
+
+	/** The content as text. */
+	String text() {
+		return new String(this.content, StandardCharsets.UTF_8);
+	}
+
+	/** Gives every rank rank 0's finding. A collective call. */
+	CheckpointFinding broadcast(ProcessGroup group) {
+		int[] header = { this.kind.ordinal(), this.content.length };
+		group.broadcast(MemorySegment.ofArray(header), DataType.INT32, 0);
+		int length = header[1];
+		if (length < 0 || length > MAX_BYTES) {
+			throw new IllegalStateException("rank 0 announced a checkpoint of " + length + " bytes");
+		}
+		byte[] padded = Arrays.copyOf(this.content, (length + Integer.BYTES - 1) / Integer.BYTES * Integer.BYTES);
+		if (length > 0) {
+			group.broadcast(MemorySegment.ofArray(padded), DataType.INT32, 0);
+		}
+		return new CheckpointFinding(Kind.values()[header[0]], Arrays.copyOf(padded, length));
+	}
+
+}

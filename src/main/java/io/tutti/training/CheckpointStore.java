@@ -1,0 +1,95 @@
+package io.tutti.training;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import io.tutti.engine.ProcessGroup;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The checkpoint of a job, which lies on rank 0's disk alone.
+ */
+final class CheckpointStore {
+
+	/** Name of the one file in the directory. */
+	static final String FILE_NAME = "checkpoint.tutti";
+
+	private final ProcessGroup group;
+
+	private final Path directory;
+
+	private final Path file;
+
+	CheckpointStore(ProcessGroup group, Path directory) {
+		this.group = group;
+		this.directory = directory;
+		this.file = directory.resolve(FILE_NAME);
+	}
+
+	Path file() {
+		return this.file;
+	}
+
+	/**
+	 * Keeps a checkpoint; the one before is there until this one is whole. For rank 0.
+	 * @throws CheckpointException if it cannot be written
+	 */
+	void keep(Checkpoint checkpoint) {
+		try {
+			AtomicFile.write(this.file, CheckpointCodec.encode(checkpoint));
+		}
+		catch (IOException ex) {
+			throw CheckpointException.notKept("cannot keep checkpoint " + this.file + " of step "
+					+ checkpoint.progress().step() + ": " + ex + "; the one before is untouched", ex);
+		}
+	}
+
+	/**
+	 * Gives every rank rank 0's checkpoint, or none. A collective call.
+	 * @throws CheckpointException on every rank, if there is one that this job cannot
+	 * continue from
+	 */
+	@Nullable Checkpoint restore(JobFingerprint job) {
+		CheckpointFinding finding = (this.group.rank() == 0) ? read(job) : CheckpointFinding.NOTHING;
+		finding = finding.broadcast(this.group);
+		return switch (finding.kind()) {
+			case ABSENT -> null;
+			case REFUSED -> throw CheckpointException.refused(finding.text());
+			case PRESENT -> CheckpointCodec.decode(finding.content());
+		};
+	}
+
+	private CheckpointFinding read(JobFingerprint job) {
+		try {
+			Files.createDirectories(this.directory);
+			if (!Files.exists(this.file)) {
+				return CheckpointFinding.NOTHING;
+			}
+			if (Files.size(this.file) > CheckpointFinding.MAX_BYTES) {
+				return CheckpointFinding
+					.refused("checkpoint " + this.file + " is larger than " + CheckpointFinding.MAX_BYTES + " bytes");
+			}
+			return judge(Files.readAllBytes(this.file), job);
+		}
+		catch (IOException ex) {
+			return CheckpointFinding.refused("cannot read checkpoint " + this.file + ": " + ex);
+		}
+	}
+
+	private CheckpointFinding judge(byte[] content, JobFingerprint job) {
+		String advice = "; give another directory, or move the file away to start afresh";
+		try {
+			JobFingerprint kept = CheckpointCodec.decode(content).job();
+			return job.firstDifference(kept)
+				.map((value) -> CheckpointFinding.refused("checkpoint " + this.file + " is of another job: it has "
+						+ kept.describe(value.name()) + ", this job has " + value + advice))
+				.orElseGet(() -> CheckpointFinding.present(content));
+		}
+		catch (IllegalArgumentException ex) {
+			return CheckpointFinding
+				.refused("cannot continue from checkpoint " + this.file + ": " + ex.getMessage() + advice);
+		}
+	}
+
+}

@@ -1,0 +1,30 @@
+package io.tutti.training;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+
+/**
+ * The data set that comes along: 1797 images of handwritten digits, 8 by 8 pixels. See
+ * {@code digits.txt} beside it for whose work it is.
+ */
+final class Digits {
+
+	private static final String RESOURCE = "digits.csv.gz";
+
+	private Digits() {
+	}
+
+	static Dataset read() {
+		try (InputStream stream = Digits.class.getResourceAsStream(RESOURCE)) {
+			if (stream == null) {
+				throw new IllegalStateException("the digits (" + RESOURCE + ") are missing from the class path");
+			}
+			return TableReader.read(RESOURCE, stream);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("cannot read " + RESOURCE, ex);
+		}
+	}
+
+}

@@ -1,0 +1,157 @@
+package io.tutti.training;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.ProcessGroup;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+
+/**
+ * Keeps the replicas of a model the same on every rank, by giving each rank the combined
+ * gradient of all.
+ * <p>
+ * On construction every rank takes rank 0's parameters and buffers, and the gradients
+ * move into a few flat buckets of native memory. From then on a step is
+ *
+ * <pre>
+ * replicas.zeroGradients();
+ * loss.backward();
+ * replicas.synchronizeGradients();
+ * optimizer.step();
+ * </pre>
+ *
+ * Buckets are reduced in place, in the same order on every rank, and by default while the
+ * backward pass is still computing the gradients of earlier layers. A rank that has
+ * nothing to learn from in a step leaves {@code backward()} out and joins with zeros; so
+ * does a parameter that a rank's loss does not depend on. Buffers are the same only at
+ * the start: what a batch normalisation gathers afterwards is each rank's own.
+ * <p>
+ * Parameters must be float32 in main memory; those that need no gradient are left alone.
+ * The model must not get or lose parameters, and none may be replaced. Used by one thread
+ * at a time. A {@link io.tutti.engine.CollectiveException} means that the group is
+ * broken.
+ */
+public final class DistributedDataParallel implements AutoCloseable {
+
+	private final TensorVector parameters;
+
+	private final long parameterCount;
+
+	private final GradientBuckets buckets;
+
+	private boolean closed;
+
+	/**
+	 * Wraps a model with {@link DataParallelSettings#defaults()}.
+	 * @see #DistributedDataParallel(ProcessGroup, Module, DataParallelSettings)
+	 */
+	public DistributedDataParallel(ProcessGroup group, Module module) {
+		this(group, module, DataParallelSettings.defaults());
+	}
+
+	/**
+	 * Wraps a model. A collective call: every rank wraps its replica at the same place in
+	 * the group's order.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param module the user's own model, which stays the user's
+	 * @param settings the same on every rank
+	 * @throws IllegalArgumentException if the model has nothing to learn, or a parameter
+	 * that is not float32 in main memory
+	 * @throws ReplicaMismatchException if the ranks' models or settings differ
+	 */
+	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
+		this.parameters = module.parameters();
+		this.parameters.retainReference();
+		List<Tensor> learning = learning(this.parameters);
+		this.parameterCount = learning.stream().mapToLong(Tensor::numel).sum();
+		try (TensorVector moduleBuffers = module.buffers()) {
+			List<Tensor> all = new ArrayList<>(tensors(this.parameters));
+			all.addAll(tensors(moduleBuffers));
+			ReplicaLayout.requireSame(group, all, settings);
+			all.forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
+		}
+		this.buckets = new GradientBuckets(group, learning, settings);
+	}
+
+	/**
+	 * Sets all gradients to zero, as a step begins. {@code Optimizer.zero_grad()} does as
+	 * well, but makes each gradient be copied into its bucket again.
+	 */
+	public void zeroGradients() {
+		requireOpen();
+		this.buckets.zero();
+	}
+
+	/**
+	 * Waits until every gradient is the combination of all ranks' gradients. A collective
+	 * call: every rank makes it once per step, after its backward pass if it has one.
+	 * @throws IllegalStateException if overlap is on and there was more than one backward
+	 * pass since the last call
+	 */
+	public void synchronizeGradients() {
+		requireOpen();
+		this.buckets.synchronize();
+	}
+
+	/** How many values the model learns. */
+	public long parameterCount() {
+		return this.parameterCount;
+	}
+
+	/** How many buckets the gradients lie in. */
+	public int bucketCount() {
+		return this.buckets.count();
+	}
+
+	/** Bytes of gradients that this rank has given to all-reduces. */
+	public long allReducedBytes() {
+		return this.buckets.allReducedBytes();
+	}
+
+	/**
+	 * Nanoseconds that {@link #synchronizeGradients()} has taken: communication that did
+	 * not hide behind a backward pass.
+	 */
+	public long waitedNanos() {
+		return this.buckets.waitedNanos();
+	}
+
+	/**
+	 * Gives the buckets' memory back: the parameters keep their values and have no
+	 * gradients. Does nothing the second time.
+	 */
+	@Override
+	public void close() {
+		if (this.closed) {
+			return;
+		}
+		this.closed = true;
+		this.buckets.close();
+		this.parameters.releaseReference();
+	}
+
+	private void requireOpen() {
+		if (this.closed) {
+			throw new IllegalStateException("this DistributedDataParallel is closed");
+		}
+	}
+
+	private static List<Tensor> learning(TensorVector parameters) {
+		List<Tensor> learning = tensors(parameters).stream().filter(Tensor::requires_grad).toList();
+		if (learning.isEmpty()) {
+			throw new IllegalArgumentException("the model has no parameter that requires a gradient");
+		}
+		for (Tensor parameter : learning) {
+			GradientBuckets.requireSuitable(parameter);
+		}
+		return learning;
+	}
+
+	/** The tensors, which live as long as the vector. */
+	private static List<Tensor> tensors(TensorVector vector) {
+		return List.of(vector.get());
+	}
+
+}

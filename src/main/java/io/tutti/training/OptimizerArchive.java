@@ -1,0 +1,55 @@
+package io.tutti.training;
+
+import java.io.ByteArrayOutputStream;
+
+import org.bytedeco.javacpp.BytePointer;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.ArchiveWriter;
+import org.bytedeco.pytorch.InputArchive;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OutputArchive;
+
+/**
+ * An optimizer's state as bytes, in libtorch's own archive format.
+ */
+final class OptimizerArchive {
+
+	private OptimizerArchive() {
+	}
+
+	static byte[] save(Optimizer optimizer) {
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		try (OutputArchive archive = new OutputArchive(); Writer writer = new Writer(bytes)) {
+			optimizer.save(archive);
+			archive.save_to(writer);
+		}
+		return bytes.toByteArray();
+	}
+
+	static void load(Optimizer optimizer, byte[] bytes) {
+		try (InputArchive archive = new InputArchive(); BytePointer memory = new BytePointer(bytes)) {
+			archive.load_from(memory, bytes.length);
+			optimizer.load(archive);
+		}
+	}
+
+	/** Takes the pieces of an archive as libtorch writes them. */
+	private static final class Writer extends ArchiveWriter {
+
+		private final ByteArrayOutputStream bytes;
+
+		Writer(ByteArrayOutputStream bytes) {
+			this.bytes = bytes;
+		}
+
+		@Override
+		public long call(Pointer piece, long size) {
+			byte[] copy = new byte[Math.toIntExact(size)];
+			new BytePointer(piece).get(copy);
+			this.bytes.write(copy, 0, copy.length);
+			return size;
+		}
+
+	}
+
+}

@@ -1,0 +1,49 @@
+package io.tutti.training;
+
+import java.util.List;
+
+import io.tutti.engine.ProcessGroup;
+
+/**
+ * What every rank must hold alike.
+ */
+final class ParameterAgreement {
+
+	private ParameterAgreement() {
+	}
+
+	/**
+	 * Compares the hash of the parameters with the other ranks'. A collective call.
+	 * @return the hashes by rank: all equal
+	 * @throws ReplicaMismatchException if they are not
+	 */
+	static List<String> require(ProcessGroup group, String sha256) {
+		List<String> hashes = TextGather.allGather(group, sha256);
+		for (int rank = 1; rank < hashes.size(); rank++) {
+			if (!hashes.get(rank).equals(hashes.getFirst())) {
+				throw new ReplicaMismatchException("the replicas drifted apart: the parameters' SHA-256 is "
+						+ hashes.get(rank) + " on rank " + rank + ", but " + hashes.getFirst() + " on rank 0");
+			}
+		}
+		return hashes;
+	}
+
+	/**
+	 * Compares what the ranks were asked to do. A collective call.
+	 * @throws ReplicaMismatchException if a rank was asked otherwise; names rank and
+	 * value
+	 */
+	static void require(ProcessGroup group, JobFingerprint asked) {
+		List<String> all = TextGather.allGather(group, asked.text());
+		JobFingerprint first = JobFingerprint.parse(all.getFirst());
+		for (int rank = 1; rank < all.size(); rank++) {
+			int other = rank;
+			JobFingerprint its = JobFingerprint.parse(all.get(rank));
+			first.firstDifference(its).ifPresent((value) -> {
+				throw new ReplicaMismatchException("the ranks were given different jobs: rank " + other + " has "
+						+ its.describe(value.name()) + ", but rank 0 has " + value);
+			});
+		}
+	}
+
+}

@@ -1,0 +1,146 @@
+package io.tutti.training;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.ProcessGroup;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.CrossEntropyLossOptions;
+import org.bytedeco.pytorch.LongOptional;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.bytedeco.pytorch.kSum;
+
+/**
+ * This rank's copy of the model with its optimizer: learns from a share of a batch, and
+ * tells the classes of test samples.
+ */
+final class Replica implements AutoCloseable {
+
+	private static final double MOMENTUM = 0.9;
+
+	/** Rows that are tried at once, so that a large table needs no large memory. */
+	private static final int TEST_ROWS = 1024;
+
+	private final Classifier classifier;
+
+	private final TensorVector parameters;
+
+	private final SGD optimizer;
+
+	private final DistributedDataParallel replicas;
+
+	/** Builds the replica; every rank then holds rank 0's. A collective call. */
+	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options) {
+		this.classifier = new Classifier(columns, classes, options.seed());
+		this.parameters = this.classifier.parameters();
+		SGDOptions settings = new SGDOptions(options.learningRate());
+		settings.momentum().put(MOMENTUM);
+		this.optimizer = new SGD(this.parameters, settings);
+		this.replicas = new DistributedDataParallel(group, this.classifier,
+				DataParallelSettings.defaults().withScaling(GradientScaling.SUM));
+	}
+
+	DistributedDataParallel replicas() {
+		return this.replicas;
+	}
+
+	/**
+	 * Learns from this rank's share of a global batch; a collective call, also with an
+	 * empty share.
+	 * @return sum of the share's losses, before the step
+	 */
+	double learn(SampleTensors samples, int[] order, Share share, int globalBatch) {
+		try (PointerScope _ = new PointerScope()) {
+			this.replicas.zeroGradients();
+			double loss = (share.size() > 0) ? backward(samples, order, share, globalBatch) : 0;
+			this.replicas.synchronizeGradients();
+			this.optimizer.step();
+			return loss;
+		}
+	}
+
+	/**
+	 * Differentiates the sum of losses over the size of the batch that all ranks share.
+	 */
+	private double backward(SampleTensors samples, int[] order, Share share, int globalBatch) {
+		CrossEntropyLossOptions sum = new CrossEntropyLossOptions();
+		sum.reduction().put(new kSum());
+		Tensor indices = SampleTensors.indices(order, share);
+		Tensor scores = this.classifier.forward(samples.features(indices));
+		Tensor loss = torch.cross_entropy(scores, samples.labels(indices), sum);
+		loss.div(new Scalar((double) globalBatch)).backward();
+		return loss.item_double();
+	}
+
+	/** How many samples of a share are told right. */
+	long countCorrect(SampleTensors samples, Share share) {
+		long correct = 0;
+		for (int from = share.from(); from < share.to(); from += TEST_ROWS) {
+			correct += countCorrectAtOnce(samples, new Share(from, Math.min(from + TEST_ROWS, share.to())));
+		}
+		return correct;
+	}
+
+	private long countCorrectAtOnce(SampleTensors samples, Share share) {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			Tensor told = this.classifier.forward(samples.features(share)).argmax(new LongOptional(1), false);
+			return told.eq(samples.labels(share)).sum().item_long();
+		}
+	}
+
+	/** The parameters' bytes, for a checkpoint. */
+	List<byte[]> parameterBytes() {
+		List<byte[]> bytes = new ArrayList<>();
+		for (MemorySegment memory : parameterMemory()) {
+			bytes.add(memory.toArray(ValueLayout.JAVA_BYTE));
+		}
+		return bytes;
+	}
+
+	/** The optimizer's state, for a checkpoint. */
+	byte[] optimizerBytes() {
+		return OptimizerArchive.save(this.optimizer);
+	}
+
+	/** Takes the state of a checkpoint of the same model. */
+	void restore(List<byte[]> parameterBytes, byte[] optimizerBytes) {
+		List<MemorySegment> memory = parameterMemory();
+		for (int index = 0; index < memory.size(); index++) {
+			memory.get(index).copyFrom(MemorySegment.ofArray(parameterBytes.get(index)));
+		}
+		OptimizerArchive.load(this.optimizer, optimizerBytes);
+	}
+
+	/** SHA-256 over all parameters, in hexadecimal. */
+	String parameterSha256() {
+		MessageDigest digest = Sha256.newDigest();
+		parameterMemory().forEach((memory) -> digest.update(memory.asByteBuffer()));
+		return Sha256.hex(digest);
+	}
+
+	private List<MemorySegment> parameterMemory() {
+		List<MemorySegment> memory = new ArrayList<>();
+		for (long index = 0; index < this.parameters.size(); index++) {
+			memory.add(TensorMemory.of(this.parameters.get(index)));
+		}
+		return memory;
+	}
+
+	@Override
+	public void close() {
+		this.replicas.close();
+		this.optimizer.close();
+		this.parameters.close();
+		this.classifier.close();
+	}
+
+}

@@ -1,0 +1,58 @@
+package io.tutti.training;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.tutti.engine.ProcessGroup;
+import org.bytedeco.pytorch.LongArrayRef;
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * The shapes of a model's tensors, which must be the same on every rank: gradients are
+ * added by their place in memory.
+ */
+final class ReplicaLayout {
+
+	private ReplicaLayout() {
+	}
+
+	/**
+	 * Compares a layout with the other ranks'. A collective call.
+	 * @throws ReplicaMismatchException if a rank's differs; names that rank and both
+	 * layouts
+	 */
+	static void requireSame(ProcessGroup group, List<Tensor> tensors, DataParallelSettings settings) {
+		List<String> layouts = TextGather.allGather(group, describe(tensors, settings));
+		for (int rank = 1; rank < layouts.size(); rank++) {
+			if (!layouts.get(rank).equals(layouts.getFirst())) {
+				throw new ReplicaMismatchException("the replicas differ: rank " + rank + " holds " + layouts.get(rank)
+						+ ", but rank 0 holds " + layouts.getFirst());
+			}
+		}
+	}
+
+	private static String describe(List<Tensor> tensors, DataParallelSettings settings) {
+		long values = tensors.stream().mapToLong(Tensor::numel).sum();
+		return tensors.size() + " tensors of " + values + " values ("
+				+ tensors.stream().map(ReplicaLayout::describe).collect(Collectors.joining(", ")) + "), "
+				+ (settings.overlap() ? "overlapped " : "") + "buckets of " + settings.bucketBytes() + " bytes, "
+				+ settings.scaling();
+	}
+
+	private static String describe(Tensor tensor) {
+		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + shape(tensor);
+	}
+
+	/** A tensor's shape, such as {@code 128x64}; a scalar's is empty. */
+	static String shape(Tensor tensor) {
+		List<String> sizes = new ArrayList<>();
+		try (LongArrayRef dimensions = tensor.sizes()) {
+			for (int index = 0; index < dimensions.size(); index++) {
+				sizes.add(Long.toString(dimensions.get(index)));
+			}
+		}
+		return String.join("x", sizes);
+	}
+
+}

@@ -1,0 +1,55 @@
+package io.tutti.training;
+
+import java.util.Arrays;
+
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * A data set as tensors: one row of features per sample, and its class.
+ */
+final class SampleTensors implements AutoCloseable {
+
+	private final Tensor features;
+
+	private final Tensor labels;
+
+	SampleTensors(Dataset data) {
+		try (Tensor flat = torch.tensor(data.features())) {
+			this.features = flat.view(data.rows(), data.columns());
+		}
+		this.labels = torch.tensor(Arrays.stream(data.labels()).asLongStream().toArray());
+	}
+
+	/** Features of the samples at some positions of an order. */
+	Tensor features(Tensor indices) {
+		return this.features.index_select(0, indices);
+	}
+
+	/** Classes of the samples at some positions of an order. */
+	Tensor labels(Tensor indices) {
+		return this.labels.index_select(0, indices);
+	}
+
+	/** Features of a range of samples, without a copy. */
+	Tensor features(Share share) {
+		return this.features.narrow(0, share.from(), share.size());
+	}
+
+	/** Classes of a range of samples, without a copy. */
+	Tensor labels(Share share) {
+		return this.labels.narrow(0, share.from(), share.size());
+	}
+
+	/** Which samples a share of an order names. */
+	static Tensor indices(int[] order, Share share) {
+		return torch.tensor(Arrays.stream(order, share.from(), share.to()).asLongStream().toArray());
+	}
+
+	@Override
+	public void close() {
+		this.features.close();
+		this.labels.close();
+	}
+
+}

@@ -1,0 +1,14 @@
+package io.tutti.training;
+
+/**
+ * The loss is no longer a number. Thrown on every rank after the same step.
+ */
+public final class TrainingDivergedException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	TrainingDivergedException(String message) {
+		super(message);
+	}
+
+}

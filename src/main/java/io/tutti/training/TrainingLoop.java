@@ -1,0 +1,172 @@
+package io.tutti.training;
+
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.tutti.engine.ProcessGroup;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Goes through the steps of a job in lockstep with the other ranks, from where a
+ * checkpoint left off until the end or until a rank asks to stop.
+ */
+final class TrainingLoop implements AutoCloseable {
+
+	private static final String ANOTHER_RANK = "another rank asked to stop";
+
+	private final ProcessGroup group;
+
+	private final TrainingOptions options;
+
+	private final TrainingListener listener;
+
+	private final AtomicReference<@Nullable String> stopReason;
+
+	private final BatchSchedule schedule;
+
+	private final Replica replica;
+
+	private final StepExchange exchange;
+
+	private final TestRun test;
+
+	private final SampleTensors samples;
+
+	private final @Nullable CheckpointStore checkpoints;
+
+	private final JobFingerprint job;
+
+	private Progress progress = Progress.NONE;
+
+	private boolean stopped;
+
+	private long trainedSamples;
+
+	private long trainingNanos;
+
+	TrainingLoop(ProcessGroup group, TrainingOptions options, TrainingListener listener,
+			AtomicReference<@Nullable String> stopReason, JobFingerprint job, DataSplit split) {
+		this.group = group;
+		this.options = options;
+		this.listener = listener;
+		this.stopReason = stopReason;
+		this.job = job;
+		Dataset training = split.training();
+		this.schedule = new BatchSchedule(training.rows(), options.globalBatch(), group.worldSize(), options.seed());
+		this.samples = new SampleTensors(training);
+		this.exchange = new StepExchange(group);
+		this.replica = new Replica(group, training.columns(), training.classes(), options);
+		this.test = new TestRun(group, split.test(), this.replica, this.exchange);
+		this.checkpoints = (options.checkpointDirectory() != null)
+				? new CheckpointStore(group, options.checkpointDirectory()) : null;
+	}
+
+	/** Takes up the checkpoint, if there is one, and tells what is to come. */
+	void restore(String data) {
+		Checkpoint kept = (this.checkpoints != null) ? this.checkpoints.restore(this.job) : null;
+		if (kept != null) {
+			this.replica.restore(kept.parameters(), kept.optimizer());
+			this.progress = kept.progress();
+		}
+		this.listener.started(new TrainingPlan(this.group.rank(), this.group.worldSize(), this.group.backend(), data,
+				this.schedule.samples(), this.test.samples(), this.replica.replicas().parameterCount(),
+				this.options.epochs(), totalSteps(), this.progress.step()));
+	}
+
+	/** Trains. */
+	void run() {
+		while (this.progress.step() < totalSteps() && !this.stopped) {
+			runEpoch(Math.toIntExact(this.progress.step() / this.schedule.stepsPerEpoch()));
+		}
+	}
+
+	private void runEpoch(int epoch) {
+		int[] order = this.schedule.order(epoch);
+		int stepInEpoch = Math.toIntExact(this.progress.step() % this.schedule.stepsPerEpoch());
+		while (stepInEpoch < this.schedule.stepsPerEpoch() && !this.stopped) {
+			boolean stop = runStep(order, stepInEpoch++);
+			if (stepInEpoch == this.schedule.stepsPerEpoch()) {
+				endEpoch(epoch);
+			}
+			endStep(stop, stepInEpoch == this.schedule.stepsPerEpoch());
+		}
+	}
+
+	/** Returns whether the ranks have agreed to stop after this step. */
+	private boolean runStep(int[] order, int stepInEpoch) {
+		long start = System.nanoTime();
+		int batch = this.schedule.batchSize(stepInEpoch);
+		Share share = this.schedule.share(stepInEpoch, this.group.rank());
+		double loss = this.replica.learn(this.samples, order, share, batch);
+		StepExchange.Step all = this.exchange.addUp(loss, this.stopReason.get() != null);
+		this.progress = this.progress.plus(all.lossSum(), batch);
+		requireFinite(all.lossSum());
+		this.trainedSamples += batch;
+		this.trainingNanos += System.nanoTime() - start;
+		this.listener.step(this.progress.step(), all.lossSum() / batch);
+		return all.stop();
+	}
+
+	private void requireFinite(double loss) {
+		if (!Double.isFinite(loss)) {
+			throw new TrainingDivergedException("the loss is " + loss + " at step " + this.progress.step()
+					+ ": try a learning rate below " + this.options.learningRate());
+		}
+	}
+
+	private void endEpoch(int epoch) {
+		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), this.progress.meanLoss(),
+				this.test.accuracy(this.progress.step())));
+		this.progress = this.progress.atNextEpoch();
+	}
+
+	private void endStep(boolean stop, boolean epochEnd) {
+		boolean last = this.progress.step() == totalSteps();
+		this.stopped = stop && !last;
+		if (this.stopped) {
+			String reason = this.stopReason.get();
+			this.listener.stopping(this.progress.step(), (reason != null) ? reason : ANOTHER_RANK);
+		}
+		if (last || this.stopped || isCheckpointDue(epochEnd)) {
+			keepCheckpoint();
+		}
+	}
+
+	private boolean isCheckpointDue(boolean epochEnd) {
+		int every = this.options.checkpointEvery();
+		return (every > 0) ? this.progress.step() % every == 0 : epochEnd;
+	}
+
+	private void keepCheckpoint() {
+		if (this.checkpoints == null || this.group.rank() != 0) {
+			return;
+		}
+		this.checkpoints.keep(
+				new Checkpoint(this.job, this.progress, this.replica.parameterBytes(), this.replica.optimizerBytes()));
+		this.listener.checkpointed(this.checkpoints.file(), this.progress.step());
+	}
+
+	/** Tries the test samples and compares the ranks' parameters. A collective call. */
+	TrainingSummary summarise() {
+		double seconds = this.trainingNanos / 1e9;
+		double communication = (this.replica.replicas().waitedNanos() + this.exchange.waitedNanos()) / 1e9;
+		long steps = this.progress.step();
+		return new TrainingSummary(this.group.worldSize(), this.group.backend(),
+				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.accuracy(steps),
+				(seconds > 0) ? this.trainedSamples / seconds : 0,
+				this.replica.replicas().allReducedBytes() + this.exchange.allReducedBytes(), seconds, communication,
+				ParameterAgreement.require(this.group, this.replica.parameterSha256()), this.stopped);
+	}
+
+	private long totalSteps() {
+		return (long) this.options.epochs() * this.schedule.stepsPerEpoch();
+	}
+
+	@Override
+	public void close() {
+		this.test.close();
+		this.replica.close();
+		this.exchange.close();
+		this.samples.close();
+	}
+
+}

@@ -1,0 +1,48 @@
+package io.tutti.training;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A job's summary as programs read it; the components are the fields of the JSON.
+ */
+record TrainingReport(int worldSize, String backend, int epochs, double testAccuracy, double samplesPerSecond,
+		long allReducedBytes, double communicationSeconds, List<String> parameterSha256) {
+
+	private static final JsonMapper MAPPER = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+	static TrainingReport of(TrainingSummary summary) {
+		return new TrainingReport(summary.worldSize(), summary.backend(), summary.epochs(), summary.testAccuracy(),
+				summary.samplesPerSecond(), summary.allReducedBytes(), summary.communicationSeconds(),
+				summary.parameterSha256());
+	}
+
+	/**
+	 * Checks, before the work begins, that there is a place for the report.
+	 * @throws IllegalArgumentException if its directory does not exist
+	 */
+	static void requirePlace(Path file) {
+		Path directory = AtomicFile.directoryOf(file);
+		if (!Files.isDirectory(directory)) {
+			throw new IllegalArgumentException(
+					"cannot write the report " + file + ": there is no directory " + directory);
+		}
+	}
+
+	/** Writes the report, whole or not at all. */
+	void write(Path file) {
+		try {
+			AtomicFile.write(file, MAPPER.writeValueAsBytes(this));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("cannot write the report " + file, ex);
+		}
+	}
+
+}

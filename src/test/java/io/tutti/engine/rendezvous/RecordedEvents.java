@@ -1,0 +1,45 @@
+package io.tutti.engine.rendezvous;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.tutti.engine.Failure;
+
+/** Keeps what the control plane told a rank. */
+final class RecordedEvents implements ControlEvents {
+
+	final List<Failure> failures = new CopyOnWriteArrayList<>();
+
+	final List<String> drains = new CopyOnWriteArrayList<>();
+
+	final List<String> warnings = new CopyOnWriteArrayList<>();
+
+	final Map<String, Long> entered = new ConcurrentHashMap<>();
+
+	@Override
+	public void failed(Failure verdict) {
+		this.failures.add(verdict);
+	}
+
+	@Override
+	public void drainRequested(String reason) {
+		this.drains.add(reason);
+	}
+
+	@Override
+	public long lastEntered(String group) {
+		return this.entered.getOrDefault(group, -1L);
+	}
+
+	@Override
+	public void note(String message) {
+	}
+
+	@Override
+	public void warn(String message) {
+		this.warnings.add(message);
+	}
+
+}

@@ -1,0 +1,37 @@
+package io.tutti.service.command;
+
+import java.util.List;
+
+import io.tutti.training.TrainingSummary;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(10)
+class TrainingReportTextTest {
+
+	private static final String HASH = "0123456789abcdef".repeat(4);
+
+	@Test
+	void theSummaryTellsAccuracySpeedBytesAndShare() {
+		assertThat(TrainingReportText.of(summary(false))).isEqualTo("""
+				done            1,350 steps, 30 epochs
+				test accuracy   97.50 %
+				speed           45,123 samples/s, 2 ranks over tcp
+				all-reduced     52.1 MB by each rank
+				communicating   25.0 % of the time (0.24 of 0.96 s)
+				parameters      sha256 0123456789abcdef…, the same on every rank""");
+	}
+
+	@Test
+	void aStoppedJobSaysSo() {
+		assertThat(TrainingReportText.of(summary(true))).startsWith("stopped after   1,350 steps");
+	}
+
+	private static TrainingSummary summary(boolean stopped) {
+		return new TrainingSummary(2, "tcp", 30, 1350, 0.975, 45_123.4, 52_096_500, 0.96, 0.24, List.of(HASH, HASH),
+				stopped);
+	}
+
+}

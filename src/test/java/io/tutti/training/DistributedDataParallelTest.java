@@ -1,0 +1,488 @@
+package io.tutti.training;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.Collective;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorBase;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.VoidTensorHook;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.within;
+
+@Timeout(120)
+class DistributedDataParallelTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
+
+	/** Every parameter in a bucket of its own. */
+	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults().withBucketBytes(4);
+
+	/** Two layers, and one that {@link #forward} leaves out. */
+	private static final class Net extends Module {
+
+		final LinearImpl first;
+
+		final LinearImpl second;
+
+		final LinearImpl unused;
+
+		Net(int hidden) {
+			this.first = register_module("first", new LinearImpl(3, hidden));
+			this.second = register_module("second", new LinearImpl(hidden, 2));
+			this.unused = register_module("unused", new LinearImpl(2, 2));
+		}
+
+		Tensor forward(Tensor rows) {
+			return this.second.forward(torch.tanh(this.first.forward(rows)));
+		}
+
+		void assign(double value) {
+			try (NoGradGuard _ = new NoGradGuard(); TensorVector parameters = parameters()) {
+				for (Tensor parameter : parameters.get()) {
+					parameter.fill_(new Scalar(value));
+				}
+			}
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3 })
+	void theExampleFindsThePlaneAndEveryRankHoldsTheSameOne(int worldSize) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
+			List<float[]> weights = RankThreads.run(worldSize, LIMIT,
+					(rank) -> values(DistributedDataParallelExample.train(world.group(rank), 100).layer.weight()));
+			assertThat(weights.getFirst()[0]).isCloseTo(3, within(1e-2f));
+			assertThat(weights.getFirst()[1]).isCloseTo(-2, within(1e-2f));
+			assertThat(weights).allSatisfy((other) -> assertThat(other).isEqualTo(weights.getFirst()));
+		}
+	}
+
+	@Test
+	void everyRankTakesTheParametersAndBuffersOfRankZero() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(rank + 1);
+				Tensor counter = torch.tensor(new long[] { rank + 7 });
+				Tensor flags = torch.tensor(new byte[] { (byte) rank, 5, 6 });
+				net.register_buffer("counter", counter);
+				net.register_buffer("flags", flags);
+				try (DistributedDataParallel _ = new DistributedDataParallel(world.group(rank), net)) {
+					assertThat(values(net.second.weight())).containsOnly(1);
+					assertThat(counter.item_long()).isEqualTo(7);
+					assertThat(TensorMemory.of(flags).toArray(ValueLayout.JAVA_BYTE)).containsExactly(0, 5, 6);
+				}
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 4, 64, DataParallelSettings.DEFAULT_BUCKET_BYTES })
+	void gradientsAreTheMeanOfTheRanksGradients(long bucketBytes) throws Exception {
+		DataParallelSettings settings = DataParallelSettings.defaults().withBucketBytes(bucketBytes);
+		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(3, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net, settings)) {
+					backward(net, rank);
+					replicas.synchronizeGradients();
+					return gradients(net);
+				}
+			});
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, meanOfLocalGradients(3), 1e-5));
+		}
+	}
+
+	@Test
+	void overlapAndBucketSizeChangeNoBit() throws Exception {
+		List<List<float[]>> results = new ArrayList<>();
+		for (DataParallelSettings settings : List.of(SMALL_BUCKETS, SMALL_BUCKETS.withOverlap(false))) {
+			try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+				results.addAll(RankThreads.run(2, LIMIT, (rank) -> trained(world.group(rank), settings, 5)));
+			}
+		}
+		for (List<float[]> other : results) {
+			assertClose(other, results.getFirst(), 0);
+		}
+	}
+
+	@Test
+	void aRankWithoutSamplesJoinsWithZeros() throws Exception {
+		DataParallelSettings settings = SMALL_BUCKETS.withScaling(GradientScaling.SUM);
+		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(3, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net, settings)) {
+					for (int step = 0; step < 2; step++) {
+						replicas.zeroGradients();
+						if (rank == 1) {
+							backward(net, rank);
+						}
+						replicas.synchronizeGradients();
+					}
+					return gradients(net);
+				}
+			});
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, localGradients(1), 0));
+		}
+	}
+
+	@Test
+	void gradientsThatTheOptimizerDroppedAreTakenBackIntoTheirBucket() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				SGD optimizer = new SGD(net.parameters(), new SGDOptions(0.1));
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
+						SMALL_BUCKETS)) {
+					for (int step = 0; step < 3; step++) {
+						optimizer.zero_grad();
+						backward(net, rank);
+						replicas.synchronizeGradients();
+					}
+					return gradients(net);
+				}
+			});
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, meanOfLocalGradients(2), 1e-5));
+		}
+	}
+
+	@Test
+	void aBucketIsReducedWhileTheBackwardPassGoesOn() {
+		CountDownLatch reduced = new CountDownLatch(1);
+		boolean[] overlapped = new boolean[1];
+		try (ProcessGroup group = lonely((call) -> {
+			if (call.collective() == Collective.ALL_REDUCE) {
+				reduced.countDown();
+			}
+		})) {
+			Net net = new Net(4);
+			VoidTensorHook hook = new VoidTensorHook() {
+				@Override
+				public void call(TensorBase gradient) {
+					try {
+						overlapped[0] = reduced.await(20, TimeUnit.SECONDS);
+					}
+					catch (InterruptedException ex) {
+						Thread.currentThread().interrupt();
+					}
+				}
+			};
+			hook.retainReference();
+			try (DistributedDataParallel replicas = new DistributedDataParallel(group, net.second, SMALL_BUCKETS)) {
+				net.first.weight().register_hook(hook);
+				backward(net, 0);
+				replicas.synchronizeGradients();
+			}
+			assertThat(overlapped[0]).isTrue();
+		}
+	}
+
+	@Test
+	void severalBackwardPassesAddUpWithoutOverlap() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
+						SMALL_BUCKETS.withOverlap(false).withScaling(GradientScaling.SUM))) {
+					backward(net, 2 * rank);
+					backward(net, 2 * rank + 1);
+					replicas.synchronizeGradients();
+					return gradients(net);
+				}
+			});
+			List<float[]> expected = scaled(meanOfLocalGradients(4), 4);
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, expected, 1e-5));
+		}
+	}
+
+	@Test
+	void aSecondBackwardPassUnderOverlapIsRefusedByName() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(4);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(group, net)) {
+				backward(net, 0);
+				backward(net, 0);
+				assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+					.withMessageContaining("second backward pass");
+			}
+		}
+	}
+
+	@Test
+	void ranksWithOtherModelsAreToldBothLayouts() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
+				new DistributedDataParallel(world.group(rank), new Net((rank == 2) ? 5 : 4)).close();
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+					.hasMessageContaining("rank 2 holds")
+					.hasMessageContaining("5x3")
+					.hasMessageContaining("4x3"));
+		}
+	}
+
+	@Test
+	void ranksWithOtherSettingsAreTold() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				new DistributedDataParallel(world.group(rank), new Net(4),
+						DataParallelSettings.defaults().withBucketBytes(100 + rank))
+					.close();
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+					.hasMessageContaining("buckets of 101 bytes"));
+		}
+	}
+
+	@Test
+	void parametersThatNeedNoGradientAreLeftAlone() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(4);
+			net.unused.weight().set_requires_grad(false);
+			net.unused.bias().set_requires_grad(false);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(group, net)) {
+				assertThat(replicas.parameterCount()).isEqualTo(3 * 4 + 4 + 4 * 2 + 2);
+				backward(net, 0);
+				replicas.synchronizeGradients();
+				assertThat(net.unused.weight().grad().defined()).isFalse();
+				assertThat(replicas.allReducedBytes()).isEqualTo(4 * replicas.parameterCount());
+			}
+		}
+	}
+
+	@Test
+	void otherElementTypesAreRefusedByName() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(4);
+			net.to(torch.ScalarType.Double, false);
+			assertThatIllegalArgumentException().isThrownBy(() -> new DistributedDataParallel(group, net))
+				.withMessageContaining("float32")
+				.withMessageContaining("Double")
+				.withMessageContaining("4x3");
+		}
+	}
+
+	@Test
+	void aModelWithoutParametersIsRefused() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> new DistributedDataParallel(group, new Module("none")))
+				.withMessageContaining("no parameter");
+		}
+	}
+
+	@Test
+	void itOutlivesThePointerScopeItWasMadeIn() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(4);
+			DistributedDataParallel replicas;
+			try (PointerScope _ = new PointerScope()) {
+				replicas = new DistributedDataParallel(group, net, SMALL_BUCKETS);
+			}
+			net.assign(0.25);
+			backward(net, 1);
+			replicas.synchronizeGradients();
+			assertClose(gradients(net), localGradients(1), 0);
+			replicas.zeroGradients();
+			assertThat(values(net.second.weight().grad())).containsOnly(0);
+			replicas.close();
+		}
+	}
+
+	@Test
+	void afterItIsClosedTheModelKeepsItsValuesAndTrainsAlone() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(4);
+			net.assign(0.25);
+			DistributedDataParallel replicas = new DistributedDataParallel(group, net);
+			backward(net, 1);
+			replicas.synchronizeGradients();
+			replicas.close();
+			replicas.close();
+			assertThat(net.first.weight().grad().defined()).isFalse();
+			assertThat(values(net.first.weight())).containsOnly(0.25f);
+			backward(net, 1);
+			assertClose(gradients(net), localGradients(1), 0);
+			assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+				.withMessageContaining("closed");
+		}
+	}
+
+	@Test
+	void stepsDoNotGrowNativeMemory() {
+		try (ProcessGroup group = lonely((_) -> {
+		})) {
+			Net net = new Net(20_000);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(group, net, SMALL_BUCKETS)) {
+				steps(net, replicas, 50);
+				long before = Pointer.physicalBytes();
+				steps(net, replicas, 300);
+				assertThat(Pointer.physicalBytes() - before).isLessThan(48L << 20);
+			}
+		}
+	}
+
+	private static void steps(Net net, DistributedDataParallel replicas, int count) {
+		for (int step = 0; step < count; step++) {
+			try (PointerScope _ = new PointerScope()) {
+				replicas.zeroGradients();
+				backward(net, step);
+				replicas.synchronizeGradients();
+			}
+		}
+	}
+
+	private static List<float[]> trained(ProcessGroup group, DataParallelSettings settings, int steps) {
+		Net net = new Net(4);
+		net.assign(0.25);
+		SGD optimizer = new SGD(net.parameters(), new SGDOptions(0.1));
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, net, settings)) {
+			for (int step = 0; step < steps; step++) {
+				replicas.zeroGradients();
+				backward(net, group.rank() + 10 * step);
+				replicas.synchronizeGradients();
+				optimizer.step();
+			}
+			return gradients(net);
+		}
+	}
+
+	private static void backward(Net net, int sample) {
+		Tensor rows = torch.tensor(new float[] { sample + 1, 0.5f * sample, -1, 2, -sample, 0.1f }).view(2, 3);
+		torch.mse_loss(net.forward(rows), torch.ones(2, 2)).backward();
+	}
+
+	/** The gradients that libtorch computes without us. */
+	private static List<float[]> localGradients(int sample) {
+		Net net = new Net(4);
+		net.assign(0.25);
+		backward(net, sample);
+		return gradients(net);
+	}
+
+	private static List<float[]> meanOfLocalGradients(int worldSize) {
+		List<float[]> mean = scaled(localGradients(0), 1.0f / worldSize);
+		for (int rank = 1; rank < worldSize; rank++) {
+			List<float[]> other = localGradients(rank);
+			for (int parameter = 0; parameter < mean.size(); parameter++) {
+				for (int index = 0; index < mean.get(parameter).length; index++) {
+					mean.get(parameter)[index] += other.get(parameter)[index] / worldSize;
+				}
+			}
+		}
+		return mean;
+	}
+
+	private static List<float[]> scaled(List<float[]> values, float factor) {
+		for (float[] value : values) {
+			for (int index = 0; index < value.length; index++) {
+				value[index] *= factor;
+			}
+		}
+		return values;
+	}
+
+	/** Gradients of all parameters, zeros where there is none. */
+	private static List<float[]> gradients(Net net) {
+		List<float[]> gradients = new ArrayList<>();
+		try (TensorVector parameters = net.parameters()) {
+			for (Tensor parameter : parameters.get()) {
+				Tensor gradient = parameter.grad();
+				gradients.add(gradient.defined() ? values(gradient) : new float[(int) parameter.numel()]);
+			}
+		}
+		return gradients;
+	}
+
+	private static float[] values(Tensor tensor) {
+		return TensorMemory.of(tensor).toArray(ValueLayout.JAVA_FLOAT);
+	}
+
+	private static void assertClose(List<float[]> actual, List<float[]> expected, double tolerance) {
+		assertThat(actual).hasSameSizeAs(expected);
+		for (int index = 0; index < expected.size(); index++) {
+			assertThat(actual.get(index)).containsExactly(expected.get(index), within((float) tolerance));
+		}
+	}
+
+	/** A group of one rank whose backend tells what it is called for. */
+	private static ProcessGroup lonely(Consumer<Call> watcher) {
+		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
+		return new ProcessGroup(identity, new Backend() {
+			@Override
+			public String name() {
+				return "lonely";
+			}
+
+			@Override
+			public void run(Call call) {
+				watcher.accept(call);
+				if (call.collective() == Collective.ALL_GATHER) {
+					NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
+				}
+			}
+
+			@Override
+			public void wake() {
+			}
+
+			@Override
+			public void close() {
+			}
+		}, new FailureLatch(), (_) -> {
+		}, TIMEOUTS);
+	}
+
+}

@@ -1,0 +1,365 @@
+package io.tutti.training;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(180)
+class TrainingJobTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
+
+	private static final TrainingOptions DEFAULTS = TrainingOptions.defaults();
+
+	@TempDir
+	private Path directory;
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 4 })
+	void theDigitsAreLearntTo96PercentAndEveryRankHoldsTheSameModel(int worldSize) throws Exception {
+		List<TrainingSummary> summaries = train(worldSize, (_) -> DEFAULTS);
+		TrainingSummary first = summaries.getFirst();
+		assertThat(first.testAccuracy()).isGreaterThanOrEqualTo(0.96);
+		assertThat(first.worldSize()).isEqualTo(worldSize);
+		assertThat(first.backend()).isNotBlank();
+		assertThat(first.epochs()).isEqualTo(DEFAULTS.epochs());
+		assertThat(first.steps()).isEqualTo(30 * 45);
+		assertThat(first.allReducedBytes()).isGreaterThan(first.steps() * 9610 * Float.BYTES);
+		assertThat(first.samplesPerSecond()).isPositive();
+		assertThat(first.communicationShare()).isBetween(0.0, 1.0);
+		assertThat(first.stopped()).isFalse();
+		assertThat(first.parameterSha256()).hasSize(worldSize).allMatch(first.parameterSha256().getFirst()::equals);
+		assertThat(summaries).allSatisfy((other) -> {
+			assertThat(other.testAccuracy()).isEqualTo(first.testAccuracy());
+			assertThat(other.parameterSha256()).isEqualTo(first.parameterSha256());
+		});
+	}
+
+	@Test
+	void twoRunsOfOneWorldSizeAreBitIdentical() throws Exception {
+		String first = hash(train(3, (_) -> DEFAULTS));
+		assertThat(hash(train(3, (_) -> DEFAULTS))).isEqualTo(first);
+		assertThat(hash(train(3, (_) -> withSeed(DEFAULTS, 43)))).isNotEqualTo(first);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3, 4, 5 })
+	void parametersAgreeBetweenWorldSizes(int worldSize) throws Exception {
+		TrainingOptions options = withCheckpoint(DEFAULTS, 0);
+		train(1, (_) -> options);
+		float[] alone = keptParameters();
+		Files.delete(checkpoint());
+		train(worldSize, (_) -> options);
+		assertThat(relativeDistance(keptParameters(), alone)).isLessThanOrEqualTo(1e-3);
+	}
+
+	@Test
+	void emptySharesAreExact() throws Exception {
+		TrainingOptions options = new TrainingOptions(2, 3, 0.01, 7, 1, null, this.directory, 0, null);
+		train(1, (_) -> options);
+		float[] alone = keptParameters();
+		Files.delete(checkpoint());
+		train(5, (_) -> options);
+		assertThat(relativeDistance(keptParameters(), alone)).isLessThanOrEqualTo(1e-3);
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 1, 100, 225 })
+	void aStoppedJobContinuesToTheSameBitsAsAnUndisturbedOne(long stopStep) throws Exception {
+		TrainingOptions plain = new TrainingOptions(10, 32, 0.05, 42, 1, null, null, 0, null);
+		String undisturbed = hash(train(2, (_) -> plain));
+
+		TrainingOptions kept = withCheckpoint(plain, 0);
+		List<TrainingSummary> stopped = train(2, (_) -> kept, stopAt(stopStep, 1));
+		assertThat(stopped).allSatisfy((summary) -> {
+			assertThat(summary.stopped()).isTrue();
+			assertThat(summary.steps()).isEqualTo(stopStep + 1);
+		});
+		List<TrainingSummary> continued = train(2, (_) -> kept);
+		assertThat(continued.getFirst().stopped()).isFalse();
+		assertThat(continued.getFirst().steps()).isEqualTo(450);
+		assertThat(hash(continued)).isEqualTo(undisturbed);
+	}
+
+	@Test
+	void aFinishedJobStartedAgainOnlyTellsWhatItFound() throws Exception {
+		TrainingOptions options = withCheckpoint(new TrainingOptions(3, 32, 0.05, 42, 1, null, null, 0, null), 0);
+		TrainingSummary first = train(2, (_) -> options).getFirst();
+		TrainingSummary again = train(1, (_) -> options).getFirst();
+		assertThat(again.parameterSha256().getFirst()).isEqualTo(first.parameterSha256().getFirst());
+		assertThat(again.testAccuracy()).isEqualTo(first.testAccuracy());
+		assertThat(again.samplesPerSecond()).isZero();
+	}
+
+	@Test
+	void moreEpochsContinueAFinishedJob() throws Exception {
+		TrainingOptions longer = new TrainingOptions(4, 32, 0.05, 42, 1, null, null, 0, null);
+		String undisturbed = hash(train(1, (_) -> longer));
+		train(1, (_) -> withCheckpoint(new TrainingOptions(2, 32, 0.05, 42, 1, null, null, 0, null), 0));
+		assertThat(hash(train(1, (_) -> withCheckpoint(longer, 0)))).isEqualTo(undisturbed);
+	}
+
+	@Test
+	void checkpointsAreKeptEverySoManySteps() throws Exception {
+		List<Long> steps = Collections.synchronizedList(new ArrayList<>());
+		TrainingOptions options = withCheckpoint(new TrainingOptions(2, 64, 0.05, 42, 1, null, null, 0, null), 10);
+		train(2, (_) -> options, (job) -> new TrainingListener() {
+			@Override
+			public void checkpointed(Path file, long step) {
+				steps.add(step);
+			}
+		});
+		assertThat(steps).containsExactly(10L, 20L, 30L, 40L, 46L);
+	}
+
+	@Test
+	void theListenerHearsOfEverything() throws Exception {
+		List<String> heard = new ArrayList<>();
+		train(1, (_) -> withEpochs(2), (_) -> new TrainingListener() {
+			@Override
+			public void started(TrainingPlan plan) {
+				heard.add("started " + plan.trainingSamples() + "+" + plan.testSamples() + " " + plan.parameters() + " "
+						+ plan.totalSteps());
+			}
+
+			@Override
+			public void epochDone(EpochResult result) {
+				heard.add("epoch " + result.epoch() + "/" + result.epochs());
+				assertThat(result.loss()).isBetween(0.01, 2.3);
+				assertThat(result.testAccuracy()).isBetween(0.8, 1.0);
+			}
+
+			@Override
+			public void finished(TrainingSummary summary) {
+				heard.add("finished");
+			}
+		});
+		assertThat(heard).containsExactly("started 1437+360 9610 90", "epoch 1/2", "epoch 2/2", "finished");
+	}
+
+	@Test
+	void theReportHoldsExactlyTheAgreedFields() throws Exception {
+		Path report = this.directory.resolve("report.json");
+		TrainingOptions options = new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report);
+		TrainingSummary summary = train(2, (_) -> options).getFirst();
+		JsonNode json = JsonMapper.shared().readTree(Files.readString(report));
+		assertThat(json.propertyNames()).containsExactly("worldSize", "backend", "epochs", "testAccuracy",
+				"samplesPerSecond", "allReducedBytes", "communicationSeconds", "parameterSha256");
+		assertThat(json.get("worldSize").intValue()).isEqualTo(2);
+		assertThat(json.get("testAccuracy").doubleValue()).isEqualTo(summary.testAccuracy());
+		assertThat(json.get("parameterSha256").get(1).stringValue()).isEqualTo(summary.parameterSha256().get(1));
+	}
+
+	@Test
+	void aReportThatHasNoPlaceIsSaidBeforeTheWorkBegins() throws Exception {
+		Path report = this.directory.resolve("missing/report.json");
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
+		assertThat(outcomes.get(0).failure()).isInstanceOf(IllegalArgumentException.class)
+			.hasMessageContaining("missing");
+		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
+	}
+
+	@Test
+	void aTableOfOnesOwnIsLearnt() throws Exception {
+		StringBuilder table = new StringBuilder("left,right,side\n");
+		for (int row = 0; row < 100; row++) {
+			table.append(row % 10)
+				.append(',')
+				.append(9 - row % 7)
+				.append(',')
+				.append((row % 10 > 4) ? 1 : 0)
+				.append('\n');
+		}
+		Path file = Files.writeString(this.directory.resolve("own.csv"), table);
+		TrainingSummary summary = train(2, (_) -> new TrainingOptions(30, 16, 0.05, 42, 1, file, null, 0, null))
+			.getFirst();
+		assertThat(summary.testAccuracy()).isGreaterThanOrEqualTo(0.9);
+	}
+
+	@Test
+	void whatOneRankCannotReadTheOthersAreTold() throws Exception {
+		Path broken = Files.writeString(this.directory.resolve("broken.csv"), "1,2,0\n1,x,1\n");
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(rank) -> new TrainingOptions(1, 32, 0.05, 42, 1, (rank == 1) ? broken : null, null, 0, null),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes.get(1).failure()).isInstanceOf(MalformedDataException.class)
+			.hasMessageContaining("line 2, column 2");
+		assertThat(outcomes.get(0).failure()).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("line 2, column 2");
+	}
+
+	@Test
+	void ranksThatWereGivenDifferentJobsAreToldWhich() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(3, (rank) -> withSeed(DEFAULTS, (rank == 2) ? 5 : 42),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+				.hasMessageContaining("rank 2 has seed 5, but rank 0 has seed 42"));
+	}
+
+	@Test
+	void aLossThatIsNoNumberEndsTheJobOnEveryRank() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(_) -> new TrainingOptions(5, 32, 1e30, 42, 1, null, null, 0, null), (_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class)
+				.hasMessageContaining("learning rate below 1.0E30"));
+	}
+
+	@Test
+	void aCheckpointOfAnotherJobIsRefusedOnEveryRankAndStays() throws Exception {
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+		byte[] before = Files.readAllBytes(checkpoint());
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(_) -> withCheckpoint(new TrainingOptions(1, 64, 0.05, 42, 1, null, null, 0, null), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("it has global batch 32, this job has global batch 64"));
+		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(before);
+	}
+
+	@Test
+	void aDamagedCheckpointIsRefusedOnEveryRankAndStays() throws Exception {
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+		byte[] damaged = Files.readAllBytes(checkpoint());
+		damaged[damaged.length / 2] ^= 1;
+		Files.write(checkpoint(), damaged);
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(1), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("damaged"));
+		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(damaged);
+	}
+
+	@Test
+	void aCheckpointThatCannotBeKeptLeavesTheOneBeforeAndTheOthersAreTold() throws Exception {
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+		byte[] before = Files.readAllBytes(checkpoint());
+		Files.createDirectory(this.directory.resolve(CheckpointStore.FILE_NAME + ".tmp"));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)
+			.hasMessageContaining("the one before is untouched");
+		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("cannot keep checkpoint");
+		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(before);
+	}
+
+	private List<TrainingSummary> train(int worldSize, IntFunction<TrainingOptions> options) throws Exception {
+		return train(worldSize, options, (_) -> TrainingListener.NONE);
+	}
+
+	private List<TrainingSummary> train(int worldSize, IntFunction<TrainingOptions> options,
+			Function<JobHandle, TrainingListener> listener) throws Exception {
+		List<TrainingSummary> summaries = new ArrayList<>();
+		for (Outcome<TrainingSummary> outcome : outcomes(worldSize, options, listener)) {
+			assertThat(outcome.failure()).isNull();
+			summaries.add(outcome.value());
+		}
+		return summaries;
+	}
+
+	private List<Outcome<TrainingSummary>> outcomes(int worldSize, IntFunction<TrainingOptions> options,
+			Function<JobHandle, TrainingListener> listener) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
+			return RankThreads.outcomes(worldSize, LIMIT, (rank) -> {
+				JobHandle handle = new JobHandle(rank, new AtomicReference<>());
+				TrainingJob job = new TrainingJob(world.group(rank), options.apply(rank), listener.apply(handle));
+				handle.job().set(job);
+				return job.run();
+			});
+		}
+	}
+
+	/** Lets a listener reach the job that it listens to. */
+	private record JobHandle(int rank, AtomicReference<TrainingJob> job) {
+	}
+
+	/** One rank asks, after a step, that all stop: they do after the next. */
+	private static Function<JobHandle, TrainingListener> stopAt(long stopStep, int rank) {
+		return (handle) -> new TrainingListener() {
+			@Override
+			public void step(long step, double loss) {
+				if (step == stopStep && handle.rank() == rank) {
+					handle.job().get().requestStop("test");
+				}
+			}
+		};
+	}
+
+	private Path checkpoint() {
+		return this.directory.resolve(CheckpointStore.FILE_NAME);
+	}
+
+	private float[] keptParameters() throws IOException {
+		Checkpoint kept = CheckpointCodec.decode(Files.readAllBytes(checkpoint()));
+		float[] all = new float[9610];
+		int filled = 0;
+		for (byte[] parameter : kept.parameters()) {
+			float[] values = MemorySegment.ofArray(parameter).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+			System.arraycopy(values, 0, all, filled, values.length);
+			filled += values.length;
+		}
+		assertThat(filled).isEqualTo(all.length);
+		return all;
+	}
+
+	private static double relativeDistance(float[] left, float[] right) {
+		double difference = 0;
+		double norm = 0;
+		for (int index = 0; index < right.length; index++) {
+			difference += Math.pow(left[index] - right[index], 2);
+			norm += Math.pow(right[index], 2);
+		}
+		assertThat(norm).isPositive();
+		return Math.sqrt(difference / norm);
+	}
+
+	private static String hash(List<TrainingSummary> summaries) {
+		return summaries.getFirst().parameterSha256().getFirst();
+	}
+
+	private static TrainingOptions withEpochs(int epochs) {
+		return new TrainingOptions(epochs, 32, 0.05, 42, 1, null, null, 0, null);
+	}
+
+	private static TrainingOptions withSeed(TrainingOptions options, long seed) {
+		return new TrainingOptions(options.epochs(), options.globalBatch(), options.learningRate(), seed,
+				options.threads(), null, null, 0, null);
+	}
+
+	private TrainingOptions withCheckpoint(TrainingOptions options, int every) {
+		return new TrainingOptions(options.epochs(), options.globalBatch(), options.learningRate(), options.seed(),
+				options.threads(), options.data(), this.directory, every, null);
+	}
+
+}
