@@ -23,6 +23,7 @@ podFailurePolicy:
     - action: Ignore
       onPodConditions:
         - type: DisruptionTarget
+          status: "True"
     # 64 bad configuration, 77 authentication failed, 78 mismatch, 80 aborted on request
     - action: FailJob
       onExitCodes:

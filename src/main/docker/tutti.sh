@@ -22,5 +22,5 @@ temporary=/tmp
 # shellcheck disable=SC2086
 exec java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
   --add-opens java.base/sun.nio.ch=ALL-UNNAMED -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir=$temporary \
-  -Djava.library.path=/app/natives   -Dorg.bytedeco.javacpp.pathsFirst=true \
+  -Djava.library.path=/app/natives -Dorg.bytedeco.javacpp.pathsFirst=true \
   -Dorg.bytedeco.javacpp.cachelibraries=false ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"
