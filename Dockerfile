@@ -1,0 +1,95 @@
+# The image of one rank.
+#
+#   docker build -t tutti .                       takes target/tutti.jar if it is there, else builds it
+#   docker build -t tutti:cuda --target cuda .    the same on a CUDA runtime with NCCL
+#
+# BASE_IMAGE    what ranks run on: a Java 25 runtime with a shell
+# BUILD_IMAGE   what the jar is built on, unless it is there: a JDK 25
+# MAVEN_HOME_IMAGE  an image, or a build context called `maven`, with the `repository` and
+#               `wrapper` folders of a ~/.m2: then the build asks no registry for a jar
+ARG BASE_IMAGE=eclipse-temurin:25-jre
+ARG BUILD_IMAGE=eclipse-temurin:25-jdk
+ARG CUDA_IMAGE=nvidia/cuda:13.0.2-runtime-ubuntu24.04
+ARG MAVEN_HOME_IMAGE=scratch
+
+FROM ${MAVEN_HOME_IMAGE} AS maven
+
+FROM ${BUILD_IMAGE} AS jar
+WORKDIR /source
+COPY . .
+RUN --mount=type=bind,from=maven,target=/m2,rw \
+    if [ -e target/tutti.jar ]; then exit 0; fi; \
+    if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
+    sh ./mvnw -q -B -DskipTests "$@" package
+
+# Dependencies apart from what changes with every commit.
+FROM ${BASE_IMAGE} AS layers
+COPY --from=jar /source/target/tutti.jar /tmp/tutti.jar
+RUN java -Djarmode=tools -jar /tmp/tutti.jar extract --layers --destination /layers
+
+# One short training unpacks the native libraries, and so proves that they load on this base.
+# Ranks load them from here, so that they need no place to write and unpack nothing at start.
+FROM layers AS natives
+RUN mkdir -p /app && cp -r /layers/dependencies/. /layers/application/. /app/ \
+    && java --enable-native-access=ALL-UNNAMED -Dorg.bytedeco.javacpp.cachedir=/natives \
+      -Dorg.bytedeco.javacpp.cachedir.nosubdir=true -jar /app/tutti.jar train --epochs 1 \
+    && cd /natives && rm -f .lock \
+    && cmp libopenblas.so.0 libopenblas_nolapack.so.0 && ln -sf libopenblas.so.0 libopenblas_nolapack.so.0 \
+    && find . -exec touch -h -d '1980-01-01 00:00:00' {} + \
+    && rm -f /layers/dependencies/lib/*-linux-*.jar
+
+# What both kinds of image hold but the cache.
+FROM ${BASE_IMAGE} AS rank
+COPY --from=natives /natives /app/natives
+COPY --from=natives /layers/dependencies/ /app/
+COPY --from=natives /layers/application/ /app/
+COPY src/main/docker/ /app/
+WORKDIR /app
+
+# A rank that serves and is asked, once per kind of kernels: what it loaded is in the cache.
+FROM rank AS cache
+RUN sh /app/train-cache.sh
+
+FROM ${CUDA_IMAGE} AS cuda
+ENV JAVA_HOME=/opt/java/openjdk
+ENV PATH=/opt/java/openjdk/bin:${PATH} LANG=C.UTF-8 HOME=/tmp TUTTI_HTTP_PORT=8080
+COPY --from=rank /opt/java/openjdk /opt/java/openjdk
+COPY --from=natives /natives /app/natives
+COPY --from=natives /layers/dependencies/ /app/
+COPY --from=cache /cache/ /app/
+COPY --from=natives /layers/application/ /app/
+COPY src/main/docker/tutti.sh /app/
+WORKDIR /app
+USER 10001:10001
+EXPOSE 8080 29500
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", "/app/tutti.jar", "io.tutti.probe.HealthProbe"]
+ENTRYPOINT ["sh", "/app/tutti.sh"]
+ARG REVISION=unknown
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="Tutti" \
+      org.opencontainers.image.description="Collective communication and data-parallel training for the JVM, on CUDA" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+
+FROM ${BASE_IMAGE} AS tutti
+ENV HOME=/tmp TUTTI_HTTP_PORT=8080
+COPY --from=natives /natives /app/natives
+COPY --from=natives /layers/dependencies/ /app/
+COPY --from=cache /cache/ /app/
+COPY --from=natives /layers/application/ /app/
+COPY src/main/docker/tutti.sh /app/
+WORKDIR /app
+USER 10001:10001
+EXPOSE 8080 29500
+HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", "/app/tutti.jar", "io.tutti.probe.HealthProbe"]
+ENTRYPOINT ["sh", "/app/tutti.sh"]
+ARG REVISION=unknown
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="Tutti" \
+      org.opencontainers.image.description="Collective communication and data-parallel training for the JVM" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"

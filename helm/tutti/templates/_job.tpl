@@ -1,0 +1,50 @@
+{{/*
+What a Job does about each exit code. Pods that Kubernetes itself ends do not count: the
+others then drain (79) and all start again. A code that another try cannot change fails the
+job at once. What may pass (70 internal, 75 a deadline, 76 a lost peer, and signals) counts
+against maxRestarts, rank by rank, so that one failure of the group counts once for each.
+*/}}
+{{- define "tutti.jobSpec" -}}
+{{- $job := .Values.job -}}
+completionMode: Indexed
+completions: {{ .Values.worldSize }}
+parallelism: {{ .Values.worldSize }}
+{{- if eq .Values.workload.kind "JobSet" }}
+# JobSet starts all ranks again together.
+backoffLimit: 0
+{{- else }}
+backoffLimitPerIndex: {{ include "tutti.orElse" (list $job.maxRestarts 3) }}
+maxFailedIndexes: 0
+{{- end }}
+# A rank's number is free only once its last pod is gone.
+podReplacementPolicy: Failed
+podFailurePolicy:
+  rules:
+    - action: Ignore
+      onPodConditions:
+        - type: DisruptionTarget
+          status: "True"
+    # 64 bad configuration, 77 authentication failed, 78 mismatch, 80 aborted on request
+    - action: FailJob
+      onExitCodes:
+        containerName: tutti
+        operator: In
+        values: [64, 77, 78, 80]
+    # 79 stopped on request after a checkpoint
+    - action: {{ ternary "FailJob" "Ignore" (eq ($job.onDrain | default "resume") "stop") }}
+      onExitCodes:
+        containerName: tutti
+        operator: In
+        values: [79]
+    # 70 internal, 75 deadline passed, 76 peer lost
+    - action: Count
+      onExitCodes:
+        containerName: tutti
+        operator: In
+        values: [70, 75, 76]
+{{- if not (kindIs "invalid" $job.activeDeadlineSeconds) }}
+activeDeadlineSeconds: {{ $job.activeDeadlineSeconds }}
+{{- end }}
+template:
+  {{- include "tutti.podTemplate" . | nindent 2 }}
+{{- end -}}

@@ -1,0 +1,250 @@
+{{/* The pod of one rank, the same under every kind of workload. */}}
+{{- define "tutti.podTemplate" -}}
+{{- include "tutti.check" . -}}
+{{- $values := .Values -}}
+metadata:
+  labels:
+    {{- include "tutti.labels" . | nindent 4 }}
+    app.kubernetes.io/component: rank
+    {{- with $values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    {{- if $values.config }}
+    checksum/config: {{ toYaml $values.config | sha256sum }}
+    {{- end }}
+    {{- if eq $values.gang.scheduler "volcano" }}
+    scheduling.k8s.io/group-name: {{ include "tutti.fullname" . }}
+    {{- end }}
+    kubectl.kubernetes.io/default-container: tutti
+    {{- with $values.podAnnotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+spec:
+  automountServiceAccountToken: false
+  # Variables of services in the namespace could pass for ours: a service tutti-http makes a TUTTI_HTTP_PORT.
+  enableServiceLinks: false
+  {{- if ne $values.workload.kind "StatefulSet" }}
+  restartPolicy: Never
+  {{- end }}
+  {{- if eq $values.workload.kind "Job" }}
+  subdomain: {{ include "tutti.fullname" . }}
+  {{- end }}
+  terminationGracePeriodSeconds: {{ include "tutti.terminationGracePeriodSeconds" . }}
+  {{- with $values.serviceAccountName }}
+  serviceAccountName: {{ . }}
+  {{- end }}
+  {{- with $values.image.pullSecrets }}
+  imagePullSecrets:
+    {{- range . }}
+    - name: {{ . }}
+    {{- end }}
+  {{- end }}
+  {{- with $values.runtimeClassName }}
+  runtimeClassName: {{ . }}
+  {{- end }}
+  {{- with $values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with ternary "volcano" $values.schedulerName (eq $values.gang.scheduler "volcano") }}
+  schedulerName: {{ . }}
+  {{- end }}
+  securityContext:
+    {{- toYaml $values.podSecurityContext | nindent 4 }}
+  {{- with $values.nodeSelector }}
+  nodeSelector:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.tolerations }}
+  tolerations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.affinity }}
+  affinity:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with $values.topologySpreadConstraints }}
+  topologySpreadConstraints:
+    {{- range . }}
+    - {{- toYaml . | nindent 6 }}
+      {{- if not .labelSelector }}
+      labelSelector:
+        matchLabels:
+          {{- include "tutti.rankLabels" $ | nindent 10 }}
+      {{- end }}
+    {{- end }}
+  {{- end }}
+  {{- with $values.initContainers }}
+  initContainers:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  containers:
+    - name: tutti
+      image: {{ include "tutti.image" . }}
+      imagePullPolicy: {{ $values.image.pullPolicy }}
+      args:
+        - {{ include "tutti.command" . }}
+        {{- if $values.checkpoint.existingClaim }}
+        - --checkpoint={{ $values.checkpoint.mountPath }}
+        {{- end }}
+        {{- range $values.workload.args }}
+        - {{ . | quote }}
+        {{- end }}
+      env:
+        {{- include "tutti.env" . | nindent 8 }}
+      ports:
+        - name: http
+          containerPort: {{ $values.ports.http }}
+        - name: meeting
+          containerPort: {{ $values.ports.meeting }}
+        - name: data
+          containerPort: {{ $values.ports.data }}
+      {{- include "tutti.probes" . | nindent 6 }}
+      resources:
+        {{- include "tutti.resources" . | nindent 8 }}
+      securityContext:
+        {{- toYaml $values.securityContext | nindent 8 }}
+      volumeMounts:
+        - name: shm
+          mountPath: /dev/shm
+        - name: tmp
+          mountPath: /tmp
+        - name: token
+          mountPath: /run/secrets/tutti
+          readOnly: true
+        {{- if $values.config }}
+        - name: config
+          mountPath: /app/config
+          readOnly: true
+        {{- end }}
+        {{- if $values.checkpoint.existingClaim }}
+        - name: checkpoints
+          mountPath: {{ $values.checkpoint.mountPath }}
+        {{- end }}
+        {{- with $values.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+  volumes:
+    - name: shm
+      emptyDir:
+        medium: Memory
+        sizeLimit: {{ $values.shm.size }}
+    - name: tmp
+      emptyDir:
+        sizeLimit: {{ $values.tmp.size }}
+    - name: token
+      secret:
+        secretName: {{ include "tutti.tokenSecret" . }}
+        defaultMode: 0440
+        items:
+          - key: {{ $values.token.key }}
+            path: token
+    {{- if $values.config }}
+    - name: config
+      configMap:
+        name: {{ include "tutti.fullname" . }}-config
+    {{- end }}
+    {{- with $values.checkpoint.existingClaim }}
+    - name: checkpoints
+      persistentVolumeClaim:
+        claimName: {{ . }}
+    {{- end }}
+    {{- with $values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
+{{/* Jobs number their pods by JOB_COMPLETION_INDEX on their own. */}}
+{{- define "tutti.env" -}}
+{{- $values := .Values -}}
+- name: TUTTI_WORLD_SIZE
+  value: {{ $values.worldSize | quote }}
+{{- if eq $values.workload.kind "StatefulSet" }}
+- name: TUTTI_POD_INDEX
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
+{{- end }}
+- name: MASTER_ADDR
+  value: {{ include "tutti.podName" (dict "root" . "rank" 0) }}
+- name: MASTER_PORT
+  value: {{ $values.ports.meeting | quote }}
+- name: TUTTI_RENDEZVOUS_JOBID
+  value: {{ .Release.Namespace }}/{{ include "tutti.fullname" . }}
+# Not the meeting point's own name: DNS may not know it yet when rank 0 begins to listen.
+- name: TUTTI_RENDEZVOUS_BINDADDRESS
+  value: 0.0.0.0
+- name: TUTTI_TRANSPORT_PORT
+  value: {{ $values.ports.data | quote }}
+- name: TUTTI_HTTP_ADDRESS
+  value: 0.0.0.0
+- name: TUTTI_HTTP_PORT
+  value: {{ $values.ports.http | quote }}
+- name: TUTTI_SECURITY_TOKENFILE
+  value: /run/secrets/tutti/token
+- name: TUTTI_TIMEOUT_RENDEZVOUS
+  value: {{ $values.timeouts.rendezvousSeconds }}s
+- name: TUTTI_TIMEOUT_COLLECTIVE
+  value: {{ $values.timeouts.collectiveSeconds }}s
+- name: TUTTI_TIMEOUT_HEARTBEAT
+  value: {{ $values.timeouts.heartbeatSeconds }}s
+- name: TUTTI_TIMEOUT_ABORT
+  value: {{ $values.timeouts.abortSeconds }}s
+- name: TUTTI_TIMEOUT_DRAIN
+  value: {{ $values.timeouts.drainSeconds }}s
+{{- if eq $values.workload.kind "StatefulSet" }}
+- name: TUTTI_SERVE_LINGER
+  value: {{ include "tutti.orElse" (list $values.statefulSet.lingerSeconds 30) }}s
+{{- end }}
+- name: TUTTI_VECTORS
+  value: {{ $values.vectors | quote }}
+{{- with $values.javaOptions }}
+- name: TUTTI_JAVA_OPTS
+  value: {{ . | quote }}
+{{- end }}
+{{- with $values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* A value that was given, though it be 0 or false, or else another. */}}
+{{- define "tutti.orElse" -}}
+{{- ternary (last .) (first .) (kindIs "invalid" (first .)) -}}
+{{- end -}}
+
+{{/* Liveness looks at this process alone: a dead peer must not kill the others. */}}
+{{- define "tutti.probes" -}}
+{{- $period := 5 -}}
+{{- $startMarginSeconds := 60 -}}
+startupProbe:
+  httpGet:
+    path: /actuator/health/liveness
+    port: http
+  periodSeconds: {{ $period }}
+  timeoutSeconds: 5
+  failureThreshold: {{ div (add .Values.timeouts.rendezvousSeconds $startMarginSeconds $period -1) $period }}
+livenessProbe:
+  httpGet:
+    path: /actuator/health/liveness
+    port: http
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+readinessProbe:
+  httpGet:
+    path: /actuator/health/readiness
+    port: http
+  periodSeconds: 5
+  timeoutSeconds: 5
+  failureThreshold: 1
+{{- end -}}
+
+{{- define "tutti.resources" -}}
+{{- $resources := deepCopy .Values.resources -}}
+{{- if gt (int .Values.gpu.count) 0 -}}
+{{- $limits := $resources.limits | default dict -}}
+{{- $_ := set $limits .Values.gpu.resource (int .Values.gpu.count) -}}
+{{- $_ := set $resources "limits" $limits -}}
+{{- end -}}
+{{- toYaml $resources -}}
+{{- end -}}

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Runs a command of Tutti inside its image.
+# Of the environment: TUTTI_VECTORS (true or false: reduce with the vector module, which takes
+# longer to start) and TUTTI_JAVA_OPTS (more flags for the JVM, split at blanks).
+# TUTTI_CACHE_FLAGS belongs to the build of the image.
+set -eu
+
+case ${TUTTI_VECTORS:-true} in
+  true) kernels="--add-modules jdk.incubator.vector" cache=/app/vector.aot ;;
+  false) kernels="" cache=/app/scalar.aot ;;
+  *)
+    echo "tutti: TUTTI_VECTORS must be true or false, got '$TUTTI_VECTORS'" >&2
+    exit 64
+    ;;
+esac
+
+# The server wants a folder for itself: under a read-only root with no /tmp, shared memory can be written.
+temporary=/tmp
+[ -w /tmp ] || temporary=/dev/shm
+
+# The native libraries are loaded where they lie: nothing is unpacked, so nothing is written.
+# shellcheck disable=SC2086
+exec java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
+  --add-opens java.base/sun.nio.ch=ALL-UNNAMED -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir=$temporary \
+  -Djava.library.path=/app/natives -Dorg.bytedeco.javacpp.pathsFirst=true \
+  -Dorg.bytedeco.javacpp.cachelibraries=false ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

@@ -1,0 +1,42 @@
+package io.tutti.probe;
+
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * What one rank says of its group.
+ *
+ * @param belongs whether it is who it should be, in a ready group of the right size
+ * @param generation which forming of the group it belongs to, -1 if it did not say
+ * @param line the answer, for a person
+ */
+record RankAnswer(boolean belongs, long generation, String line) {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(5);
+
+	private static final long UNKNOWN = -1;
+
+	/** Asks the rank that should be number {@code rank} of {@code worldSize}. */
+	static RankAnswer of(URI endpoint, int rank, int worldSize) {
+		String name = "rank " + rank + " at " + endpoint.getAuthority();
+		try {
+			HttpAnswer answer = HttpAnswer.of(endpoint, TIMEOUT);
+			JsonNode group = JsonMapper.shared().readTree(answer.body());
+			boolean belongs = group.path("state").asString("").equals("READY") && group.path("rank").asInt(-1) == rank
+					&& group.path("worldSize").asInt(-1) == worldSize;
+			return new RankAnswer(belongs, group.path("generation").asLong(UNKNOWN), name + ": " + answer.body());
+		}
+		catch (IOException ex) {
+			return new RankAnswer(false, UNKNOWN, name + " did not answer: " + ex);
+		}
+		catch (JacksonException ex) {
+			return new RankAnswer(false, UNKNOWN, name + " answered what is no JSON");
+		}
+	}
+
+}

@@ -1,0 +1,223 @@
+package io.tutti.chart;
+
+import java.io.IOException;
+import java.lang.reflect.Field;
+import java.lang.reflect.Modifier;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionSettings;
+import io.tutti.probe.GroupProbe;
+import io.tutti.probe.HealthProbe;
+import io.tutti.service.config.HttpProperties;
+import io.tutti.service.config.RendezvousProperties;
+import io.tutti.service.config.SecurityProperties;
+import io.tutti.service.config.ServeProperties;
+import io.tutti.service.config.TimeoutProperties;
+import io.tutti.service.config.TransportProperties;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import tools.jackson.databind.JsonNode;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Binder;
+import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
+import org.springframework.core.env.StandardEnvironment;
+import org.springframework.core.env.SystemEnvironmentPropertySource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the chart sets is what the application reads: each variable is read by the
+ * application's own code, and each exit code is the application's own.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class ApplicationContractTest {
+
+	private static final String ODD_VALUES = """
+			worldSize: 3
+			workload: {kind: %s}
+			ports: {http: 8111, meeting: 29111, data: 29222}
+			timeouts:
+			  rendezvousSeconds: 11
+			  collectiveSeconds: 12
+			  heartbeatSeconds: 13
+			  abortSeconds: 4
+			  drainSeconds: 15
+			""";
+
+	@TempDir
+	private static Path folder;
+
+	private static Chart chart;
+
+	@BeforeAll
+	static void copyTheChart() {
+		chart = Chart.in(folder);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "Job", "StatefulSet", "JobSet" })
+	void everyPodResolvesItsRank(String kind) {
+		Rendered rendered = chart.with(ODD_VALUES.formatted(kind));
+		String indexVariable = kind.equals("StatefulSet") ? "TUTTI_POD_INDEX" : "JOB_COMPLETION_INDEX";
+		for (int rank = 0; rank < 3; rank++) {
+			Map<String, String> environment = new HashMap<>(rendered.environment());
+			environment.put(indexVariable, String.valueOf(rank));
+			RankAssignment assignment = RankResolution
+				.resolve(environment, ResolutionSettings.from(spring(environment)::getProperty))
+				.assignment();
+			assertThat(assignment.rank()).isEqualTo(rank);
+			assertThat(assignment.worldSize()).isEqualTo(3);
+			assertThat(assignment.localRank()).isZero();
+			assertThat(assignment.masterAddress())
+				.isEqualTo(kind.equals("JobSet") ? "demo-tutti-ranks-0-0.demo-tutti" : "demo-tutti-0.demo-tutti");
+			assertThat(assignment.masterPort()).isEqualTo(29111);
+		}
+	}
+
+	@Test
+	void everyVariableIsReadAsItIsMeant() {
+		Map<String, String> environment = chart.with(ODD_VALUES.formatted("StatefulSet")).environment();
+		assertThat(bound(environment, TimeoutProperties.class)).isEqualTo(new TimeoutProperties(Duration.ofSeconds(11),
+				Duration.ofSeconds(12), Duration.ofSeconds(13), Duration.ofSeconds(4), Duration.ofSeconds(15)));
+		assertThat(bound(environment, HttpProperties.class).address().isAnyLocalAddress()).isTrue();
+		assertThat(bound(environment, HttpProperties.class).port()).isEqualTo(8111);
+		assertThat(bound(environment, RendezvousProperties.class).jobId()).isEqualTo("ml/demo-tutti");
+		assertThat(bound(environment, RendezvousProperties.class).bindAddress()).isEqualTo("0.0.0.0");
+		assertThat(bound(environment, TransportProperties.class).port()).isEqualTo(29222);
+		assertThat(bound(environment, SecurityProperties.class).tokenFile()).hasToString("/run/secrets/tutti/token");
+		assertThat(bound(environment, ServeProperties.class).linger()).isEqualTo(Duration.ofSeconds(30));
+		assertThat(chart.scenario("serve").environment()).containsEntry("TUTTI_SERVE_LINGER", "0s");
+	}
+
+	@Test
+	void noVariableIsSetThatNobodyReads() {
+		assertThat(chart.scenario("serve").rank().path("env").findValuesAsString("name")).containsExactlyInAnyOrder(
+				"TUTTI_WORLD_SIZE", "TUTTI_POD_INDEX", "MASTER_ADDR", "MASTER_PORT", "TUTTI_RENDEZVOUS_JOBID",
+				"TUTTI_RENDEZVOUS_BINDADDRESS", "TUTTI_TRANSPORT_PORT", "TUTTI_HTTP_ADDRESS", "TUTTI_HTTP_PORT",
+				"TUTTI_SECURITY_TOKENFILE", "TUTTI_TIMEOUT_RENDEZVOUS", "TUTTI_TIMEOUT_COLLECTIVE",
+				"TUTTI_TIMEOUT_HEARTBEAT", "TUTTI_TIMEOUT_ABORT", "TUTTI_TIMEOUT_DRAIN", "TUTTI_SERVE_LINGER",
+				"TUTTI_VECTORS");
+	}
+
+	@Test
+	void theTokenLiesWhereTheApplicationLooks() {
+		JsonNode pod = chart.scenario("train").pod();
+		Map<String, JsonNode> mounts = byName(pod.at("/containers/0/volumeMounts"));
+		Map<String, JsonNode> volumes = byName(pod.path("volumes"));
+		assertThat(mounts.get("token").path("mountPath").asString()).isEqualTo("/run/secrets/tutti");
+		assertThat(volumes.get("token").at("/secret/secretName").asString()).isEqualTo("shared");
+		assertThat(volumes.get("token").at("/secret/items/0/key").asString()).isEqualTo("secret");
+		assertThat(volumes.get("token").at("/secret/items/0/path").asString()).isEqualTo("token");
+	}
+
+	@Test
+	void everyExitCodeOfTheApplicationHasExactlyOneRule() {
+		Map<String, Integer> codes = exitCodes();
+		assertThat(codes).containsEntry("DONE", 0).containsEntry("BAD_CONFIGURATION", 64).hasSize(9);
+		for (Map.Entry<String, Integer> code : codes.entrySet()) {
+			assertThat(actions(chart.scenario("default"), code.getValue())).as("%s", code)
+				.hasSize((code.getValue() == 0) ? 0 : 1);
+		}
+	}
+
+	@Test
+	void theImageReadsTheVariablesThatAreItsOwn() throws IOException {
+		String script = Files.readString(Path.of("src/main/docker/tutti.sh"));
+		assertThat(script).contains("${TUTTI_VECTORS:-", "${TUTTI_JAVA_OPTS:-");
+		assertThat(chart.scenario("train").environment()).containsEntry("TUTTI_VECTORS", "false")
+			.containsEntry("TUTTI_JAVA_OPTS", "-XX:MaxRAMPercentage=50");
+	}
+
+	@Test
+	void theImageRunsAsTheUserAndInTheFolderThatTheChartNames() throws IOException {
+		String image = Files.readString(Path.of("Dockerfile"));
+		JsonNode security = chart.scenario("default").pod().path("securityContext");
+		assertThat(image).contains("\nUSER " + security.path("runAsUser") + ":" + security.path("runAsGroup") + "\n");
+		assertThat(
+				byName(chart.scenario("train").rank().path("volumeMounts")).get("config").path("mountPath").asString())
+			.isEqualTo(workingDirectory(image) + "/config");
+		assertThat(image).contains("\"" + HealthProbe.class.getName() + "\"", "TUTTI_HTTP_PORT=8080",
+				workingDirectory(image) + "/tutti.jar");
+	}
+
+	@Test
+	void theTestAsksEveryRank() {
+		JsonNode container = chart.scenario("train").only("Pod").at("/spec/containers/0");
+		assertThat(container.at("/command").toString()).contains("\"" + GroupProbe.class.getName() + "\"",
+				"\"/app/tutti.jar\"");
+		assertThat(container.path("args").valueStream().map(JsonNode::asString)).containsExactly("60",
+				"http://demo-tutti-0.demo-tutti:8080", "http://demo-tutti-1.demo-tutti:8080",
+				"http://demo-tutti-2.demo-tutti:8080", "http://demo-tutti-3.demo-tutti:8080");
+	}
+
+	/** The application keeps them in one class of its own. */
+	private static Map<String, Integer> exitCodes() {
+		Map<String, Integer> codes = new LinkedHashMap<>();
+		try {
+			for (Field field : Class.forName("io.tutti.service.command.ExitCodes").getDeclaredFields()) {
+				if (Modifier.isStatic(field.getModifiers()) && field.getType() == int.class) {
+					field.setAccessible(true);
+					codes.put(field.getName(), field.getInt(null));
+				}
+			}
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new AssertionError(ex);
+		}
+		return codes;
+	}
+
+	private static IntStream actions(Rendered rendered, int code) {
+		return rendered.jobSpec()
+			.at("/podFailurePolicy/rules")
+			.valueStream()
+			.flatMapToInt((rule) -> rule.at("/onExitCodes/values").valueStream().mapToInt(JsonNode::asInt))
+			.filter((value) -> value == code);
+	}
+
+	private static String workingDirectory(String image) {
+		return image.lines()
+			.filter((line) -> line.startsWith("WORKDIR "))
+			.reduce((first, last) -> last)
+			.orElseThrow()
+			.substring("WORKDIR ".length());
+	}
+
+	private static Map<String, JsonNode> byName(JsonNode list) {
+		Map<String, JsonNode> byName = new HashMap<>();
+		list.forEach((item) -> byName.put(item.path("name").asString(), item));
+		return byName;
+	}
+
+	private static <T> T bound(Map<String, String> environment, Class<T> type) {
+		ConfigurationProperties annotation = type.getAnnotation(ConfigurationProperties.class);
+		String prefix = annotation.prefix().isEmpty() ? annotation.value() : annotation.prefix();
+		return Binder.get(spring(environment)).bindOrCreate(prefix, type);
+	}
+
+	/** Spring's view of a process that has these variables and no others. */
+	private static StandardEnvironment spring(Map<String, String> variables) {
+		StandardEnvironment environment = new StandardEnvironment();
+		environment.getPropertySources().remove(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+		environment.getPropertySources()
+			.replace(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, new SystemEnvironmentPropertySource(
+					StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME, new HashMap<>(variables)));
+		ConfigurationPropertySources.attach(environment);
+		return environment;
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.tutti.chart;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
+
+import com.marcnuri.helm.DryRun;
+import com.marcnuri.helm.Helm;
+
+/**
+ * The project's chart as Helm renders it, for a release called {@code demo} in the
+ * namespace {@code ml}.
+ */
+final class Chart {
+
+	static final Path FOLDER = Path.of("helm", "tutti");
+
+	/** What the chart is tried with; newer than the oldest that it supports. */
+	private static final String KUBERNETES = "1.33.0";
+
+	private final Path folder;
+
+	private Chart(Path folder) {
+		this.folder = folder;
+	}
+
+	/**
+	 * The chart with its test among the ordinary objects: Helm keeps hooks out of what it
+	 * renders.
+	 * @param folder empty folder for the copy
+	 */
+	static Chart in(Path folder) {
+		return in(folder, (template) -> template);
+	}
+
+	/** The same, each template changed beforehand. */
+	static Chart in(Path folder, UnaryOperator<String> change) {
+		try (Stream<Path> files = Files.walk(FOLDER)) {
+			for (Path file : files.toList()) {
+				copy(file, folder.resolve(FOLDER.relativize(file)), change);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		return new Chart(folder);
+	}
+
+	/** The values files in the chart's {@code ci} folder. */
+	static List<Path> scenarios() {
+		try (Stream<Path> files = Files.list(FOLDER.resolve("ci"))) {
+			return files.filter((file) -> file.toString().endsWith("-values.yaml")).sorted().toList();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Renders a scenario of the chart's {@code ci} folder. */
+	Rendered scenario(String name) {
+		return render(FOLDER.resolve("ci").resolve(name + "-values.yaml"));
+	}
+
+	/** Renders with the values of a text. */
+	Rendered with(String values) {
+		return render(file(values));
+	}
+
+	Rendered render(Path values) {
+		return Rendered.parse(new Helm(this.folder).template()
+			.withName("demo")
+			.withNamespace("ml")
+			.withKubeVersion(KUBERNETES)
+			.withValuesFile(values)
+			.call());
+	}
+
+	/** What Helm tells whoever installed the chart. */
+	String notes(Path values) {
+		String output = new Helm(this.folder).install()
+			.clientOnly()
+			.withDryRunOption(DryRun.CLIENT)
+			.withName("demo")
+			.withNamespace("ml")
+			.withKubeVersion(KUBERNETES)
+			.withValuesFile(values)
+			.call()
+			.getOutput();
+		return output.substring(output.indexOf("NOTES:"));
+	}
+
+	private Path file(String values) {
+		try {
+			return Files.writeString(Files.createTempFile(this.folder, "values", ".yaml"), values);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static void copy(Path from, Path to, UnaryOperator<String> change) throws IOException {
+		if (Files.isDirectory(from)) {
+			Files.createDirectories(to);
+			return;
+		}
+		String text = Files.readString(from);
+		boolean template = from.startsWith(FOLDER.resolve("templates"));
+		Files.writeString(to, template ? change.apply(text.replace("    helm.sh/hook: test\n", "")) : text);
+	}
+
+}

@@ -1,0 +1,123 @@
+package io.tutti.chart;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionSettings;
+import io.tutti.launch.ResolvedRank;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The chart's README and its values say the same.
+ */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class ChartReadmeTest {
+
+	private static final Pattern KEY = Pattern.compile("( *)([A-Za-z]+):(.*)");
+
+	@Test
+	void theTableHoldsEveryValueWithItsDefaultAndItsMeaning() throws IOException {
+		List<String> table = Files.readAllLines(Chart.FOLDER.resolve("README.md"))
+			.stream()
+			.dropWhile((line) -> !line.equals("## Values"))
+			.filter((line) -> line.startsWith("| `"))
+			.toList();
+		assertThat(table).containsExactlyElementsOf(expectedTable());
+	}
+
+	@Test
+	void theSchemaKnowsEveryValue() throws IOException {
+		JsonNode schema = JsonMapper.shared()
+			.readTree(Files.readString(Chart.FOLDER.resolve("values.schema.json")))
+			.path("properties");
+		List<String> known = new ArrayList<>(schema.propertyNames());
+		known.remove("global");
+		assertThat(known).containsExactlyInAnyOrderElementsOf(values().propertyNames());
+	}
+
+	@Test
+	void aRankOfKubeflowsExampleResolves() throws IOException {
+		String readme = Files.readString(Chart.FOLDER.resolve("README.md"));
+		String example = readme.substring(readme.indexOf("apiVersion: trainer.kubeflow.org"));
+		JsonNode runtime = Rendered.parse(example.substring(0, example.indexOf("```"))).only("TrainingRuntime");
+		JsonNode jobs = runtime.at("/spec/template/spec/replicatedJobs/0");
+		KubernetesSchema.checkJobTemplate(jobs.path("template"));
+		JsonNode container = jobs.at("/template/spec/template/spec/containers/0");
+		assertThat(container.path("name").asString()).isEqualTo(jobs.path("name").asString()).isEqualTo("node");
+		assertThat(container.path("env").valueStream().map((variable) -> variable.path("name").asString()))
+			.containsExactlyInAnyOrder("TUTTI_HTTP_ADDRESS", "TUTTI_RENDEZVOUS_BINDADDRESS", "TUTTI_SECURITY_TOKEN");
+		ResolvedRank resolved = RankResolution.resolve(
+				Map.of("PET_NNODES", "4", "PET_NODE_RANK", "3", "PET_NPROC_PER_NODE",
+						runtime.at("/spec/mlPolicy/torch/numProcPerNode").toString(), "PET_MASTER_ADDR",
+						"run-node-0-0.run", "PET_MASTER_PORT", "29400", "JOB_COMPLETION_INDEX", "3"),
+				ResolutionSettings.DEFAULTS);
+		assertThat(resolved.source()).isEqualTo("kubeflow");
+		assertThat(resolved.assignment().rank()).isEqualTo(3);
+		assertThat(resolved.assignment().masterAddress()).isEqualTo("run-node-0-0.run");
+		assertThat(resolved.assignment().masterPort()).isEqualTo(29400);
+	}
+
+	private static List<String> expectedTable() throws IOException {
+		List<String> rows = new ArrayList<>();
+		meanings().forEach((path, meaning) -> {
+			JsonNode value = values().at("/" + path.replace('.', '/'));
+			rows.add("| `" + path + "` | `" + value + "` | " + meaning + " |");
+		});
+		return rows;
+	}
+
+	/** The line of comment above each value, by the value's path. */
+	private static Map<String, String> meanings() throws IOException {
+		Map<String, String> meanings = new LinkedHashMap<>();
+		List<String> path = new ArrayList<>();
+		String comment = null;
+		for (String line : Files.readAllLines(Chart.FOLDER.resolve("values.yaml"))) {
+			Matcher key = KEY.matcher(line);
+			if (line.strip().startsWith("#")) {
+				comment = line.strip().substring(1).strip();
+			}
+			else if (key.matches()) {
+				int depth = key.group(1).length() / 2;
+				path.subList(Math.min(depth, path.size()), path.size()).clear();
+				path.add(key.group(2));
+				if (comment != null) {
+					meanings.put(String.join(".", path), comment);
+				}
+				comment = null;
+			}
+			else {
+				comment = null;
+			}
+		}
+		return meanings;
+	}
+
+	private static JsonNode values() {
+		try {
+			Object values = new Yaml(new SafeConstructor(new LoaderOptions()))
+				.load(Files.readString(Chart.FOLDER.resolve("values.yaml")));
+			return JsonMapper.shared().valueToTree(values);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

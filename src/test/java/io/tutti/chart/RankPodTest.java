@@ -1,0 +1,147 @@
+package io.tutti.chart;
+
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Each rank's pod: what it may do, how it is watched, where it runs.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RankPodTest {
+
+	@TempDir
+	private static Path folder;
+
+	private static Chart chart;
+
+	@BeforeAll
+	static void copyTheChart() {
+		chart = Chart.in(folder);
+	}
+
+	static List<Path> scenarios() {
+		return Chart.scenarios();
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void noPodMayMoreThanItNeeds(Path values) {
+		assertThat(chart.render(values).pods()).hasSize(2).allSatisfy((pod) -> {
+			assertThat(pod.path("automountServiceAccountToken").asBoolean(true)).isFalse();
+			assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
+			assertThat(pod.at("/securityContext/runAsUser").asInt()).isEqualTo(10001);
+			assertThat(pod.at("/securityContext/seccompProfile/type").asString()).isEqualTo("RuntimeDefault");
+			assertThat(pod.path("hostNetwork").asBoolean(false)).isFalse();
+			JsonNode container = pod.at("/containers/0/securityContext");
+			assertThat(container.path("allowPrivilegeEscalation").asBoolean(true)).isFalse();
+			assertThat(container.path("readOnlyRootFilesystem").asBoolean()).isTrue();
+			assertThat(container.at("/capabilities/drop").toString()).isEqualTo("[\"ALL\"]");
+			assertThat(container.path("privileged").asBoolean(false)).isFalse();
+		});
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void noServiceOfTheNamespaceCanPassForAVariable(Path values) {
+		assertThat(chart.render(values).pods())
+			.allSatisfy((pod) -> assertThat(pod.path("enableServiceLinks").asBoolean(true)).isFalse());
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void theStartMayTakeAsLongAsTheRendezvous(Path values) {
+		Rendered rendered = chart.render(values);
+		JsonNode probe = rendered.rank().path("startupProbe");
+		int seconds = probe.path("periodSeconds").asInt() * probe.path("failureThreshold").asInt();
+		String rendezvous = rendered.environment().get("TUTTI_TIMEOUT_RENDEZVOUS");
+		assertThat(seconds).isGreaterThanOrEqualTo(Integer.parseInt(rendezvous.replace("s", "")) + 60)
+			.isLessThan(Integer.parseInt(rendezvous.replace("s", "")) + 66);
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void livenessNeverLooksAtTheGroup(Path values) {
+		JsonNode rank = chart.render(values).rank();
+		assertThat(rank.at("/livenessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
+		assertThat(rank.at("/startupProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
+		assertThat(rank.at("/readinessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/readiness");
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void aPodIsKilledOnlyAfterItsDrain(Path values) {
+		Rendered rendered = chart.render(values);
+		int drainSeconds = Integer.parseInt(rendered.environment().get("TUTTI_TIMEOUT_DRAIN").replace("s", ""));
+		assertThat(rendered.pod().path("terminationGracePeriodSeconds").asInt()).isEqualTo(drainSeconds + 15);
+	}
+
+	@Test
+	void sharedMemoryIsMemoryOfASetSize() {
+		JsonNode pod = chart.scenario("volcano").pod();
+		assertThat(pod.at("/volumes/0/name").asString()).isEqualTo("shm");
+		assertThat(pod.at("/volumes/0/emptyDir/medium").asString()).isEqualTo("Memory");
+		assertThat(pod.at("/volumes/0/emptyDir/sizeLimit").asString()).isEqualTo("2Gi");
+		assertThat(pod.at("/containers/0/volumeMounts/0/mountPath").asString()).isEqualTo("/dev/shm");
+	}
+
+	@Test
+	void gpusAreALimitBesideTheOthers() {
+		JsonNode resources = chart.scenario("volcano").rank().path("resources");
+		assertThat(resources.at("/limits/nvidia.com~1gpu").asInt()).isOne();
+		assertThat(resources.at("/limits/memory").asString()).isEqualTo("2Gi");
+		assertThat(chart.scenario("default").rank().at("/resources/limits").has("nvidia.com/gpu")).isFalse();
+	}
+
+	@Test
+	void aRankRunsWhereItIsTold() {
+		JsonNode pod = chart.scenario("serve").pod();
+		assertThat(pod.at("/topologySpreadConstraints/0/labelSelector/matchLabels/app.kubernetes.io~1component")
+			.asString()).isEqualTo("rank");
+		assertThat(pod.at("/tolerations/0/key").asString()).isEqualTo("dedicated");
+		assertThat(pod.path("priorityClassName").asString()).isEqualTo("training");
+		assertThat(pod.at("/nodeSelector/kubernetes.io~1arch").asString()).isEqualTo("amd64");
+		assertThat(pod.at("/affinity/podAntiAffinity").isMissingNode()).isFalse();
+		JsonNode bare = chart.scenario("serve-bare").pod();
+		assertThat(bare.path("schedulerName").asString()).isEqualTo("my-scheduler");
+		assertThat(bare.path("runtimeClassName").asString()).isEqualTo("gvisor");
+		assertThat(bare.path("serviceAccountName").asString()).isEqualTo("ranks");
+	}
+
+	@Test
+	void aJobTrainsAndAStatefulSetServes() {
+		assertThat(chart.scenario("default").rank().path("args").toString()).isEqualTo("[\"train\"]");
+		assertThat(chart.scenario("serve").rank().path("args").toString()).isEqualTo("[\"serve\"]");
+		assertThat(chart.scenario("jobset").rank().path("args").toString()).isEqualTo("[\"bench\"]");
+	}
+
+	@Test
+	void aTrainingKeepsItsCheckpointsInTheClaim() {
+		Rendered train = chart.scenario("train");
+		assertThat(train.rank().path("args").toString())
+			.isEqualTo("[\"train\",\"--checkpoint=/checkpoints\",\"--epochs\",\"5\"]");
+		assertThat(train.pod().path("volumes").toString()).contains("\"claimName\":\"runs\"");
+		assertThat(train.rank().path("volumeMounts").toString()).contains("\"mountPath\":\"/checkpoints\"",
+				"\"mountPath\":\"/data\"");
+		assertThat(train.only("ConfigMap").at("/data/application.yml").asString()).contains("io.tutti: debug");
+		assertThat(train.environment()).containsEntry("OMP_NUM_THREADS", "1");
+	}
+
+	@Test
+	void anImageIsNamedByTagOrDigest() {
+		assertThat(chart.scenario("default").rank().path("image").asString()).isEqualTo("tutti:0.1.0");
+		assertThat(chart.scenario("train").pods().map((pod) -> pod.at("/containers/0/image").asString())).hasSize(2)
+			.allMatch((image) -> image.startsWith("registry.example/ml/tutti@sha256:0123"));
+	}
+
+}

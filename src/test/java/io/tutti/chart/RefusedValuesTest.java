@@ -1,0 +1,77 @@
+package io.tutti.chart;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Values that contradict each other are refused before anything reaches a cluster, and
+ * those beside them are not.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class RefusedValuesTest {
+
+	@TempDir
+	private static Path folder;
+
+	private static Chart chart;
+
+	@BeforeAll
+	static void copyTheChart() {
+		chart = Chart.in(folder);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					{worldSize: 0}                                                                      | worldSize
+					{worldSize: "4"}                                                                    | worldSize
+					{worldsize: 4}                                                                      | worldsize
+					{workload: {kind: Deployment}}                                                      | kind
+					{workload: {kind: Job, command: serve}}                                             | command
+					{workload: {kind: StatefulSet, command: train}}                                     | command
+					{workload: {kind: StatefulSet}, job: {maxRestarts: 1}}                              | maxRestarts
+					{workload: {kind: StatefulSet}, job: {suspend: false}}                              | suspend
+					{workload: {kind: StatefulSet}, checkpoint: {existingClaim: runs}}                  | existingClaim
+					{workload: {kind: JobSet}, statefulSet: {lingerSeconds: 5}}                         | lingerSeconds
+					{workload: {kind: JobSet}, statefulSet: {podDisruptionBudget: {enabled: true}}}     | enabled
+					{workload: {kind: Job}, statefulSet: {volumeClaimTemplates: [{}]}}                  | volumeClaimTemplates
+					{workload: {kind: Job, command: bench}, checkpoint: {existingClaim: runs}}          | needs the command train
+					{token: {value: a, existingSecret: b}}                                              | not
+					{image: {tag: a, digest: "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"}} | not
+					{image: {digest: latest}}                                                           | digest
+					{gang: {scheduler: kueue}}                                                          | queue
+					{gang: {queue: research}}                                                           | queue
+					{gang: {scheduler: volcano}, schedulerName: mine}                                   | schedulerName
+					{podMonitor: {enabled: true}}                                                       | httpFrom
+					{job: {onDrain: later}}                                                             | onDrain
+					{ports: {http: 80}}                                                                 | http
+					{ports: {http: 29500}}                                                              | must differ
+					{timeouts: {abortSeconds: 31}}                                                      | must not exceed
+					{timeouts: {drainSeconds: 30s}}                                                     | drainSeconds
+					{shm: {size: 1 gigabyte}}                                                           | size
+					{fullnameOverride: 9lives}                                                          | must begin with a letter
+					""")
+	void aContradictionIsRefusedByName(String values, String named) {
+		assertThatIllegalStateException().isThrownBy(() -> chart.with(values)).withMessageContaining(named);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "{worldSize: 1}", "{workload: {kind: StatefulSet, command: serve}}",
+			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}", "{job: {maxRestarts: 0}}",
+			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
+			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{fullnameOverride: nine-lives}" })
+	void whatStandsBesideItIsTaken(String values) {
+		assertThat(chart.with(values).objects()).isNotEmpty();
+	}
+
+}

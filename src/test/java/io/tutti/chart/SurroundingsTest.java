@@ -1,0 +1,179 @@
+package io.tutti.chart;
+
+import java.nio.file.Path;
+import java.util.Base64;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the ranks have around them: a token, walls, and somebody who watches.
+ */
+@Timeout(value = 60, unit = TimeUnit.SECONDS)
+class SurroundingsTest {
+
+	/**
+	 * The meters that the design names, as Prometheus spells them, without what follows
+	 * from their kind.
+	 */
+	private static final Set<String> METERS = Set.of("collective_duration", "collective_bytes", "collective_inflight",
+			"collective_timeouts", "collective_mismatches", "collective_aborts", "collective_last_sequence",
+			"collective_algorithm_bandwidth", "collective_bus_bandwidth", "rank_arrival_skew", "peer_up", "peer_rtt",
+			"rendezvous_duration", "group_generation", "group_state");
+
+	private static final Pattern METER = Pattern.compile("tutti_([a-z_]+)");
+
+	private static final Pattern KIND = Pattern.compile("(_seconds)?(_total|_count|_sum|_max|_bucket)?$");
+
+	@TempDir
+	private static Path folder;
+
+	private static Chart chart;
+
+	@BeforeAll
+	static void copyTheChart() {
+		chart = Chart.in(folder);
+	}
+
+	static List<Path> scenarios() {
+		return Chart.scenarios();
+	}
+
+	@Test
+	void aTokenIsGeneratedWhereNoneIsGiven() {
+		JsonNode secret = chart.scenario("default").only("Secret");
+		assertThat(decoded(secret.at("/data/token"))).matches("[a-zA-Z0-9]{48}");
+		assertThat(chart.scenario("default").only("Secret").at("/data/token")).isNotEqualTo(secret.at("/data/token"));
+	}
+
+	@Test
+	void aTokenThatIsGivenIsTaken() {
+		assertThat(decoded(chart.scenario("serve-bare").only("Secret").at("/data/token"))).isEqualTo("of-my-own");
+		assertThat(chart.scenario("train").all("Secret")).isEmpty();
+	}
+
+	@Test
+	void onlyRanksReachTheMeetingPointAndTheData() {
+		JsonNode policy = chart.scenario("volcano").only("NetworkPolicy").path("spec");
+		assertThat(policy.path("policyTypes").toString()).isEqualTo("[\"Ingress\",\"Egress\"]");
+		JsonNode ranks = policy.at("/ingress/0");
+		assertThat(ranks.path("from")).hasSize(1);
+		assertThat(ranks.at("/from/0/podSelector/matchLabels/app.kubernetes.io~1component").asString())
+			.isEqualTo("rank");
+		assertThat(ports(ranks)).containsExactly(29500, 29501);
+		assertThat(ports(policy.at("/egress/0"))).containsExactly(29500, 29501);
+		assertThat(ports(policy.at("/egress/1"))).containsExactly(53, 53);
+		assertThat(policy.at("/egress/2/to/0/ipBlock/cidr").asString()).isEqualTo("10.0.0.0/8");
+		assertThat(policy.path("ingress")).hasSize(2);
+	}
+
+	@Test
+	void httpIsReachedByWhomTheValuesName() {
+		JsonNode http = chart.scenario("serve").only("NetworkPolicy").at("/spec/ingress/1");
+		assertThat(ports(http)).containsExactly(8080);
+		assertThat(http.path("from")).hasSize(2);
+		assertThat(http.at("/from/1/namespaceSelector/matchLabels").toString()).contains("monitoring");
+		assertThat(chart.scenario("serve-bare").all("NetworkPolicy")).isEmpty();
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void thePolicyNamesThePortsOfTheContainer(Path values) {
+		Rendered rendered = chart.render(values);
+		List<Integer> open = rendered.rank()
+			.path("ports")
+			.valueStream()
+			.map((port) -> port.path("containerPort").asInt())
+			.toList();
+		for (JsonNode policy : rendered.all("NetworkPolicy")) {
+			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(open.subList(1, 3));
+			assertThat(ports(policy.at("/spec/ingress/1"))).containsExactly(open.getFirst());
+		}
+	}
+
+	@Test
+	void prometheusScrapesWhereMetersAre() {
+		JsonNode monitor = chart.scenario("serve").only("PodMonitor");
+		assertThat(monitor.at("/spec/podMetricsEndpoints/0/path").asString()).isEqualTo("/actuator/prometheus");
+		assertThat(monitor.at("/spec/podMetricsEndpoints/0/port").asString()).isEqualTo("http");
+		assertThat(monitor.at("/metadata/labels/release").asString()).isEqualTo("prometheus");
+	}
+
+	@Test
+	void nobodyWatchesUnlessAsked() {
+		Rendered rendered = chart.scenario("default");
+		assertThat(rendered.all("PodMonitor")).isEmpty();
+		assertThat(rendered.all("PrometheusRule")).isEmpty();
+		assertThat(rendered.all("ConfigMap")).isEmpty();
+	}
+
+	@Test
+	void alertsAskOnlyForMetersThatThereAre() {
+		JsonNode rules = chart.scenario("serve").only("PrometheusRule").at("/spec/groups/0/rules");
+		assertThat(rules).hasSize(5);
+		for (JsonNode rule : rules) {
+			assertThat(meters(rule.path("expr").asString())).isNotEmpty().isSubsetOf(METERS);
+			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"", "pod=~\"demo-tutti-[0-9]+(-.+)?\"");
+			assertThat(rule.at("/annotations/summary").asString()).contains("{{ $labels.pod }}");
+		}
+	}
+
+	@Test
+	void theDashboardShowsOnlyMetersThatThereAre() {
+		JsonNode map = chart.scenario("serve").only("ConfigMap");
+		assertThat(map.at("/metadata/labels/grafana_dashboard").asString()).isEqualTo("1");
+		JsonNode dashboard = JsonMapper.shared().readTree(map.at("/data/tutti.json").asString());
+		assertThat(dashboard.path("panels")).hasSize(9);
+		for (String expression : dashboard.path("panels").findValuesAsString("expr")) {
+			assertThat(meters(expression)).isNotEmpty().isSubsetOf(METERS);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("scenarios")
+	void theNotesNameWhatThereIs(Path values) {
+		Rendered rendered = chart.render(values);
+		String notes = chart.notes(values);
+		String kind = rendered.workload().path("kind").asString();
+		assertThat(notes).contains(rendered.environment().get("TUTTI_WORLD_SIZE") + " rank(s)", kind,
+				"get pods -l app.kubernetes.io/instance=demo,app.kubernetes.io/component=rank", "helm -n ml test demo");
+		if (!kind.equals("StatefulSet")) {
+			assertThat(notes).contains(kind.toLowerCase() + "/" + rendered.workload().at("/metadata/name").asString());
+		}
+		for (JsonNode secret : rendered.all("Secret")) {
+			assertThat(notes).contains("Secret " + secret.at("/metadata/name").asString());
+		}
+	}
+
+	private static String decoded(JsonNode text) {
+		return new String(Base64.getDecoder().decode(text.asString()));
+	}
+
+	private static List<Integer> ports(JsonNode rule) {
+		return rule.path("ports").valueStream().map((port) -> port.path("port").asInt()).toList();
+	}
+
+	private static Set<String> meters(String expression) {
+		Set<String> meters = new TreeSet<>();
+		Matcher matcher = METER.matcher(expression);
+		while (matcher.find()) {
+			meters.add(KIND.matcher(matcher.group(1)).replaceFirst(""));
+		}
+		return meters;
+	}
+
+}

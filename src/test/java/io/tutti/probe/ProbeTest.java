@@ -1,0 +1,124 @@
+package io.tutti.probe;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+import com.sun.net.httpserver.HttpServer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * What the probes say of ranks that answer well, badly, something else or not at all.
+ */
+@Timeout(value = 30, unit = TimeUnit.SECONDS)
+class ProbeTest {
+
+	private final List<HttpServer> servers = new ArrayList<>();
+
+	@AfterEach
+	void stopTheServers() {
+		this.servers.forEach((server) -> server.stop(0));
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "'', 127.0.0.1", "0.0.0.0, 127.0.0.1", "::, [::1]", "10.1.2.3, 10.1.2.3", "fd00::1, [fd00::1]" })
+	void theRankIsAskedWhereItListens(String address, String host) {
+		assertThat(HealthProbe.endpoint(Map.of("TUTTI_HTTP_ADDRESS", address, "TUTTI_HTTP_PORT", "8123"), "liveness"))
+			.hasToString("http://" + host + ":8123/actuator/health/liveness");
+	}
+
+	@Test
+	void thePortIsTheDefaultUnlessItIsSet() {
+		assertThat(HealthProbe.endpoint(Map.of(), "readiness"))
+			.hasToString("http://127.0.0.1:8080/actuator/health/readiness");
+	}
+
+	@Test
+	void aRankThatSaysOkIsHealthy() {
+		assertThat(HealthProbe.healthy(server(200, () -> "{\"status\":\"UP\"}"))).isTrue();
+	}
+
+	@Test
+	void aRankThatSaysNoIsNot() {
+		assertThat(HealthProbe.healthy(server(503, () -> "{\"status\":\"DOWN\"}"))).isFalse();
+	}
+
+	@Test
+	void aRankThatDoesNotAnswerIsNot() {
+		URI gone = server(200, () -> "");
+		this.servers.removeFirst().stop(0);
+		assertThat(HealthProbe.healthy(gone)).isFalse();
+	}
+
+	@Test
+	void ranksOfOneFormingAreOneGroup() throws InterruptedException {
+		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)));
+		assertThat(probe.agreesWithin(Duration.ZERO)).isTrue();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "BROKEN, 1, 2, 7", "READY, 0, 2, 7", "READY, 1, 3, 7", "READY, 1, 2, 8" })
+	void aRankThatIsNotWhatItShouldBeIsNoPartOfTheGroup(String state, int rank, int worldSize, long generation)
+			throws InterruptedException {
+		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank(state, rank, worldSize, generation)));
+		assertThat(probe.agreesWithin(Duration.ZERO)).isFalse();
+	}
+
+	@Test
+	void aRankThatAnswersNonsenseIsNoPartOfTheGroup() throws InterruptedException {
+		assertThat(new GroupProbe(List.of(server(200, () -> "<html>"))).agreesWithin(Duration.ZERO)).isFalse();
+	}
+
+	@Test
+	void aGroupMayTakeItsTimeToForm() throws InterruptedException {
+		AtomicInteger asked = new AtomicInteger();
+		URI forming = server(200, () -> view((asked.getAndIncrement() == 0) ? "FORMING" : "READY", 0, 1, 1));
+		assertThat(new GroupProbe(List.of(forming)).agreesWithin(Duration.ofSeconds(20))).isTrue();
+		assertThat(asked).hasValue(2);
+	}
+
+	private URI rank(String state, int rank, int worldSize, long generation) {
+		return server(200, () -> view(state, rank, worldSize, generation));
+	}
+
+	private static String view(String state, int rank, int worldSize, long generation) {
+		return "{\"state\":\"%s\",\"rank\":%d,\"worldSize\":%d,\"generation\":%d}".formatted(state, rank, worldSize,
+				generation);
+	}
+
+	private URI server(int status, Supplier<String> answer) {
+		try {
+			HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+			server.createContext("/", (exchange) -> {
+				byte[] bytes = answer.get().getBytes(StandardCharsets.UTF_8);
+				exchange.sendResponseHeaders(status, bytes.length);
+				try (OutputStream body = exchange.getResponseBody()) {
+					body.write(bytes);
+				}
+			});
+			server.start();
+			this.servers.add(server);
+			return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+		}
+		catch (IOException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+}
