@@ -74,7 +74,7 @@ public final class CollectiveBenchmark {
 			double[] micros = sample(workload, batch, samples);
 			wrong += sum(workload.check());
 			double[] slowest = slowest(micros);
-			return new Measurement(SYSTEM, this.group.backend(), collective, this.group.worldSize(), workload.bytes(),
+			return new Measurement(SYSTEM, this.group.transport(), collective, this.group.worldSize(), workload.bytes(),
 					workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
 		}
 	}

@@ -1,13 +1,22 @@
 package io.tutti.engine;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
 /**
  * Carries out whole collectives for one group. Called by one thread at a time, in issue
  * order.
  */
 public interface Backend extends AutoCloseable {
 
+	/** Buffers begin at a page. */
+	long BUFFER_ALIGNMENT = 4096;
+
 	/** The name people type and read, such as {@code tcp}. */
 	String name();
+
+	/** What carries its data, such as {@code shm}. */
+	String transport();
 
 	/**
 	 * Carries one call out and returns when this rank's part is done: its buffers may be
@@ -15,6 +24,17 @@ public interface Backend extends AutoCloseable {
 	 * @throws CollectiveException if the call failed; the group is then broken
 	 */
 	void run(Call call);
+
+	/**
+	 * Allocates a buffer on which calls are fastest. Every rank calls it in the same
+	 * order with the same size. Plain native memory, where nothing is faster.
+	 * @param exchange how the ranks agree, by collectives on the group
+	 * @return zeros, of that size; usable until the backend is closed
+	 * @throws CollectiveException if the group is or becomes broken
+	 */
+	default MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+		return Arena.ofAuto().allocate(bytes, BUFFER_ALIGNMENT);
+	}
 
 	/**
 	 * Wakes a call that waits on another thread, so that it sees that the group is

@@ -82,6 +82,11 @@ public final class ProcessGroup implements AutoCloseable {
 		return this.backend.name();
 	}
 
+	/** Name of the transport that carries the group's data. */
+	public String transport() {
+		return this.backend.transport();
+	}
+
 	/** Whether the group can still be used. */
 	public GroupState state() {
 		if (this.closed) {
@@ -503,6 +508,22 @@ public final class ProcessGroup implements AutoCloseable {
 	public CompletableFuture<Void> barrierAsync() {
 		return this.runner.runAsync(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null,
 				0, this.timeouts.collective());
+	}
+
+	/**
+	 * Allocates a buffer on which calls are fastest: between ranks of one host it lies in
+	 * memory that all of them reach, so that nothing is copied on the way. Calls of other
+	 * sizes and places in it do as well, as long as every rank's buffer was allocated so.
+	 * Every rank calls this in the same order, as it does collectives, but not
+	 * asynchronously.
+	 * @param bytes at least 1; the same on every rank
+	 * @return zeros, of that size, to be used from any thread; ends with the group
+	 */
+	public MemorySegment allocate(long bytes) {
+		if (bytes < 1) {
+			throw new IllegalArgumentException("a buffer must have at least 1 byte, got " + bytes);
+		}
+		return this.backend.allocate(bytes, new GroupExchange(this), Deadline.after(this.timeouts.collective()));
 	}
 
 	/** A buffer where it is looked at; elsewhere it may be anything. */

@@ -490,6 +490,11 @@ class DistributedDataParallelTest {
 			}
 
 			@Override
+			public String transport() {
+				return "lonely";
+			}
+
+			@Override
 			public void run(Call call) {
 				watcher.accept(call);
 				if (call.collective() == Collective.ALL_GATHER) {

@@ -67,6 +67,11 @@ public final class AlgorithmOverrides {
 				+ offered.stream().map(AlgorithmName::label).collect(Collectors.joining(", ")) + ", got " + label);
 	}
 
+	/** Whether an algorithm for a collective is asked for. */
+	public boolean names(Collective collective) {
+		return this.chosen.containsKey(collective);
+	}
+
 	@Nullable AlgorithmName of(Collective collective) {
 		return this.chosen.get(collective);
 	}

@@ -61,14 +61,9 @@ public final class Engine implements AutoCloseable {
 			membership = Rendezvous.meet(assignment, rendezvous(settings, listener.port()), registry,
 					Deadline.after(settings.timeouts().rendezvous()));
 			listener.start(assignment.rank(), membership.sessionKey());
-			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
-					membership.generation());
-			Transport transport = new TcpTransport(identity, latch, membership.roster(), listener,
-					membership.sessionKey(), tcp(assignment, settings), events);
-			ProcessGroup world = new ProcessGroup(identity,
-					new TransportBackend(identity, transport, ReductionKernels.get()), latch, membership.control(),
-					settings.timeouts());
-			registry.ready(world);
+			ProcessGroup world = new WorldFormation(membership, settings, registry, listener, tcp(assignment, settings),
+					events)
+				.form(latch);
 			return new Engine(membership, registry, world, listener);
 		}
 		catch (IOException ex) {

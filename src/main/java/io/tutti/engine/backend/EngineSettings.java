@@ -18,15 +18,16 @@ import org.jspecify.annotations.Nullable;
  * added to a fixed one
  * @param congestionControl TCP congestion control for connections inside one host, where
  * the kernel offers it; {@code system} to leave it alone
+ * @param transport what may carry data; shared memory is used if every rank may
  * @param timeouts how long each kind of wait may take
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, int dataPort, String congestionControl,
-		Timeouts timeouts) {
+		TransportChoice transport, Timeouts timeouts) {
 
 	/** The defaults that the documentation names. */
 	public static final EngineSettings DEFAULTS = new EngineSettings("tcp", "default", null, -1, null, null, 0, "cubic",
-			Timeouts.DEFAULTS);
+			TransportChoice.AUTO, Timeouts.DEFAULTS);
 
 	public EngineSettings {
 		if (dataPort < 0 || dataPort > 65535) {

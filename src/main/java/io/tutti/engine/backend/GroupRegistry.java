@@ -52,6 +52,11 @@ final class GroupRegistry implements ControlEvents {
 		this.entries.put(identity.name(), new Entry(identity, latch));
 	}
 
+	/** Forgets a group that has been closed. */
+	void remove(GroupIdentity identity) {
+		this.entries.remove(identity.name());
+	}
+
 	/** The group is ready to run. */
 	void ready(ProcessGroup group) {
 		Entry entry = this.entries.get(group.name());

@@ -37,6 +37,11 @@ final class TransportBackend implements Backend {
 	}
 
 	@Override
+	public String transport() {
+		return this.transport.name();
+	}
+
+	@Override
 	public void run(Call call) {
 		if (this.worldSize == 1) {
 			identity(call);

@@ -20,6 +20,9 @@ public final class Fingerprint {
 	/** In the last word of every fingerprint: shows that a stream is still in step. */
 	private static final int MARK = 0x5475_7431;
 
+	/** An odd number without a pattern. */
+	private static final long HASH_FACTOR = 0x9E37_79B9_7F4A_7C15L;
+
 	private Fingerprint() {
 	}
 
@@ -38,6 +41,15 @@ public final class Fingerprint {
 				&& NativeMemory.getLong(left + 8) == NativeMemory.getLong(right + 8)
 				&& NativeMemory.getLong(left + 16) == NativeMemory.getLong(right + 16)
 				&& NativeMemory.getLong(left + 24) == NativeMemory.getLong(right + 24);
+	}
+
+	/** A hash of a fingerprint in native memory and of those before it. */
+	public static long hash(long address, long before) {
+		long hash = (before ^ NativeMemory.getLong(address)) * HASH_FACTOR;
+		hash = (hash ^ hash >>> 32 ^ NativeMemory.getLong(address + 8)) * HASH_FACTOR;
+		hash = (hash ^ hash >>> 32 ^ NativeMemory.getLong(address + 16)) * HASH_FACTOR;
+		hash = (hash ^ hash >>> 32 ^ NativeMemory.getLong(address + 24)) * HASH_FACTOR;
+		return hash ^ hash >>> 32;
 	}
 
 	/**

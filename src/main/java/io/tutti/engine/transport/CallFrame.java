@@ -62,11 +62,13 @@ public final class CallFrame {
 		return this.latch;
 	}
 
-	long sequence() {
+	/** Place of the call in the group's order, -1 before the first. */
+	public long sequence() {
 		return this.sequence;
 	}
 
-	long fingerprint() {
+	/** Native address of the call's fingerprint. */
+	public long fingerprint() {
 		return this.fingerprint;
 	}
 
@@ -75,22 +77,33 @@ public final class CallFrame {
 		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
 	}
 
-	CollectiveException mismatch(int peer, long theirs) {
-		String other;
-		try {
-			other = Fingerprint.read(theirs).toString();
-		}
-		catch (IllegalArgumentException ex) {
-			other = "something unknown (" + ex.getMessage() + ")";
-		}
-		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer),
-				"rank " + this.identity.worldRank() + " called " + Fingerprint.read(this.fingerprint) + ", rank "
-						+ this.identity.members().get(peer) + " called " + other,
+	/** A peer called something else: its fingerprint is at this native address. */
+	public CollectiveException mismatch(int peer, long theirs) {
+		return mismatch(peer, this.fingerprint, theirs);
+	}
+
+	/**
+	 * A peer called something else, now or before: the fingerprints are at these native
+	 * addresses.
+	 */
+	public CollectiveException mismatch(int peer, long ours, long theirs) {
+		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "rank " + this.identity.worldRank()
+				+ " called " + text(ours) + ", rank " + this.identity.members().get(peer) + " called " + text(theirs),
 				null);
 	}
 
+	private static String text(long fingerprint) {
+		try {
+			return Fingerprint.read(fingerprint).toString();
+		}
+		catch (IllegalArgumentException ex) {
+			return "something unknown (" + ex.getMessage() + ")";
+		}
+	}
+
 	/** The call failed, by this kind, at the hands of these ranks of the group. */
-	CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail, @Nullable Throwable cause) {
+	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail,
+			@Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),
 				Failure.inside(kind, this.identity.name(), call(), worldRanks, detail), cause);

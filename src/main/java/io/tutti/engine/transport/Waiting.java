@@ -40,6 +40,8 @@ public final class Waiting {
 
 	private final Sleeper sleeper;
 
+	private final int spins;
+
 	private final long yieldNanos;
 
 	private int idleRounds;
@@ -48,11 +50,12 @@ public final class Waiting {
 
 	/**
 	 * @param crowded whether the host has fewer cores than ranks: then a yield lets
-	 * another rank work, and sleep comes later
+	 * another rank work, and comes at once, and sleep comes later
 	 */
 	public Waiting(CallFrame frame, Sleeper sleeper, boolean crowded) {
 		this.frame = frame;
 		this.sleeper = sleeper;
+		this.spins = crowded ? 1 : SPINS;
 		this.yieldNanos = crowded ? 10 * YIELD_NANOS : YIELD_NANOS;
 	}
 
@@ -63,12 +66,12 @@ public final class Waiting {
 
 	/** Nothing moved in this round. */
 	public void stalled() {
-		if (this.idleRounds++ < SPINS) {
+		if (this.idleRounds++ < this.spins) {
 			Thread.onSpinWait();
 			return;
 		}
 		long now = System.nanoTime();
-		if (this.idleRounds == SPINS + 1) {
+		if (this.idleRounds == this.spins + 1) {
 			this.idleSince = now;
 		}
 		requireAlive();

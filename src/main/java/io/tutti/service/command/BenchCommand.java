@@ -79,6 +79,10 @@ final class BenchCommand implements Callable<Integer> {
 			description = "Operator (default: ${DEFAULT-VALUE}).")
 	private String op = "";
 
+	@Option(names = "--transport", paramLabel = "NAME",
+			description = "What may carry data: auto, tcp or shm (default: auto).")
+	private @Nullable String transport;
+
 	@Option(names = "--congestion-control", paramLabel = "NAME",
 			description = "TCP congestion control inside one host: cubic, reno, bbr or system (default: cubic).")
 	private @Nullable String congestionControl;
@@ -101,6 +105,9 @@ final class BenchCommand implements Callable<Integer> {
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
 			properties.add("--tutti.transport.congestion-control=" + this.congestionControl);
+		}
+		if (this.transport != null) {
+			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
 		return service.run((context) -> BenchmarkRun.of(context, benchmark, report).run());

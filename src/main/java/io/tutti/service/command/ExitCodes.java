@@ -1,5 +1,6 @@
 package io.tutti.service.command;
 
+import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveMismatchException;
 import io.tutti.engine.CollectiveTimeoutException;
@@ -49,7 +50,7 @@ final class ExitCodes {
 			case RendezvousException ex -> of(ex.reason());
 			case ReplicaMismatchException _ -> MISMATCH;
 			case ConfigurationException _, ResolutionException _, MalformedDataException _, CheckpointException _,
-					ReportException _, TrainingDivergedException _ ->
+					ReportException _, TrainingDivergedException _, BackendUnavailableException _ ->
 				BAD_CONFIGURATION;
 			case null, default -> INTERNAL;
 		};
@@ -64,7 +65,7 @@ final class ExitCodes {
 			switch (cause) {
 				case CollectiveException _, RendezvousException _, ReplicaMismatchException _, ConfigurationException _,
 						ResolutionException _, MalformedDataException _, CheckpointException _, ReportException _,
-						TrainingDivergedException _ -> {
+						TrainingDivergedException _, BackendUnavailableException _ -> {
 					return cause;
 				}
 				default -> {

@@ -48,7 +48,7 @@ class RankConfiguration {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
 		return new EngineSettings(EngineSettings.DEFAULTS.backend(), rendezvous.jobId(), token.secret(),
 				resolved.generation(), rendezvous.bindAddress(), transport.advertisedHost(), transport.port(),
-				transport.congestionControl(), timeouts);
+				transport.congestionControl(), transport.kind(), timeouts);
 	}
 
 }

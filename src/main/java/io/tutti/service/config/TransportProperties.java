@@ -1,5 +1,6 @@
 package io.tutti.service.config;
 
+import io.tutti.engine.backend.TransportChoice;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -14,10 +15,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * of its connection to rank 0
  * @param congestionControl TCP congestion control for connections inside one host, where
  * the kernel offers it; {@code system} to leave it alone
+ * @param kind what may carry data: {@code auto} for shared memory where every rank proves
+ * to see the same and TCP otherwise, {@code tcp}, or {@code shm} for shared memory or
+ * nothing
  */
 @ConfigurationProperties(prefix = "tutti.transport", ignoreUnknownFields = false)
 public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,
-		@DefaultValue("cubic") String congestionControl) {
+		@DefaultValue("cubic") String congestionControl, @DefaultValue("auto") TransportChoice kind) {
 
 	public TransportProperties {
 		Ports.require("data port", port);

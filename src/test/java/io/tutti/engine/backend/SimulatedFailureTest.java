@@ -1,147 +1,29 @@
 package io.tutti.engine.backend;
 
-import java.lang.foreign.MemorySegment;
-import java.time.Duration;
-import java.util.List;
-
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.GroupState;
-import io.tutti.engine.PeerLostException;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.backend.RankThreads.Outcome;
-import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
-import static org.assertj.core.api.Assertions.assertThat;
+class SimulatedFailureTest extends FailureContract {
 
-/**
- * A rank that is lost, late or done with it, in every collective. Ranks whose own part in
- * the call needs nobody else return from it and fail in the barrier that follows.
- */
-@Timeout(60)
-class SimulatedFailureTest {
-
-	private static final Duration LIMIT = Duration.ofSeconds(30);
-
-	private static final int WORLD_SIZE = 4;
-
-	/** The rank that fails; the root where it gets the data, so that it is waited for. */
-	private static final int FAILING = 2;
-
-	private static final int COUNT = 50_000;
-
-	/** The lost rank itself, which this JVM cannot really end, soon gives up. */
-	private static final Timeouts IMPATIENT = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(500), LIMIT);
-
-	private static void call(ProcessGroup group, Collective collective, Duration timeout) {
-		DataType type = DataType.INT32;
-		MemorySegment whole = MemorySegment.ofArray(new int[COUNT * WORLD_SIZE]);
-		MemorySegment other = MemorySegment.ofArray(new int[COUNT * WORLD_SIZE]);
-		MemorySegment part = MemorySegment.ofArray(new int[COUNT]);
-		switch (collective) {
-			case ALL_REDUCE -> group.allReduce(whole, type, ReduceOp.SUM, timeout);
-			case REDUCE -> group.reduce(whole, other, type, ReduceOp.SUM, 0, timeout);
-			case BROADCAST -> group.broadcast(whole, type, FAILING, timeout);
-			case ALL_GATHER -> group.allGather(part, whole, type, timeout);
-			case REDUCE_SCATTER -> group.reduceScatter(whole, part, type, ReduceOp.SUM, timeout);
-			case GATHER -> group.gather(part, whole, type, 0, timeout);
-			case SCATTER -> group.scatter(whole, part, type, FAILING, timeout);
-			case ALL_TO_ALL -> group.allToAll(whole, other, type, timeout);
-			case BARRIER -> group.barrier(timeout);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aLostRankFailsEveryCollectiveByItsName(Collective collective) throws Exception {
-		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, Timeouts.DEFAULTS)) {
-			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
-				world.group(rank).barrier();
-				if (rank == FAILING) {
-					world.kill(FAILING);
-					return null;
-				}
-				call(world.group(rank), collective, LIMIT);
-				world.group(rank).barrier();
-				return null;
-			});
-			assertThat(outcomes.get(FAILING).failure()).isNull();
-			requireOthers(world, outcomes, PeerLostException.class);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void aDeadlineFailsEveryCollectiveAndNamesTheRankThatHasNotCome(Collective collective) throws Exception {
-		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, Timeouts.DEFAULTS)) {
-			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
-				world.group(rank).barrier();
-				if (rank != FAILING) {
-					call(world.group(rank), collective, Duration.ofMillis(200));
-					world.group(rank).barrier();
-				}
-				return null;
-			});
-			requireOthers(world, outcomes, CollectiveTimeoutException.class);
-			CollectiveException seen = (CollectiveException) outcomes.getFirst().failure();
-			assertThat(seen.failure().elapsed()).isBetween(Duration.ofMillis(200), Duration.ofSeconds(10));
-			assertThat(seen.failure().collective()).isEqualTo(collective);
-		}
-	}
-
-	@ParameterizedTest
-	@EnumSource
-	void anAbortFreesARankFromEveryCollective(Collective collective) throws Exception {
-		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, Timeouts.DEFAULTS)) {
-			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
-				world.group(rank).barrier();
-				if (rank == FAILING) {
-					world.group(rank).abort("enough");
-					return null;
-				}
-				call(world.group(rank), collective, LIMIT);
-				world.group(rank).barrier();
-				return null;
-			});
-			requireOthers(world, outcomes, GroupAbortedException.class);
-		}
-	}
-
-	private static void requireOthers(SimulatedWorld world, List<Outcome<Void>> outcomes,
-			Class<? extends CollectiveException> kind) {
-		for (int rank = 0; rank < WORLD_SIZE; rank++) {
-			if (rank != FAILING) {
-				assertThat(outcomes.get(rank).failure()).isInstanceOf(kind);
-				assertThat(((CollectiveException) outcomes.get(rank).failure()).failure().ranks())
-					.containsExactly(FAILING);
-				assertThat(world.group(rank).state()).isEqualTo(GroupState.BROKEN);
+	@Override
+	MortalWorld world(int worldSize, Timeouts timeouts) {
+		SimulatedWorld world = new SimulatedWorld(worldSize, timeouts);
+		return new MortalWorld() {
+			@Override
+			public ProcessGroup group(int rank) {
+				return world.group(rank);
 			}
-		}
-	}
 
-	@ParameterizedTest
-	@EnumSource
-	void aLostRankFailsEveryCollectiveAlsoInTheMiddleOfIt(Collective collective) throws Exception {
-		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, IMPATIENT)) {
-			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
-				ProcessGroup group = world.group(rank);
-				while (true) {
-					if (rank == FAILING && group.lastEntered() == 21) {
-						Thread.ofPlatform().start(() -> world.kill(FAILING));
-					}
-					call(group, collective, LIMIT);
-					group.barrier();
-				}
-			});
-			requireOthers(world, outcomes, PeerLostException.class);
-		}
+			@Override
+			public void kill(int rank) {
+				world.kill(rank);
+			}
+
+			@Override
+			public void close() {
+				world.close();
+			}
+		};
 	}
 
 }

@@ -18,7 +18,8 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
-				defaults.congestionControl(), Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)));
+				defaults.congestionControl(), TransportChoice.TCP,
+				Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)));
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new World() {

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 
+import io.tutti.engine.backend.TransportChoice;
 import io.tutti.engine.Timeouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -34,7 +35,7 @@ class PropertiesTest {
 		assertThat(bind("tutti.rendezvous", RendezvousProperties.class))
 			.isEqualTo(new RendezvousProperties("default", null, null));
 		assertThat(bind("tutti.transport", TransportProperties.class))
-			.isEqualTo(new TransportProperties(0, null, "cubic"));
+			.isEqualTo(new TransportProperties(0, null, "cubic", TransportChoice.AUTO));
 		assertThat(SharedToken.of(bind("tutti.security", SecurityProperties.class)).isSet()).isFalse();
 	}
 
@@ -63,7 +64,8 @@ class PropertiesTest {
 
 	@Test
 	void portsOutOfRangeAreRefusedByName() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new TransportProperties(65536, null, "cubic"))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new TransportProperties(65536, null, "cubic", TransportChoice.AUTO))
 			.withMessageContaining("0..65535")
 			.withMessageContaining("65536");
 		assertThatIllegalArgumentException().isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1))

@@ -103,6 +103,11 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	private static final class IdleBackend implements Backend {
 
 		@Override
+		public String transport() {
+			return "idle";
+		}
+
+		@Override
 		public String name() {
 			return "tcp";
 		}

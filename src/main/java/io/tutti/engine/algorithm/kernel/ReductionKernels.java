@@ -1,11 +1,10 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.NativeMemory;
-
 import java.time.Duration;
 import java.util.function.Function;
 
 import io.tutti.engine.DataType;
+import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 
 /**

@@ -1,7 +1,6 @@
 package io.tutti.engine.algorithm.kernel;
 
 import io.tutti.engine.NativeMemory;
-
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;

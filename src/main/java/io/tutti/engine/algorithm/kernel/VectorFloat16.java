@@ -1,10 +1,9 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.NativeMemory;
-
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
+import io.tutti.engine.NativeMemory;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;

@@ -5,8 +5,8 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
 import com.sun.management.ThreadMXBean;
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.DataType;
+import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -8,8 +8,8 @@ import java.util.EnumSet;
 import java.util.Random;
 import java.util.stream.Stream;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.DataType;
+import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -1,0 +1,68 @@
+package io.tutti.engine.algorithm.shared;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.shm.EngineBuffers;
+
+/**
+ * All-reduce of buffers that every rank can reach in place: once all have come, each rank
+ * reduces its share of the elements from everyone's buffers, in rank order, and stores
+ * the result to all of them; then all wait for all. Each rank reads the buffer once and
+ * writes it once, whatever their number.
+ */
+final class DirectAllReduce {
+
+	/** What is reduced at once stays in the first-level cache between operands. */
+	private static final long BLOCK_BYTES = 16 << 10;
+
+	/** Shares begin at a multiple of a cache line. */
+	private static final long ALIGNMENT = 64;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final EngineBuffers buffers;
+
+	private final ReductionKernels kernels;
+
+	DirectAllReduce(int rank, int worldSize, EngineBuffers buffers, ReductionKernels kernels) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.buffers = buffers;
+		this.kernels = kernels;
+	}
+
+	/** Carries a call out for which all have come and posted such buffers. */
+	void run(Call call) {
+		long share = (call.bytes() / this.worldSize + ALIGNMENT) & -ALIGNMENT;
+		long end = Math.min((this.rank + 1) * share, call.bytes());
+		for (long offset = this.rank * share; offset < end; offset += BLOCK_BYTES) {
+			reduce(call, offset, Math.min(BLOCK_BYTES, end - offset));
+		}
+		this.buffers.finish();
+		this.buffers.awaitFinished();
+	}
+
+	private void reduce(Call call, long offset, long bytes) {
+		long count = bytes / call.type().bytes();
+		long result = this.buffers.address(0) + offset;
+		long second = this.buffers.address(1) + offset;
+		int last = this.worldSize - 1;
+		for (int peer = 1; peer < last; peer++) {
+			this.kernels.reduce(call.type(), call.op(), result, result, this.buffers.address(peer) + offset, count);
+		}
+		this.kernels.reduceToBoth(call.type(), call.op(), result, second, result, this.buffers.address(last) + offset,
+				count);
+		if (call.op() == ReduceOp.AVERAGE) {
+			this.kernels.finish(call.type(), call.op(), result, count, this.worldSize);
+			NativeMemory.copy(result, second, bytes);
+		}
+		for (int peer = 2; peer < this.worldSize; peer++) {
+			NativeMemory.copy(result, this.buffers.address(peer) + offset, bytes);
+		}
+	}
+
+}

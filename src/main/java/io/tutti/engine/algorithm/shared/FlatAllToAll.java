@@ -1,0 +1,36 @@
+package io.tutti.engine.algorithm.shared;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.transport.shm.CallBoard;
+
+/**
+ * All-to-all in one step: each rank posts all its parts, and reads those meant for it.
+ */
+final class FlatAllToAll implements Algorithm {
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final CallBoard board;
+
+	FlatAllToAll(int rank, int worldSize, CallBoard board) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.board = board;
+	}
+
+	@Override
+	public void run(Call call) {
+		long part = call.bytes();
+		this.board.post(call.sendAddress(), part * this.worldSize);
+		this.board.awaitAll();
+		for (int peer = 0; peer < this.worldSize; peer++) {
+			NativeMemory.copy(this.board.operand(peer, part * this.worldSize) + this.rank * part,
+					call.receiveAddress() + peer * part, part);
+		}
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.tutti.engine.algorithm.shared;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.shm.Stage;
+
+/**
+ * All-gather of large buffers. Where all ranks' parts can be reached in place each rank
+ * copies them once; otherwise each rank puts its part on its stage chunk by chunk, and
+ * takes everyone's chunks as they come.
+ */
+final class SharedAllGather implements Algorithm, StagePass.Work {
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final EngineBuffers buffers;
+
+	private final ShmTransport transport;
+
+	private final Stage stage;
+
+	private final StagePass pass;
+
+	private long chunkBytes;
+
+	SharedAllGather(int rank, int worldSize, ShmTransport transport) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.buffers = transport.buffers();
+		this.stage = transport.stage();
+		this.pass = new StagePass(worldSize, transport);
+	}
+
+	@Override
+	public void run(Call call) {
+		if (this.buffers.post(call)) {
+			this.transport.board().awaitAll();
+			if (this.buffers.allReachable()) {
+				gatherInPlace(call);
+				return;
+			}
+		}
+		this.chunkBytes = ChunkSize.slotBytes(call.bytes());
+		this.pass.run(call, this.chunkBytes, (call.bytes() + this.chunkBytes - 1) / this.chunkBytes, this);
+	}
+
+	private void gatherInPlace(Call call) {
+		for (int step = 0; step < this.worldSize; step++) {
+			int peer = (this.rank + step) % this.worldSize;
+			NativeMemory.copy(this.buffers.address(peer), call.receiveAddress() + peer * call.bytes(), call.bytes());
+		}
+		this.buffers.finish();
+		this.buffers.awaitFinished();
+	}
+
+	@Override
+	public void put(Call call, long chunk) {
+		long source = call.sendAddress() + chunk * this.chunkBytes;
+		NativeMemory.copy(source, this.stage.slot(this.rank, chunk), length(call, chunk));
+		NativeMemory.copy(source, target(call, this.rank, chunk), length(call, chunk));
+	}
+
+	@Override
+	public void take(Call call, long chunk) {
+		for (int step = 1; step < this.worldSize; step++) {
+			int peer = (this.rank + step) % this.worldSize;
+			NativeMemory.copy(this.stage.slot(peer, chunk), target(call, peer, chunk), length(call, chunk));
+		}
+	}
+
+	private long target(Call call, int peer, long chunk) {
+		return call.receiveAddress() + peer * call.bytes() + chunk * this.chunkBytes;
+	}
+
+	private long length(Call call, long chunk) {
+		return Math.min(this.chunkBytes, call.bytes() - chunk * this.chunkBytes);
+	}
+
+}

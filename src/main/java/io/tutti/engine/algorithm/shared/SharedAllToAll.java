@@ -1,0 +1,93 @@
+package io.tutti.engine.algorithm.shared;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.shm.Stage;
+
+/**
+ * All-to-all of large buffers. Where all ranks' buffers can be reached in place each rank
+ * copies what is meant for it once; otherwise each rank puts a slice of every part on its
+ * stage, and takes the slices meant for it from the stages of the others.
+ */
+final class SharedAllToAll implements Algorithm, StagePass.Work {
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final EngineBuffers buffers;
+
+	private final ShmTransport transport;
+
+	private final Stage stage;
+
+	private final StagePass pass;
+
+	private long sliceBytes;
+
+	SharedAllToAll(int rank, int worldSize, ShmTransport transport) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.buffers = transport.buffers();
+		this.stage = transport.stage();
+		this.pass = new StagePass(worldSize, transport);
+	}
+
+	@Override
+	public void run(Call call) {
+		long part = call.bytes();
+		boolean reachable = this.buffers.post(call);
+		NativeMemory.copy(call.sendAddress() + this.rank * part, call.receiveAddress() + this.rank * part, part);
+		if (reachable) {
+			this.transport.board().awaitAll();
+			if (this.buffers.allReachable()) {
+				exchangeInPlace(call);
+				return;
+			}
+		}
+		long slotBytes = ChunkSize.slotBytes(part * this.worldSize);
+		this.sliceBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
+		this.pass.run(call, slotBytes, (part + this.sliceBytes - 1) / this.sliceBytes, this);
+	}
+
+	private void exchangeInPlace(Call call) {
+		for (int step = 1; step < this.worldSize; step++) {
+			int peer = (this.rank + step) % this.worldSize;
+			NativeMemory.copy(this.buffers.address(peer) + this.rank * call.bytes(),
+					call.receiveAddress() + peer * call.bytes(), call.bytes());
+		}
+		this.buffers.finish();
+		this.buffers.awaitFinished();
+	}
+
+	@Override
+	public void put(Call call, long chunk) {
+		for (int step = 1; step < this.worldSize; step++) {
+			int peer = (this.rank + step) % this.worldSize;
+			NativeMemory.copy(call.sendAddress() + place(call, peer, chunk),
+					this.stage.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
+		}
+	}
+
+	@Override
+	public void take(Call call, long chunk) {
+		for (int step = 1; step < this.worldSize; step++) {
+			int peer = (this.rank + step) % this.worldSize;
+			NativeMemory.copy(this.stage.slot(peer, chunk) + this.rank * this.sliceBytes,
+					call.receiveAddress() + place(call, peer, chunk), length(call, chunk));
+		}
+	}
+
+	private long place(Call call, int peer, long chunk) {
+		return peer * call.bytes() + chunk * this.sliceBytes;
+	}
+
+	private long length(Call call, long chunk) {
+		return Math.min(this.sliceBytes, call.bytes() - chunk * this.sliceBytes);
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.tutti.engine.algorithm.shared;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.shm.Stage;
+
+/**
+ * Reduce-scatter of large buffers. Where all ranks' buffers can be reached in place each
+ * rank reduces its part right from them; otherwise each rank puts a slice of every part
+ * on its stage, and reduces the slices of its own part from the stages of the others.
+ * Operands are combined in rank order.
+ */
+final class SharedReduceScatter implements Algorithm, StagePass.Work {
+
+	/** What is reduced at once stays in the first-level cache between operands. */
+	private static final long BLOCK_BYTES = 16 << 10;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final EngineBuffers buffers;
+
+	private final ShmTransport transport;
+
+	private final Stage stage;
+
+	private final StagePass pass;
+
+	private final ReductionKernels kernels;
+
+	private long sliceBytes;
+
+	SharedReduceScatter(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+		this.buffers = transport.buffers();
+		this.stage = transport.stage();
+		this.pass = new StagePass(worldSize, transport);
+		this.kernels = kernels;
+	}
+
+	@Override
+	public void run(Call call) {
+		if (this.buffers.post(call)) {
+			this.transport.board().awaitAll();
+			if (this.buffers.allReachable()) {
+				reduceInPlace(call);
+				return;
+			}
+		}
+		long slotBytes = ChunkSize.slotBytes(call.bytes() * this.worldSize);
+		this.sliceBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
+		this.pass.run(call, slotBytes, (call.bytes() + this.sliceBytes - 1) / this.sliceBytes, this);
+	}
+
+	private void reduceInPlace(Call call) {
+		for (long done = 0; done < call.bytes(); done += BLOCK_BYTES) {
+			long bytes = Math.min(BLOCK_BYTES, call.bytes() - done);
+			long offset = this.rank * call.bytes() + done;
+			long target = call.receiveAddress() + done;
+			reduce(call, target, this.buffers.address(0) + offset, this.buffers.address(1) + offset, bytes);
+			for (int peer = 2; peer < this.worldSize; peer++) {
+				reduce(call, target, target, this.buffers.address(peer) + offset, bytes);
+			}
+			finish(call, target, bytes);
+		}
+		this.buffers.finish();
+		this.buffers.awaitFinished();
+	}
+
+	@Override
+	public void put(Call call, long chunk) {
+		for (int step = 1; step < this.worldSize; step++) {
+			int peer = (this.rank + step) % this.worldSize;
+			NativeMemory.copy(call.sendAddress() + place(call, peer, chunk),
+					this.stage.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
+		}
+	}
+
+	@Override
+	public void take(Call call, long chunk) {
+		long bytes = length(call, chunk);
+		long target = call.receiveAddress() + chunk * this.sliceBytes;
+		reduce(call, target, operand(call, 0, chunk), operand(call, 1, chunk), bytes);
+		for (int peer = 2; peer < this.worldSize; peer++) {
+			reduce(call, target, target, operand(call, peer, chunk), bytes);
+		}
+		finish(call, target, bytes);
+	}
+
+	/** This rank's part of a chunk as a peer gives it. */
+	private long operand(Call call, int peer, long chunk) {
+		return (peer == this.rank) ? call.sendAddress() + place(call, peer, chunk)
+				: this.stage.slot(peer, chunk) + this.rank * this.sliceBytes;
+	}
+
+	private void reduce(Call call, long target, long left, long right, long bytes) {
+		this.kernels.reduce(call.type(), call.op(), target, left, right, bytes / call.type().bytes());
+	}
+
+	private void finish(Call call, long target, long bytes) {
+		this.kernels.finish(call.type(), call.op(), target, bytes / call.type().bytes(), this.worldSize);
+	}
+
+	private long place(Call call, int peer, long chunk) {
+		return peer * call.bytes() + chunk * this.sliceBytes;
+	}
+
+	private long length(Call call, long chunk) {
+		return Math.min(this.sliceBytes, call.bytes() - chunk * this.sliceBytes);
+	}
+
+}

@@ -1,0 +1,86 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.AlgorithmSelector;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.algorithm.shared.SharedAlgorithms;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.tcp.TcpTransport;
+
+/**
+ * Our own algorithms among ranks that share memory: in place where there is such a way,
+ * over links otherwise and where an algorithm is asked for by name.
+ */
+final class SharedMemoryBackend implements Backend {
+
+	private final ShmTransport transport;
+
+	private final AlgorithmOverrides overrides;
+
+	private final SharedAlgorithms inPlace;
+
+	private final AlgorithmSelector overLinks;
+
+	/** A backend that owns the transport. */
+	SharedMemoryBackend(GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
+			AlgorithmOverrides overrides) {
+		this.transport = transport;
+		this.overrides = overrides;
+		this.inPlace = new SharedAlgorithms(identity, transport, kernels);
+		this.overLinks = new AlgorithmSelector(identity, transport, kernels, overrides);
+	}
+
+	@Override
+	public String name() {
+		return TcpTransport.NAME;
+	}
+
+	@Override
+	public String transport() {
+		return this.transport.name();
+	}
+
+	@Override
+	public void run(Call call) {
+		Algorithm algorithm = this.overrides.names(call.collective()) ? null : this.inPlace.select(call);
+		if (algorithm != null) {
+			this.transport.enter(call);
+			algorithm.run(call);
+			return;
+		}
+		this.transport.begin(call);
+		this.overLinks.select(call).run(call);
+	}
+
+	@Override
+	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+		try {
+			return this.transport.allocate(bytes, exchange, deadline);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("the ranks could not agree on a buffer", ex);
+		}
+	}
+
+	@Override
+	public void wake() {
+		this.transport.wake();
+	}
+
+	@Override
+	public void close() {
+		this.transport.close();
+		this.overLinks.close();
+	}
+
+}

@@ -1,0 +1,180 @@
+package io.tutti.engine.transport.shm;
+
+import java.util.List;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.transport.CallFrame;
+
+/**
+ * Where each rank posts the call it has entered, with its fingerprint and, if it is
+ * small, its operand; the others read in place. A call whose operands all fit is done
+ * after one look at each of them.
+ * <p>
+ * A rank's post of round {@code k} lies in its slot {@code k mod SLOTS}. It is written
+ * when every rank has entered round {@code k - SLOTS + 1} and so has left the one that
+ * the slot held. The round number, written last, publishes the rest.
+ * <p>
+ * A rank need not look at every round of every other: what it leaves out is covered by
+ * the history, a hash of all fingerprints before this one.
+ */
+public final class CallBoard {
+
+	private static final int FINGERPRINT_OFFSET = Long.BYTES;
+
+	private static final int HISTORY_OFFSET = FINGERPRINT_OFFSET + Fingerprint.BYTES;
+
+	private static final int TINY_OFFSET = HISTORY_OFFSET + Long.BYTES;
+
+	/** Operands up to this size share the fingerprint's line. */
+	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
+
+	private final HostMemory memory;
+
+	private final CallFrame frame;
+
+	private final Doorbell doorbell;
+
+	private final Patience patience;
+
+	private final int ranks;
+
+	private final int self;
+
+	/** The latest round that each rank is known to have entered. */
+	private final long[] entered;
+
+	/** The latest round for which each rank's fingerprint was found to be ours. */
+	private final long[] agreed;
+
+	private long round;
+
+	/** Of the rounds before this one. */
+	private long history;
+
+	CallBoard(HostMemory memory, CallFrame frame, Doorbell doorbell, Patience patience) {
+		this.memory = memory;
+		this.frame = frame;
+		this.doorbell = doorbell;
+		this.patience = patience;
+		this.ranks = memory.ranks();
+		this.self = memory.self();
+		this.entered = new long[this.ranks];
+		this.agreed = new long[this.ranks];
+	}
+
+	/** Largest operand that can be posted, in bytes. */
+	public long capacity() {
+		return this.memory.layout().slotOperandBytes();
+	}
+
+	/** Begins the next round: waits until this rank's slot is free. */
+	void begin() {
+		if (this.round > 0) {
+			long fingerprint = this.memory.slot(this.self, this.round) + FINGERPRINT_OFFSET;
+			this.history = Fingerprint.hash(fingerprint, this.history);
+		}
+		this.round++;
+		long left = this.round - HostLayout.SLOTS + 1;
+		for (int rank = 0; rank < this.ranks; rank++) {
+			if (this.entered[rank] < left && rank != this.self) {
+				awaitEntered(rank, left);
+			}
+		}
+	}
+
+	private void awaitEntered(int rank, long wanted) {
+		while (true) {
+			for (long candidate = this.round - 1; candidate >= wanted; candidate--) {
+				if (SharedWords.acquire(this.memory.slot(rank, candidate)) == candidate) {
+					this.entered[rank] = candidate;
+					this.patience.moved();
+					return;
+				}
+			}
+			this.patience.stalled();
+		}
+	}
+
+	/** Posts the call without an operand. */
+	public void post() {
+		post(0, 0);
+	}
+
+	/** Posts the call with its operand, which is copied. */
+	public void post(long address, long bytes) {
+		long slot = this.memory.slot(this.self, this.round);
+		NativeMemory.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET, Fingerprint.BYTES);
+		NativeMemory.putLong(slot + HISTORY_OFFSET, this.history);
+		if (bytes > 0) {
+			NativeMemory.copy(address, slot + offset(bytes), bytes);
+		}
+		SharedWords.release(slot, this.round);
+		this.doorbell.ringAll();
+	}
+
+	/**
+	 * Whether a rank has entered this call.
+	 * @throws io.tutti.engine.CollectiveException if it has entered another in its place,
+	 * or before it
+	 */
+	public boolean arrived(int rank) {
+		if (this.agreed[rank] == this.round || rank == this.self) {
+			return true;
+		}
+		long slot = this.memory.slot(rank, this.round);
+		if (SharedWords.acquire(slot) != this.round) {
+			return false;
+		}
+		if (!Fingerprint.same(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET)) {
+			throw this.frame.mismatch(rank, slot + FINGERPRINT_OFFSET);
+		}
+		if (this.agreed[rank] < this.round - 1 && NativeMemory.getLong(slot + HISTORY_OFFSET) != this.history) {
+			throw earlierMismatch(rank);
+		}
+		this.agreed[rank] = this.round;
+		this.entered[rank] = this.round;
+		return true;
+	}
+
+	/** Finds the first call that differed, unless its slot has been written again. */
+	private CollectiveException earlierMismatch(int rank) {
+		for (long earlier = Math.max(1, this.round - HostLayout.SLOTS + 1); earlier < this.round; earlier++) {
+			long ours = this.memory.slot(this.self, earlier) + FINGERPRINT_OFFSET;
+			long theirs = this.memory.slot(rank, earlier);
+			if (SharedWords.acquire(theirs) == earlier && !Fingerprint.same(ours, theirs + FINGERPRINT_OFFSET)) {
+				return this.frame.mismatch(rank, ours, theirs + FINGERPRINT_OFFSET);
+			}
+		}
+		return this.frame.failure(Failure.Kind.MISMATCH, List.of(this.self, rank),
+				"ranks " + this.self + " and " + rank + " of the group called different collectives some calls before",
+				null);
+	}
+
+	/** Waits until a rank has entered this call. */
+	public void await(int rank) {
+		while (!arrived(rank)) {
+			this.patience.stalled();
+		}
+	}
+
+	/** Waits until every rank has entered this call. */
+	public void awaitAll() {
+		for (int rank = 0; rank < this.ranks; rank++) {
+			await(rank);
+		}
+		this.patience.moved();
+	}
+
+	/** Where an operand of that size lies that a rank which has arrived posted. */
+	public long operand(int rank, long bytes) {
+		return this.memory.slot(rank, this.round) + offset(bytes);
+	}
+
+	private static long offset(long bytes) {
+		return (bytes <= TINY_BYTES) ? TINY_OFFSET : HostLayout.SLOT_HEADER_BYTES;
+	}
+
+}

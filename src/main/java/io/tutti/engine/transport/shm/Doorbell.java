@@ -1,0 +1,103 @@
+package io.tutti.engine.transport.shm;
+
+import java.util.concurrent.locks.LockSupport;
+
+import io.tutti.engine.transport.shm.HostLayout.Line;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts a rank that has waited long to sleep, and lets the others wake it: who publishes
+ * something looks whether anybody sleeps, and only then rings. The look is not ordered
+ * with what was published, so a ring may be missed: no sleep is longer than
+ * {@value #MAX_SLEEP_NANOS} ns.
+ */
+final class Doorbell {
+
+	private static final long MAX_SLEEP_NANOS = 2_000_000;
+
+	/** Sleep where nobody can be rung. */
+	private static final long NAP_NANOS = 100_000;
+
+	private final HostMemory memory;
+
+	private final long ownBell;
+
+	private final long ownSleeping;
+
+	private final @Nullable Futex futex;
+
+	private boolean armed;
+
+	private int rungBefore;
+
+	Doorbell(HostMemory memory, @Nullable Futex futex) {
+		this.memory = memory;
+		this.futex = futex;
+		this.ownBell = bell(memory.self());
+		this.ownSleeping = sleeping(memory.self());
+	}
+
+	/**
+	 * Sleeps at most that long. The first time it only says that it will: what came
+	 * before anybody could know has to be looked for once more.
+	 */
+	void sleep(long maxNanos) {
+		Futex kernel = this.futex;
+		if (kernel == null) {
+			LockSupport.parkNanos(Math.min(maxNanos, NAP_NANOS));
+			return;
+		}
+		if (!this.armed) {
+			this.armed = true;
+			this.rungBefore = SharedWords.read(this.ownBell);
+			SharedWords.write(this.ownSleeping, 1);
+			return;
+		}
+		kernel.await(this.ownBell, this.rungBefore, Math.min(maxNanos, MAX_SLEEP_NANOS));
+		this.rungBefore = SharedWords.read(this.ownBell);
+	}
+
+	/** This rank is awake. */
+	void awake() {
+		if (this.armed) {
+			this.armed = false;
+			SharedWords.write(this.ownSleeping, 0);
+		}
+	}
+
+	/** Wakes a rank, if it sleeps, to see what was published. */
+	void ring(int rank) {
+		if (SharedWords.glance(sleeping(rank)) != 0) {
+			wake(rank);
+		}
+	}
+
+	/** Wakes every other rank that sleeps. */
+	void ringAll() {
+		for (int rank = 0; rank < this.memory.ranks(); rank++) {
+			ring(rank);
+		}
+	}
+
+	/** Wakes this rank, from another of its threads. */
+	void wakeSelf() {
+		wake(this.memory.self());
+	}
+
+	private void wake(int rank) {
+		Futex kernel = this.futex;
+		if (kernel != null) {
+			SharedWords.increment(bell(rank));
+			kernel.wake(bell(rank));
+		}
+	}
+
+	private long sleeping(int rank) {
+		return this.memory.line(rank, Line.SLEEPING);
+	}
+
+	private long bell(int rank) {
+		return this.memory.line(rank, Line.BELL);
+	}
+
+}

@@ -1,0 +1,89 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The kernel's way to sleep until another process says that a word in shared memory has
+ * changed.
+ */
+final class Futex {
+
+	private static final int WAIT = 0;
+
+	private static final int WAKE = 1;
+
+	private static final long NANOS_PER_SECOND = 1_000_000_000;
+
+	private final MethodHandle systemCall;
+
+	private final long number;
+
+	/** How long to sleep: seconds, nanoseconds. */
+	private final MemorySegment time;
+
+	private Futex(MethodHandle systemCall, long number, MemorySegment time) {
+		this.systemCall = systemCall;
+		this.number = number;
+		this.time = time;
+	}
+
+	/**
+	 * The kernel's futex, for one thread that waits and any that wake, or {@code null}
+	 * where it cannot be called.
+	 */
+	@SuppressWarnings("restricted")
+	static @Nullable Futex find(Arena arena) {
+		long number = switch (System.getProperty("os.arch")) {
+			case "amd64", "x86_64" -> 202;
+			case "aarch64", "riscv64" -> 98;
+			default -> -1;
+		};
+		if (number < 0 || !"Linux".equals(System.getProperty("os.name"))) {
+			return null;
+		}
+		try {
+			Linker linker = Linker.nativeLinker();
+			FunctionDescriptor shape = FunctionDescriptor.of(ValueLayout.JAVA_LONG, ValueLayout.JAVA_LONG,
+					ValueLayout.JAVA_LONG, ValueLayout.JAVA_INT, ValueLayout.JAVA_INT, ValueLayout.JAVA_LONG);
+			MethodHandle systemCall = linker.downcallHandle(linker.defaultLookup().findOrThrow("syscall"), shape,
+					Linker.Option.firstVariadicArg(1));
+			return new Futex(systemCall, number, arena.allocate(ValueLayout.JAVA_LONG, 2));
+		}
+		catch (RuntimeException ex) {
+			return null;
+		}
+	}
+
+	/** Sleeps unless the word at the address has another value by now. */
+	void await(long address, int value, long maxNanos) {
+		this.time.setAtIndex(ValueLayout.JAVA_LONG, 0, maxNanos / NANOS_PER_SECOND);
+		this.time.setAtIndex(ValueLayout.JAVA_LONG, 1, maxNanos % NANOS_PER_SECOND);
+		call(address, WAIT, value, this.time.address());
+	}
+
+	/** Wakes who sleeps on the word at the address. */
+	void wake(long address) {
+		call(address, WAKE, Integer.MAX_VALUE, 0);
+	}
+
+	/** What the kernel answers does not matter: who wakes looks for himself. */
+	private void call(long address, int operation, int value, long time) {
+		try {
+			long ignored = (long) this.systemCall.invokeExact(this.number, address, operation, value, time);
+		}
+		catch (RuntimeException | Error ex) {
+			throw ex;
+		}
+		catch (Throwable ex) {
+			throw new IllegalStateException("a system call throws nothing", ex);
+		}
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
+import io.tutti.engine.GroupIdentity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the ranks of a group find out which of them share memory. Those with the same
+ * machine and memory device are candidates; the lowest of them makes the memory and
+ * writes a number into it for each peer, each peer answers inside the memory and tells
+ * both numbers over the {@link Exchange}, and the owner confirms what it finds. The file
+ * loses its name before that. The memory is used only if every candidate agrees: a rank
+ * that cannot says why, and all go on without.
+ */
+public final class HostHandshake {
+
+	private final GroupIdentity identity;
+
+	private final Exchange exchange;
+
+	private final SharedMemorySettings settings;
+
+	private final CollectiveListener events;
+
+	private final Deadline deadline;
+
+	private HostHandshake(GroupIdentity identity, Exchange exchange, SharedMemorySettings settings,
+			CollectiveListener events, Deadline deadline) {
+		this.identity = identity;
+		this.exchange = exchange;
+		this.settings = settings;
+		this.events = events;
+		this.deadline = deadline;
+	}
+
+	/**
+	 * Establishes the memory that this rank shares with others of its host. Every rank of
+	 * the group calls it, on whatever host.
+	 * @return {@code null} if there is no other rank or no memory to share; the reason is
+	 * noted
+	 * @throws IOException if the exchange failed
+	 */
+	public static @Nullable HostMemory establish(GroupIdentity identity, Exchange exchange,
+			SharedMemorySettings settings, CollectiveListener events, Deadline deadline) throws IOException {
+		return new HostHandshake(identity, exchange, settings, events, deadline).run();
+	}
+
+	private @Nullable HostMemory run() throws IOException {
+		List<Integer> members = findCandidates();
+		try (HostProof proof = new HostProof(members, members.indexOf(this.identity.rank()),
+				new SegmentDirectory(this.settings))) {
+			List<HandshakeMessage> made = gather(proof.make());
+			List<HandshakeMessage> answers = gather(proof.answer(made));
+			List<HandshakeMessage> confirmed = gather(proof.confirm(answers));
+			if (members.size() == 1) {
+				return null;
+			}
+			String refusal = refusal(members, made, answers, confirmed);
+			if (refusal == null) {
+				return proof.memory();
+			}
+			this.events.note("ranks " + names(members)
+					+ " of one host use TCP between them, not shared memory, because " + refusal);
+			return null;
+		}
+	}
+
+	private List<Integer> findCandidates() throws IOException {
+		List<HandshakeMessage> hosts = gather(introduction());
+		int self = this.identity.rank();
+		HandshakeMessage mine = hosts.get(self);
+		List<Integer> members = new ArrayList<>();
+		List<Integer> apart = new ArrayList<>();
+		for (int rank = 0; rank < hosts.size(); rank++) {
+			HandshakeMessage other = hosts.get(rank);
+			if (rank == self || mine.fine() && other.fine() && mine.equals(other)) {
+				members.add(rank);
+			}
+			else if (mine.text().equals(other.text())) {
+				apart.add(rank);
+			}
+		}
+		if (mine.fine() && !apart.isEmpty()) {
+			this.events.note("ranks " + names(apart) + " run on this machine, but see another "
+					+ this.settings.directory() + " or none: TCP is used to them");
+		}
+		return members;
+	}
+
+	private HandshakeMessage introduction() {
+		if (!this.settings.enabled()) {
+			return HandshakeMessage.refusal("");
+		}
+		try {
+			HostIdentity host = HostIdentity.of(this.settings.directory());
+			return new HandshakeMessage(true, host.device(), 0, host.boot());
+		}
+		catch (IOException | UnsupportedOperationException ex) {
+			this.events.note("no shared memory on this host: " + ex.getMessage());
+			return HandshakeMessage.refusal("");
+		}
+	}
+
+	private List<HandshakeMessage> gather(HandshakeMessage mine) throws IOException {
+		byte[][] all = this.exchange.allGather(mine.encode(), this.deadline);
+		List<HandshakeMessage> messages = new ArrayList<>();
+		for (byte[] one : all) {
+			messages.add(HandshakeMessage.decode(one));
+		}
+		return messages;
+	}
+
+	private static @Nullable String refusal(List<Integer> members, List<HandshakeMessage> made,
+			List<HandshakeMessage> answers, List<HandshakeMessage> confirmed) {
+		for (List<HandshakeMessage> step : List.of(made, answers, confirmed)) {
+			for (int rank : members) {
+				if (!step.get(rank).fine()) {
+					return "rank " + rank + " says: " + step.get(rank).text();
+				}
+			}
+		}
+		return null;
+	}
+
+	private static String names(List<Integer> ranks) {
+		return ranks.stream().map(String::valueOf).collect(Collectors.joining(", "));
+	}
+
+}

@@ -1,0 +1,68 @@
+package io.tutti.engine.transport.shm;
+
+import java.util.List;
+
+import io.tutti.engine.transport.shm.HostLayout.Line;
+
+/**
+ * Memory that the ranks of one host have proven to share. Belongs to one group; its name
+ * is gone, so that it ends with the last process that holds it.
+ */
+public final class HostMemory implements AutoCloseable {
+
+	private final List<Integer> members;
+
+	private final int self;
+
+	private final SharedSegment segment;
+
+	private final HostLayout layout;
+
+	HostMemory(List<Integer> members, int self, SharedSegment segment) {
+		this.members = List.copyOf(members);
+		this.self = self;
+		this.segment = segment;
+		this.layout = new HostLayout(members.size());
+	}
+
+	/** The ranks of the group that share the memory, in order; this one among them. */
+	public List<Integer> members() {
+		return this.members;
+	}
+
+	/** This rank's place among them. */
+	int self() {
+		return this.self;
+	}
+
+	/** How many ranks share the memory. */
+	int ranks() {
+		return this.layout.ranks();
+	}
+
+	HostLayout layout() {
+		return this.layout;
+	}
+
+	long line(int rank, Line line) {
+		return this.segment.address() + this.layout.line(rank, line);
+	}
+
+	long slot(int rank, long round) {
+		return this.segment.address() + this.layout.slot(rank, round);
+	}
+
+	long stage(int rank) {
+		return this.segment.address() + this.layout.stage(rank);
+	}
+
+	long ring(int from, int to) {
+		return this.segment.address() + this.layout.ring(from, to);
+	}
+
+	@Override
+	public void close() {
+		this.segment.close();
+	}
+
+}

@@ -1,0 +1,163 @@
+package io.tutti.engine.transport.shm;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.Link;
+
+/**
+ * A link over two rings, one each way. What has come can be read in place. A call begins
+ * at the next multiple of {@value #OPENING_BYTES} bytes with its fingerprint, so that no
+ * element lies across a ring's end.
+ */
+final class RingLink implements Link {
+
+	/** What a fingerprint takes up. */
+	private static final int OPENING_BYTES = 64;
+
+	/** After so many bytes the other side is told, so that it need not wait for all. */
+	private static final long PUBLISH_BYTES = 32 << 10;
+
+	private final int peer;
+
+	private final CallFrame frame;
+
+	private final Doorbell doorbell;
+
+	private final Ring out;
+
+	private final Ring in;
+
+	private long sentFor = -1;
+
+	private long greetedFor = -1;
+
+	private boolean blockedReading;
+
+	private boolean blockedWriting;
+
+	RingLink(int peer, CallFrame frame, HostMemory memory, Doorbell doorbell) {
+		this.peer = peer;
+		this.frame = frame;
+		this.doorbell = doorbell;
+		this.out = new Ring(memory.ring(memory.self(), peer), memory.layout().ringBytes());
+		this.in = new Ring(memory.ring(peer, memory.self()), memory.layout().ringBytes());
+	}
+
+	/** Whether the last attempt to move bytes found none or no room. */
+	boolean blocked() {
+		return this.blockedReading || this.blockedWriting;
+	}
+
+	/** Forgets what earlier calls were waiting for. */
+	void unblock() {
+		this.blockedReading = false;
+		this.blockedWriting = false;
+	}
+
+	@Override
+	public long send(long address, long bytes) {
+		if (!open()) {
+			return 0;
+		}
+		long sent = 0;
+		while (sent < bytes) {
+			long count = Math.min(Math.min(bytes - sent, PUBLISH_BYTES), this.out.writable(bytes - sent));
+			if (count == 0) {
+				break;
+			}
+			NativeMemory.copy(address + sent, this.out.writeAddress(), count);
+			this.out.publish(count);
+			sent += count;
+			this.doorbell.ring(this.peer);
+		}
+		this.blockedWriting = (sent == 0 && bytes > 0);
+		return sent;
+	}
+
+	/** Bytes that were taken are at the peer. */
+	@Override
+	public boolean flush() {
+		return true;
+	}
+
+	@Override
+	public boolean greet() {
+		return open();
+	}
+
+	private boolean open() {
+		if (this.sentFor == this.frame.sequence()) {
+			return true;
+		}
+		this.out.alignWriting(OPENING_BYTES);
+		if (this.out.writable(OPENING_BYTES) < OPENING_BYTES) {
+			this.blockedWriting = true;
+			return false;
+		}
+		NativeMemory.copy(this.frame.fingerprint(), this.out.writeAddress(), Fingerprint.BYTES);
+		this.out.publish(OPENING_BYTES);
+		this.doorbell.ring(this.peer);
+		this.sentFor = this.frame.sequence();
+		return true;
+	}
+
+	@Override
+	public boolean greeted() {
+		if (this.greetedFor == this.frame.sequence()) {
+			return true;
+		}
+		this.in.alignReading(OPENING_BYTES);
+		if (this.in.readable(OPENING_BYTES) < OPENING_BYTES) {
+			this.blockedReading = true;
+			return false;
+		}
+		if (!Fingerprint.same(this.frame.fingerprint(), this.in.readAddress())) {
+			throw this.frame.mismatch(this.peer, this.in.readAddress());
+		}
+		this.in.release(OPENING_BYTES);
+		this.greetedFor = this.frame.sequence();
+		return true;
+	}
+
+	@Override
+	public long receive(long address, long bytes) {
+		if (!greeted()) {
+			return 0;
+		}
+		long received = 0;
+		while (received < bytes) {
+			long count = Math.min(PUBLISH_BYTES, this.in.readable(bytes - received));
+			if (count == 0) {
+				break;
+			}
+			NativeMemory.copy(this.in.readAddress(), address + received, count);
+			consume(count);
+			received += count;
+		}
+		this.blockedReading = (received == 0 && bytes > 0);
+		return received;
+	}
+
+	@Override
+	public long readable(long wantedBytes) {
+		if (!greeted()) {
+			return 0;
+		}
+		long count = this.in.readable(wantedBytes);
+		this.blockedReading = (count == 0 && wantedBytes > 0);
+		return count;
+	}
+
+	@Override
+	public long readAddress() {
+		return this.in.readAddress();
+	}
+
+	@Override
+	public void consume(long bytes) {
+		this.in.release(bytes);
+		this.doorbell.ring(this.peer);
+	}
+
+}

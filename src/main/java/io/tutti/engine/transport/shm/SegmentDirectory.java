@@ -1,0 +1,71 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+/**
+ * Where segments are made, and what is left there by the dead.
+ */
+final class SegmentDirectory {
+
+	private static final SecureRandom RANDOM = new SecureRandom();
+
+	private final Path directory;
+
+	private final String job;
+
+	SegmentDirectory(SharedMemorySettings settings) {
+		this.directory = settings.directory();
+		this.job = hash(settings.jobId());
+	}
+
+	/** A file name for a new segment of this process. */
+	String newName() throws IOException {
+		return new SegmentName(SegmentName.currentUser(), this.job, ProcessStamp.current(), RANDOM.nextLong())
+			.toString();
+	}
+
+	/** The file of a name that this or another rank has chosen. */
+	Path file(String name) throws IOException {
+		if (SegmentName.parse(name) == null) {
+			throw new IOException("\"" + name + "\" is no name of a shared segment");
+		}
+		return this.directory.resolve(name);
+	}
+
+	/**
+	 * Removes segments of this user whose owner has ended.
+	 * @return how many
+	 */
+	int sweep() throws IOException {
+		int swept = 0;
+		int user = SegmentName.currentUser();
+		try (DirectoryStream<Path> files = Files.newDirectoryStream(this.directory, "tutti-" + user + "-*")) {
+			for (Path file : files) {
+				SegmentName name = SegmentName.parse(file.getFileName().toString());
+				if (name != null && name.user() == user && name.owner().dead() && Files.deleteIfExists(file)) {
+					swept++;
+				}
+			}
+		}
+		return swept;
+	}
+
+	private static String hash(String job) {
+		try {
+			byte[] digest = MessageDigest.getInstance("SHA-256").digest(job.getBytes(StandardCharsets.UTF_8));
+			return HexFormat.of().formatHex(digest, 0, 8);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("every JDK has SHA-256", ex);
+		}
+	}
+
+}

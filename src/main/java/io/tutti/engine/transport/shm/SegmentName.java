@@ -1,0 +1,49 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * File name of a shared segment: says whose it is, so that what a dead process left can
+ * be told from what a living one uses.
+ *
+ * @param user numeric id of the owner's user
+ * @param job the job, hashed, 16 hexadecimal digits
+ * @param owner the process that made the segment
+ * @param serial tells the owner's segments apart
+ */
+record SegmentName(int user, String job, ProcessStamp owner, long serial) {
+
+	private static final Pattern PATTERN = Pattern
+		.compile("tutti-(\\d{1,10})-([0-9a-f]{16})-(\\d{1,18})-(\\d{1,18})-(\\d{1,18})-([0-9a-f]{16})");
+
+	/** What a file name says, or {@code null} if it is no segment's. */
+	static @Nullable SegmentName parse(String text) {
+		Matcher matcher = PATTERN.matcher(text);
+		if (!matcher.matches() || Long.parseLong(matcher.group(1)) > Integer.MAX_VALUE) {
+			return null;
+		}
+		ProcessStamp owner = new ProcessStamp(Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4)),
+				Long.parseLong(matcher.group(5)));
+		return new SegmentName(Integer.parseInt(matcher.group(1)), matcher.group(2), owner,
+				HexFormat.fromHexDigitsToLong(matcher.group(6)));
+	}
+
+	/** The numeric id of this process's user. */
+	static int currentUser() throws IOException {
+		return ((Number) Files.getAttribute(Path.of("/proc/self"), "unix:uid")).intValue();
+	}
+
+	@Override
+	public String toString() {
+		return "tutti-" + this.user + "-" + this.job + "-" + this.owner.pid() + "-" + this.owner.startTicks() + "-"
+				+ this.owner.namespace() + "-" + HexFormat.of().toHexDigits(this.serial);
+	}
+
+}

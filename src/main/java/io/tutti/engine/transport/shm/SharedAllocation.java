@@ -1,0 +1,39 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One buffer per rank, of one size, in one segment that all ranks map.
+ *
+ * @param segment holds the buffers, by rank
+ * @param bytes size of each
+ */
+record SharedAllocation(SharedSegment segment, long bytes) {
+
+	/** Buffers begin at a page, so that no two ranks write to one. */
+	private static final long PAGE_BYTES = 4096;
+
+	/** Size of a segment for so many buffers. */
+	static long segmentBytes(int ranks, long bytes) {
+		return Math.multiplyExact((long) ranks, stride(bytes));
+	}
+
+	private static long stride(long bytes) {
+		return Math.addExact(bytes, PAGE_BYTES - 1) & -PAGE_BYTES;
+	}
+
+	/** Where a rank's buffer lies in this process. */
+	long address(int rank) {
+		return this.segment.address() + rank * stride(this.bytes);
+	}
+
+	/** A rank's buffer as memory; ends with the segment. */
+	MemorySegment part(int rank) {
+		return this.segment.memory().asSlice(rank * stride(this.bytes), this.bytes);
+	}
+
+	void close() {
+		this.segment.close();
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Set;
+
+/**
+ * A file in memory, mapped by several processes. Its room is reserved before it is
+ * mapped: such files are sparse, and touching a page that a full file system cannot give
+ * would end the process.
+ */
+final class SharedSegment implements AutoCloseable {
+
+	private static final long MIB = 1 << 20;
+
+	private final Path file;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final MemorySegment memory;
+
+	private SharedSegment(Path file, FileChannel channel, long bytes) throws IOException {
+		this.file = file;
+		try {
+			this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, bytes, this.arena);
+			this.memory.load();
+		}
+		catch (IOException | RuntimeException ex) {
+			this.arena.close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Makes a segment of zeros that only this user may open.
+	 * @throws IOException if there is a file already, or too little room
+	 */
+	static SharedSegment create(Path file, long bytes) throws IOException {
+		Set<OpenOption> options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
+				StandardOpenOption.WRITE);
+		try (FileChannel channel = FileChannel.open(file, options,
+				PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
+			try {
+				reserve(channel, bytes, file.toAbsolutePath().getParent());
+				return new SharedSegment(file, channel, bytes);
+			}
+			catch (IOException | RuntimeException ex) {
+				Files.deleteIfExists(file);
+				throw ex;
+			}
+		}
+	}
+
+	private static void reserve(FileChannel channel, long bytes, Path directory) throws IOException {
+		long free = Files.getFileStore(directory).getUsableSpace();
+		try {
+			ByteBuffer zeros = ByteBuffer.allocateDirect((int) Math.min(bytes, MIB));
+			for (long done = 0; done < bytes; done += zeros.position()) {
+				zeros.clear().limit((int) Math.min(zeros.capacity(), bytes - done));
+				channel.write(zeros);
+			}
+		}
+		catch (IOException ex) {
+			throw new IOException("shared memory needs " + mebibytes(bytes) + " MiB in " + directory + ", " + free / MIB
+					+ " MiB are free (" + ex.getMessage() + "); give the container --shm-size or a memory-backed "
+					+ directory, ex);
+		}
+	}
+
+	private static long mebibytes(long bytes) {
+		return (bytes + MIB - 1) / MIB;
+	}
+
+	/**
+	 * Maps a segment that another process has made.
+	 * @throws IOException if there is none of that size
+	 */
+	static SharedSegment open(Path file, long bytes) throws IOException {
+		try (FileChannel channel = FileChannel.open(file,
+				Set.of(StandardOpenOption.READ, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS))) {
+			if (channel.size() != bytes) {
+				throw new IOException(file + " must have " + bytes + " bytes, has " + channel.size());
+			}
+			return new SharedSegment(file, channel, bytes);
+		}
+	}
+
+	/** Where the segment lies in this process. */
+	long address() {
+		return this.memory.address();
+	}
+
+	/** The segment as memory; ends with the segment. */
+	MemorySegment memory() {
+		return this.memory;
+	}
+
+	/** Takes the file's name away; the memory stays for those that have mapped it. */
+	void unlink() throws IOException {
+		Files.deleteIfExists(this.file);
+	}
+
+	@Override
+	public void close() {
+		this.arena.close();
+	}
+
+}

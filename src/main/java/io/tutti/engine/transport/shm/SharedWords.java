@@ -1,0 +1,46 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.VarHandle;
+
+import io.tutti.engine.NativeMemory;
+
+/**
+ * Words that one rank writes and others read. What was written before a release is seen
+ * after the acquire that finds its value.
+ */
+final class SharedWords {
+
+	private static final VarHandle LONG = ValueLayout.JAVA_LONG.varHandle();
+
+	private static final VarHandle INT = ValueLayout.JAVA_INT.varHandle();
+
+	private SharedWords() {
+	}
+
+	static long acquire(long address) {
+		return (long) LONG.getAcquire(NativeMemory.ALL, address);
+	}
+
+	static void release(long address, long value) {
+		LONG.setRelease(NativeMemory.ALL, address, value);
+	}
+
+	static int read(long address) {
+		return (int) INT.getVolatile(NativeMemory.ALL, address);
+	}
+
+	/** Reads without any order: may be a little old. */
+	static int glance(long address) {
+		return (int) INT.getOpaque(NativeMemory.ALL, address);
+	}
+
+	static void write(long address, int value) {
+		INT.setVolatile(NativeMemory.ALL, address, value);
+	}
+
+	static void increment(long address) {
+		INT.getAndAdd(NativeMemory.ALL, address, 1);
+	}
+
+}

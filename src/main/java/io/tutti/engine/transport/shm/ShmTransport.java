@@ -1,0 +1,209 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Transport;
+import io.tutti.engine.transport.Waiting;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Moves bytes between the ranks of one host through memory that they share. Beside links,
+ * which carry any algorithm, it has a {@link CallBoard} for small calls and a
+ * {@link Stage} for large ones. A dead peer gives no sign here: every wait looks at the
+ * failure latch.
+ */
+public final class ShmTransport implements Transport, Waiting.Sleeper, Patience {
+
+	/** The name people type and read. */
+	public static final String NAME = "shm";
+
+	private static final long BUFFER_ALIGNMENT = 4096;
+
+	/** Nobody may use an allocation before everybody knows it. */
+	private static final byte[] READY = {};
+
+	private final HostMemory memory;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final CallFrame frame;
+
+	private final Waiting waiting;
+
+	private final Doorbell doorbell;
+
+	private final CallBoard board;
+
+	private final Stage stage;
+
+	private final EngineBuffers buffers;
+
+	private final SegmentDirectory directory;
+
+	private final CollectiveListener events;
+
+	private final @Nullable RingLink[] links;
+
+	private boolean closed;
+
+	/**
+	 * A transport that owns the memory.
+	 * @param memory shared by all ranks of the group
+	 * @param settings where allocations are made
+	 * @param crowded whether the host has fewer cores than ranks
+	 */
+	public ShmTransport(GroupIdentity identity, FailureLatch latch, HostMemory memory, SharedMemorySettings settings,
+			boolean crowded, CollectiveListener events) {
+		if (memory.ranks() != identity.worldSize()) {
+			throw new IllegalArgumentException("memory must be shared by all " + identity.worldSize()
+					+ " ranks of the group, is shared by " + memory.ranks());
+		}
+		this.memory = memory;
+		this.frame = new CallFrame(identity, latch, this.arena);
+		this.waiting = new Waiting(this.frame, this, crowded);
+		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
+		this.board = new CallBoard(memory, this.frame, this.doorbell, this);
+		this.stage = new Stage(memory, this.doorbell);
+		this.buffers = new EngineBuffers(memory, this.board, this.doorbell, this, this.arena);
+		this.directory = new SegmentDirectory(settings);
+		this.events = events;
+		this.links = new RingLink[identity.worldSize()];
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	/** Where small calls are carried out and every call is posted. */
+	public CallBoard board() {
+		return this.board;
+	}
+
+	/** Where large buffers pass from rank to rank. */
+	public Stage stage() {
+		return this.stage;
+	}
+
+	/** Buffers that all ranks can reach in place. */
+	public EngineBuffers buffers() {
+		return this.buffers;
+	}
+
+	/**
+	 * Allocates a buffer that all ranks can reach in place, or plain native memory where
+	 * there is too little room, which is noted. Every rank calls it in the same order.
+	 * @param bytes the same on every rank
+	 * @return zeros, of that size; ends with the transport
+	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
+	 * @throws IOException if the exchange failed
+	 */
+	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) throws IOException {
+		Allocating allocating = new Allocating(this.memory.self(), this.memory.ranks(), exchange, this.directory,
+				deadline);
+		SharedAllocation made = allocating.allocate(bytes);
+		MemorySegment own = (made != null) ? this.buffers.add(made) : this.arena.allocate(bytes, BUFFER_ALIGNMENT);
+		if (made == null) {
+			this.events
+				.note("a buffer of " + bytes + " bytes is not shared between ranks, because " + allocating.refusal());
+		}
+		exchange.allGather(READY, deadline);
+		return own;
+	}
+
+	/** Starts a call that goes over links, and posts it. */
+	@Override
+	public void begin(Call call) {
+		enter(call);
+		for (RingLink link : this.links) {
+			if (link != null) {
+				link.unblock();
+			}
+		}
+		this.board.post();
+	}
+
+	/** Starts a call that posts itself on the {@link #board()}. */
+	public void enter(Call call) {
+		this.frame.begin(call);
+		moved();
+		this.board.begin();
+	}
+
+	@Override
+	public Link link(int peer) {
+		RingLink link = this.links[peer];
+		if (link == null) {
+			link = new RingLink(peer, this.frame, this.memory, this.doorbell);
+			this.links[peer] = link;
+		}
+		return link;
+	}
+
+	@Override
+	public void stalled() {
+		this.waiting.stalled();
+	}
+
+	@Override
+	public void moved() {
+		this.waiting.moved();
+		this.doorbell.awake();
+	}
+
+	/** Looks for ranks that have entered another call, then sleeps. */
+	@Override
+	public void sleep(long maxNanos) {
+		for (int rank = 0; rank < this.links.length; rank++) {
+			this.board.arrived(rank);
+		}
+		this.doorbell.sleep(maxNanos);
+	}
+
+	/** Who has not entered the call; if all have, those who keep a link waiting. */
+	@Override
+	public List<Integer> awaited() {
+		List<Integer> absent = new ArrayList<>();
+		List<Integer> blocking = new ArrayList<>();
+		for (int rank = 0; rank < this.links.length; rank++) {
+			RingLink link = this.links[rank];
+			if (!this.board.arrived(rank)) {
+				absent.add(rank);
+			}
+			else if (link != null && link.blocked()) {
+				blocking.add(rank);
+			}
+		}
+		return absent.isEmpty() ? blocking : absent;
+	}
+
+	@Override
+	public synchronized void wake() {
+		if (!this.closed) {
+			this.doorbell.wakeSelf();
+		}
+	}
+
+	@Override
+	public synchronized void close() {
+		if (!this.closed) {
+			this.closed = true;
+			this.buffers.close();
+			this.memory.close();
+			this.arena.close();
+		}
+	}
+
+}

@@ -1,0 +1,181 @@
+package io.tutti.engine.backend;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.transport.shm.RecordingListener;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.shm.SmallDirectory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Buffers that the engine allocated in memory that all ranks reach.
+ */
+@Timeout(120)
+class EngineBufferTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final long BYTES = 6 << 20;
+
+	private static SharedWorld world(int worldSize) throws Exception {
+		return new SharedWorld(worldSize, Timeouts.DEFAULTS.withCollective(LIMIT), SharedWorld.Ways.IN_PLACE);
+	}
+
+	/** Gives out parts of one buffer, one behind the other, oddly placed. */
+	private static final class Parts implements Trial.Memory {
+
+		private final MemorySegment buffer;
+
+		private long used;
+
+		Parts(MemorySegment buffer) {
+			this.buffer = buffer;
+		}
+
+		@Override
+		public MemorySegment allocate(long bytes) {
+			MemorySegment part = this.buffer.asSlice(this.used, bytes);
+			this.used += (bytes + 8 + 7) & -8;
+			return part;
+		}
+
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3, 5, 8 })
+	void everyCollectiveComesToTheSameOnThem(int worldSize) throws Exception {
+		try (SharedWorld world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment buffer = group.allocate(BYTES);
+				for (Collective collective : Collective.values()) {
+					for (CallSpec spec : CallSpec.of(collective, worldSize)) {
+						runAndCheck(new Trial(group, spec, new Parts(buffer)));
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3 })
+	void ranksMayMixThemWithTheirOwn(int worldSize) throws Exception {
+		try (SharedWorld world = world(worldSize); Arena arena = Arena.ofShared()) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment own = arena.allocate(BYTES, 64);
+				MemorySegment first = group.allocate(BYTES);
+				MemorySegment second = group.allocate(BYTES);
+				int turn = rank;
+				for (Collective collective : Collective.values()) {
+					for (CallSpec spec : CallSpec.of(collective, worldSize)) {
+						MemorySegment buffer = List.of(own, first, second).get(turn++ % 3);
+						runAndCheck(new Trial(group, spec, new Parts(buffer)));
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void runAndCheck(Trial trial) {
+		trial.run();
+		trial.check();
+	}
+
+	@Test
+	void theyAreZerosOfTheSizeAskedForAndEndWithTheGroup() throws Exception {
+		List<MemorySegment> buffers;
+		try (SharedWorld world = world(2)) {
+			buffers = RankThreads.run(2, LIMIT, (rank) -> world.group(rank).allocate(10_001));
+			for (MemorySegment buffer : buffers) {
+				assertThat(buffer.byteSize()).isEqualTo(10_001);
+				assertThat(buffer.toArray(ValueLayout.JAVA_BYTE)).containsOnly(0);
+			}
+			buffers.get(0).fill((byte) 1);
+			assertThat(buffers.get(1).get(ValueLayout.JAVA_BYTE, 0)).as("each rank has its own").isZero();
+		}
+		assertThat(buffers).allSatisfy((buffer) -> assertThat(buffer.scope().isAlive()).isFalse());
+	}
+
+	@Test
+	void differentSizesAreRefusedOnEveryRank() throws Exception {
+		try (SharedWorld world = world(3)) {
+			List<Outcome<Object>> outcomes = RankThreads.outcomes(3, LIMIT,
+					(rank) -> world.group(rank).allocate((rank == 1) ? 4096 : 8192));
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(IllegalArgumentException.class)
+					.hasMessageContainingAll("8192", "4096", "rank 1"));
+			RankThreads.run(3, LIMIT, (rank) -> world.group(rank).allocate(4096));
+		}
+	}
+
+	@Test
+	void aBufferOfNoSizeIsRefused() throws Exception {
+		try (SharedWorld world = world(2)) {
+			assertThatThrownBy(() -> world.group(0).allocate(0)).isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("at least 1 byte, got 0");
+		}
+	}
+
+	@Test
+	void aBufferThatDoesNotFitIsPlainMemoryAndSaysSo(@TempDir Path directory) throws Exception {
+		RecordingListener events = new RecordingListener();
+		try (SmallDirectory small = SmallDirectory.mount(directory);
+				SharedWorld world = new SharedWorld(2, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE,
+						new SharedMemorySettings(true, small.path(), "small"), events)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				MemorySegment buffer = world.group(rank).allocate(1 << 20);
+				buffer.fill((byte) (rank + 1));
+				world.group(rank).allReduce(buffer, DataType.INT8, ReduceOp.SUM);
+				assertThat(buffer.toArray(ValueLayout.JAVA_BYTE)).containsOnly(3);
+				return null;
+			});
+			assertThat(events.notes()).hasSize(2)
+				.allSatisfy((note) -> assertThat(note).contains("is not shared between ranks", "needs 2 MiB",
+						"1 MiB are free", "--shm-size"));
+			assertThat(small.path()).isEmptyDirectory();
+		}
+	}
+
+	@Test
+	void resultsAreBitIdenticalToThoseOnOrdinaryBuffers() throws Exception {
+		try (SharedWorld world = world(3)) {
+			List<float[]> results = RankThreads.run(3, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				float[] values = new float[300_001];
+				for (int i = 0; i < values.length; i++) {
+					values[i] = (float) Math.sin(i * 0.37 + rank) * 1e3f;
+				}
+				MemorySegment buffer = group.allocate(4L * values.length);
+				MemorySegment.copy(values, 0, buffer, ValueLayout.JAVA_FLOAT, 0, values.length);
+				group.allReduce(buffer, DataType.FLOAT32, ReduceOp.SUM);
+				group.allReduce(values, ReduceOp.SUM);
+				assertThat(buffer.toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(values);
+				return values;
+			});
+			assertThat(results.get(1)).isEqualTo(results.get(0));
+			assertThat(results.get(2)).isEqualTo(results.get(0));
+		}
+	}
+
+}

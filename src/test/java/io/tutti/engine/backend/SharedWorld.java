@@ -1,0 +1,110 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.SimulatedControl;
+import io.tutti.engine.transport.shm.HostHandshake;
+import io.tutti.engine.transport.shm.HostMemory;
+import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.shm.ShmTransport;
+
+/**
+ * All ranks of a group in one JVM, each with a mapping of its own of the memory that they
+ * share.
+ */
+final class SharedWorld implements FailureContract.MortalWorld {
+
+	/** Whether calls go in place where they can, or always over links. */
+	enum Ways {
+
+		IN_PLACE, LINKS
+
+	}
+
+	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("contract");
+
+	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
+	}
+
+	private final SharedMemorySettings allocations;
+
+	private final CollectiveListener events;
+
+	private final SimulatedControl control;
+
+	private final List<Member> members;
+
+	SharedWorld(int worldSize, Timeouts timeouts, Ways ways) throws Exception {
+		this(worldSize, timeouts, ways, SETTINGS, CollectiveListener.NONE);
+	}
+
+	/**
+	 * @param allocations where the group's own buffers are made
+	 */
+	SharedWorld(int worldSize, Timeouts timeouts, Ways ways, SharedMemorySettings allocations,
+			CollectiveListener events) throws Exception {
+		this.allocations = allocations;
+		this.events = events;
+		this.control = new SimulatedControl(worldSize);
+		LocalExchange exchange = new LocalExchange(worldSize);
+		this.members = RankThreads.run(worldSize, ProcessGroupContract.LIMIT,
+				(rank) -> join(GroupIdentity.world(rank, worldSize, 0), exchange, timeouts, ways));
+	}
+
+	private Member join(GroupIdentity identity, LocalExchange exchange, Timeouts timeouts, Ways ways) throws Exception {
+		HostMemory memory = HostHandshake.establish(identity, exchange.rank(identity.rank()), SETTINGS,
+				CollectiveListener.NONE, Deadline.after(Duration.ofSeconds(30)));
+		if (memory == null) {
+			throw new IllegalStateException("this machine offers no shared memory");
+		}
+		FailureLatch latch = new FailureLatch();
+		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+		registry.add(identity, latch);
+		ControlPlane plane = this.control.join(identity.rank(), registry);
+		ShmTransport transport = new ShmTransport(identity, latch, memory, this.allocations, true, this.events);
+		ReductionKernels kernels = ReductionKernels.get();
+		ProcessGroup group = new ProcessGroup(identity, switch (ways) {
+			case IN_PLACE -> new SharedMemoryBackend(identity, transport, kernels, AlgorithmOverrides.NONE);
+			case LINKS -> new TransportBackend(identity, transport, kernels);
+		}, latch, plane, timeouts);
+		registry.ready(group);
+		return new Member(group, plane, latch);
+	}
+
+	@Override
+	public ProcessGroup group(int rank) {
+		return this.members.get(rank).group();
+	}
+
+	/**
+	 * Ends a rank as if its process had died: it does nothing more, and its memory tells
+	 * nobody.
+	 */
+	@Override
+	public void kill(int rank) {
+		Member dead = this.members.get(rank);
+		dead.latch().trip(Failure.outside(Failure.Kind.ABORTED, dead.group().name(), List.of(rank), "dead"));
+		this.control.kill(rank);
+	}
+
+	@Override
+	public void close() {
+		for (Member member : this.members) {
+			member.group().close();
+			member.plane().close();
+		}
+	}
+
+}

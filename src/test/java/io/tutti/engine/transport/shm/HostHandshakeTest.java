@@ -1,0 +1,198 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class HostHandshakeTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	@TempDir
+	private Path directory;
+
+	private final List<RecordingListener> listeners = new ArrayList<>();
+
+	/** What a rank brings to the handshake. */
+	private interface Ways {
+
+		SharedMemorySettings settings(int rank);
+
+		default Exchange around(int rank, Exchange exchange) {
+			return exchange;
+		}
+
+	}
+
+	private List<HostMemory> establish(int worldSize, Ways ways) throws Exception {
+		LocalExchange exchange = new LocalExchange(worldSize);
+		for (int rank = 0; rank < worldSize; rank++) {
+			this.listeners.add(new RecordingListener());
+		}
+		return RankThreads.run(worldSize, LIMIT,
+				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, worldSize, 0),
+						ways.around(rank, exchange.rank(rank)), ways.settings(rank), this.listeners.get(rank),
+						Deadline.after(LIMIT)));
+	}
+
+	private SharedMemorySettings here() {
+		return new SharedMemorySettings(true, this.directory, "handshake");
+	}
+
+	private void assertEveryoneWasTold(String... parts) {
+		for (RecordingListener listener : this.listeners) {
+			assertThat(listener.notes()).singleElement().asString().contains(parts);
+		}
+	}
+
+	private static void assertEmpty(Path directory) throws IOException {
+		try (Stream<Path> files = Files.walk(directory)) {
+			assertThat(files.filter(Files::isRegularFile)).isEmpty();
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 2, 3, 13 })
+	void ranksOfOneHostShareMemoryThatHasNoName(int worldSize) throws Exception {
+		List<HostMemory> memories = establish(worldSize, (rank) -> here());
+		assertEmpty(this.directory);
+		for (int rank = 0; rank < worldSize; rank++) {
+			assertThat(memories.get(rank).members()).hasSize(worldSize);
+			assertThat(memories.get(rank).self()).isEqualTo(rank);
+			NativeMemory.putLong(memories.get(rank).stage(rank), 100 + rank);
+		}
+		for (HostMemory memory : memories) {
+			for (int rank = 0; rank < worldSize; rank++) {
+				assertThat(NativeMemory.getLong(memory.stage(rank))).isEqualTo(100 + rank);
+			}
+			memory.close();
+		}
+		assertThat(this.listeners).allSatisfy((listener) -> assertThat(listener.notes()).isEmpty());
+	}
+
+	@Test
+	void aRankAloneSharesNothingAndSaysNothing() throws Exception {
+		assertThat(establish(1, (rank) -> here())).containsOnlyNulls();
+		assertThat(this.listeners.get(0).notes()).isEmpty();
+	}
+
+	@Test
+	void aRankThatWantsNoSharedMemoryIsLeftOut() throws Exception {
+		List<HostMemory> memories = establish(3, (rank) -> (rank == 1) ? SharedMemorySettings.disabled() : here());
+		assertThat(memories.get(1)).isNull();
+		assertThat(memories.get(0).members()).containsExactly(0, 2);
+		assertThat(memories.get(2).members()).containsExactly(0, 2);
+		memories.get(0).close();
+		memories.get(2).close();
+	}
+
+	@Test
+	void ranksThatSeeDifferentDirectoriesUseTcpAndSayWhy() throws Exception {
+		Path other = Files.createDirectory(this.directory.resolve("other"));
+		List<HostMemory> memories = establish(3,
+				(rank) -> (rank == 2) ? new SharedMemorySettings(true, other, "handshake") : here());
+		assertThat(memories).containsOnlyNulls();
+		assertEveryoneWasTold("ranks 0, 1, 2", "TCP", "rank 2", "cannot open the memory that rank 0 made");
+		assertEmpty(this.directory);
+	}
+
+	@Test
+	void ranksOnDifferentMemoryDevicesUseTcpAndSayWhy() throws Exception {
+		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
+			List<HostMemory> memories = establish(2,
+					(rank) -> (rank == 1) ? new SharedMemorySettings(true, small.path(), "handshake") : here());
+			assertThat(memories).containsOnlyNulls();
+			assertThat(this.listeners.get(0).notes()).singleElement()
+				.asString()
+				.contains("ranks 1 run on this machine", "TCP");
+		}
+	}
+
+	@Test
+	void tooLittleRoomMeansTcpForAllAndAMessageThatSaysWhatToDo() throws Exception {
+		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
+			List<HostMemory> memories = establish(2,
+					(rank) -> new SharedMemorySettings(true, small.path(), "handshake"));
+			assertThat(memories).containsOnlyNulls();
+			assertEveryoneWasTold("1 MiB are free", "--shm-size", "rank 0");
+			assertEmpty(small.path());
+		}
+	}
+
+	@Test
+	void aCopyOfTheMemoryIsNoProof() throws Exception {
+		Path other = Files.createDirectory(this.directory.resolve("other"));
+		List<HostMemory> memories = establish(2, new Ways() {
+			@Override
+			public SharedMemorySettings settings(int rank) {
+				return (rank == 1) ? new SharedMemorySettings(true, other, "handshake") : here();
+			}
+
+			@Override
+			public Exchange around(int rank, Exchange exchange) {
+				return (rank == 0) ? exchange : copyingTo(other, exchange);
+			}
+		});
+		assertThat(memories).containsOnlyNulls();
+		assertEveryoneWasTold("rank 1 sees other memory under the same name");
+	}
+
+	/** Copies what rank 0 has made as soon as this rank hears of it. */
+	private Exchange copyingTo(Path other, Exchange exchange) {
+		return (mine, deadline) -> {
+			byte[][] all = exchange.allGather(mine, deadline);
+			try (Stream<Path> files = Files.list(this.directory)) {
+				for (Path file : files.filter(Files::isRegularFile).toList()) {
+					Files.copy(file, other.resolve(file.getFileName()), StandardCopyOption.REPLACE_EXISTING);
+				}
+			}
+			return all;
+		};
+	}
+
+	@Test
+	void aBrokenExchangeLeavesNothing() throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		AtomicInteger steps = new AtomicInteger();
+		Exchange breaking = (mine, deadline) -> {
+			byte[][] all = exchange.rank(0).allGather(mine, deadline);
+			if (steps.incrementAndGet() == 2) {
+				assertThat(Files.list(this.directory)).as("the memory still has a name").hasSize(1);
+				while (!exchange.waiting()) {
+					Thread.onSpinWait();
+				}
+				exchange.cut();
+				throw new IOException("cut off");
+			}
+			return all;
+		};
+		List<Outcome<HostMemory>> outcomes = RankThreads.outcomes(2, LIMIT,
+				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0),
+						(rank == 0) ? breaking : exchange.rank(1), here(), new RecordingListener(),
+						Deadline.after(LIMIT)));
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(IOException.class));
+		assertEmpty(this.directory);
+	}
+
+}

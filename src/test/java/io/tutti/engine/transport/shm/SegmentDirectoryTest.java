@@ -1,0 +1,86 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class SegmentDirectoryTest {
+
+	private static final String JOB = "0123456789abcdef";
+
+	@TempDir
+	private Path directory;
+
+	private SegmentDirectory segments() {
+		return new SegmentDirectory(new SharedMemorySettings(true, this.directory, "a job"));
+	}
+
+	@Test
+	void aNameSaysWhoseItIsAndReadsBack() throws IOException {
+		String name = segments().newName();
+		SegmentName read = SegmentName.parse(name);
+		assertThat(read).isNotNull().hasToString(name);
+		assertThat(read.owner()).isEqualTo(ProcessStamp.current());
+		assertThat(read.user()).isEqualTo(SegmentName.currentUser());
+		assertThat(segments().newName()).isNotEqualTo(name);
+		assertThat(name).doesNotContain("a job");
+	}
+
+	@Test
+	void aNameFromElsewhereNeverLeadsOutOfTheDirectory() {
+		for (String name : new String[] { "../../etc/passwd", "tutti-0-x", "", "tutti-0-" + JOB + "-1-1-1-", "/" }) {
+			assertThatThrownBy(() -> segments().file(name)).isInstanceOf(IOException.class)
+				.hasMessageContaining("no name of a shared segment");
+		}
+	}
+
+	@Test
+	void whatADeadProcessLeftIsSwept() throws Exception {
+		Process process = new ProcessBuilder("sleep", "60").start();
+		ProcessStamp dead = new ProcessStamp(process.pid(), startOf(process.pid()), ProcessStamp.current().namespace());
+		Path file = leave(SegmentName.currentUser(), dead);
+		assertThat(segments().sweep()).as("while its owner lives").isZero();
+		process.destroyForcibly().waitFor();
+		assertThat(segments().sweep()).isEqualTo(1);
+		assertThat(file).doesNotExist();
+	}
+
+	@Test
+	void whatALaterProcessOfTheSameNumberDidNotMakeIsSwept() throws IOException {
+		ProcessStamp self = ProcessStamp.current();
+		Path file = leave(SegmentName.currentUser(),
+				new ProcessStamp(self.pid(), self.startTicks() - 1, self.namespace()));
+		assertThat(segments().sweep()).isEqualTo(1);
+		assertThat(file).doesNotExist();
+	}
+
+	@Test
+	void whatIsUsedOrAnotherUsersOrOutOfSightIsLeftAlone() throws IOException {
+		ProcessStamp self = ProcessStamp.current();
+		int user = SegmentName.currentUser();
+		leave(user, self);
+		leave(user + 1, new ProcessStamp(self.pid(), self.startTicks() - 1, self.namespace()));
+		leave(user, new ProcessStamp(self.pid(), self.startTicks() - 1, self.namespace() + 1));
+		Files.createFile(this.directory.resolve("tutti-" + user + "-something-else"));
+		assertThat(segments().sweep()).isZero();
+		assertThat(this.directory).isDirectoryContaining("glob:**tutti-" + user + "-something-else");
+	}
+
+	private Path leave(int user, ProcessStamp owner) throws IOException {
+		return Files.createFile(this.directory.resolve(new SegmentName(user, JOB, owner, 1).toString()));
+	}
+
+	private static long startOf(long pid) throws IOException {
+		String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
+		return Long.parseLong(stat.substring(stat.lastIndexOf(')') + 2).split(" ")[19]);
+	}
+
+}
