@@ -13,6 +13,10 @@ public final class Call {
 
 	private final UnevenCounts uneven;
 
+	private final CallWatch watch;
+
+	private boolean told;
+
 	private long sequence = -1;
 
 	private Collective collective = Collective.BARRIER;
@@ -33,11 +37,13 @@ public final class Call {
 
 	private long receiveBytes;
 
-	Call(int worldSize) {
+	Call(int worldSize, CallWatch watch) {
+		this.watch = watch;
 		this.uneven = new UnevenCounts(worldSize);
 	}
 
 	void describe(long sequence, Collective collective, long count, DataType type, @Nullable ReduceOp op, int root) {
+		this.told = false;
 		this.sequence = sequence;
 		this.collective = collective;
 		this.count = count;
@@ -146,6 +152,17 @@ public final class Call {
 	/** Size of this rank's result; 0 where it gets none. */
 	public long receiveBytes() {
 		return this.receiveBytes;
+	}
+
+	/**
+	 * The call has waited long for other ranks: tells those who compare what ranks have
+	 * called. Only the first time in a call has an effect.
+	 */
+	public void waited() {
+		if (!this.told) {
+			this.told = true;
+			this.watch.waited(this);
+		}
 	}
 
 	/** By when the whole call must be done. */

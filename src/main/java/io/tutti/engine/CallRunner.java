@@ -37,7 +37,10 @@ final class CallRunner implements AutoCloseable {
 
 	private final GroupWorker worker;
 
-	private volatile long lastEntered = -1;
+	private final RecentCalls recent = new RecentCalls();
+
+	/** Calls up to this one are posted as they begin: another rank waits in one. */
+	private volatile long askedThrough = -1;
 
 	private volatile boolean closed;
 
@@ -48,13 +51,29 @@ final class CallRunner implements AutoCloseable {
 		this.latch = latch;
 		this.reporter = reporter;
 		this.timeouts = timeouts;
-		this.call = new Call(identity.worldSize());
+		this.call = new Call(identity.worldSize(), this::post);
 		this.buffers = new Buffers(identity);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
 
 	long lastEntered() {
-		return this.lastEntered;
+		return this.recent.last();
+	}
+
+	/**
+	 * What was called at a place in the order, {@code null} if it is forgotten or has not
+	 * begun; in that case it is posted as soon as it begins.
+	 */
+	@Nullable CallPost called(long sequence) {
+		if (sequence > this.askedThrough) {
+			this.askedThrough = sequence;
+		}
+		CallSignature found = this.recent.find(sequence);
+		return (found != null) ? CallPost.remembered(this.identity.name(), found) : null;
+	}
+
+	private void post(Call begun) {
+		this.reporter.post(CallPost.begun(this.identity.name(), begun));
 	}
 
 	/**
@@ -161,7 +180,10 @@ final class CallRunner implements AutoCloseable {
 		if (earlier != null) {
 			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
 		}
-		this.lastEntered = this.call.sequence();
+		this.recent.enter(this.call);
+		if (this.call.sequence() <= this.askedThrough) {
+			this.call.waited();
+		}
 		try {
 			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
 			MemorySegment nativeSend = send.equals(receive) ? nativeReceive

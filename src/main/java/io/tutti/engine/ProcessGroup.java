@@ -105,6 +105,16 @@ public final class ProcessGroup implements AutoCloseable {
 		return this.runner.lastEntered();
 	}
 
+	/**
+	 * What this rank called at a place in the order of calls, since another rank waits
+	 * there; for the control plane's thread.
+	 * @return {@code null} if it is forgotten or has not begun; in that case it is posted
+	 * as soon as it begins
+	 */
+	public @Nullable CallPost called(long sequence) {
+		return this.runner.called(sequence);
+	}
+
 	/** Ends the sleep of a call that waits, so that it sees a failure at once. */
 	public void wake() {
 		this.backend.wake();

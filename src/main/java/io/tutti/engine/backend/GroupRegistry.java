@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
@@ -104,6 +105,13 @@ final class GroupRegistry implements ControlEvents {
 		Entry entry = this.entries.get(group);
 		ProcessGroup found = (entry != null) ? entry.group : null;
 		return (found != null) ? found.lastEntered() : -1;
+	}
+
+	@Override
+	public @Nullable CallPost called(String group, long sequence) {
+		Entry entry = this.entries.get(group);
+		ProcessGroup found = (entry != null) ? entry.group : null;
+		return (found != null) ? found.called(sequence) : null;
 	}
 
 	@Override

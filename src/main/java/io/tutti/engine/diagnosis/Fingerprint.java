@@ -1,6 +1,7 @@
 package io.tutti.engine.diagnosis;
 
 import io.tutti.engine.Call;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.NativeMemory;
@@ -10,17 +11,8 @@ import io.tutti.engine.ReduceOp;
  * What two ranks must agree on before either uses the other's data: 32 bytes that go
  * ahead of every call on every link. Compared as four words, so that agreement costs
  * nothing; taken apart only to explain a difference.
- *
- * @param sequence place in the group's order of calls
- * @param collective what was called
- * @param count elements that all ranks agree on, see {@link Call#count()}
- * @param countsDigest stands for the counts by rank of an uneven call; 0 for an even one
- * @param type element type
- * @param op operator
- * @param root root rank
  */
-public record Fingerprint(long sequence, Collective collective, long count, int countsDigest, DataType type,
-		ReduceOp op, int root) {
+public final class Fingerprint {
 
 	/** Size on the wire. */
 	public static final int BYTES = 32;
@@ -30,6 +22,9 @@ public record Fingerprint(long sequence, Collective collective, long count, int 
 
 	/** An odd number without a pattern. */
 	private static final long HASH_FACTOR = 0x9E37_79B9_7F4A_7C15L;
+
+	private Fingerprint() {
+	}
 
 	/** Writes a call's fingerprint to native memory. */
 	public static void write(Call call, long address) {
@@ -61,36 +56,15 @@ public record Fingerprint(long sequence, Collective collective, long count, int 
 	 * Takes a fingerprint in native memory apart.
 	 * @throws IllegalArgumentException if the bytes are no fingerprint
 	 */
-	public static Fingerprint read(long address) {
+	public static CallSignature read(long address) {
 		long last = NativeMemory.getLong(address + 24);
 		if ((int) (last >> 32) != MARK) {
 			throw new IllegalArgumentException("the stream is out of step: these bytes are no fingerprint");
 		}
 		long what = NativeMemory.getLong(address + 16);
-		return new Fingerprint(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
+		return new CallSignature(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
 				NativeMemory.getLong(address + 8), (int) last, DataType.ofOrdinal((int) (what >> 8 & 0xff)),
 				ReduceOp.ofOrdinal((int) (what & 0xff)), (int) (what >> 32));
-	}
-
-	/** The call in words, such as {@code all-reduce #7 (count 1024, float32, sum)}. */
-	@Override
-	public String toString() {
-		String call = this.collective + " #" + this.sequence;
-		return switch (this.collective) {
-			case ALL_REDUCE, REDUCE_SCATTER -> call + " (" + counts() + ", " + this.type + ", " + this.op + ")";
-			case REDUCE -> call + " (" + counts() + ", " + this.type + ", " + this.op + ", root " + this.root + ")";
-			case BROADCAST, GATHER, SCATTER -> call + " (" + counts() + ", " + this.type + ", root " + this.root + ")";
-			case ALL_GATHER, ALL_TO_ALL -> call + " (" + counts() + ", " + this.type + ")";
-			case BARRIER -> call;
-		};
-	}
-
-	private String counts() {
-		if (this.countsDigest == 0) {
-			return "count " + this.count;
-		}
-		return (this.collective == Collective.ALL_TO_ALL) ? "counts by rank"
-				: "counts by rank, " + this.count + " in all, digest " + Integer.toHexString(this.countsDigest);
 	}
 
 }

@@ -3,13 +3,16 @@ package io.tutti.engine.rendezvous;
 import java.time.Duration;
 import java.util.function.LongSupplier;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.ControlMessage.BarrierEnded;
 import io.tutti.engine.rendezvous.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.ControlMessage.Notice;
+import io.tutti.engine.rendezvous.ControlMessage.Posted;
 import io.tutti.engine.rendezvous.ControlMessage.Report;
 import io.tutti.engine.rendezvous.ControlMessage.Request;
 import io.tutti.engine.rendezvous.ControlMessage.RollAnswer;
@@ -17,10 +20,11 @@ import io.tutti.engine.rendezvous.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.ControlMessage.Verdict;
 
 /**
- * What rank 0 decides for all: verdicts, labelled barriers, the request to stop. Knows
- * nothing of how messages travel. Not thread safe; somebody must call {@link #tick()}.
+ * What rank 0 decides for all: verdicts, differing calls, labelled barriers, the request
+ * to stop. Knows nothing of how messages travel. Not thread safe; somebody must call
+ * {@link #tick()}.
  */
-final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
+final class Arbiter implements VerdictBook.Listener, PostBook.Listener, LabelledBarriers.Listener {
 
 	/** Takes rank 0's word to the ranks, rank 0 itself included. */
 	interface Downlink {
@@ -41,6 +45,8 @@ final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
 
 	private final VerdictBook verdicts;
 
+	private final PostBook posts;
+
 	private final LabelledBarriers barriers;
 
 	private boolean draining;
@@ -49,6 +55,7 @@ final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
 		this.downlink = downlink;
 		this.presence = new Presence(worldSize);
 		this.verdicts = new VerdictBook(this.presence, verdictLimit, nanoClock, this);
+		this.posts = new PostBook(worldSize, nanoClock, this);
 		this.barriers = new LabelledBarriers(worldSize, nanoClock, this);
 	}
 
@@ -56,6 +63,7 @@ final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
 	void receive(int rank, Request request) {
 		switch (request) {
 			case Report(Failure failure) -> this.verdicts.report(rank, failure);
+			case Posted(CallPost post) -> compare(rank, post);
 			case RollAnswer(long id, long lastEntered) -> this.verdicts.answer(rank, id, lastEntered);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
@@ -78,12 +86,20 @@ final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
 
 	void tick() {
 		this.verdicts.tick();
+		this.posts.tick();
 		this.barriers.tick();
 	}
 
 	/** Nanoseconds until {@link #tick()} has something to do. */
 	long nanosUntilDue() {
-		return Math.min(this.verdicts.nanosUntilDue(), this.barriers.nanosUntilDue());
+		long soonest = Math.min(this.verdicts.nanosUntilDue(), this.posts.nanosUntilDue());
+		return Math.min(soonest, this.barriers.nanosUntilDue());
+	}
+
+	private void compare(int rank, CallPost post) {
+		if (!this.verdicts.decided(post.group())) {
+			this.posts.post(rank, post);
+		}
 	}
 
 	private void left(int rank) {
@@ -107,7 +123,20 @@ final class Arbiter implements VerdictBook.Listener, LabelledBarriers.Listener {
 
 	@Override
 	public void verdict(Failure verdict) {
+		this.posts.forget(verdict.group());
 		this.downlink.broadcast(new Verdict(verdict));
+	}
+
+	@Override
+	public void ask(int rank, String group, long sequence) {
+		if (this.presence.isUp(rank)) {
+			this.downlink.send(rank, new AskCall(group, sequence));
+		}
+	}
+
+	@Override
+	public void differ(int rank, Failure mismatch) {
+		this.verdicts.report(rank, mismatch);
 	}
 
 	@Override

@@ -1,6 +1,8 @@
 package io.tutti.engine.rendezvous;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the control plane tells this process. Called on the control plane's own thread:
@@ -22,6 +24,14 @@ public interface ControlEvents {
 	 * none; rank 0 asks to find out who is missing.
 	 */
 	long lastEntered(String group);
+
+	/**
+	 * What this rank called at a place in a group's order; rank 0 asks because another
+	 * rank waits there.
+	 * @return {@code null} if it is forgotten or has not begun; in that case the rank
+	 * posts it as soon as it begins
+	 */
+	@Nullable CallPost called(String group, long sequence);
 
 	/** Something an operator may want to know. */
 	void note(String message);

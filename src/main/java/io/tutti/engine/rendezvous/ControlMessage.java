@@ -3,6 +3,7 @@ package io.tutti.engine.rendezvous;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import org.jspecify.annotations.Nullable;
 
@@ -116,6 +117,10 @@ sealed interface ControlMessage {
 	record RollAnswer(long id, long lastEntered) implements Request {
 	}
 
+	/** What a rank has called, because it waits there or was asked. */
+	record Posted(CallPost post) implements Request {
+	}
+
 	/** A rank comes to a labelled barrier. */
 	record EnterBarrier(long ticket, String label, long timeoutNanos) implements Request {
 	}
@@ -138,6 +143,10 @@ sealed interface ControlMessage {
 
 	/** Asks for the last call that the rank has entered in a group. */
 	record RollCall(long id, String group) implements Notice {
+	}
+
+	/** Asks for what the rank called at a place in a group's order. */
+	record AskCall(String group, long sequence) implements Notice {
 	}
 
 	/** How a labelled barrier ended for the rank. */

@@ -6,8 +6,9 @@ import java.util.List;
 import io.tutti.engine.FailureReporter;
 
 /**
- * The side of a group that answers while its data plane is stuck: reports and verdicts,
- * heartbeats, labelled barriers, the request to stop. Safe for any number of threads.
+ * The side of a group that answers while its data plane is stuck: reports, posts,
+ * verdicts, heartbeats, labelled barriers, the request to stop. Safe for any number of
+ * threads.
  */
 public interface ControlPlane extends FailureReporter, AutoCloseable {
 

@@ -1,6 +1,8 @@
 package io.tutti.engine.rendezvous;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the control thread alive when a listener throws: others depend on it.
@@ -33,6 +35,17 @@ final class GuardedEvents implements ControlEvents {
 		catch (RuntimeException ex) {
 			complain("lastEntered", ex);
 			return NONE_ENTERED;
+		}
+	}
+
+	@Override
+	public @Nullable CallPost called(String group, long sequence) {
+		try {
+			return this.events.called(group, sequence);
+		}
+		catch (RuntimeException ex) {
+			complain("called", ex);
+			return null;
 		}
 	}
 

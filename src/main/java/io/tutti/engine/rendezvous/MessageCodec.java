@@ -4,8 +4,13 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.rendezvous.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.ControlMessage.Awaiting;
 import io.tutti.engine.rendezvous.ControlMessage.BarrierEnded;
@@ -18,6 +23,7 @@ import io.tutti.engine.rendezvous.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.ControlMessage.Hello;
 import io.tutti.engine.rendezvous.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.ControlMessage.Pong;
+import io.tutti.engine.rendezvous.ControlMessage.Posted;
 import io.tutti.engine.rendezvous.ControlMessage.Proof;
 import io.tutti.engine.rendezvous.ControlMessage.Refused;
 import io.tutti.engine.rendezvous.ControlMessage.Report;
@@ -84,6 +90,10 @@ final class MessageCodec {
 
 	private static final byte FAREWELL = 20;
 
+	private static final byte POSTED = 21;
+
+	private static final byte ASK_CALL = 22;
+
 	private static final int NO_CONSTANT = -1;
 
 	private MessageCodec() {
@@ -118,6 +128,8 @@ final class MessageCodec {
 			case Sightings(List<Sighting> sightings) ->
 				new WireWriter(SIGHTINGS).list(sightings, MessageCodec::write).frame();
 			case Farewell() -> new WireWriter(FAREWELL).frame();
+			case Posted(CallPost post) -> write(new WireWriter(POSTED), post).frame();
+			case AskCall(String group, long sequence) -> new WireWriter(ASK_CALL).text(group).int64(sequence).frame();
 		};
 	}
 
@@ -150,6 +162,8 @@ final class MessageCodec {
 			case DRAIN -> new Drain(in.text());
 			case SIGHTINGS -> new Sightings(in.list(1 + 2 * Integer.BYTES, () -> sighting(in)));
 			case FAREWELL -> new Farewell();
+			case POSTED -> new Posted(post(in));
+			case ASK_CALL -> new AskCall(in.text(), in.int64());
 			default -> throw new MalformedFrameException("no message has type " + type);
 		};
 		in.end();
@@ -228,6 +242,27 @@ final class MessageCodec {
 	private static Failure failure(WireReader in) throws MalformedFrameException {
 		return new Failure(in.constant(Failure.Kind.values()), in.text(), in.int64(), collective(in.int8()), ranks(in),
 				in.text(), Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
+	}
+
+	private static WireWriter write(WireWriter out, CallPost post) {
+		CallSignature call = post.call();
+		return out.text(post.group())
+			.int64(call.sequence())
+			.int8(call.collective().ordinal())
+			.int64(call.count())
+			.int32(call.countsDigest())
+			.int8(call.type().ordinal())
+			.int8(call.op().ordinal())
+			.int32(call.root())
+			.int64(nanos(post.elapsed()))
+			.int64(nanos(post.timeout()));
+	}
+
+	private static CallPost post(WireReader in) throws MalformedFrameException {
+		String group = in.text();
+		CallSignature call = new CallSignature(in.int64(), in.constant(Collective.values()), in.int64(), in.int32(),
+				in.constant(DataType.values()), in.constant(ReduceOp.values()), in.int32());
+		return new CallPost(group, call, Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
 	}
 
 	private static WireWriter write(WireWriter out, BarrierOutcome outcome) {

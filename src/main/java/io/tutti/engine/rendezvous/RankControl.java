@@ -12,8 +12,10 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.ControlMessage.BarrierEnded;
 import io.tutti.engine.rendezvous.ControlMessage.Drain;
@@ -21,6 +23,7 @@ import io.tutti.engine.rendezvous.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.ControlMessage.Farewell;
 import io.tutti.engine.rendezvous.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.ControlMessage.Notice;
+import io.tutti.engine.rendezvous.ControlMessage.Posted;
 import io.tutti.engine.rendezvous.ControlMessage.Report;
 import io.tutti.engine.rendezvous.ControlMessage.Request;
 import io.tutti.engine.rendezvous.ControlMessage.RollAnswer;
@@ -84,6 +87,11 @@ final class RankControl implements ControlPlane {
 	@Override
 	public void report(Failure failure) {
 		send(new Report(failure));
+	}
+
+	@Override
+	public void post(CallPost post) {
+		send(new Posted(post));
 	}
 
 	@Override
@@ -151,10 +159,17 @@ final class RankControl implements ControlPlane {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
 			case RollCall(long id, String group) -> send(new RollAnswer(id, this.events.lastEntered(group)));
+			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
 			case BarrierEnded(long ticket, BarrierOutcome outcome) -> ended(ticket, outcome);
 			case Drain(String reason) -> drain(reason);
 			case Sightings(List<Sighting> byRank) -> this.board.take(byRank, this.rank);
 			case Farewell() -> rankZeroLeft();
+		}
+	}
+
+	private void answer(@Nullable CallPost called) {
+		if (called != null) {
+			post(called);
 		}
 	}
 
@@ -167,6 +182,8 @@ final class RankControl implements ControlPlane {
 			case AskDrain(String reason) -> drain(reason);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
 			case RollAnswer(long id, long lastEntered) -> {
+			}
+			case Posted(CallPost post) -> {
 			}
 			case Goodbye(var cutOff) -> {
 			}

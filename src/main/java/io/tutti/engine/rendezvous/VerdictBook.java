@@ -62,6 +62,11 @@ final class VerdictBook {
 		this.listener = listener;
 	}
 
+	/** Whether the group has its verdict. */
+	boolean decided(String group) {
+		return this.decided.contains(group);
+	}
+
 	/** A rank says what it saw. */
 	void report(int reporter, Failure failure) {
 		if (this.decided.contains(failure.group())) {

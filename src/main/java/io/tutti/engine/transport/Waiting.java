@@ -30,6 +30,12 @@ public final class Waiting {
 	/** Longest sleep: what bounds how late a failure is seen where nothing wakes us. */
 	private static final long SLEEP_NANOS = 20_000_000;
 
+	/**
+	 * After so long without a move a call is compared with what other ranks have called:
+	 * late enough that no healthy call pays for it, soon enough to tell within a second.
+	 */
+	private static final long COMPARE_AFTER_NANOS = 100_000_000;
+
 	private final CallFrame frame;
 
 	private final Sleeper sleeper;
@@ -72,6 +78,9 @@ public final class Waiting {
 		if (now - this.idleSince < this.yieldNanos) {
 			Thread.yield();
 			return;
+		}
+		if (now - this.idleSince >= COMPARE_AFTER_NANOS) {
+			this.frame.call().waited();
 		}
 		this.sleeper.sleep(Math.min(SLEEP_NANOS, this.frame.call().deadline().remainingNanos() + 1));
 	}

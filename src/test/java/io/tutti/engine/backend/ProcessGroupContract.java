@@ -31,7 +31,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * What a group must do over every transport, whatever it is called for.
  */
 @Timeout(120)
-abstract class ProcessGroupContract extends CollectivesContract {
+abstract class ProcessGroupContract extends DifferingCallsContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 4, 5, 7, 8, 13 })

@@ -11,6 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Deadline;
@@ -452,6 +453,11 @@ class ControlPlaneTest {
 		@Override
 		public void drainRequested(String reason) {
 			throw new IllegalStateException("drain");
+		}
+
+		@Override
+		public CallPost called(String group, long sequence) {
+			throw new IllegalStateException("called");
 		}
 
 		@Override

@@ -7,8 +7,13 @@ import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
 
+import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.rendezvous.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.ControlMessage.Awaiting;
 import io.tutti.engine.rendezvous.ControlMessage.BarrierEnded;
@@ -21,6 +26,7 @@ import io.tutti.engine.rendezvous.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.ControlMessage.Hello;
 import io.tutti.engine.rendezvous.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.ControlMessage.Pong;
+import io.tutti.engine.rendezvous.ControlMessage.Posted;
 import io.tutti.engine.rendezvous.ControlMessage.Proof;
 import io.tutti.engine.rendezvous.ControlMessage.Refused;
 import io.tutti.engine.rendezvous.ControlMessage.Report;
@@ -49,6 +55,9 @@ class MessageCodecTest {
 		Failure outside = Failure.outside(Failure.Kind.ABORTED, "side", List.of(), "");
 		BarrierOutcome outcome = new BarrierOutcome(BarrierOutcome.Result.BROKEN, "epoch", 9, 2, 55,
 				List.of(0L, -1L, 4L), List.of(1));
+		CallPost post = new CallPost("side",
+				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
+				Duration.ofMillis(103), Duration.ofDays(1));
 		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()), new ForeignHello(2),
 				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
 				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
@@ -58,7 +67,8 @@ class MessageCodecTest {
 				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
 				new RollAnswer(1, -1), new EnterBarrier(4, "label", 1), new AskDrain("now"), new Goodbye(null),
 				new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
-				new Drain("now"), new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell());
+				new Drain("now"), new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(),
+				new Posted(post), new AskCall("world", Long.MAX_VALUE));
 	}
 
 	private static byte[] bytes() {

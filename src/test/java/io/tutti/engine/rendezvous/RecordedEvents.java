@@ -5,7 +5,9 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
+import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
+import org.jspecify.annotations.Nullable;
 
 /** Keeps what the control plane told a rank. */
 final class RecordedEvents implements ControlEvents {
@@ -17,6 +19,10 @@ final class RecordedEvents implements ControlEvents {
 	final List<String> warnings = new CopyOnWriteArrayList<>();
 
 	final Map<String, Long> entered = new ConcurrentHashMap<>();
+
+	final List<Long> asked = new CopyOnWriteArrayList<>();
+
+	final Map<Long, CallPost> calls = new ConcurrentHashMap<>();
 
 	@Override
 	public void failed(Failure verdict) {
@@ -31,6 +37,12 @@ final class RecordedEvents implements ControlEvents {
 	@Override
 	public long lastEntered(String group) {
 		return this.entered.getOrDefault(group, -1L);
+	}
+
+	@Override
+	public @Nullable CallPost called(String group, long sequence) {
+		this.asked.add(sequence);
+		return this.calls.get(sequence);
 	}
 
 	@Override
