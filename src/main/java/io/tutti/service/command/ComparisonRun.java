@@ -67,7 +67,7 @@ final class ComparisonRun {
 			throw new ConfigurationException(
 					"Only " + group.assignment().localWorldSize() + " of " + group.assignment().worldSize()
 							+ " ranks are on this host",
-					"--against needs all of them on one; start them there or leave it out");
+					"--against needs all of them on one; start them there or leave it out", null);
 		}
 		JoinedGroup joined = group.formed().get();
 		ProcessGroup world = joined.world();
