@@ -42,7 +42,7 @@ public record BenchmarkOptions(List<Collective> collectives, long minBytes, long
 	}
 
 	/** The sizes to measure, ascending. */
-	List<Long> sizes() {
+	public List<Long> sizes() {
 		return java.util.stream.LongStream
 			.iterate(this.minBytes, (bytes) -> bytes <= this.maxBytes, (bytes) -> bytes * this.factor)
 			.boxed()

@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
@@ -34,7 +35,8 @@ import org.springframework.util.unit.DataSize;
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 bench                                  all-reduce from 4 B to 64 MB",
 				"  ./tutti launch -n 2 bench --collective all --max-bytes 1MB",
-				"  ./tutti launch -n 4 bench --format tsv > all-reduce.tsv" })
+				"  ./tutti launch -n 4 bench --format tsv > all-reduce.tsv",
+				"  ./tutti launch -n 2 bench --against openmpi,mpich,gloo --interleave 3" })
 final class BenchCommand implements Callable<Integer> {
 
 	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
@@ -92,6 +94,9 @@ final class BenchCommand implements Callable<Integer> {
 	private String format = "";
 
 	@Mixin
+	private AgainstOptions against = new AgainstOptions();
+
+	@Mixin
 	private RankOptions options = new RankOptions();
 
 	@Unmatched
@@ -102,6 +107,7 @@ final class BenchCommand implements Callable<Integer> {
 		BenchmarkOptions benchmark = benchmark();
 		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(),
 				(value) -> value.name().toLowerCase(Locale.ROOT));
+		List<Peer> peers = peers(benchmark);
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
 			properties.add("--tutti.transport.congestion-control=" + this.congestionControl);
@@ -110,7 +116,8 @@ final class BenchCommand implements Callable<Integer> {
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-		return service.run((context) -> BenchmarkRun.of(context, benchmark, report).run());
+		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report).run()
+				: ComparisonRun.of(context, benchmark, peers, this.against.rounds()).run(report));
 	}
 
 	private BenchmarkOptions benchmark() {
@@ -118,6 +125,15 @@ final class BenchCommand implements Callable<Integer> {
 			return new BenchmarkOptions(collectives(), bytes(this.minBytes), bytes(this.maxBytes), this.factor,
 					this.iterations, this.warmup, choose("dtype", this.dtype, DataType.values(), DataType::label),
 					choose("op", this.op, ReduceOp.values(), ReduceOp::label), Duration.ofMillis(150));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
+		}
+	}
+
+	private List<Peer> peers(BenchmarkOptions benchmark) {
+		try {
+			return this.against.peers(benchmark);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

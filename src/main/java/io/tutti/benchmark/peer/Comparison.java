@@ -1,0 +1,102 @@
+package io.tutti.benchmark.peer;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+import io.tutti.benchmark.Measurement;
+import io.tutti.engine.Collective;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts the lines of several rounds and systems beside each other. For each size the
+ * fastest variant of a peer stands for it.
+ */
+public final class Comparison {
+
+	private final List<Measurement> own = new ArrayList<>();
+
+	private final Map<Peer, List<Measurement>> peers = new EnumMap<>(Peer.class);
+
+	/** Takes a line of this system. */
+	public void add(Measurement line) {
+		this.own.add(line);
+	}
+
+	/** Takes lines of a peer, of any variant. */
+	public void add(Peer peer, List<Measurement> lines) {
+		this.peers.computeIfAbsent(peer, (_) -> new ArrayList<>()).addAll(lines);
+	}
+
+	/** This system's lines with their ratios, then the peers'. */
+	public List<ComparedLine> lines() {
+		Map<Peer, Map<Cell, ComparedLine>> best = new EnumMap<>(Peer.class);
+		this.peers.forEach((peer, lines) -> best.put(peer, best(lines)));
+		List<ComparedLine> result = new ArrayList<>();
+		best(this.own).forEach((cell, line) -> result.add(withRatios(cell, line, best)));
+		best.values().forEach((cells) -> result.addAll(cells.values()));
+		return result;
+	}
+
+	private static ComparedLine withRatios(Cell cell, ComparedLine own, Map<Peer, Map<Cell, ComparedLine>> best) {
+		Map<Peer, Double> ratios = new EnumMap<>(Peer.class);
+		best.forEach((peer, cells) -> {
+			ComparedLine other = cells.get(cell);
+			if (other != null) {
+				ratios.put(peer, other.line().p50Micros() / own.line().p50Micros());
+			}
+		});
+		return new ComparedLine(own.line(), own.rounds(), ratios);
+	}
+
+	/** By cell, the variant with the lowest median. */
+	private static Map<Cell, ComparedLine> best(List<Measurement> lines) {
+		Map<Cell, Map<String, List<Measurement>>> cells = new LinkedHashMap<>();
+		for (Measurement line : lines) {
+			cells.computeIfAbsent(Cell.of(line), (_) -> new LinkedHashMap<>())
+				.computeIfAbsent(line.transport(), (_) -> new ArrayList<>())
+				.add(line);
+		}
+		Map<Cell, ComparedLine> best = new LinkedHashMap<>();
+		cells.forEach((cell, variants) -> best.put(cell, fastest(variants)));
+		return best;
+	}
+
+	private static ComparedLine fastest(Map<String, List<Measurement>> variants) {
+		@Nullable ComparedLine fastest = variants.values()
+			.stream()
+			.map(Comparison::median)
+			.min(Comparator.comparingDouble((line) -> line.line().p50Micros()))
+			.orElse(null);
+		return Objects.requireNonNull(fastest);
+	}
+
+	private static ComparedLine median(List<Measurement> rounds) {
+		Measurement first = rounds.getFirst();
+		if (rounds.size() == 1) {
+			return new ComparedLine(first, 1, Map.of());
+		}
+		double[] sorted = rounds.stream().mapToDouble(Measurement::p50Micros).sorted().toArray();
+		double median = (sorted[(sorted.length - 1) / 2] + sorted[sorted.length / 2]) / 2;
+		int samples = rounds.stream().mapToInt(Measurement::samples).sum();
+		long wrong = rounds.stream().mapToLong(Measurement::wrong).sum();
+		return new ComparedLine(
+				new Measurement(first.system(), first.transport(), first.collective(), first.ranks(), first.bytes(),
+						first.count(), median, sorted[0], sorted[sorted.length - 1], samples, wrong),
+				rounds.size(), Map.of());
+	}
+
+	/** What is compared with what. */
+	private record Cell(Collective collective, long bytes) {
+
+		static Cell of(Measurement line) {
+			return new Cell(line.collective(), line.bytes());
+		}
+
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.benchmark.peer;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * A system to compare with.
+ */
+public enum Peer {
+
+	/** Open MPI. */
+	OPENMPI("openmpi"),
+	/** MPICH. */
+	MPICH("mpich"),
+	/** Gloo, which has TCP only. */
+	GLOO("gloo");
+
+	private final String label;
+
+	Peer(String label) {
+		this.label = label;
+	}
+
+	/** The name people type and read. */
+	public String label() {
+		return this.label;
+	}
+
+	/**
+	 * The peers of a list such as {@code openmpi,gloo}, each once, in the order given.
+	 * @throws IllegalArgumentException if a name is not known
+	 */
+	public static List<Peer> parse(String list) {
+		List<Peer> peers = new ArrayList<>();
+		for (String name : list.split(",", -1)) {
+			Peer peer = named(name.strip());
+			if (!peers.contains(peer)) {
+				peers.add(peer);
+			}
+		}
+		return peers;
+	}
+
+	private static Peer named(String name) {
+		return Arrays.stream(values())
+			.filter((peer) -> peer.label.equals(name))
+			.findFirst()
+			.orElseThrow(() -> new IllegalArgumentException("peers are "
+					+ Arrays.stream(values()).map(Peer::label).collect(Collectors.joining(", ")) + ", got " + name));
+	}
+
+}

@@ -1,0 +1,110 @@
+package io.tutti.benchmark.peer;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+import io.tutti.benchmark.Measurement;
+
+/**
+ * Runs the benchmark of other systems on this host, one after the other. This system's
+ * own ranks must rest meanwhile. A peer that is not installed, cannot be built or fails
+ * is said in one line and left out.
+ */
+public final class PeerBenchmark {
+
+	private static final String SYSTEM_CONTROL = "system";
+
+	private final PeerJob job;
+
+	private final PeerVariants variants;
+
+	private final PeerBuild build;
+
+	private final BoundedProcess process;
+
+	private final SearchPath path;
+
+	private final Consumer<String> notes;
+
+	/**
+	 * A benchmark of peers.
+	 * @param job what they measure
+	 * @param directory where their programs are built
+	 * @param notes hears what was left out and why
+	 */
+	public PeerBenchmark(PeerJob job, Path directory, Consumer<String> notes) {
+		this(job, directory, SearchPath.ofThisProcess(), notes);
+	}
+
+	PeerBenchmark(PeerJob job, Path directory, SearchPath path, Consumer<String> notes) {
+		this.job = job;
+		this.path = path;
+		this.process = new BoundedProcess(path);
+		this.build = new PeerBuild(directory, path, this.process);
+		this.variants = new PeerVariants(job.ranks(), Runtime.getRuntime().availableProcessors(),
+				System.getProperty("user.name").equals("root"));
+		this.notes = notes;
+	}
+
+	/** What all of some peers can take at most, building included. */
+	public static Duration limit(PeerJob job, List<Peer> peers) {
+		PeerVariants variants = new PeerVariants(job.ranks(), 1, false);
+		long runs = peers.stream().mapToLong((peer) -> variants.of(peer, job.sharedMemory()).size()).sum();
+		Duration run = job.limit().plusSeconds(5);
+		return run.multipliedBy(runs).plus(PeerBuild.LIMIT.plusSeconds(5).multipliedBy(peers.size() + 1));
+	}
+
+	/**
+	 * Runs one peer in all its variants.
+	 * @return every line of every variant, none if the peer cannot be run
+	 */
+	public List<Measurement> run(Peer peer) throws InterruptedException {
+		List<Measurement> lines = new ArrayList<>();
+		try {
+			for (PeerVariant variant : this.variants.of(peer, this.job.sharedMemory())) {
+				lines.addAll(run(peer, variant));
+			}
+		}
+		catch (PeerUnavailableException | IOException ex) {
+			this.notes.accept(peer.label() + " left out: " + ex.getMessage());
+		}
+		return lines;
+	}
+
+	/** Lines that a variant printed before it failed count. */
+	private List<Measurement> run(Peer peer, PeerVariant variant)
+			throws PeerUnavailableException, IOException, InterruptedException {
+		List<String> command = new ArrayList<>();
+		if (!variant.launcher().isEmpty()) {
+			command.add(this.path.require(variant.launcher().getFirst()).toString());
+			command.addAll(variant.launcher().subList(1, variant.launcher().size()));
+		}
+		command.add(this.build.build(PeerProgram.of(peer)).toAbsolutePath().toString());
+		command.addAll(variant.arguments());
+		command.addAll(this.job.arguments());
+		ProcessOutcome outcome = this.process.run(command, environment(peer, variant), this.job.limit());
+		if (!outcome.succeeded()) {
+			this.notes.accept(peer.label() + " (" + variant.name() + ") failed: " + outcome.reason());
+		}
+		return PeerLines.parse(outcome.output());
+	}
+
+	private Map<String, String> environment(Peer peer, PeerVariant variant)
+			throws PeerUnavailableException, IOException, InterruptedException {
+		Map<String, String> environment = new HashMap<>(variant.environment());
+		boolean overTcp = peer == Peer.GLOO || !this.job.sharedMemory();
+		if (overTcp && !this.job.congestionControl().equals(SYSTEM_CONTROL)) {
+			Path shim = this.build.build(PeerProgram.CONGESTION_CONTROL);
+			environment.put("LD_PRELOAD", shim.toAbsolutePath().toString());
+			environment.put("BENCH_CC", this.job.congestionControl());
+		}
+		return environment;
+	}
+
+}

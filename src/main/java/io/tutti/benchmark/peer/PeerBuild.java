@@ -1,0 +1,97 @@
+package io.tutti.benchmark.peer;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32;
+
+/**
+ * Compiles the peers' programs from the sources that this program carries. What was
+ * compiled from the same source stays.
+ */
+final class PeerBuild {
+
+	/** Gloo's headers take a compiler a while. */
+	static final Duration LIMIT = Duration.ofMinutes(3);
+
+	private final Path directory;
+
+	private final SearchPath path;
+
+	private final BoundedProcess process;
+
+	/**
+	 * A build.
+	 * @param directory where results go
+	 * @param path where compilers are looked for
+	 */
+	PeerBuild(Path directory, SearchPath path, BoundedProcess process) {
+		this.directory = directory;
+		this.path = path;
+		this.process = process;
+	}
+
+	/**
+	 * The compiled program.
+	 * @throws PeerUnavailableException if there is no compiler, or it fails
+	 */
+	Path build(PeerProgram program) throws PeerUnavailableException, IOException, InterruptedException {
+		Path compiler = this.path.require(program.compiler());
+		byte[] source = source(program.source());
+		Path result = this.directory.resolve(stamp(source) + "-" + program.name());
+		if (!Files.exists(result)) {
+			Files.createDirectories(this.directory);
+			compile(program, compiler, source, result);
+		}
+		return result;
+	}
+
+	/** Under a name of its own first: another rank 0 may build the same. */
+	private void compile(PeerProgram program, Path compiler, byte[] source, Path result)
+			throws PeerUnavailableException, IOException, InterruptedException {
+		Path work = Files.createTempDirectory(this.directory, "build");
+		try {
+			Path copy = Files.write(work.resolve(program.source()), source);
+			Path output = work.resolve(program.name());
+			List<String> command = new ArrayList<>(List.of(compiler.toString()));
+			command.addAll(program.flags());
+			command.addAll(List.of("-o", output.toString(), copy.toString()));
+			command.addAll(program.libraries());
+			ProcessOutcome outcome = this.process.run(command, Map.of(), LIMIT);
+			if (!outcome.succeeded()) {
+				throw new PeerUnavailableException("building " + program.source() + " with " + program.compiler()
+						+ " failed: " + outcome.reason());
+			}
+			Files.move(output, result, StandardCopyOption.ATOMIC_MOVE);
+		}
+		finally {
+			for (String name : Arrays.asList(program.source(), program.name())) {
+				Files.deleteIfExists(work.resolve(name));
+			}
+			Files.deleteIfExists(work);
+		}
+	}
+
+	private static byte[] source(String name) throws IOException {
+		try (InputStream stream = PeerBuild.class.getResourceAsStream("/bench/" + name)) {
+			if (stream == null) {
+				throw new IOException("the source /bench/" + name + " is missing from this program");
+			}
+			return stream.readAllBytes();
+		}
+	}
+
+	private static String stamp(byte[] source) {
+		CRC32 sum = new CRC32();
+		sum.update(source);
+		return String.format("%08x", sum.getValue());
+	}
+
+}

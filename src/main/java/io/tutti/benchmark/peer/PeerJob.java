@@ -1,0 +1,57 @@
+package io.tutti.benchmark.peer;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * What every peer is to measure.
+ *
+ * @param options collectives, sizes and samples, as for this system's own ranks
+ * @param ranks world size, all on this host
+ * @param sharedMemory whether ranks may use the host's memory, or TCP only
+ * @param congestionControl of TCP connections, {@code system} to leave it alone
+ */
+public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory, String congestionControl) {
+
+	/** What a start, and then each line, may take whatever it measures. */
+	private static final Duration START = Duration.ofSeconds(30);
+
+	private static final Duration LINE = Duration.ofSeconds(5);
+
+	/** What the slowest peer is trusted to move over all calls of a line. */
+	private static final long SLOWEST_BYTES_PER_MILLI = 10_000;
+
+	/** A line of so many samples fits into its time. */
+	private static final int USUAL_SAMPLES = 100;
+
+	public PeerJob {
+		if (options.type() != DataType.FLOAT32 || options.op() != ReduceOp.SUM) {
+			throw new IllegalArgumentException("peers are compared by sums of float32 only, got " + options.op()
+					+ " of " + options.type().label());
+		}
+	}
+
+	/** What a peer's program is told, after what it alone needs. */
+	List<String> arguments() {
+		return List.of(this.options.collectives().stream().map(Collective::label).collect(Collectors.joining(",")),
+				this.options.sizes().stream().map(String::valueOf).collect(Collectors.joining(",")),
+				String.valueOf(this.options.budget().toMillis()), String.valueOf(this.options.iterations()),
+				String.valueOf(this.options.warmup()));
+	}
+
+	/** How long one run of a peer's program may take before it is killed. */
+	Duration limit() {
+		Duration lines = LINE.multipliedBy(this.options.sizes().size())
+			.plusMillis(this.options.sizes().stream().mapToLong(Long::longValue).sum() / SLOWEST_BYTES_PER_MILLI);
+		int samples = Math.max(USUAL_SAMPLES, this.options.iterations() + this.options.warmup());
+		return START
+			.plus(lines.multipliedBy(this.options.collectives().size()).multipliedBy(samples).dividedBy(USUAL_SAMPLES));
+	}
+
+}

@@ -1,0 +1,57 @@
+package io.tutti.benchmark.peer;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+
+import io.tutti.benchmark.Measurement;
+import io.tutti.engine.Collective;
+
+/**
+ * Reads what a peer's program prints.
+ */
+final class PeerLines {
+
+	/** What a line begins with that is a result. */
+	private static final String MARK = "R";
+
+	private static final int FIELDS = 11;
+
+	private static final int ELEMENT_BYTES = Float.BYTES;
+
+	private PeerLines() {
+	}
+
+	/**
+	 * The measurements among the lines; what is none, or only half of one, is passed
+	 * over.
+	 */
+	static List<Measurement> parse(List<String> lines) {
+		return lines.stream().map(PeerLines::parse).flatMap(Optional::stream).toList();
+	}
+
+	private static Optional<Measurement> parse(String line) {
+		String[] fields = line.split("\t");
+		if (fields.length != FIELDS || !fields[0].equals(MARK)) {
+			return Optional.empty();
+		}
+		try {
+			return collective(fields[3]).map((collective) -> measurement(fields, collective));
+		}
+		catch (NumberFormatException ex) {
+			return Optional.empty();
+		}
+	}
+
+	private static Measurement measurement(String[] fields, Collective collective) {
+		long bytes = Long.parseLong(fields[5]);
+		return new Measurement(fields[1], fields[2], collective, Integer.parseInt(fields[4]), bytes,
+				bytes / ELEMENT_BYTES, Double.parseDouble(fields[6]), Double.parseDouble(fields[7]),
+				Double.parseDouble(fields[8]), Integer.parseInt(fields[9]), Long.parseLong(fields[10]));
+	}
+
+	private static Optional<Collective> collective(String label) {
+		return Arrays.stream(Collective.values()).filter((collective) -> collective.label().equals(label)).findFirst();
+	}
+
+}

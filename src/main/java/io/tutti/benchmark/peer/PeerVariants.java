@@ -1,0 +1,75 @@
+package io.tutti.benchmark.peer;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * How each peer is run at its best: pinned where there are cores enough, and over one
+ * host with each setting that is known to be the fastest for some size.
+ */
+final class PeerVariants {
+
+	/** glibc keeps freed scratch memory, so that large calls do not fault it in again. */
+	private static final Map<String, String> KEEP = Map.of("MALLOC_MMAP_MAX_", "0", "MALLOC_TRIM_THRESHOLD_",
+			"4294967296");
+
+	private static final Map<String, String> UCX = Map.of("UCX_TLS", "posix,cma,self");
+
+	private final int ranks;
+
+	private final boolean crowded;
+
+	private final boolean root;
+
+	/**
+	 * Variants for a world.
+	 * @param cores how many there are
+	 * @param root whether the user is root, whom Open MPI refuses unless told
+	 */
+	PeerVariants(int ranks, int cores, boolean root) {
+		this.ranks = ranks;
+		this.crowded = ranks > cores;
+		this.root = root;
+	}
+
+	List<PeerVariant> of(Peer peer, boolean sharedMemory) {
+		return switch (peer) {
+			case OPENMPI -> sharedMemory ? openMpiOverMemory() : List.of(openMpi("tcp",
+					"--mca pml ob1 --mca btl tcp,self " + "--mca btl_tcp_if_include lo --mca coll ^sm,han,adapt",
+					Map.of()));
+			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP)) : List
+				.of(mpich("tcp", Map.of("MPIR_CVAR_NOLOCAL", "1", "UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo")));
+			case GLOO -> List.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), Map.of()));
+		};
+	}
+
+	private List<PeerVariant> openMpiOverMemory() {
+		String ucx = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any";
+		Map<String, String> both = new HashMap<>(UCX);
+		both.putAll(KEEP);
+		return List.of(openMpi("shm", "", Map.of()), openMpi("shm-ucx", ucx, UCX), openMpi("shm-ucx-keep", ucx, both));
+	}
+
+	private PeerVariant openMpi(String name, String settings, Map<String, String> environment) {
+		List<String> launcher = new ArrayList<>(List.of("mpirun.openmpi", "-np", String.valueOf(this.ranks)));
+		if (this.root) {
+			launcher.add("--allow-run-as-root");
+		}
+		launcher.addAll(this.crowded ? List.of("--oversubscribe", "--bind-to", "none") : List.of("--bind-to", "core"));
+		if (!settings.isEmpty()) {
+			launcher.addAll(List.of(settings.split(" ")));
+		}
+		return new PeerVariant(name, launcher, List.of(name), environment);
+	}
+
+	private PeerVariant mpich(String name, Map<String, String> environment) {
+		List<String> launcher = new ArrayList<>(List.of("mpirun.mpich", "-np", String.valueOf(this.ranks)));
+		if (!this.crowded) {
+			launcher.addAll(List.of("-bind-to", "core"));
+		}
+		return new PeerVariant(name, launcher, List.of(name), environment);
+	}
+
+}

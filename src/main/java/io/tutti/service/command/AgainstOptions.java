@@ -1,0 +1,52 @@
+package io.tutti.service.command;
+
+import java.util.List;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.peer.Peer;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import picocli.CommandLine.Option;
+
+/**
+ * Options of a benchmark against other systems.
+ */
+final class AgainstOptions {
+
+	private static final int MAX_ROUNDS = 100;
+
+	@Option(names = "--against", paramLabel = "PEERS", defaultValue = "",
+			description = "Run these too, where installed, and print the ratios: openmpi,mpich,gloo.")
+	private String against = "";
+
+	@Option(names = "--interleave", paramLabel = "ROUNDS", defaultValue = "1",
+			description = "With --against: take turns so often and print medians (default: ${DEFAULT-VALUE}).")
+	private int rounds = 1;
+
+	/** How often everybody takes a turn. */
+	int rounds() {
+		return this.rounds;
+	}
+
+	/**
+	 * Whom to compare with; nobody unless asked for.
+	 * @throws IllegalArgumentException if that is no comparison that can be made
+	 */
+	List<Peer> peers(BenchmarkOptions options) {
+		if (this.rounds < 1 || this.rounds > MAX_ROUNDS) {
+			throw new IllegalArgumentException("--interleave must be in 1.." + MAX_ROUNDS + ", got " + this.rounds);
+		}
+		if (this.against.isEmpty()) {
+			if (this.rounds > 1) {
+				throw new IllegalArgumentException("--interleave " + this.rounds + " needs --against");
+			}
+			return List.of();
+		}
+		if (options.type() != DataType.FLOAT32 || options.op() != ReduceOp.SUM) {
+			throw new IllegalArgumentException("--against compares sums of float32 only, got --dtype "
+					+ options.type().label() + " --op " + options.op().label());
+		}
+		return Peer.parse(this.against);
+	}
+
+}

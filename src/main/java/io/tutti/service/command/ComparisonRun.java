@@ -1,0 +1,139 @@
+package io.tutti.service.command;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.CollectiveBenchmark;
+import io.tutti.benchmark.Measurement;
+import io.tutti.benchmark.peer.BuildDirectory;
+import io.tutti.benchmark.peer.Comparison;
+import io.tutti.benchmark.peer.ComparisonReport;
+import io.tutti.benchmark.peer.Peer;
+import io.tutti.benchmark.peer.PeerBenchmark;
+import io.tutti.benchmark.peer.PeerJob;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.service.config.ConfigurationException;
+import io.tutti.service.config.TransportProperties;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+
+import org.springframework.context.ApplicationContext;
+
+/**
+ * A benchmark that takes turns with other systems: all ranks measure, then rank 0 runs
+ * the peers while the others wait at a barrier of the control plane, where nobody spins.
+ */
+final class ComparisonRun {
+
+	private static final String BARRIER = "bench-peers";
+
+	/** What the backend is called that has no way but TCP. */
+	private static final String TCP = "tcp";
+
+	/** A rank may come to the barrier a little before rank 0 begins. */
+	private static final Duration SLACK = Duration.ofMinutes(1);
+
+	private final JoinedGroup joined;
+
+	private final BenchmarkOptions options;
+
+	private final List<Peer> peers;
+
+	private final int rounds;
+
+	private final PeerJob job;
+
+	private final Comparison comparison = new Comparison();
+
+	private long wrong;
+
+	private ComparisonRun(JoinedGroup joined, BenchmarkOptions options, List<Peer> peers, int rounds, PeerJob job) {
+		this.joined = joined;
+		this.options = options;
+		this.peers = peers;
+		this.rounds = rounds;
+		this.job = job;
+	}
+
+	static ComparisonRun of(ApplicationContext context, BenchmarkOptions options, List<Peer> peers, int rounds)
+			throws Exception {
+		GroupLifecycle group = context.getBean(GroupLifecycle.class);
+		if (group.assignment().localWorldSize() != group.assignment().worldSize()) {
+			throw new ConfigurationException(
+					"Only " + group.assignment().localWorldSize() + " of " + group.assignment().worldSize()
+							+ " ranks are on this host",
+					"--against needs all of them on one; start them there or leave it out", null);
+		}
+		JoinedGroup joined = group.formed().get();
+		ProcessGroup world = joined.world();
+		String control = context.getBean(TransportProperties.class).congestionControl();
+		return new ComparisonRun(joined, options, peers, rounds,
+				new PeerJob(options, world.worldSize(), !world.backend().equals(TCP), control));
+	}
+
+	/** Measures and returns the exit code: wrong results of ours are a defect of ours. */
+	int run(BenchmarkReport format) throws InterruptedException, IOException {
+		if (this.joined.world().rank() == 0) {
+			lead(format);
+		}
+		else {
+			follow();
+		}
+		return (this.wrong == 0) ? ExitCodes.DONE : ExitCodes.INTERNAL;
+	}
+
+	private void lead(BenchmarkReport format) throws InterruptedException, IOException {
+		try (BuildDirectory directory = BuildDirectory.ofThisJvm()) {
+			PeerBenchmark others = new PeerBenchmark(this.job, directory.path(), (note) -> say(note, System.err));
+			for (int round = 1; round <= this.rounds; round++) {
+				say("round " + round + " of " + this.rounds + ": tutti", System.err);
+				measure();
+				measure(others, round);
+				await();
+			}
+		}
+		new ComparisonReport(format, this.peers).lines(this.comparison).forEach(System.out::println);
+	}
+
+	private void follow() {
+		for (int round = 1; round <= this.rounds; round++) {
+			measure();
+			await();
+		}
+	}
+
+	private void measure() {
+		new CollectiveBenchmark(this.joined.world(), this.options).run(this::take);
+	}
+
+	private void take(Measurement line) {
+		this.wrong += line.wrong();
+		this.comparison.add(line);
+	}
+
+	private void measure(PeerBenchmark others, int round) throws InterruptedException {
+		for (Peer peer : this.peers) {
+			say("round " + round + " of " + this.rounds + ": " + peer.label(), System.err);
+			this.comparison.add(peer, others.run(peer));
+		}
+	}
+
+	private void await() {
+		Duration limit = PeerBenchmark.limit(this.job, this.peers).plus(SLACK);
+		BarrierOutcome outcome = this.joined.control().barrier(BARRIER, limit);
+		if (outcome.result() != BarrierOutcome.Result.PASSED) {
+			throw new IllegalStateException("after " + outcome.waitedMillis() + " ms of " + limit.toMillis()
+					+ " the peers' benchmarks on rank 0 were not done; missing ranks: " + outcome.missingRanks());
+		}
+	}
+
+	private static void say(String note, PrintStream err) {
+		err.println("tutti: " + note);
+	}
+
+}

@@ -1,0 +1,39 @@
+package io.tutti.benchmark.peer;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(10)
+class BuildDirectoryTest {
+
+	@TempDir
+	Path checkout;
+
+	@Test
+	void aCheckoutKeepsWhatIsBuilt() throws Exception {
+		Files.createDirectories(this.checkout.resolve("src/bench"));
+		Path target = Files.createDirectory(this.checkout.resolve("target"));
+		try (BuildDirectory directory = BuildDirectory.of(target.resolve("tutti.jar").toString())) {
+			assertThat(directory.path()).isEqualTo(target.resolve("bench"));
+			Files.createDirectory(directory.path());
+		}
+		assertThat(target.resolve("bench")).exists();
+	}
+
+	@Test
+	void aJarElsewhereBuildsInADirectoryThatGoesAfterwards() throws Exception {
+		Path path;
+		try (BuildDirectory directory = BuildDirectory.of(this.checkout.resolve("tutti.jar").toString())) {
+			path = directory.path();
+			Files.writeString(path.resolve("program"), "built");
+		}
+		assertThat(path).doesNotExist();
+	}
+
+}

@@ -1,0 +1,133 @@
+package io.tutti.benchmark.peer;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.Measurement;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Peers whose compilers and launchers are scripts of the test.
+ */
+@Timeout(60)
+class PeerBenchmarkTest {
+
+	private static final String LINE = "R\\tmpich-9\\ttcp\\tall-reduce\\t2\\t4\\t1.5\\t1\\t2\\t5\\t0";
+
+	@TempDir
+	Path directory;
+
+	private Path programs;
+
+	private final List<String> notes = new ArrayList<>();
+
+	@BeforeEach
+	void makeRoom() throws IOException {
+		this.programs = Files.createDirectory(this.directory.resolve("programs"));
+	}
+
+	@ParameterizedTest
+	@EnumSource(Peer.class)
+	void aPeerWithoutItsProgramsIsLeftOutByName(Peer peer) throws Exception {
+		assertThat(run(peer)).isEmpty();
+		assertThat(this.notes).singleElement()
+			.asString()
+			.matches(peer.label() + " left out: (mpirun|g\\+\\+).* is not installed");
+	}
+
+	@Test
+	void aMissingCompilerIsNamed() throws Exception {
+		script("mpirun.mpich", "exit 0");
+		assertThat(run(Peer.MPICH)).isEmpty();
+		assertThat(this.notes).containsExactly("mpich left out: mpicc.mpich is not installed");
+	}
+
+	@Test
+	void aFailingCompilerIsToldByItsFirstError() throws Exception {
+		script("mpirun.mpich", "exit 0");
+		script("mpicc.mpich", "echo 'In file included' >&2; echo 'x.c:1: fatal error: mpi.h: none' >&2; exit 1");
+		assertThat(run(Peer.MPICH)).isEmpty();
+		assertThat(this.notes).singleElement().asString().contains("mpi_bench.c", "fatal error: mpi.h: none");
+	}
+
+	@Test
+	void theLinesOfAPeerAreItsMeasurements() throws Exception {
+		compiler("mpicc.mpich");
+		script("mpirun.mpich", "printf '" + LINE + "\\n'");
+		assertThat(run(Peer.MPICH)).singleElement().extracting(Measurement::system).isEqualTo("mpich-9");
+		assertThat(this.notes).isEmpty();
+	}
+
+	@Test
+	void aPeerThatFailsKeepsTheLinesBeforeAndIsToldInOneLine() throws Exception {
+		compiler("mpicc.mpich");
+		script("mpirun.mpich", "printf '" + LINE + "\\n'; echo 'no slots' >&2; exit 3");
+		assertThat(run(Peer.MPICH)).hasSize(1);
+		assertThat(this.notes).containsExactly("mpich (tcp) failed: exit code 3, no slots");
+	}
+
+	@Test
+	void whatIsBuiltOnceIsNotBuiltAgain() throws Exception {
+		compiler("mpicc.mpich");
+		script("mpirun.mpich", "printf '" + LINE + "\\n'");
+		run(Peer.MPICH);
+		script("mpicc.mpich", "exit 1");
+		assertThat(run(Peer.MPICH)).hasSize(1);
+	}
+
+	@Test
+	void aProgramThatDoesNotEndIsKilledWithAllItStarted() throws Exception {
+		Path pid = this.directory.resolve("pid");
+		BoundedProcess process = new BoundedProcess(SearchPath.ofThisProcess());
+		ProcessOutcome outcome = process.run(List.of("/bin/sh", "-c", "sleep 300 & echo $! > " + pid + "; wait"),
+				java.util.Map.of(), Duration.ofSeconds(1));
+		assertThat(outcome.timedOut()).isTrue();
+		assertThat(outcome.reason()).isEqualTo("not done after 1 s");
+		assertThat(ProcessHandle.of(Long.parseLong(Files.readString(pid).strip())).filter(ProcessHandle::isAlive))
+			.isEmpty();
+	}
+
+	@Test
+	void onlySumsOfFloatsAreCompared() {
+		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
+				ReduceOp.SUM, Duration.ofMillis(1));
+		assertThatIllegalArgumentException().isThrownBy(() -> new PeerJob(doubles, 2, false, "system"))
+			.withMessageContaining("float64");
+	}
+
+	private List<Measurement> run(Peer peer) throws InterruptedException {
+		BenchmarkOptions options = new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 4, 4, 2, 5, 0, DataType.FLOAT32,
+				ReduceOp.SUM, Duration.ofMillis(1));
+		return new PeerBenchmark(new PeerJob(options, 2, false, "system"), this.directory.resolve("built"),
+				new SearchPath(List.of(this.programs)), this.notes::add)
+			.run(peer);
+	}
+
+	/** Compiles to a file: what comes after -o. */
+	private void compiler(String name) throws IOException {
+		script(name, "while [ \"$1\" != -o ]; do shift; done; /bin/cp /bin/true \"$2\"");
+	}
+
+	private void script(String name, String body) throws IOException {
+		Path script = Files.writeString(this.programs.resolve(name), "#!/bin/sh\n" + body + "\n");
+		Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+	}
+
+}

@@ -1,0 +1,26 @@
+package io.tutti.benchmark.peer;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+@Timeout(10)
+class PeerTest {
+
+	@Test
+	void aListNamesPeersInItsOrderAndEachOnce() {
+		assertThat(Peer.parse("gloo, openmpi,gloo")).containsExactly(Peer.GLOO, Peer.OPENMPI);
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "nccl", "openmpi,", "OPENMPI", "" })
+	void anUnknownNameIsRefusedWithThoseThatAreKnown(String list) {
+		assertThatIllegalArgumentException().isThrownBy(() -> Peer.parse(list))
+			.withMessageContaining("openmpi, mpich, gloo, got");
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.tutti.benchmark.peer;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(10)
+class PeerVariantsTest {
+
+	@ParameterizedTest
+	@EnumSource(Peer.class)
+	void overTcpNoPeerTakesAnotherWay(Peer peer) {
+		PeerVariant variant = new PeerVariants(2, 2, false).of(peer, false).getFirst();
+		switch (peer) {
+			case OPENMPI -> assertThat(variant.launcher()).containsSubsequence("pml", "ob1", "btl", "tcp,self")
+				.containsSubsequence("coll", "^sm,han,adapt");
+			case MPICH -> assertThat(variant.environment()).containsEntry("MPIR_CVAR_NOLOCAL", "1")
+				.containsEntry("UCX_TLS", "tcp,self");
+			case GLOO -> assertThat(variant.arguments()).containsExactly("2");
+		}
+	}
+
+	@Test
+	void overOneHostOpenMpiIsTriedThroughUcxToo() {
+		assertThat(new PeerVariants(2, 2, false).of(Peer.OPENMPI, true).stream().map(PeerVariant::name))
+			.containsExactly("shm", "shm-ucx", "shm-ucx-keep");
+	}
+
+	@Test
+	void ranksArePinnedOnlyWhereThereAreCoresEnough() {
+		assertThat(new PeerVariants(2, 2, false).of(Peer.OPENMPI, false).getFirst().launcher())
+			.containsSubsequence("--bind-to", "core")
+			.doesNotContain("--oversubscribe", "--allow-run-as-root");
+		assertThat(new PeerVariants(4, 2, true).of(Peer.OPENMPI, false).getFirst().launcher())
+			.containsSubsequence("--oversubscribe", "--bind-to", "none")
+			.contains("--allow-run-as-root");
+		assertThat(new PeerVariants(4, 2, false).of(Peer.MPICH, false).getFirst().launcher())
+			.doesNotContain("-bind-to");
+	}
+
+}

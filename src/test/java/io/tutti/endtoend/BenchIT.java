@@ -1,0 +1,93 @@
+package io.tutti.endtoend;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The benchmark as a user starts it. What it measures is no part of the test.
+ */
+@Timeout(240)
+class BenchIT {
+
+	private static final Duration LIMIT = Duration.ofSeconds(120);
+
+	private static final int SIZES = 5;
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void theTableHasALineForEachSizeAndNothingIsWrong() throws Exception {
+		List<String> lines = bench("table").filter((line) -> line.contains("all-reduce")).toList();
+		assertThat(lines).hasSize(SIZES).allSatisfy((line) -> assertThat(line).endsWith(" 0"));
+		assertThat(lines.getLast()).containsPattern("all-reduce +2 +1024 +256 ");
+	}
+
+	@Test
+	void everyLineForScriptsHasTheColumnsOfTheHeader() throws Exception {
+		List<String[]> rows = bench("tsv").filter((line) -> line.contains("\t"))
+			.map((line) -> line.split("\t"))
+			.toList();
+		assertThat(rows.getFirst()).containsExactly("system", "transport", "op", "ranks", "bytes", "p50_us", "min_us",
+				"max_us", "algbw_GBps", "runs");
+		assertThat(rows).hasSize(SIZES + 1).allSatisfy((row) -> assertThat(row).hasSize(10));
+		assertThat(rows.getLast()).contains("tutti", "allreduce", "1024", "20");
+	}
+
+	@Test
+	void everyObjectForProgramsIsWhole() throws Exception {
+		List<JsonNode> objects = bench("json").filter((line) -> line.startsWith("{"))
+			.map((line) -> JsonMapper.shared().readTree(line))
+			.toList();
+		assertThat(objects).hasSize(SIZES).allSatisfy((object) -> {
+			assertThat(object.get("wrong").asLong(-1)).isZero();
+			assertThat(object.get("ranks").asInt()).isEqualTo(2);
+			assertThat(object.get("p50Us").asDouble()).isPositive();
+		});
+	}
+
+	@Test
+	void againstOpenMpiEverySizeHasARatio() throws Exception {
+		Assumptions.assumeTrue(installed("mpirun.openmpi") && installed("mpicc.openmpi"),
+				"Open MPI is not installed: mpirun.openmpi and mpicc.openmpi are needed");
+		List<String[]> rows = bench("tsv", "--against", "openmpi", "--interleave", "2")
+			.filter((line) -> line.contains("\t"))
+			.map((line) -> line.split("\t", -1))
+			.toList();
+		assertThat(rows.getFirst()).hasSize(11).endsWith("vs_openmpi");
+		assertThat(rows.stream().filter((row) -> row[0].equals("tutti"))).hasSize(SIZES)
+			.allSatisfy((row) -> assertThat(Double.parseDouble(row[10])).isPositive());
+		assertThat(rows.stream().filter((row) -> row[0].startsWith("openmpi-"))).hasSize(SIZES)
+			.allSatisfy((row) -> assertThat(row[10]).isEmpty());
+	}
+
+	private Stream<String> bench(String format, String... more) throws Exception {
+		String[] arguments = Stream
+			.concat(Stream.of("launch", "-n", "2", "bench", "--collective", "all-reduce", "--max-bytes", "1KB",
+					"--iterations", "20", "--format", format), Arrays.stream(more))
+			.toArray(String[]::new);
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, arguments)) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
+			return launch.output().lines();
+		}
+	}
+
+	private static boolean installed(String program) {
+		return Arrays.stream(System.getenv("PATH").split(":"))
+			.anyMatch((directory) -> Files.isExecutable(Path.of(directory, program)));
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.service.command;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.peer.Peer;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(20)
+class BenchCommandTest {
+
+	private final StringWriter err = new StringWriter();
+
+	private final CommandLine tutti = TuttiCommand.commandLine(Object.class).setErr(new PrintWriter(this.err, true));
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			value = { "--collective dance|--collective must be one of all-reduce", "--format xml|table, tsv, json",
+					"--min-bytes 1KB --max-bytes 4|min bytes <= max bytes", "--factor 1|factor must be at least 2",
+					"--against nccl|openmpi, mpich, gloo, got nccl", "--interleave 3|needs --against",
+					"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
+					"--against gloo --op max|float32 only" })
+	void anOptionThatMakesNoSenseEndsWith64AndSaysWhatDoes(String options, String said) {
+		assertThat(this.tutti.execute(("bench " + options).split(" "))).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(this.err.toString()).contains(said);
+	}
+
+	@Test
+	void peersAreThoseThatAreAskedForAndNobodyByDefault() {
+		assertThat(against()).isEmpty();
+		assertThat(against("--against", "mpich,openmpi", "--interleave", "3")).containsExactly(Peer.MPICH,
+				Peer.OPENMPI);
+	}
+
+	private static List<Peer> against(String... arguments) {
+		AgainstOptions options = new AgainstOptions();
+		new CommandLine(options).parseArgs(arguments);
+		return options.peers(new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 4, 4, 2, 0, 0, DataType.FLOAT32,
+				ReduceOp.SUM, Duration.ofMillis(1)));
+	}
+
+}
