@@ -18,10 +18,11 @@ import io.tutti.engine.ReduceOp;
  * @param warmup calls before the samples, 0 for a tenth of them
  * @param type element type
  * @param op operator
+ * @param buffers whose memory the buffers are
  * @param budget time per size where the number of samples is not given
  */
 public record BenchmarkOptions(List<Collective> collectives, long minBytes, long maxBytes, int factor, int iterations,
-		int warmup, DataType type, ReduceOp op, Duration budget) {
+		int warmup, DataType type, ReduceOp op, BufferKind buffers, Duration budget) {
 
 	/** Largest buffer that makes sense to ask for. */
 	private static final long MAX_BYTES = 8L << 30;

@@ -51,32 +51,35 @@ public final class CollectiveBenchmark {
 	 * @throws io.tutti.engine.CollectiveException if a collective fails
 	 */
 	public void run(Consumer<Measurement> results) {
-		for (Collective collective : this.options.collectives()) {
-			if (collective == Collective.BARRIER) {
-				results.accept(measure(collective, 0));
-				continue;
-			}
-			for (long bytes : this.options.sizes()) {
-				results.accept(measure(collective, bytes));
+		long largest = Math.max(this.options.maxBytes(), (long) this.options.type().bytes() * this.group.worldSize());
+		try (Buffers buffers = new Buffers(this.group, this.options.buffers(), largest)) {
+			for (Collective collective : this.options.collectives()) {
+				if (collective == Collective.BARRIER) {
+					results.accept(measure(collective, 0, buffers));
+					continue;
+				}
+				for (long bytes : this.options.sizes()) {
+					results.accept(measure(collective, bytes, buffers));
+				}
 			}
 		}
 	}
 
-	private Measurement measure(Collective collective, long bytes) {
-		try (Workload workload = new Workload(this.group, collective, this.options.type(), this.options.op(), bytes)) {
-			long wrong = sum(workload.check());
-			workload.reset();
-			int batch = (bytes < SMALL_BYTES) ? Math.max(SMALL_BATCH, this.group.worldSize()) : this.group.worldSize();
-			if (bytes >= SMALL_BYTES && !workload.rooted()) {
-				batch = 1;
-			}
-			int samples = plan(workload, batch);
-			double[] micros = sample(workload, batch, samples);
-			wrong += sum(workload.check());
-			double[] slowest = slowest(micros);
-			return new Measurement(SYSTEM, this.group.transport(), collective, this.group.worldSize(), workload.bytes(),
-					workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
+	private Measurement measure(Collective collective, long bytes, Buffers buffers) {
+		Workload workload = new Workload(this.group, collective, this.options.type(), this.options.op(), bytes,
+				buffers);
+		long wrong = sum(workload.check());
+		workload.reset();
+		int batch = (bytes < SMALL_BYTES) ? Math.max(SMALL_BATCH, this.group.worldSize()) : this.group.worldSize();
+		if (bytes >= SMALL_BYTES && !workload.rooted()) {
+			batch = 1;
 		}
+		int samples = plan(workload, batch);
+		double[] micros = sample(workload, batch, samples);
+		wrong += sum(workload.check());
+		double[] slowest = slowest(micros);
+		return new Measurement(SYSTEM, this.group.transport(), collective, this.group.worldSize(), workload.bytes(),
+				workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
 	}
 
 	/** Warms up, then lets rank 0 say how many samples fill the time. */

@@ -1,6 +1,5 @@
 package io.tutti.benchmark;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.Collective;
@@ -12,9 +11,7 @@ import io.tutti.engine.ReduceOp;
  * One collective on buffers of one size: how to call it, and how to tell that it did what
  * it should.
  */
-final class Workload implements AutoCloseable {
-
-	private static final long ALIGNMENT = 4096;
+final class Workload {
 
 	private final ProcessGroup group;
 
@@ -24,15 +21,13 @@ final class Workload implements AutoCloseable {
 
 	private final ReduceOp op;
 
-	private final Arena arena = Arena.ofShared();
-
 	private final MemorySegment send;
 
 	private final MemorySegment receive;
 
 	private final long count;
 
-	Workload(ProcessGroup group, Collective collective, DataType type, ReduceOp op, long bytes) {
+	Workload(ProcessGroup group, Collective collective, DataType type, ReduceOp op, long bytes, Buffers buffers) {
 		this.group = group;
 		this.collective = collective;
 		this.type = type;
@@ -41,14 +36,14 @@ final class Workload implements AutoCloseable {
 		long whole = (collective == Collective.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
 		long part = whole / group.worldSize();
 		this.count = whole / type.bytes();
-		this.send = allocate(switch (collective) {
+		this.send = buffers.send(switch (collective) {
 			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER -> whole;
 			case ALL_GATHER, GATHER -> part;
 		});
 		this.receive = switch (collective) {
 			case ALL_REDUCE, BROADCAST, BARRIER -> this.send;
-			case REDUCE, ALL_GATHER, GATHER, ALL_TO_ALL -> allocate(whole);
-			case REDUCE_SCATTER, SCATTER -> allocate(part);
+			case REDUCE, ALL_GATHER, GATHER, ALL_TO_ALL -> buffers.receive(whole);
+			case REDUCE_SCATTER, SCATTER -> buffers.receive(part);
 		};
 	}
 
@@ -58,10 +53,6 @@ final class Workload implements AutoCloseable {
 			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> false;
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> true;
 		};
-	}
-
-	private MemorySegment allocate(long bytes) {
-		return this.arena.allocate(Math.max(1, bytes), ALIGNMENT).asSlice(0, bytes);
 	}
 
 	/** Whether one rank is the root, so that others may run ahead of it or it of them. */
@@ -155,11 +146,6 @@ final class Workload implements AutoCloseable {
 			};
 		}
 		return (this.op == ReduceOp.AVERAGE) ? new Numbers(this.type).quotient(result, ranks) : result;
-	}
-
-	@Override
-	public void close() {
-		this.arena.close();
 	}
 
 }

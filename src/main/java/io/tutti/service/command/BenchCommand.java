@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
@@ -81,6 +82,10 @@ final class BenchCommand implements Callable<Integer> {
 			description = "Operator (default: ${DEFAULT-VALUE}).")
 	private String op = "";
 
+	@Option(names = "--buffers", paramLabel = "KIND", defaultValue = "private",
+			description = "private, or engine for memory that the engine allocates (default: ${DEFAULT-VALUE}).")
+	private String buffers = "";
+
 	@Option(names = "--transport", paramLabel = "NAME",
 			description = "What may carry data: auto, tcp or shm (default: auto).")
 	private @Nullable String transport;
@@ -124,7 +129,8 @@ final class BenchCommand implements Callable<Integer> {
 		try {
 			return new BenchmarkOptions(collectives(), bytes(this.minBytes), bytes(this.maxBytes), this.factor,
 					this.iterations, this.warmup, choose("dtype", this.dtype, DataType.values(), DataType::label),
-					choose("op", this.op, ReduceOp.values(), ReduceOp::label), Duration.ofMillis(150));
+					choose("op", this.op, ReduceOp.values(), ReduceOp::label),
+					choose("buffers", this.buffers, BufferKind.values(), BufferKind::label), Duration.ofMillis(150));
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

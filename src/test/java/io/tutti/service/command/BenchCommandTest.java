@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
@@ -48,7 +49,7 @@ class BenchCommandTest {
 		AgainstOptions options = new AgainstOptions();
 		new CommandLine(options).parseArgs(arguments);
 		return options.peers(new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 4, 4, 2, 0, 0, DataType.FLOAT32,
-				ReduceOp.SUM, Duration.ofMillis(1)));
+				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1)));
 	}
 
 }
