@@ -196,6 +196,10 @@ final class CallRunner implements AutoCloseable {
 		catch (CollectiveException ex) {
 			throw settle(ex);
 		}
+		catch (RuntimeException | Error ex) {
+			giveUp(ex);
+			throw ex;
+		}
 		finally {
 			Reference.reachabilityFence(send);
 			Reference.reachabilityFence(receive);
@@ -226,10 +230,20 @@ final class CallRunner implements AutoCloseable {
 			}
 		}
 		Failure verdict = this.latch.failure();
-		if (verdict == null || verdict.equals(seen.failure())) {
+		if (seen.failure().equals(verdict)) {
 			return seen;
 		}
 		return CollectiveException.of(this.identity.worldRank(), verdict, seen);
+	}
+
+	/**
+	 * Something of this rank's own broke inside a call: the others must not wait for it.
+	 */
+	private void giveUp(Throwable cause) {
+		Failure failure = Failure.inside(Failure.Kind.ABORTED, this.identity.name(), this.call,
+				List.of(this.identity.worldRank()), "this rank cannot go on: " + cause);
+		this.reporter.report(failure);
+		this.latch.trip(failure);
 	}
 
 	/**

@@ -34,6 +34,9 @@ final class GroupWorker implements AutoCloseable {
 	 * order and no task waits for one behind it.
 	 */
 	synchronized void submit(LongSupplier draw, LongConsumer task) {
+		if (this.executor.isShutdown()) {
+			throw new IllegalStateException("the group is closed");
+		}
 		long ticket = draw.getAsLong();
 		this.executor.execute(() -> task.accept(ticket));
 	}

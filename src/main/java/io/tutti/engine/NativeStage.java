@@ -18,11 +18,23 @@ final class NativeStage implements AutoCloseable {
 	/** Address of at least that many bytes; what they held before is undefined. */
 	MemorySegment ofSize(long bytes) {
 		if (this.memory.byteSize() < bytes) {
-			this.arena.close();
-			this.arena = Arena.ofShared();
-			this.memory = this.arena.allocate(bytes, ALIGNMENT);
+			grow(bytes);
 		}
 		return this.memory;
+	}
+
+	/** What is there stays until there is more: an allocation may fail. */
+	private void grow(long bytes) {
+		Arena larger = Arena.ofShared();
+		try {
+			this.memory = larger.allocate(bytes, ALIGNMENT);
+		}
+		catch (OutOfMemoryError ex) {
+			larger.close();
+			throw ex;
+		}
+		this.arena.close();
+		this.arena = larger;
 	}
 
 	@Override

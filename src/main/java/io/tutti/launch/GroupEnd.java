@@ -33,7 +33,7 @@ record GroupEnd(List<RankEnd> ends, boolean stopped) {
 			.filter((end) -> end.rank() != failure.rank())
 			.map(RankEnd::brief)
 			.collect(Collectors.joining(", "));
-		return failure.describe() + (others.isEmpty() ? "" : "; ended the others: " + others);
+		return failure.describe() + (others.isEmpty() ? "" : "; the others ended with: " + others);
 	}
 
 }

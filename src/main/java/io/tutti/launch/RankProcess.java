@@ -82,16 +82,19 @@ final class RankProcess {
 		this.process.onExit().thenAccept((ended) -> listener.accept(new RankEnd(this.rank, ended.exitValue())));
 	}
 
-	/** Asks the rank to end (SIGTERM). */
+	/**
+	 * Asks the rank to end (SIGTERM). By its handle: destroying the process itself would
+	 * also close its output, and with it what the rank still has to say.
+	 */
 	void terminate() {
 		this.descendants = this.process.descendants().toList();
-		this.process.destroy();
+		this.process.toHandle().destroy();
 	}
 
 	/** Ends the rank and what it started (SIGKILL), stopped or not. */
 	void kill() {
 		List<ProcessHandle> started = this.process.descendants().toList();
-		this.process.destroyForcibly();
+		this.process.toHandle().destroyForcibly();
 		started.forEach(ProcessHandle::destroyForcibly);
 	}
 

@@ -74,7 +74,7 @@ public final class Waiting {
 		if (this.idleRounds == this.spins + 1) {
 			this.idleSince = now;
 		}
-		requireAlive();
+		requireWorthWaiting();
 		if (now - this.idleSince < this.yieldNanos) {
 			Thread.yield();
 			return;
@@ -85,7 +85,12 @@ public final class Waiting {
 		this.sleeper.sleep(Math.min(SLEEP_NANOS, this.frame.call().deadline().remainingNanos() + 1));
 	}
 
-	private void requireAlive() {
+	/**
+	 * Checks that waiting may yet end well.
+	 * @throws io.tutti.engine.CollectiveException if the deadline has passed, the group
+	 * is broken, or the thread was interrupted
+	 */
+	public void requireWorthWaiting() {
 		Failure verdict = this.frame.latch().failure();
 		if (verdict != null) {
 			throw io.tutti.engine.CollectiveException.of(this.frame.identity().worldRank(), verdict, null);

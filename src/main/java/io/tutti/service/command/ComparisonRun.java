@@ -73,7 +73,7 @@ final class ComparisonRun {
 		ProcessGroup world = joined.world();
 		String control = context.getBean(TransportProperties.class).congestionControl();
 		return new ComparisonRun(joined, options, peers, rounds,
-				new PeerJob(options, world.worldSize(), !world.backend().equals(TCP), control));
+				new PeerJob(options, world.worldSize(), !world.transport().equals(TCP), control));
 	}
 
 	/** Measures and returns the exit code: wrong results of ours are a defect of ours. */

@@ -38,7 +38,7 @@ final class GroupController {
 		if (joined == null) {
 			throw new GroupUnavailableException(this.group.status(), null);
 		}
-		String transport = joined.world().backend();
+		String transport = joined.world().transport();
 		return joined.control().peers().stream().map((peer) -> PeerView.of(peer, transport)).toList();
 	}
 

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.GroupIdentity;
@@ -17,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * accepts, so that one connection comes of it.
  */
 final class Connector {
+
+	private static final long POLL_NANOS = 100_000;
 
 	private final GroupIdentity identity;
 
@@ -46,14 +51,15 @@ final class Connector {
 	 * The connection to a rank of the group, non-blocking; {@code null} if it is the
 	 * other's to make and has not come.
 	 * @param notice called from another thread when it has come
+	 * @param worthWaiting asked while the other side says nothing; throws to give up
 	 */
-	@Nullable SocketChannel connect(int peer, long maxMillis, Runnable notice) throws IOException {
+	@Nullable SocketChannel connect(int peer, long maxMillis, Runnable notice, Runnable worthWaiting) throws IOException {
 		int self = this.identity.worldRank();
 		int other = this.identity.members().get(peer);
 		SocketChannel channel;
 		if (self > other) {
 			channel = dial(other, new DataHello(this.identity.name(), this.identity.generation(), self, other),
-					maxMillis);
+					maxMillis, worthWaiting);
 		}
 		else {
 			channel = this.listener.poll(new DataHello(this.identity.name(), this.identity.generation(), other, self),
@@ -65,14 +71,20 @@ final class Connector {
 		return channel;
 	}
 
-	private SocketChannel dial(int other, DataHello hello, long maxMillis) throws IOException {
+	private SocketChannel dial(int other, DataHello hello, long maxMillis, Runnable worthWaiting) throws IOException {
 		PeerAddress address = this.roster.get(other);
-		int millis = (int) Math.max(1, Math.min(maxMillis, this.settings.connect().toMillis()));
+		long limitNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(maxMillis, this.settings.connect().toMillis()));
+		long start = System.nanoTime();
+		DataHandshake.Patience patience = () -> {
+			worthWaiting.run();
+			if (System.nanoTime() - start > limitNanos) {
+				throw new IOException("no answer within " + Duration.ofNanos(limitNanos));
+			}
+		};
 		SocketChannel channel = SocketChannel.open();
 		try {
-			channel.socket().connect(new InetSocketAddress(address.host(), address.port()), millis);
-			channel.socket().setSoTimeout(millis);
-			this.handshake.introduce(channel.socket(), hello);
+			open(channel, new InetSocketAddress(address.host(), address.port()), patience);
+			this.handshake.introduce(channel.socket(), hello, patience);
 			return channel;
 		}
 		catch (IOException ex) {
@@ -80,6 +92,21 @@ final class Connector {
 			throw new IOException(
 					"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(), ex);
 		}
+		catch (RuntimeException ex) {
+			channel.close();
+			throw ex;
+		}
+	}
+
+	private static void open(SocketChannel channel, InetSocketAddress address, DataHandshake.Patience patience)
+			throws IOException {
+		channel.configureBlocking(false);
+		channel.connect(address);
+		while (!channel.finishConnect()) {
+			patience.check();
+			LockSupport.parkNanos(POLL_NANOS);
+		}
+		channel.configureBlocking(true);
 	}
 
 	private void prepare(SocketChannel channel, int other) throws IOException {

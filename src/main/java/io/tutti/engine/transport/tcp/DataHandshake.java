@@ -2,8 +2,12 @@ package io.tutti.engine.transport.tcp;
 
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
+import java.io.EOFException;
 import java.io.IOException;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
 
@@ -18,6 +22,9 @@ final class DataHandshake {
 
 	private static final int NONCE_BYTES = 32;
 
+	/** How long the connecting side waits before it looks whether waiting makes sense. */
+	private static final int SLICE_MILLIS = 20;
+
 	private static final SecureRandom RANDOM = new SecureRandom();
 
 	private final SessionKey key;
@@ -28,28 +35,39 @@ final class DataHandshake {
 
 	/**
 	 * The connecting side.
+	 * @param patience asked whenever nothing has come for a while
 	 * @throws IOException if the other side refuses or proves nothing
 	 */
-	void introduce(Socket socket, DataHello hello) throws IOException {
-		DataInputStream in = new DataInputStream(socket.getInputStream());
-		DataOutputStream out = new DataOutputStream(socket.getOutputStream());
-		byte[] nonce = in.readNBytes(NONCE_BYTES);
-		if (nonce.length < NONCE_BYTES) {
-			throw new IOException("the other side closed the connection during the handshake");
-		}
+	void introduce(Socket socket, DataHello hello, Patience patience) throws IOException {
+		socket.setSoTimeout(SLICE_MILLIS);
+		byte[] nonce = read(socket, NONCE_BYTES, patience);
 		byte[] words = hello.encode();
-		byte[] frame = new byte[2 + words.length + SessionKey.PROOF_BYTES];
-		frame[0] = (byte) (words.length >> 8);
-		frame[1] = (byte) words.length;
-		System.arraycopy(words, 0, frame, 2, words.length);
 		byte[] proof = this.key.prove(join("connect", nonce, words));
-		System.arraycopy(proof, 0, frame, 2 + words.length, proof.length);
-		out.write(frame);
-		out.flush();
-		byte[] answer = in.readNBytes(SessionKey.PROOF_BYTES);
+		ByteBuffer frame = ByteBuffer.allocate(Short.BYTES + words.length + proof.length);
+		frame.putShort((short) words.length).put(words).put(proof);
+		socket.getOutputStream().write(frame.array());
+		byte[] answer = read(socket, SessionKey.PROOF_BYTES, patience);
 		if (!this.key.proves(join("accept", nonce, words), answer)) {
 			throw new IOException("the other side refused the connection or is not of this session");
 		}
+	}
+
+	private static byte[] read(Socket socket, int count, Patience patience) throws IOException {
+		byte[] bytes = new byte[count];
+		int held = 0;
+		while (held < count) {
+			try {
+				int got = socket.getInputStream().read(bytes, held, count - held);
+				if (got < 0) {
+					throw new EOFException("the other side closed the connection during the handshake");
+				}
+				held += got;
+			}
+			catch (SocketTimeoutException ex) {
+				patience.check();
+			}
+		}
+		return bytes;
 	}
 
 	/**
@@ -80,8 +98,19 @@ final class DataHandshake {
 		return hello;
 	}
 
+	/** Whether a wait goes on. */
+	interface Patience {
+
+		/**
+		 * Returns if it does.
+		 * @throws IOException if it has taken too long
+		 */
+		void check() throws IOException;
+
+	}
+
 	private static byte[] join(String side, byte[] nonce, byte[] words) {
-		byte[] name = side.getBytes(java.nio.charset.StandardCharsets.US_ASCII);
+		byte[] name = side.getBytes(StandardCharsets.US_ASCII);
 		byte[] joined = Arrays.copyOf(name, name.length + nonce.length + words.length);
 		System.arraycopy(nonce, 0, joined, name.length, nonce.length);
 		System.arraycopy(words, 0, joined, name.length + nonce.length, words.length);

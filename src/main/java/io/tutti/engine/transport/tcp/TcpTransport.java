@@ -88,7 +88,7 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 		int peer = connection.link.peer();
 		try {
 			SocketChannel channel = this.connector.connect(peer, this.frame.call().deadline().remaining().toMillis(),
-					this.selector::wakeup);
+					this.selector::wakeup, this.waiting::requireWorthWaiting);
 			if (channel != null) {
 				connection.key = channel.register(this.selector, 0);
 				connection.link.connect(new SocketWire(channel));
