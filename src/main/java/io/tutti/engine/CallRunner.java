@@ -20,9 +20,7 @@ final class CallRunner implements AutoCloseable {
 
 	private final FailureLatch latch;
 
-	private final FailureReporter reporter;
-
-	private final Timeouts timeouts;
+	private final Settlement settlement;
 
 	private final IssueOrder order = new IssueOrder();
 
@@ -41,13 +39,11 @@ final class CallRunner implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
-			Timeouts timeouts) {
+	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, Settlement settlement) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.reporter = reporter;
-		this.timeouts = timeouts;
+		this.settlement = settlement;
 		this.call = new Call(identity.worldSize());
 		this.buffers = new Buffers(identity);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
@@ -172,7 +168,7 @@ final class CallRunner implements AutoCloseable {
 			copyOut(nativeReceive, receive);
 		}
 		catch (CollectiveException ex) {
-			throw settle(ex);
+			throw this.settlement.settle(ex);
 		}
 		finally {
 			Reference.reachabilityFence(send);
@@ -190,24 +186,6 @@ final class CallRunner implements AutoCloseable {
 		if (source != target && !target.isNative()) {
 			MemorySegment.copy(source, 0, target, 0, target.byteSize());
 		}
-	}
-
-	/**
-	 * Reports what this rank saw and waits for the verdict, which is the cause on every
-	 * rank.
-	 */
-	private CollectiveException settle(CollectiveException seen) {
-		if (this.latch.failure() == null) {
-			this.reporter.report(seen.failure());
-			if (this.latch.await(this.timeouts.abort()) == null) {
-				this.latch.trip(seen.failure());
-			}
-		}
-		Failure verdict = this.latch.failure();
-		if (verdict == null || verdict.equals(seen.failure())) {
-			return seen;
-		}
-		return CollectiveException.of(this.identity.worldRank(), verdict, seen);
 	}
 
 	/**

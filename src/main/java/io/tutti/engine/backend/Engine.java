@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -14,16 +13,13 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.Rendezvous;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.transport.Transport;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
-import io.tutti.engine.transport.tcp.TcpTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,16 +59,10 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			Transport transport = new TcpTransport(identity, latch, membership.roster(), listener,
-					membership.sessionKey(), tcp(assignment, settings), events);
-			ProcessGroup world = new ProcessGroup(identity,
-					new TransportBackend(identity, transport, ReductionKernels.get()), latch, membership.control(),
-					settings.timeouts());
-			registry.ready(world);
+			ProcessGroup world = new TcpGroups(membership, listener, tcp(assignment, settings), registry, events,
+					settings.timeouts())
+				.form(identity, latch);
 			return new Engine(membership, registry, world, listener);
-		}
-		catch (IOException ex) {
-			throw closed(listener, membership, new UncheckedIOException("the group could not be set up", ex));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -153,6 +143,7 @@ public final class Engine implements AutoCloseable {
 	/** Leaves the group and gives everything back, in reverse order of opening. */
 	@Override
 	public void close() {
+		this.registry.closeSubgroups();
 		this.world.close();
 		this.membership.control().close();
 		this.listener.close();

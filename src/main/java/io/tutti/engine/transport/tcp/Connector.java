@@ -30,7 +30,7 @@ final class Connector {
 
 	private final CollectiveListener events;
 
-	private boolean congestionNoted;
+	private volatile boolean congestionNoted;
 
 	Connector(GroupIdentity identity, List<PeerAddress> roster, DataListener listener, SessionKey key,
 			TcpSettings settings, CollectiveListener events) {
@@ -65,6 +65,18 @@ final class Connector {
 		return channel;
 	}
 
+	/**
+	 * A connection to a rank of the group under a name of its own, non-blocking, which
+	 * this rank makes whatever the order of the two.
+	 */
+	SocketChannel dial(int peer, String name, long maxMillis) throws IOException {
+		int other = this.identity.members().get(peer);
+		SocketChannel channel = dial(other,
+				new DataHello(name, this.identity.generation(), this.identity.worldRank(), other), maxMillis);
+		prepare(channel, other);
+		return channel;
+	}
+
 	private SocketChannel dial(int other, DataHello hello, long maxMillis) throws IOException {
 		PeerAddress address = this.roster.get(other);
 		int millis = (int) Math.max(1, Math.min(maxMillis, this.settings.connect().toMillis()));
@@ -82,7 +94,8 @@ final class Connector {
 		}
 	}
 
-	private void prepare(SocketChannel channel, int other) throws IOException {
+	/** Makes a new connection to a world rank fit for data. */
+	void prepare(SocketChannel channel, int other) throws IOException {
 		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 		if (sameHost(other) && !this.settings.congestionControl().equals(CongestionControl.SYSTEM)) {
 			String problem = CongestionControl.set(channel, this.settings.congestionControl());
