@@ -20,9 +20,7 @@ final class CallRunner implements AutoCloseable {
 
 	private final FailureLatch latch;
 
-	private final FailureReporter reporter;
-
-	private final Timeouts timeouts;
+	private final Settlement settlement;
 
 	private final IssueOrder order = new IssueOrder();
 
@@ -44,13 +42,11 @@ final class CallRunner implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
-			Timeouts timeouts) {
+	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, Settlement settlement) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.reporter = reporter;
-		this.timeouts = timeouts;
+		this.settlement = settlement;
 		this.call = new Call(identity.worldSize(), this::post);
 		this.buffers = new Buffers(identity);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
@@ -73,7 +69,7 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	private void post(Call begun) {
-		this.reporter.post(CallPost.begun(this.identity.name(), begun));
+		this.settlement.post(CallPost.begun(this.identity.name(), begun));
 	}
 
 	/**
@@ -194,10 +190,10 @@ final class CallRunner implements AutoCloseable {
 			copyOut(nativeReceive, receive);
 		}
 		catch (CollectiveException ex) {
-			throw settle(ex);
+			throw this.settlement.settle(ex);
 		}
 		catch (RuntimeException | Error ex) {
-			giveUp(ex);
+			this.settlement.giveUp(this.call, ex);
 			throw ex;
 		}
 		finally {
@@ -216,34 +212,6 @@ final class CallRunner implements AutoCloseable {
 		if (source != target && !target.isNative()) {
 			MemorySegment.copy(source, 0, target, 0, target.byteSize());
 		}
-	}
-
-	/**
-	 * Reports what this rank saw and waits for the verdict, which is the cause on every
-	 * rank.
-	 */
-	private CollectiveException settle(CollectiveException seen) {
-		if (this.latch.failure() == null) {
-			this.reporter.report(seen.failure());
-			if (this.latch.await(this.timeouts.abort()) == null) {
-				this.latch.trip(seen.failure());
-			}
-		}
-		Failure verdict = this.latch.failure();
-		if (seen.failure().equals(verdict)) {
-			return seen;
-		}
-		return CollectiveException.of(this.identity.worldRank(), verdict, seen);
-	}
-
-	/**
-	 * Something of this rank's own broke inside a call: the others must not wait for it.
-	 */
-	private void giveUp(Throwable cause) {
-		Failure failure = Failure.inside(Failure.Kind.ABORTED, this.identity.name(), this.call,
-				List.of(this.identity.worldRank()), "this rank cannot go on: " + cause);
-		this.reporter.report(failure);
-		this.latch.trip(failure);
 	}
 
 	/**

@@ -40,21 +40,43 @@ public final class ProcessGroup implements AutoCloseable {
 
 	private final CallRunner runner;
 
+	private final GroupFactory factory;
+
+	private final Settlement settlement;
+
+	private final GroupSplit split;
+
+	private volatile @Nullable PointToPoint messages;
+
 	private volatile boolean closed;
 
 	/**
-	 * A formed group. Applications get theirs from a backend's factory instead.
+	 * A formed group of collectives alone: no messages, no groups within it.
 	 * @param latch trips when the group breaks; shared with whoever hears verdicts
 	 * @param reporter where this rank's own failures go
 	 */
 	public ProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
 			Timeouts timeouts) {
+		this(identity, backend, latch, reporter, timeouts, GroupFactory.NONE);
+	}
+
+	/**
+	 * A formed group. Applications get theirs from a backend's factory instead.
+	 * @param latch trips when the group breaks; shared with whoever hears verdicts
+	 * @param reporter where this rank's own failures go
+	 * @param factory where messages and groups within this one come from
+	 */
+	public ProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
+			Timeouts timeouts, GroupFactory factory) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
 		this.reporter = reporter;
 		this.timeouts = timeouts;
-		this.runner = new CallRunner(identity, backend, latch, reporter, timeouts);
+		this.factory = factory;
+		this.settlement = new Settlement(identity, latch, reporter, timeouts.abort());
+		this.runner = new CallRunner(identity, backend, latch, this.settlement);
+		this.split = new GroupSplit(this, identity, factory);
 	}
 
 	/** This process's rank in the group. */
@@ -118,6 +140,10 @@ public final class ProcessGroup implements AutoCloseable {
 	/** Ends the sleep of a call that waits, so that it sees a failure at once. */
 	public void wake() {
 		this.backend.wake();
+		PointToPoint opened = this.messages;
+		if (opened != null) {
+			opened.wake();
+		}
 	}
 
 	/**
@@ -526,6 +552,129 @@ public final class ProcessGroup implements AutoCloseable {
 		return this.backend.allocate(bytes, new GroupExchange(this), Deadline.after(this.timeouts.collective()));
 	}
 
+	/**
+	 * Sends a message to one rank, outside the order of collectives. A message of up to
+	 * 64 KiB is handed over and need not have arrived when this returns; a larger one is
+	 * announced and waits until the peer receives it.
+	 * @param buffer the message: whole elements, or none
+	 * @param peer the rank to send to; may be this one
+	 * @param tag what the receive must ask for, 0 or more
+	 */
+	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
+		send(buffer, type, peer, tag, this.timeouts.collective());
+	}
+
+	/** As {@link #send(MemorySegment, DataType, int, int)} by a deadline. */
+	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		messages().send(buffer, type, peer, tag, timeout);
+	}
+
+	/**
+	 * As {@link #send(MemorySegment, DataType, int, int)} without waiting; the buffer
+	 * must stay untouched until the future is done.
+	 */
+	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
+		return messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective());
+	}
+
+	/**
+	 * Receives the first message from a rank with a tag that no earlier receive takes.
+	 * @param buffer where it goes; may be larger than the message
+	 * @param peer the rank that sends; may be this one
+	 * @param tag the tag it sends with, 0 or more
+	 * @return how many elements came
+	 * @throws MessageMismatchException if the message is larger than the buffer or of
+	 * another type; it is dropped and the group stays whole
+	 */
+	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
+		return receive(buffer, type, peer, tag, this.timeouts.collective());
+	}
+
+	/** As {@link #receive(MemorySegment, DataType, int, int)} by a deadline. */
+	public long receive(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		return messages().receive(buffer, type, peer, tag, timeout);
+	}
+
+	/**
+	 * As {@link #receive(MemorySegment, DataType, int, int)} from a rank or
+	 * {@link Message#ANY_SOURCE}, with a tag or {@link Message#ANY_TAG}.
+	 */
+	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
+		return receiveAny(buffer, type, source, tag, this.timeouts.collective());
+	}
+
+	/** As {@link #receiveAny(MemorySegment, DataType, int, int)} by a deadline. */
+	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
+		return messages().receiveAny(buffer, type, source, tag, timeout);
+	}
+
+	/**
+	 * As {@link #receiveAny(MemorySegment, DataType, int, int)} without waiting; the
+	 * buffer must stay untouched until the future is done.
+	 */
+	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
+		return messages().receiveAsync(buffer, type, source, tag, this.timeouts.collective());
+	}
+
+	/**
+	 * Sends one message and receives another, both at once.
+	 * @param peer the rank to send to
+	 * @param source the rank to receive from
+	 * @return how many elements came
+	 */
+	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
+		return sendReceive(send, peer, receive, source, type, tag, this.timeouts.collective());
+	}
+
+	/**
+	 * As {@link #sendReceive(MemorySegment, int, MemorySegment, int, DataType, int)} by a
+	 * deadline.
+	 */
+	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
+			Duration timeout) {
+		return messages().sendReceive(send, peer, receive, source, type, tag, timeout);
+	}
+
+	private PointToPoint messages() {
+		PointToPoint opened = this.messages;
+		return (opened != null) ? opened : openMessages();
+	}
+
+	private synchronized PointToPoint openMessages() {
+		if (this.closed) {
+			throw new IllegalStateException("group " + name() + " is closed");
+		}
+		PointToPoint opened = this.messages;
+		if (opened == null) {
+			opened = this.factory.pointToPoint(this.identity, this.latch, this.settlement);
+			this.messages = opened;
+		}
+		return opened;
+	}
+
+	/**
+	 * Makes groups within this one: ranks of one colour form a group, in the order of
+	 * their keys and, where those are equal, of their ranks here. Collective: every rank
+	 * of this group calls it, as one of its calls in issue order. The new group has
+	 * connections of its own, runs beside this one, and outlives it; whoever got it
+	 * closes it.
+	 * @param color which group to be in; negative for none
+	 * @return the group, or {@code null} for a negative colour
+	 */
+	public @Nullable ProcessGroup split(int color, int key) {
+		return this.split.byColor(color, key);
+	}
+
+	/**
+	 * Makes one group within this one. Collective, as {@link #split(int, int)} is.
+	 * @param ranks ranks of this group, each once, in the order they have in the new one;
+	 * the same on every rank
+	 * @return the group, or {@code null} on a rank that is not in it
+	 */
+	public @Nullable ProcessGroup subgroup(List<Integer> ranks) {
+		return this.split.of(ranks);
+	}
+
 	/** A buffer where it is looked at; elsewhere it may be anything. */
 	private MemorySegment onRoot(MemorySegment buffer, int root) {
 		return (rank() == root) ? buffer : MemorySegment.NULL;
@@ -540,7 +689,7 @@ public final class ProcessGroup implements AutoCloseable {
 		if (this.latch.trip(failure)) {
 			this.reporter.report(failure);
 		}
-		this.backend.wake();
+		wake();
 	}
 
 	/**
@@ -550,14 +699,20 @@ public final class ProcessGroup implements AutoCloseable {
 	 */
 	@Override
 	public void close() {
+		PointToPoint opened;
 		synchronized (this) {
 			if (this.closed) {
 				return;
 			}
 			this.closed = true;
+			opened = this.messages;
+		}
+		if (opened != null) {
+			opened.close();
 		}
 		this.runner.close();
 		this.backend.close();
+		this.factory.closed(this);
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -22,10 +21,8 @@ import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.Rendezvous;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.transport.Transport;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
-import io.tutti.engine.transport.tcp.TcpTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,13 +63,11 @@ public final class Engine implements AutoCloseable {
 			membership = Rendezvous.meet(assignment, rendezvous(settings, listener.port()), registry,
 					Deadline.after(settings.timeouts().rendezvous()));
 			listener.start(assignment.rank(), membership.sessionKey());
-			ProcessGroup world = new WorldFormation(membership, settings, registry, listener, tcp(assignment, settings),
-					events)
-				.form(latch);
+			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
+					membership.generation());
+			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
+				.form(identity, latch);
 			return new Engine(membership, registry, world, listener);
-		}
-		catch (IOException ex) {
-			throw closed(listener, membership, new UncheckedIOException("the group could not be set up", ex));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -163,6 +158,7 @@ public final class Engine implements AutoCloseable {
 	/** Leaves the group and gives everything back, in reverse order of opening. */
 	@Override
 	public void close() {
+		this.registry.closeSubgroups();
 		this.world.close();
 		this.membership.control().close();
 		this.listener.close();

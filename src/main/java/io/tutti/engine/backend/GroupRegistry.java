@@ -1,7 +1,10 @@
 package io.tutti.engine.backend;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 import io.tutti.engine.CallPost;
@@ -36,6 +39,12 @@ final class GroupRegistry implements ControlEvents {
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
+	/** How far this rank had come in the groups that it has left. */
+	private final Map<String, Long> left = new ConcurrentHashMap<>();
+
+	/** Verdicts that concern more than the groups that were there at the time. */
+	private final List<Failure> losses = new CopyOnWriteArrayList<>();
+
 	private final CollectiveListener listener;
 
 	private volatile Consumer<String> drain = (reason) -> {
@@ -50,11 +59,29 @@ final class GroupRegistry implements ControlEvents {
 	/** Takes a group in before it can run, so that no verdict misses it. */
 	void add(GroupIdentity identity, FailureLatch latch) {
 		this.entries.put(identity.name(), new Entry(identity, latch));
+		for (Failure loss : this.losses) {
+			if (concerns(loss, identity)) {
+				latch.trip(loss);
+			}
+		}
 	}
 
-	/** Forgets a group that has been closed. */
-	void remove(GroupIdentity identity) {
-		this.entries.remove(identity.name());
+	/** This rank has left a group; the one of all ranks stays, for what comes after. */
+	void remove(ProcessGroup group) {
+		if (!group.name().equals(Failure.WORLD)) {
+			this.left.put(group.name(), group.lastEntered());
+			this.entries.remove(group.name());
+		}
+	}
+
+	/** Closes the groups within the one of all ranks, those within others first. */
+	void closeSubgroups() {
+		this.entries.values()
+			.stream()
+			.map((entry) -> entry.group)
+			.filter((group) -> group != null && !group.name().equals(Failure.WORLD))
+			.sorted(Comparator.comparing(ProcessGroup::name).reversed())
+			.forEach(ProcessGroup::close);
 	}
 
 	/** The group is ready to run. */
@@ -76,6 +103,9 @@ final class GroupRegistry implements ControlEvents {
 
 	@Override
 	public void failed(Failure verdict) {
+		if (verdict.kind() == Failure.Kind.PEER_LOST) {
+			this.losses.add(verdict);
+		}
 		for (Entry entry : this.entries.values()) {
 			if (concerns(verdict, entry.identity) && entry.latch.trip(verdict)) {
 				this.listener.broken(verdict);
@@ -103,7 +133,10 @@ final class GroupRegistry implements ControlEvents {
 	@Override
 	public long lastEntered(String group) {
 		Entry entry = this.entries.get(group);
-		ProcessGroup found = (entry != null) ? entry.group : null;
+		if (entry == null) {
+			return this.left.getOrDefault(group, NOT_A_MEMBER);
+		}
+		ProcessGroup found = entry.group;
 		return (found != null) ? found.lastEntered() : -1;
 	}
 

@@ -9,11 +9,9 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.SimulatedControl;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
-import io.tutti.engine.transport.simulated.SimulatedTransport;
 
 /**
  * All ranks of a group in one JVM, each driven by a thread of the caller's: the same
@@ -24,6 +22,8 @@ public final class SimulatedWorld implements AutoCloseable {
 	private final SimulatedNetwork network;
 
 	private final SimulatedControl control;
+
+	private final List<GroupRegistry> registries = new ArrayList<>();
 
 	private final List<ProcessGroup> groups = new ArrayList<>();
 
@@ -39,15 +39,14 @@ public final class SimulatedWorld implements AutoCloseable {
 		this.network = new SimulatedNetwork(worldSize);
 		this.control = new SimulatedControl(worldSize);
 		for (int rank = 0; rank < worldSize; rank++) {
-			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
 			FailureLatch latch = new FailureLatch();
 			GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
 			registry.add(identity, latch);
 			ControlPlane plane = this.control.join(rank, registry);
-			ProcessGroup group = new ProcessGroup(identity, new TransportBackend(identity,
-					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(), overrides), latch,
-					plane, timeouts);
-			registry.ready(group);
+			ProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides).form(identity,
+					latch);
+			this.registries.add(registry);
 			this.planes.add(plane);
 			this.groups.add(group);
 		}
@@ -73,6 +72,7 @@ public final class SimulatedWorld implements AutoCloseable {
 
 	@Override
 	public void close() {
+		this.registries.forEach(GroupRegistry::closeSubgroups);
 		this.groups.forEach(ProcessGroup::close);
 		this.planes.forEach(ControlPlane::close);
 	}

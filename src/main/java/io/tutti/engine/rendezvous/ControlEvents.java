@@ -10,6 +10,9 @@ import org.jspecify.annotations.Nullable;
  */
 public interface ControlEvents {
 
+	/** In place of a sequence number: this rank knows of no such group. */
+	long NOT_A_MEMBER = Long.MAX_VALUE;
+
 	/**
 	 * A verdict, the same on every rank. A {@link Failure.Kind#PEER_LOST} breaks every
 	 * group that holds the lost rank; anything else only the group it names.
@@ -21,7 +24,8 @@ public interface ControlEvents {
 
 	/**
 	 * The sequence number of the last call that this rank has entered in a group, -1 for
-	 * none; rank 0 asks to find out who is missing.
+	 * none, {@link #NOT_A_MEMBER} if it is not in it or has not formed it yet; rank 0
+	 * asks to find out who is missing.
 	 */
 	long lastEntered(String group);
 

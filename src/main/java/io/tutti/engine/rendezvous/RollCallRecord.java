@@ -60,7 +60,7 @@ final class RollCallRecord {
 		List<Integer> missing = new ArrayList<>();
 		List<String> details = new ArrayList<>();
 		for (int rank = 0; rank < this.lastEntered.length; rank++) {
-			if (this.lastEntered[rank] < this.report.sequence()) {
+			if (isBehind(rank)) {
 				missing.add(rank);
 				details.add(detail(rank, presence));
 			}
@@ -69,8 +69,21 @@ final class RollCallRecord {
 				missing, describe(details), this.report.elapsed(), this.report.timeout());
 	}
 
+	/**
+	 * A rank that knows nothing of the group is not in it, unless the reporter waits for
+	 * it: then it has not come as far as forming it.
+	 */
+	private boolean isBehind(int rank) {
+		long entered = this.lastEntered[rank];
+		return (entered == ControlEvents.NOT_A_MEMBER) ? this.report.ranks().contains(rank)
+				: entered < this.report.sequence();
+	}
+
 	private String detail(int rank, Presence presence) {
 		long entered = this.lastEntered[rank];
+		if (entered == ControlEvents.NOT_A_MEMBER) {
+			return "rank " + rank + " has not formed the group";
+		}
 		if (entered >= 0) {
 			return "rank " + rank + " was last in #" + entered;
 		}

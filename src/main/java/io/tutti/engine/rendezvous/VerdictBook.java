@@ -75,7 +75,8 @@ final class VerdictBook {
 		Inquiry inquiry = this.inquiries.get(failure.group());
 		boolean rootCause = switch (failure.kind()) {
 			case ABORTED, MISMATCH -> true;
-			case TIMEOUT, PEER_LOST -> false;
+			case TIMEOUT -> isOutsideOfOrder(failure);
+			case PEER_LOST -> false;
 		};
 		if (inquiry == null) {
 			lookInto(reporter, failure, rootCause);
@@ -87,7 +88,7 @@ final class VerdictBook {
 
 	private void lookInto(int reporter, Failure failure, boolean rootCause) {
 		long now = this.nanoClock.getAsLong();
-		if (failure.kind() == Failure.Kind.TIMEOUT) {
+		if (failure.kind() == Failure.Kind.TIMEOUT && !rootCause) {
 			RollCallRecord record = new RollCallRecord(this.rollCalls++, reporter, failure, this.presence.worldSize());
 			this.inquiries.put(failure.group(), new RollCall(record, now + this.limitNanos));
 			this.listener.rollCall(record.id(), failure.group());
@@ -99,6 +100,14 @@ final class VerdictBook {
 		else {
 			decide(failure);
 		}
+	}
+
+	/**
+	 * A send or receive has no place in the group's order: how far others have come says
+	 * nothing about it.
+	 */
+	private static boolean isOutsideOfOrder(Failure failure) {
+		return failure.sequence() < 0;
 	}
 
 	private boolean mayYetBeSeenToGo(int rank) {
@@ -149,8 +158,19 @@ final class VerdictBook {
 	private Failure conclusion(Inquiry inquiry) {
 		return switch (inquiry) {
 			case RollCall(RollCallRecord record, long due) -> record.verdict(this.presence);
-			case Suspicion(Failure failure, long due) -> failure;
+			case Suspicion(Failure failure, long due) -> stillHere(failure) ? hasLeftGroup(failure) : failure;
 		};
+	}
+
+	/** Ranks that have only left a group within the one of all ranks. */
+	private boolean stillHere(Failure failure) {
+		return !failure.group().equals(Failure.WORLD) && !failure.ranks().isEmpty()
+				&& failure.ranks().stream().allMatch(this::mayYetBeSeenToGo);
+	}
+
+	private static Failure hasLeftGroup(Failure failure) {
+		return new Failure(Failure.Kind.ABORTED, failure.group(), failure.sequence(), failure.collective(),
+				failure.ranks(), "it has left the group: " + failure.detail(), failure.elapsed(), failure.timeout());
 	}
 
 	/**

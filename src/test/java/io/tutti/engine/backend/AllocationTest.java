@@ -58,6 +58,14 @@ class AllocationTest {
 		calls.put("all-to-all", () -> group.allToAll(whole, other, type));
 		calls.put("uneven all-to-all", () -> group.allToAll(whole, counts, other, counts, type));
 		calls.put("barrier", group::barrier);
+		int peer = 1 - group.rank();
+		MemorySegment mine = whole.asSlice(0, 4L * count);
+		MemorySegment theirs = other.asSlice(0, 4L * count);
+		calls.put("send-receive", () -> group.sendReceive(mine, peer, theirs, peer, type, 0));
+		calls.put("send and receive", () -> {
+			group.send(mine, type, peer, 1);
+			group.receive(theirs, type, peer, 1);
+		});
 		return calls;
 	}
 

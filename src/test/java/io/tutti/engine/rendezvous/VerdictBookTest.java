@@ -218,11 +218,52 @@ class VerdictBookTest {
 	}
 
 	@Test
-	void aPeerLostInASideGroupBreaksTheWorldToo() {
+	void aRankThatIsStillThereHasOnlyLeftTheSideGroup() {
 		this.book.report(1, lost("side", 2));
 		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.kind()).isEqualTo(Kind.ABORTED);
+			assertThat(verdict.group()).isEqualTo("side");
+			assertThat(verdict.ranks()).containsExactly(2);
+			assertThat(verdict.detail()).contains("has left the group");
+		});
 		this.book.report(3, aborted("world", 3));
-		assertThat(this.verdicts).containsExactly(lost("side", 2));
+		assertThat(this.verdicts).last().isEqualTo(aborted("world", 3));
+	}
+
+	@Test
+	void aRankOutsideOfTheGroupIsNotWaitedFor() {
+		this.book.report(1, timeout("side", 5));
+		answer(0, ControlEvents.NOT_A_MEMBER);
+		answer(1, 5);
+		answer(2, 4);
+		answer(3, 5);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(2);
+			assertThat(verdict.detail()).isEqualTo("rank 2 was last in #4");
+		});
+	}
+
+	@Test
+	void aRankThatIsWaitedForButKnowsNothingOfTheGroupHasNotFormedIt() {
+		this.book.report(1, timeout("side", 0));
+		answer(0, ControlEvents.NOT_A_MEMBER);
+		answer(1, 0);
+		answer(2, 0);
+		answer(3, ControlEvents.NOT_A_MEMBER);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(3);
+			assertThat(verdict.detail()).isEqualTo("rank 3 has not formed the group");
+		});
+	}
+
+	@Test
+	void aDeadlineOutsideOfTheOrderIsAVerdictAtOnce() {
+		Failure report = new Failure(Kind.TIMEOUT, "world", -1, null, List.of(3), "receive from rank 3",
+				Duration.ofSeconds(3), Duration.ofSeconds(3));
+		this.book.report(1, report);
+		assertThat(this.verdicts).containsExactly(report);
+		assertThat(this.rollCalls).isEmpty();
 	}
 
 	private void lose(int rank) {

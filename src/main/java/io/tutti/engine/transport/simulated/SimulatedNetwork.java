@@ -1,8 +1,10 @@
 package io.tutti.engine.transport.simulated;
 
 import java.util.Map;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * The pipes between the ranks of one JVM, made on first use, and who has left them.
@@ -17,16 +19,28 @@ public final class SimulatedNetwork {
 
 	private static final int LEAST_CAPACITY = 4 * 1024;
 
+	/** Stands between a group's name and which of its connections a pipe is part of. */
+	static final char MARK = '#';
+
 	private record Way(String group, int from, int to) {
+	}
+
+	/** A rank as a member of a group. */
+	record Endpoint(String group, int worldRank) {
 	}
 
 	private final int capacity;
 
 	private final Map<Way, Pipe> pipes = new ConcurrentHashMap<>();
 
-	private final Map<Integer, SimulatedTransport> transports = new ConcurrentHashMap<>();
+	private final Map<Endpoint, Runnable> sleepers = new ConcurrentHashMap<>();
+
+	/** Who has connected to whom and has not been seen there, by who they are in. */
+	private final Map<Endpoint, Queue<Integer>> dialers = new ConcurrentHashMap<>();
 
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
+
+	private final Set<Endpoint> left = ConcurrentHashMap.newKeySet();
 
 	/** A network for so many ranks; the more they are, the less each pipe holds. */
 	public SimulatedNetwork(int worldSize) {
@@ -35,21 +49,63 @@ public final class SimulatedNetwork {
 
 	Pipe pipe(String group, int from, int to) {
 		Pipe pipe = this.pipes.computeIfAbsent(new Way(group, from, to), (way) -> new Pipe(this.capacity));
-		if (this.gone.contains(from) || this.gone.contains(to)) {
+		if (hasGone(group, from) || hasGone(group, to)) {
 			pipe.close();
 		}
 		return pipe;
 	}
 
-	void join(int worldRank, SimulatedTransport transport) {
-		this.transports.put(worldRank, transport);
+	private boolean hasGone(String group, int worldRank) {
+		return this.gone.contains(worldRank) || hasLeft(group, worldRank);
 	}
 
-	void wake(int worldRank) {
-		SimulatedTransport transport = this.transports.get(worldRank);
-		if (transport != null) {
-			transport.wake();
+	private boolean hasLeft(String group, int worldRank) {
+		return this.left.contains(new Endpoint(groupOf(group), worldRank));
+	}
+
+	private static String groupOf(String connection) {
+		int mark = connection.indexOf(MARK);
+		return (mark < 0) ? connection : connection.substring(0, mark);
+	}
+
+	/**
+	 * A rank takes part in a group.
+	 * @param wake ends its sleep, if any
+	 */
+	void join(Endpoint endpoint, Runnable wake) {
+		this.sleepers.put(endpoint, wake);
+	}
+
+	void wake(Endpoint endpoint) {
+		Runnable wake = this.sleepers.get(endpoint);
+		if (wake != null) {
+			wake.run();
 		}
+	}
+
+	/** A rank says that it has connected to another. */
+	void dial(Endpoint to, int from) {
+		dialersOf(to).add(from);
+		wake(to);
+	}
+
+	/** Who has connected to a rank and has not been seen by it. */
+	Queue<Integer> dialersOf(Endpoint endpoint) {
+		return this.dialers.computeIfAbsent(endpoint, (key) -> new ConcurrentLinkedQueue<>());
+	}
+
+	/** Ends the connections of a rank in one group. */
+	void leave(Endpoint endpoint) {
+		this.sleepers.remove(endpoint);
+		this.left.add(endpoint);
+		this.pipes.forEach((way, pipe) -> {
+			if (groupOf(way.group()).equals(endpoint.group())
+					&& (way.from() == endpoint.worldRank() || way.to() == endpoint.worldRank())) {
+				pipe.close();
+			}
+		});
+		this.pipes.keySet().removeIf((way) -> hasLeft(way.group(), way.from()) && hasLeft(way.group(), way.to()));
+		this.sleepers.values().forEach(Runnable::run);
 	}
 
 	/** Ends all connections of a rank, as the kernel does when its process dies. */
@@ -60,7 +116,7 @@ public final class SimulatedNetwork {
 				pipe.close();
 			}
 		});
-		this.transports.values().forEach(SimulatedTransport::wake);
+		this.sleepers.values().forEach(Runnable::run);
 	}
 
 }

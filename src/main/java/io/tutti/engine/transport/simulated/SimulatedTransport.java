@@ -48,7 +48,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 		this.frame = new CallFrame(identity, latch, this.arena);
 		this.waiting = new Waiting(this.frame, this, false);
 		this.links = new StreamLink[identity.worldSize()];
-		network.join(identity.worldRank(), this);
+		network.join(new SimulatedNetwork.Endpoint(identity.name(), identity.worldRank()), this::wake);
 	}
 
 	@Override
@@ -79,8 +79,9 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 
 	private PipeWire wire(int self, int other) {
 		String group = this.identity.name();
+		SimulatedNetwork.Endpoint peer = new SimulatedNetwork.Endpoint(group, other);
 		return new PipeWire(this.network.pipe(group, self, other), this.network.pipe(group, other, self),
-				() -> this.network.wake(other));
+				() -> this.network.wake(peer));
 	}
 
 	@Override
@@ -115,7 +116,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 
 	@Override
 	public void close() {
-		this.network.cut(this.identity.worldRank());
+		this.network.leave(new SimulatedNetwork.Endpoint(this.identity.name(), this.identity.worldRank()));
 		this.arena.close();
 	}
 

@@ -35,7 +35,7 @@ final class Connector {
 
 	private final CollectiveListener events;
 
-	private boolean congestionNoted;
+	private volatile boolean congestionNoted;
 
 	Connector(GroupIdentity identity, List<PeerAddress> roster, DataListener listener, SessionKey key,
 			TcpSettings settings, CollectiveListener events) {
@@ -68,6 +68,20 @@ final class Connector {
 		if (channel != null) {
 			prepare(channel, other);
 		}
+		return channel;
+	}
+
+	/**
+	 * A connection to a rank of the group under a name of its own, non-blocking, which
+	 * this rank makes whatever the order of the two.
+	 * @param worthWaiting asked while the other side says nothing; throws to give up
+	 */
+	SocketChannel dial(int peer, String name, long maxMillis, Runnable worthWaiting) throws IOException {
+		int other = this.identity.members().get(peer);
+		SocketChannel channel = dial(other,
+				new DataHello(name, this.identity.generation(), this.identity.worldRank(), other), maxMillis,
+				worthWaiting);
+		prepare(channel, other);
 		return channel;
 	}
 
@@ -109,7 +123,8 @@ final class Connector {
 		channel.configureBlocking(true);
 	}
 
-	private void prepare(SocketChannel channel, int other) throws IOException {
+	/** Makes a new connection to a world rank fit for data. */
+	void prepare(SocketChannel channel, int other) throws IOException {
 		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 		if (sameHost(other) && !this.settings.congestionControl().equals(CongestionControl.SYSTEM)) {
 			String problem = CongestionControl.set(channel, this.settings.congestionControl());

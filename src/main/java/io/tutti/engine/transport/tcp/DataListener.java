@@ -29,7 +29,23 @@ public final class DataListener implements AutoCloseable {
 
 	private static final int BACKLOG = 1024;
 
+	/** Takes the connections of one name, whoever makes them. */
+	interface Subscriber {
+
+		/**
+		 * A connection has come.
+		 * @param from the world rank that made it
+		 */
+		void arrived(int from, SocketChannel channel);
+
+	}
+
+	private record Subscription(String name, long generation) {
+	}
+
 	private final ServerSocketChannel server;
+
+	private final Map<Subscription, Subscriber> subscribers = new ConcurrentHashMap<>();
 
 	private final Map<DataHello, SocketChannel> arrived = new ConcurrentHashMap<>();
 
@@ -83,6 +99,27 @@ public final class DataListener implements AutoCloseable {
 		return channel;
 	}
 
+	/** Has all connections of a name given to a subscriber, also those that have come. */
+	void subscribe(String name, long generation, Subscriber subscriber) {
+		this.subscribers.put(new Subscription(name, generation), subscriber);
+		for (DataHello hello : this.arrived.keySet()) {
+			pass(hello);
+		}
+	}
+
+	/** Has connections of a name wait for the next who asks. */
+	void unsubscribe(String name, long generation) {
+		this.subscribers.remove(new Subscription(name, generation));
+	}
+
+	private void pass(DataHello hello) {
+		Subscriber subscriber = this.subscribers.get(new Subscription(hello.group(), hello.generation()));
+		SocketChannel channel = (subscriber != null) ? this.arrived.remove(hello) : null;
+		if (subscriber != null && channel != null) {
+			subscriber.arrived(hello.from(), channel);
+		}
+	}
+
 	private void accept(int worldRank, DataHandshake handshake) {
 		while (this.server.isOpen()) {
 			try {
@@ -108,6 +145,7 @@ public final class DataListener implements AutoCloseable {
 				throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
 			}
 			this.arrived.put(hello, channel);
+			pass(hello);
 			Runnable notice = this.awaited.remove(hello);
 			if (notice != null) {
 				notice.run();

@@ -1,0 +1,59 @@
+package io.tutti.engine;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * Messages from one rank of a group to another, outside the order of its collectives.
+ * Between two ranks messages keep their order: a receive takes the first that matches it,
+ * and a message goes to the first receive that matches it, in the order they were posted.
+ * Safe for any number of threads.
+ * <p>
+ * Every method throws an {@link IllegalArgumentException} for a bad argument before
+ * anything is sent, a {@link MessageMismatchException} where a message does not fit the
+ * receive, and a {@link CollectiveException} when the group is or becomes broken.
+ */
+public interface PointToPoint extends AutoCloseable {
+
+	/**
+	 * Sends; a small message may be on its way when this returns, a large one is there.
+	 */
+	void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
+
+	/** As {@link #send} without waiting. */
+	CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
+
+	/**
+	 * Receives from one rank with one tag.
+	 * @return how many elements came
+	 */
+	long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
+
+	/**
+	 * Receives, where the source may be {@link Message#ANY_SOURCE} and the tag
+	 * {@link Message#ANY_TAG}.
+	 */
+	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
+
+	/** As {@link #receiveAny} without waiting. */
+	CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
+
+	/**
+	 * Sends one message and receives another, both at once.
+	 * @return how many elements came
+	 */
+	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
+			Duration timeout);
+
+	/** Wakes calls that wait, so that they see that the group is broken. */
+	void wake();
+
+	/**
+	 * Sees off what small sends have left behind, fails calls that wait, and gives back
+	 * connections and memory.
+	 */
+	@Override
+	void close();
+
+}

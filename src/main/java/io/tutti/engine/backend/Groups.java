@@ -1,0 +1,166 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupExchange;
+import io.tutti.engine.GroupFactory;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.shm.HostHandshake;
+import io.tutti.engine.transport.shm.HostMemory;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.tcp.DataListener;
+import io.tutti.engine.transport.tcp.TcpSettings;
+import io.tutti.engine.transport.tcp.TcpTransport;
+import io.tutti.engine.transport.tcp.TcpWires;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes one rank's groups, and chooses what carries each: shared memory where all its
+ * ranks have proven that they see the same, TCP otherwise. What the ranks say to each
+ * other about it goes over TCP, in a group of its own that ends with the choice.
+ */
+final class Groups implements GroupFactory {
+
+	private static final String FORMING = "/forming";
+
+	private final Membership membership;
+
+	private final EngineSettings settings;
+
+	private final GroupRegistry registry;
+
+	private final DataListener listener;
+
+	private final TcpSettings tcp;
+
+	private final CollectiveListener events;
+
+	Groups(Membership membership, EngineSettings settings, GroupRegistry registry, DataListener listener,
+			TcpSettings tcp, CollectiveListener events) {
+		this.membership = membership;
+		this.settings = settings;
+		this.registry = registry;
+		this.listener = listener;
+		this.tcp = tcp;
+		this.events = events;
+	}
+
+	/**
+	 * Forms a group whose latch the registry knows.
+	 * @throws UncheckedIOException if the system refuses what it takes
+	 */
+	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+		try {
+			HostMemory memory = someShareAHost(identity) ? proveMemory(identity) : null;
+			requireWhatWasAskedFor(identity, memory);
+			return ready(identity, backend(identity, latch, memory), latch);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
+		}
+	}
+
+	@Override
+	public ProcessGroup group(GroupIdentity identity) {
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(identity, latch);
+		return form(identity, latch);
+	}
+
+	@Override
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		try {
+			return new Messenger(identity, latch, settlement, new TcpWires(identity, this.membership.roster(),
+					this.listener, this.membership.sessionKey(), this.tcp, this.events), this.tcp.crowded());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("messages of group " + identity.name() + " could not be set up", ex);
+		}
+	}
+
+	@Override
+	public void closed(ProcessGroup group) {
+		this.registry.remove(group);
+	}
+
+	private ProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch) {
+		ProcessGroup group = new ProcessGroup(identity, backend, latch, this.membership.control(),
+				this.settings.timeouts(), this);
+		this.registry.ready(group);
+		return group;
+	}
+
+	private void requireWhatWasAskedFor(GroupIdentity identity, @Nullable HostMemory memory) {
+		if (memory == null && this.settings.transport() == TransportChoice.SHM && identity.worldSize() > 1) {
+			throw new BackendUnavailableException("the ranks of group " + identity.name()
+					+ " do not all share memory, and tutti.transport.kind=shm allows nothing else; set it to auto");
+		}
+	}
+
+	private Backend backend(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory)
+			throws IOException {
+		if (memory == null) {
+			return new TransportBackend(identity, tcp(identity, latch), ReductionKernels.get());
+		}
+		ShmTransport transport = new ShmTransport(identity, latch, memory,
+				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
+		return new SharedMemoryBackend(identity, transport, ReductionKernels.get(), AlgorithmOverrides.NONE);
+	}
+
+	/** Memory that every rank of the group sees, or {@code null}. */
+	private @Nullable HostMemory proveMemory(GroupIdentity identity) throws IOException {
+		GroupIdentity side = new GroupIdentity(identity.name() + FORMING, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(side, latch);
+		try (ProcessGroup forming = ready(side, backend(side, latch, null), latch)) {
+			HostMemory memory = HostHandshake.establish(identity, new GroupExchange(forming), memorySettings(),
+					this.events, Deadline.after(this.settings.timeouts().rendezvous()));
+			forming.barrier();
+			return everybodys(memory, identity);
+		}
+	}
+
+	private static @Nullable HostMemory everybodys(@Nullable HostMemory memory, GroupIdentity world) {
+		if (memory != null && memory.members().size() < world.worldSize()) {
+			memory.close();
+			return null;
+		}
+		return memory;
+	}
+
+	private SharedMemorySettings memorySettings() {
+		return switch (this.settings.transport()) {
+			case AUTO, SHM -> SharedMemorySettings.of(this.settings.jobId());
+			case TCP -> SharedMemorySettings.disabled();
+		};
+	}
+
+	private TcpTransport tcp(GroupIdentity identity, FailureLatch latch) throws IOException {
+		return new TcpTransport(identity, latch, this.membership.roster(), this.listener, this.membership.sessionKey(),
+				this.tcp, this.events);
+	}
+
+	private boolean someShareAHost(GroupIdentity identity) {
+		List<PeerAddress> roster = this.membership.roster();
+		return identity.members().stream().map((rank) -> roster.get(rank).hostIdentity()).distinct().count() < identity
+			.worldSize();
+	}
+
+}

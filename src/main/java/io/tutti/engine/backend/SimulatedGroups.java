@@ -1,0 +1,52 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import io.tutti.engine.transport.simulated.SimulatedTransport;
+import io.tutti.engine.transport.simulated.SimulatedWires;
+
+/**
+ * Makes one simulated rank's groups.
+ *
+ * @param overrides algorithms of the caller's choice
+ */
+record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegistry registry, Timeouts timeouts,
+		AlgorithmOverrides overrides) implements GroupFactory {
+
+	/** Forms a group whose latch the registry knows. */
+	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+		ProcessGroup group = new ProcessGroup(identity, new TransportBackend(identity,
+				new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(), this.overrides), latch,
+				this.control, this.timeouts, this);
+		this.registry.ready(group);
+		return group;
+	}
+
+	@Override
+	public ProcessGroup group(GroupIdentity identity) {
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(identity, latch);
+		return form(identity, latch);
+	}
+
+	@Override
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		return new Messenger(identity, latch, settlement, new SimulatedWires(identity, this.network), false);
+	}
+
+	@Override
+	public void closed(ProcessGroup group) {
+		this.registry.remove(group);
+	}
+
+}

@@ -1,0 +1,44 @@
+package io.tutti.engine.transport;
+
+import java.io.IOException;
+
+/**
+ * The connections that carry one group's messages: a rank dials whoever it has something
+ * to tell, at any time, and takes in whoever dials it. Used under one lock, but for
+ * {@link #sleep} and {@link #wake}.
+ */
+public interface Wires extends AutoCloseable {
+
+	/** Takes in connections. */
+	interface Arrivals {
+
+		/**
+		 * A connection has come about.
+		 * @param dialed whether this rank made it
+		 */
+		void arrived(int peer, Wire wire, boolean dialed);
+
+		/** A connection that this rank wanted to make has not come about. */
+		void failed(int peer, IOException cause);
+
+	}
+
+	/** Begins to connect to a rank of the group; {@link #poll} tells what came of it. */
+	void dial(int peer, long maxMillis);
+
+	/** Hands over the connections that have come about since the last time. */
+	boolean poll(Arrivals arrivals);
+
+	/** Tells what {@link #sleep} shall wait for: anything to read or a way unblocked. */
+	void prepareSleep();
+
+	/** Sleeps until something may move, at most that long; one thread at a time. */
+	void sleep(long maxNanos);
+
+	/** Ends the sleep, if any; from any thread. */
+	void wake();
+
+	@Override
+	void close();
+
+}

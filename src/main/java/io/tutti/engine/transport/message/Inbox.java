@@ -1,0 +1,146 @@
+package io.tutti.engine.transport.message;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.transport.Wire;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What comes over one connection: frames, and the bytes after them, which go to where the
+ * frame's reader said. A frame and the first bytes after it are taken up in one read.
+ */
+final class Inbox {
+
+	/** Reads frames. */
+	interface Reader {
+
+		/**
+		 * A frame has come; if bytes follow, {@link Inbox#expect} must be called.
+		 * @param frame address of the frame, valid during the call
+		 */
+		void frame(Inbox inbox, long frame) throws IOException;
+
+		/** The bytes after the last frame are all there. */
+		void body(Inbox inbox);
+
+	}
+
+	private static final int CAPACITY = Frame.BYTES + Outbox.SMALL_BYTES;
+
+	private final int peer;
+
+	private final Wire wire;
+
+	private final Reader reader;
+
+	private final MemorySegment memory = Arena.ofAuto().allocate(CAPACITY, 64);
+
+	private final long in = this.memory.address();
+
+	private int start;
+
+	private int end;
+
+	private long target;
+
+	private long left;
+
+	/** What the bytes that are coming are for: one of the two. */
+	@Nullable Operation operation;
+
+	@Nullable Parcel parcel;
+
+	private boolean inBody;
+
+	Inbox(int peer, Wire wire, Reader reader) {
+		this.peer = peer;
+		this.wire = wire;
+		this.reader = reader;
+	}
+
+	/** The rank of the group at the other end. */
+	int peer() {
+		return this.peer;
+	}
+
+	/** Says where the bytes after the frame go, and what they are for. */
+	void expect(long address, long bytes, @Nullable Operation forOperation, @Nullable Parcel forParcel) {
+		this.target = address;
+		this.left = bytes;
+		this.operation = forOperation;
+		this.parcel = forParcel;
+		this.inBody = true;
+	}
+
+	/**
+	 * Takes in what has come, one message at most.
+	 * @return whether anything came
+	 */
+	boolean pump() throws IOException {
+		boolean moved = false;
+		while (true) {
+			if (this.inBody) {
+				if (this.left > 0 && !takeBody()) {
+					return moved;
+				}
+				moved = true;
+				if (this.left == 0) {
+					this.inBody = false;
+					this.reader.body(this);
+					return true;
+				}
+			}
+			else if (this.end - this.start >= Frame.BYTES) {
+				takeFrame();
+				moved = true;
+				if (!this.inBody) {
+					return true;
+				}
+			}
+			else if (!takeUp()) {
+				return moved;
+			}
+		}
+	}
+
+	private boolean takeBody() throws IOException {
+		int held = this.end - this.start;
+		if (held == 0) {
+			long got = this.wire.read(this.target, this.left);
+			this.target += got;
+			this.left -= got;
+			return got > 0;
+		}
+		long copied = Math.min(held, this.left);
+		NativeMemory.copy(this.in + this.start, this.target, copied);
+		this.start += (int) copied;
+		this.target += copied;
+		this.left -= copied;
+		return true;
+	}
+
+	private void takeFrame() throws IOException {
+		long frame = this.in + this.start;
+		if (!Frame.isSound(frame)) {
+			throw new IOException("the stream is out of step: these bytes are no frame");
+		}
+		this.start += Frame.BYTES;
+		this.reader.frame(this, frame);
+	}
+
+	private boolean takeUp() throws IOException {
+		int held = this.end - this.start;
+		if (held > 0 && this.start > 0) {
+			NativeMemory.copy(this.in + this.start, this.in, held);
+		}
+		this.start = 0;
+		this.end = held;
+		long got = this.wire.read(this.in + held, CAPACITY - held);
+		this.end += (int) got;
+		return got > 0;
+	}
+
+}

@@ -1,0 +1,40 @@
+package io.tutti.engine.transport.message;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One frame on its way out, with the bytes that follow it.
+ */
+final class Letter {
+
+	int kind;
+
+	int type;
+
+	int tag;
+
+	/** Size of the message. */
+	long bytes;
+
+	long id;
+
+	/** Where the bytes that follow are. */
+	long address;
+
+	/** How many bytes follow: 0 where the frame says it all. */
+	long body;
+
+	/**
+	 * What is done when the last byte has left; {@code null} if its caller has gone on.
+	 */
+	@Nullable Operation operation;
+
+	/** Holds the bytes when the caller has gone on. */
+	@Nullable Parcel parcel;
+
+	/** Whose account those bytes are on. */
+	@Nullable Correspondent keeper;
+
+	@Nullable Letter next;
+
+}

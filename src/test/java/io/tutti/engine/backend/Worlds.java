@@ -1,0 +1,68 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.CollectivesContract.World;
+
+/**
+ * Groups of ranks in threads of this JVM, by transport.
+ */
+final class Worlds {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(2), LIMIT);
+
+	private Worlds() {
+	}
+
+	static World simulated(int worldSize) {
+		SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS);
+		return new World() {
+			@Override
+			public ProcessGroup group(int rank) {
+				return world.group(rank);
+			}
+
+			@Override
+			public void close() {
+				world.close();
+			}
+		};
+	}
+
+	static World tcp(int worldSize) throws Exception {
+		int port = freePort();
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
+				defaults.congestionControl(), TransportChoice.TCP, TIMEOUTS);
+		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
+			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
+		return new World() {
+			@Override
+			public ProcessGroup group(int rank) {
+				return engines.get(rank).world();
+			}
+
+			@Override
+			public void close() {
+				engines.reversed().forEach(Engine::close);
+			}
+		};
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+	}
+
+}
