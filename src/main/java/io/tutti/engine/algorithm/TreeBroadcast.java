@@ -8,8 +8,8 @@ import io.tutti.engine.transport.Transport;
  * fills the whole tree. A rank receives the buffer once and sends it once per child: a
  * binomial tree has the fewest hops, {@code ceil(log2 N)}, a chain the fewest bytes.
  * <p>
- * R. van de Geijn et al.: Collective communication: theory, practice, and experience,
- * Concurrency and Computation 19 (2007).
+ * E. Chan et al.: Collective communication: theory, practice, and experience, Concurrency
+ * and Computation 19 (2007).
  */
 final class TreeBroadcast implements Algorithm {
 

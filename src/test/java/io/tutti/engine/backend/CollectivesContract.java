@@ -40,6 +40,9 @@ abstract class CollectivesContract {
 
 	static final Duration LIMIT = Duration.ofSeconds(60);
 
+	/** Random sequences of calls; more of them by {@code -Dtutti.test.rounds}. */
+	static final int ROUNDS = Integer.getInteger("tutti.test.rounds", 12);
+
 	/** The ranks of one group, in threads of this JVM. */
 	interface World extends AutoCloseable {
 
@@ -86,7 +89,7 @@ abstract class CollectivesContract {
 	void anySequenceOfCallsComesToWhatOneThreadComesTo() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		Random sizes = new Random(seed);
-		for (int round = 0; round < 12; round++) {
+		for (int round = 0; round < ROUNDS; round++) {
 			int worldSize = 1 + sizes.nextInt(7);
 			long roundSeed = sizes.nextLong();
 			try (World world = world(worldSize)) {
@@ -102,7 +105,7 @@ abstract class CollectivesContract {
 	}
 
 	/** Synchronous and asynchronous calls as they come; several in flight at a time. */
-	private static void runSequence(ProcessGroup group, Random random) throws Exception {
+	static void runSequence(ProcessGroup group, Random random) throws Exception {
 		try (Arena arena = Arena.ofShared()) {
 			List<Trial> trials = new ArrayList<>();
 			List<CompletableFuture<Void>> futures = new ArrayList<>();

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import io.tutti.engine.Collective;
@@ -61,6 +62,30 @@ class SimulatedAlgorithmsTest {
 					}
 					return null;
 				});
+			}
+		}
+	}
+
+	@Test
+	void anySequenceOfCallsByAnyAlgorithmsComesToWhatOneThreadComesTo() throws Exception {
+		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
+		Random choices = new Random(seed);
+		List<String> all = algorithms().toList();
+		for (int round = 0; round < CollectivesContract.ROUNDS; round++) {
+			int worldSize = 2 + choices.nextInt(9);
+			String overrides = all.stream()
+				.filter((override) -> choices.nextInt(3) == 0)
+				.collect(Collectors.joining(","));
+			long roundSeed = choices.nextLong();
+			try (SimulatedWorld world = world(worldSize, overrides)) {
+				RankThreads.run(worldSize, LIMIT, (rank) -> {
+					CollectivesContract.runSequence(world.group(rank), new Random(roundSeed));
+					return null;
+				});
+			}
+			catch (Exception | AssertionError ex) {
+				throw new AssertionError("failed with -Dtutti.test.seed=" + seed + " in round " + round + " on "
+						+ worldSize + " ranks by " + overrides, ex);
 			}
 		}
 	}

@@ -49,17 +49,4 @@ class SimulatedProcessGroupTest extends ProcessGroupContract {
 		}
 	}
 
-	@Test
-	void aGroupOf256RanksReducesBroadcastsAndGathers() throws Exception {
-		int worldSize = 256;
-		try (SimulatedWorld world = new SimulatedWorld(worldSize, Timeouts.DEFAULTS)) {
-			RankThreads.run(worldSize, LIMIT, (rank) -> {
-				int[] values = { rank, 1 };
-				world.group(rank).allReduce(values, io.tutti.engine.ReduceOp.SUM);
-				assertThat(values).containsExactly(worldSize * (worldSize - 1) / 2, worldSize);
-				return null;
-			});
-		}
-	}
-
 }

@@ -41,6 +41,9 @@ final class Trial {
 	/** What comes from each rank of an all-to-all. */
 	private final long[] incoming;
 
+	/** Where, in the buffer of each rank of an all-to-all, this rank's part starts. */
+	private final int[] origins;
+
 	private final MemorySegment guardedReceive;
 
 	private final MemorySegment send;
@@ -57,6 +60,12 @@ final class Trial {
 			this.starts[i + 1] = this.starts[i] + spec.part(i);
 		}
 		this.incoming = counts(false);
+		this.origins = new int[this.worldSize];
+		for (int from = 0; from < this.worldSize; from++) {
+			for (int to = 0; to < this.rank; to++) {
+				this.origins[from] += exchange(from, to);
+			}
+		}
 		long receiveBytes = receiveCount() * spec.type().bytes();
 		this.guardedReceive = memory.allocate(receiveBytes + GUARD_BYTES);
 		this.guardedReceive.fill(GUARD);
@@ -215,11 +224,7 @@ final class Trial {
 		while (offset >= come[from]) {
 			offset -= come[from++];
 		}
-		long start = 0;
-		for (int to = 0; to < this.rank; to++) {
-			start += exchange(from, to);
-		}
-		return operand(from, (int) (start + offset));
+		return operand(from, (int) (this.origins[from] + offset));
 	}
 
 	private int exchange(int from, int to) {

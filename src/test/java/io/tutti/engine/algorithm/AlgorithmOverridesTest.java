@@ -1,0 +1,49 @@
+package io.tutti.engine.algorithm;
+
+import io.tutti.engine.Collective;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(10)
+class AlgorithmOverridesTest {
+
+	@Test
+	void pairsAreReadAndWrittenTheSame() {
+		AlgorithmOverrides overrides = AlgorithmOverrides.parse(" broadcast=chain , all-reduce=ring,");
+		assertThat(overrides.of(Collective.ALL_REDUCE)).isEqualTo(AlgorithmName.RING);
+		assertThat(overrides.of(Collective.BROADCAST)).isEqualTo(AlgorithmName.CHAIN);
+		assertThat(overrides.of(Collective.REDUCE)).isNull();
+		assertThat(overrides).hasToString("all-reduce=ring,broadcast=chain");
+		assertThat(AlgorithmOverrides.parse(overrides.toString())).hasToString(overrides.toString());
+	}
+
+	@Test
+	void blankMeansNone() {
+		assertThat(AlgorithmOverrides.parse(" ")).hasToString("");
+	}
+
+	@Test
+	void anUnknownCollectiveIsRefusedWithThoseThatExist() {
+		assertThatThrownBy(() -> AlgorithmOverrides.parse("allreduce=ring"))
+			.isInstanceOf(IllegalArgumentException.class)
+			.hasMessageContaining("got allreduce")
+			.hasMessageContaining("all-reduce, reduce, broadcast");
+	}
+
+	@Test
+	void anAlgorithmOfAnotherCollectiveIsRefusedWithThoseThatThisOneHas() {
+		assertThatThrownBy(() -> AlgorithmOverrides.parse("all-reduce=bruck"))
+			.isInstanceOf(IllegalArgumentException.class)
+			.hasMessageContaining("ring, recursive-doubling, halving-doubling, got bruck");
+	}
+
+	@Test
+	void aPairWithoutEqualsIsRefused() {
+		assertThatThrownBy(() -> AlgorithmOverrides.parse("ring")).isInstanceOf(IllegalArgumentException.class)
+			.hasMessageContaining("all-reduce=ring");
+	}
+
+}
