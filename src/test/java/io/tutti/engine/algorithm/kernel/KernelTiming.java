@@ -43,6 +43,7 @@ final class KernelTiming {
 	public static void main(String[] operators) {
 		try (Arena arena = Arena.ofConfined()) {
 			KernelTiming timing = new KernelTiming(System.out, arena);
+			timing.out.println("GB/s" + " ".repeat(46) + "   512 KiB    16 MiB");
 			timing.copies();
 			for (String operator : (operators.length != 0) ? operators : new String[] { "sum" }) {
 				ReduceOp op = ReduceOp.valueOf(operator.toUpperCase(Locale.ROOT));
