@@ -9,9 +9,14 @@ public enum DataType {
 	FLOAT32("float32", 4),
 	/** IEEE 754 binary64. */
 	FLOAT64("float64", 8),
-	/** IEEE 754 binary16. */
+	/**
+	 * IEEE 754 binary16; combined in binary32 and rounded to nearest even at each step.
+	 */
 	FLOAT16("float16", 2),
-	/** The upper half of a {@link #FLOAT32}. */
+	/**
+	 * The upper half of a binary32; combined in binary32 and rounded to nearest even at
+	 * each step.
+	 */
 	BFLOAT16("bfloat16", 2),
 	/** Two's complement, 8 bits. */
 	INT8("int8", 1),

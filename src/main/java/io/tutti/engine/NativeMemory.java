@@ -32,4 +32,54 @@ public final class NativeMemory {
 		ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, address, value);
 	}
 
+	/** The float at an address. */
+	public static float getFloat(long address) {
+		return ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address);
+	}
+
+	/** Stores any NaN as the canonical one. */
+	public static void putFloat(long address, float value) {
+		ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address, Float.floatToIntBits(value));
+	}
+
+	/** The double at an address. */
+	public static double getDouble(long address) {
+		return ALL.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, address);
+	}
+
+	/** Stores any NaN as the canonical one. */
+	public static void putDouble(long address, double value) {
+		ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, address, Double.doubleToLongBits(value));
+	}
+
+	/** The 4 bytes at an address, in native order. */
+	public static int getInt(long address) {
+		return ALL.get(ValueLayout.JAVA_INT_UNALIGNED, address);
+	}
+
+	/** Stores 4 bytes at an address, in native order. */
+	public static void putInt(long address, int value) {
+		ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address, value);
+	}
+
+	/** The 2 bytes at an address, in native order. */
+	public static short getShort(long address) {
+		return ALL.get(ValueLayout.JAVA_SHORT_UNALIGNED, address);
+	}
+
+	/** Stores 2 bytes at an address, in native order. */
+	public static void putShort(long address, short value) {
+		ALL.set(ValueLayout.JAVA_SHORT_UNALIGNED, address, value);
+	}
+
+	/** The byte at an address. */
+	public static byte getByte(long address) {
+		return ALL.get(ValueLayout.JAVA_BYTE, address);
+	}
+
+	/** Stores a byte at an address. */
+	public static void putByte(long address, byte value) {
+		ALL.set(ValueLayout.JAVA_BYTE, address, value);
+	}
+
 }

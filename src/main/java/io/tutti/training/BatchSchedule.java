@@ -15,7 +15,7 @@ record BatchSchedule(int samples, int globalBatch, int worldSize, long seed) {
 
 	/** Steps in which all samples are gone through. */
 	int stepsPerEpoch() {
-		return (int) ((this.samples + this.globalBatch - 1L) / this.globalBatch);
+		return Math.ceilDiv(this.samples, this.globalBatch);
 	}
 
 	/** The samples in the order of an epoch, which counts from 0. */

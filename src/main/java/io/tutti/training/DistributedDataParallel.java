@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -29,9 +30,10 @@ import org.bytedeco.pytorch.TensorVector;
  * the start: what a batch normalisation gathers afterwards is each rank's own.
  * <p>
  * Parameters must be float32 in main memory; those that need no gradient are left alone.
- * The model must not get or lose parameters, and none may be replaced. Used by one thread
- * at a time. A {@link io.tutti.engine.CollectiveException} means that the group is
- * broken.
+ * The model must not get or lose parameters, and none may be replaced. Close this before
+ * the model is differentiated on its own again: until then the gradients lie in memory
+ * that belongs here, and native code calls back. Used by one thread at a time. A
+ * {@link io.tutti.engine.CollectiveException} means that the group is broken.
  */
 public final class DistributedDataParallel implements AutoCloseable {
 
@@ -62,6 +64,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
+		this(group, module, settings, 0);
+	}
+
+	/**
+	 * As above, with a few float32 numbers that travel behind the last gradients and are
+	 * combined like them, so that they cost no all-reduce of their own.
+	 */
+	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int passengers) {
 		this.parameters = module.parameters();
 		this.parameters.retainReference();
 		List<Tensor> learning = learning(this.parameters);
@@ -72,7 +82,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			ReplicaLayout.requireSame(group, all, settings);
 			all.forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
 		}
-		this.buckets = new GradientBuckets(group, learning, settings);
+		this.buckets = new GradientBuckets(group, learning, settings, passengers);
 	}
 
 	/**
@@ -93,6 +103,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	public void synchronizeGradients() {
 		requireOpen();
 		this.buckets.synchronize();
+	}
+
+	/**
+	 * The numbers that travel with the gradients: to be written after
+	 * {@link #zeroGradients()} and read after {@link #synchronizeGradients()}.
+	 */
+	MemorySegment passengers() {
+		return this.buckets.passengers();
 	}
 
 	/** How many values the model learns. */

@@ -18,19 +18,30 @@ final class GradientBucket {
 
 	private final List<GradientSlot> slots;
 
+	private final MemorySegment passengers;
+
 	/** Gradients that the backward pass has yet to complete. */
 	private int incomplete;
 
 	private @Nullable CompletableFuture<Void> reduction;
 
-	GradientBucket(MemorySegment memory, List<GradientSlot> slots) {
+	/**
+	 * A bucket over memory that holds the slots and, behind them, any other numbers.
+	 */
+	GradientBucket(MemorySegment memory, List<GradientSlot> slots, MemorySegment passengers) {
 		this.memory = memory;
 		this.slots = List.copyOf(slots);
+		this.passengers = passengers;
 		this.incomplete = slots.size();
 	}
 
 	long bytes() {
 		return this.memory.byteSize();
+	}
+
+	/** Numbers that are reduced with the gradients, and set to zero with them. */
+	MemorySegment passengers() {
+		return this.passengers;
 	}
 
 	void attach() {

@@ -51,13 +51,18 @@ final class GradientBuckets implements AutoCloseable {
 
 	private long waitedNanos;
 
-	GradientBuckets(ProcessGroup group, List<Tensor> parameters, DataParallelSettings settings) {
+	/**
+	 * Buckets for some parameters' gradients.
+	 * @param passengers how many numbers travel behind the last gradients
+	 */
+	GradientBuckets(ProcessGroup group, List<Tensor> parameters, DataParallelSettings settings, int passengers) {
 		this.group = group;
 		this.settings = settings;
 		BucketPlan plan = BucketPlan.of(parameters.stream().map(GradientBuckets::bytes).toList(),
 				settings.bucketBytes());
 		for (List<Integer> members : plan.buckets()) {
-			add(members.stream().map(parameters::get).toList());
+			long behind = (members == plan.buckets().getLast()) ? passengers * (long) Float.BYTES : 0;
+			add(members.stream().map(parameters::get).toList(), behind);
 		}
 	}
 
@@ -68,6 +73,11 @@ final class GradientBuckets implements AutoCloseable {
 					+ parameter.scalar_type().intern() + " of shape " + ReplicaLayout.shape(parameter)
 					+ (parameter.is_cpu() ? "" : " on another device"));
 		}
+	}
+
+	/** The numbers that travel behind the last gradients. */
+	MemorySegment passengers() {
+		return this.buckets.getLast().passengers();
 	}
 
 	int count() {
@@ -116,8 +126,8 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	private void add(List<Tensor> parameters) {
-		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum();
+	private void add(List<Tensor> parameters, long behind) {
+		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + behind;
 		MemorySegment memory = this.arena.allocate(bytes, ALIGNMENT);
 		List<GradientSlot> slots = new ArrayList<>();
 		long offset = 0;
@@ -125,7 +135,7 @@ final class GradientBuckets implements AutoCloseable {
 			slots.add(new GradientSlot(parameter, memory.asSlice(offset, bytes(parameter))));
 			offset += bytes(parameter);
 		}
-		GradientBucket bucket = new GradientBucket(memory, slots);
+		GradientBucket bucket = new GradientBucket(memory, slots, memory.asSlice(offset));
 		bucket.attach();
 		this.buckets.add(bucket);
 		if (this.settings.overlap()) {

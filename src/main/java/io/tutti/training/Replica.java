@@ -46,7 +46,7 @@ final class Replica implements AutoCloseable {
 		settings.momentum().put(MOMENTUM);
 		this.optimizer = new SGD(this.parameters, settings);
 		this.replicas = new DistributedDataParallel(group, this.classifier,
-				DataParallelSettings.defaults().withScaling(GradientScaling.SUM));
+				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), StepTotals.NUMBERS);
 	}
 
 	DistributedDataParallel replicas() {
@@ -56,15 +56,17 @@ final class Replica implements AutoCloseable {
 	/**
 	 * Learns from this rank's share of a global batch; a collective call, also with an
 	 * empty share.
-	 * @return sum of the share's losses, before the step
+	 * @param stop whether this rank asks to stop after the step
+	 * @return what all ranks together say of the step
 	 */
-	double learn(SampleTensors samples, int[] order, Share share, int globalBatch) {
+	StepTotals learn(SampleTensors samples, int[] order, Share share, int globalBatch, boolean stop) {
 		try (PointerScope _ = new PointerScope()) {
 			this.replicas.zeroGradients();
 			double loss = (share.size() > 0) ? backward(samples, order, share, globalBatch) : 0;
+			StepTotals.write(this.replicas.passengers(), loss, stop);
 			this.replicas.synchronizeGradients();
 			this.optimizer.step();
-			return loss;
+			return StepTotals.read(this.replicas.passengers());
 		}
 	}
 

@@ -1,6 +1,7 @@
 package io.tutti.training;
 
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
 
 /**
  * Tries the test samples, each rank a share of them, and adds up what they told right:
@@ -10,7 +11,7 @@ final class TestRun implements AutoCloseable {
 
 	private final Replica replica;
 
-	private final StepExchange exchange;
+	private final ProcessGroup group;
 
 	private final SampleTensors samples;
 
@@ -22,9 +23,11 @@ final class TestRun implements AutoCloseable {
 
 	private double accuracy;
 
-	TestRun(ProcessGroup group, Dataset test, Replica replica, StepExchange exchange) {
+	private long allReducedBytes;
+
+	TestRun(ProcessGroup group, Dataset test, Replica replica) {
 		this.replica = replica;
-		this.exchange = exchange;
+		this.group = group;
 		this.samples = new SampleTensors(test);
 		this.count = test.rows();
 		this.share = Share.of(test.rows(), group.rank(), group.worldSize());
@@ -41,11 +44,17 @@ final class TestRun implements AutoCloseable {
 	 */
 	double accuracy(long step) {
 		if (this.testedStep != step) {
-			long correct = this.exchange.addUp(this.replica.countCorrect(this.samples, this.share));
-			this.accuracy = (double) correct / this.count;
+			long[] correct = { this.replica.countCorrect(this.samples, this.share) };
+			this.group.allReduce(correct, ReduceOp.SUM);
+			this.allReducedBytes += Long.BYTES;
+			this.accuracy = (double) correct[0] / this.count;
 			this.testedStep = step;
 		}
 		return this.accuracy;
+	}
+
+	long allReducedBytes() {
+		return this.allReducedBytes;
 	}
 
 	@Override

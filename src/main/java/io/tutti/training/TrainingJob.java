@@ -44,6 +44,7 @@ public final class TrainingJob {
 	 * @throws MalformedDataException if the table cannot be trained on
 	 * @throws CheckpointException if there is a checkpoint that cannot be continued from,
 	 * or a new one cannot be kept
+	 * @throws ReportException on rank 0, if the report cannot be written
 	 * @throws ReplicaMismatchException if ranks were given other options, or ended apart
 	 * @throws TrainingDivergedException if the loss stops being a number
 	 * @throws io.tutti.engine.CollectiveException if the group breaks

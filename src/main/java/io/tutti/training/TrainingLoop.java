@@ -25,8 +25,6 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final Replica replica;
 
-	private final StepExchange exchange;
-
 	private final TestRun test;
 
 	private final SampleTensors samples;
@@ -53,9 +51,8 @@ final class TrainingLoop implements AutoCloseable {
 		Dataset training = split.training();
 		this.schedule = new BatchSchedule(training.rows(), options.globalBatch(), group.worldSize(), options.seed());
 		this.samples = new SampleTensors(training);
-		this.exchange = new StepExchange(group);
 		this.replica = new Replica(group, training.columns(), training.classes(), options);
-		this.test = new TestRun(group, split.test(), this.replica, this.exchange);
+		this.test = new TestRun(group, split.test(), this.replica);
 		this.checkpoints = (options.checkpointDirectory() != null)
 				? new CheckpointStore(group, options.checkpointDirectory()) : null;
 	}
@@ -96,8 +93,7 @@ final class TrainingLoop implements AutoCloseable {
 		long start = System.nanoTime();
 		int batch = this.schedule.batchSize(stepInEpoch);
 		Share share = this.schedule.share(stepInEpoch, this.group.rank());
-		double loss = this.replica.learn(this.samples, order, share, batch);
-		StepExchange.Step all = this.exchange.addUp(loss, this.stopReason.get() != null);
+		StepTotals all = this.replica.learn(this.samples, order, share, batch, this.stopReason.get() != null);
 		this.progress = this.progress.plus(all.lossSum(), batch);
 		requireFinite(all.lossSum());
 		this.trainedSamples += batch;
@@ -148,12 +144,12 @@ final class TrainingLoop implements AutoCloseable {
 	/** Tries the test samples and compares the ranks' parameters. A collective call. */
 	TrainingSummary summarise() {
 		double seconds = this.trainingNanos / 1e9;
-		double communication = (this.replica.replicas().waitedNanos() + this.exchange.waitedNanos()) / 1e9;
+		double communication = this.replica.replicas().waitedNanos() / 1e9;
 		long steps = this.progress.step();
 		return new TrainingSummary(this.group.worldSize(), this.group.backend(),
 				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.accuracy(steps),
 				(seconds > 0) ? this.trainedSamples / seconds : 0,
-				this.replica.replicas().allReducedBytes() + this.exchange.allReducedBytes(), seconds, communication,
+				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
 				ParameterAgreement.require(this.group, this.replica.parameterSha256()), this.stopped);
 	}
 
@@ -165,7 +161,6 @@ final class TrainingLoop implements AutoCloseable {
 	public void close() {
 		this.test.close();
 		this.replica.close();
-		this.exchange.close();
 		this.samples.close();
 	}
 

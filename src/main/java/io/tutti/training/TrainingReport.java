@@ -1,7 +1,6 @@
 package io.tutti.training;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -25,13 +24,12 @@ record TrainingReport(int worldSize, String backend, int epochs, double testAccu
 
 	/**
 	 * Checks, before the work begins, that there is a place for the report.
-	 * @throws IllegalArgumentException if its directory does not exist
+	 * @throws ReportException if its directory does not exist
 	 */
 	static void requirePlace(Path file) {
 		Path directory = AtomicFile.directoryOf(file);
 		if (!Files.isDirectory(directory)) {
-			throw new IllegalArgumentException(
-					"cannot write the report " + file + ": there is no directory " + directory);
+			throw new ReportException("cannot write the report " + file + ": there is no directory " + directory, null);
 		}
 	}
 
@@ -41,7 +39,7 @@ record TrainingReport(int worldSize, String backend, int epochs, double testAccu
 			AtomicFile.write(file, MAPPER.writeValueAsBytes(this));
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("cannot write the report " + file, ex);
+			throw new ReportException("cannot write the report " + file + ": " + ex, ex);
 		}
 	}
 

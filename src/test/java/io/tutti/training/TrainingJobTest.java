@@ -18,6 +18,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.backend.SimulatedWorld;
+import org.bytedeco.javacpp.Pointer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -164,6 +165,18 @@ class TrainingJobTest {
 	}
 
 	@Test
+	void stepsLeaveNoNativeObjectBehind() throws Exception {
+		List<Long> objects = new ArrayList<>();
+		train(1, (_) -> withEpochs(3), (_) -> new TrainingListener() {
+			@Override
+			public void epochDone(EpochResult result) {
+				objects.add(Pointer.totalCount());
+			}
+		});
+		assertThat(objects.getLast()).isLessThanOrEqualTo(objects.getFirst());
+	}
+
+	@Test
 	void theReportHoldsExactlyTheAgreedFields() throws Exception {
 		Path report = this.directory.resolve("report.json");
 		TrainingOptions options = new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report);
@@ -181,8 +194,7 @@ class TrainingJobTest {
 		Path report = this.directory.resolve("missing/report.json");
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
-		assertThat(outcomes.get(0).failure()).isInstanceOf(IllegalArgumentException.class)
-			.hasMessageContaining("missing");
+		assertThat(outcomes.get(0).failure()).isInstanceOf(ReportException.class).hasMessageContaining("missing");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
 	}
 

@@ -33,7 +33,7 @@ record Admission(String jobId, long generation, int worldSize) {
 	@Nullable Refused judge(Hello hello) {
 		if (!hello.jobId().equals(this.jobId)) {
 			return new Refused(Reason.JOB, "the meeting point belongs to job " + this.jobId + ", not " + hello.jobId()
-					+ "; give each job its own master port, or every rank the same tutti.job-id");
+					+ "; give each job its own master port, or every rank the same tutti.rendezvous.job-id");
 		}
 		if (hello.worldSize() != this.worldSize) {
 			return new Refused(Reason.WORLD_SIZE, "rank 0 was told a world size of " + this.worldSize + ", rank "

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
-	private static final int SCRATCH_BYTES = 64 << 10;
+	private static final int SCRATCH_BYTES = 16 << 10;
 
 	private enum Phase {
 
@@ -41,6 +41,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	private final Connection connection;
 
 	private final ControlLoop loop;
+
+	/** Where this rank reached rank 0. */
+	private final String rankZeroHost;
 
 	private final PeerBoard board;
 
@@ -62,6 +65,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			throws IOException {
 		this.connection = connection;
 		this.loop = new ControlLoop("tutti-r" + rank + "-control");
+		this.rankZeroHost = MeetingPoint.text(connection.remote().getAddress());
 		this.board = new PeerBoard(worldSize, System::nanoTime);
 		this.board.heard(0);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
@@ -147,10 +151,12 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	}
 
 	private void met(Roster met) throws MalformedFrameException {
+		this.board.requireWhole(met.peers());
 		if (this.phase == Phase.WAITING) {
 			this.phase = Phase.FORMED;
-			this.board.roster(met.peers());
-			this.roster.complete(met);
+			Roster reachable = met.withRankZeroAt(this.rankZeroHost);
+			this.board.roster(reachable.peers());
+			this.roster.complete(reachable);
 		}
 	}
 
@@ -173,8 +179,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private void alone() {
 		this.connection.close();
-		if (this.phase == Phase.FORMED) {
-			this.phase = Phase.ALONE;
+		switch (this.phase) {
+			case FORMED, ALONE -> this.phase = Phase.ALONE;
+			case WAITING, LEAVING -> this.loop.stop();
 		}
 	}
 

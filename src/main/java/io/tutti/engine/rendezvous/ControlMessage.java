@@ -1,5 +1,6 @@
 package io.tutti.engine.rendezvous;
 
+import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.Failure;
@@ -84,6 +85,17 @@ sealed interface ControlMessage {
 
 		public Roster {
 			peers = List.copyOf(peers);
+		}
+
+		/** The same with rank 0 where it was reached, unless it chose an address. */
+		Roster withRankZeroAt(String host) {
+			PeerAddress zero = this.peers.getFirst();
+			if (!zero.host().isEmpty()) {
+				return this;
+			}
+			List<PeerAddress> reachable = new ArrayList<>(this.peers);
+			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
+			return new Roster(this.generation, this.keyNonce, reachable);
 		}
 
 	}

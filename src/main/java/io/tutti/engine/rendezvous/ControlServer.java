@@ -17,10 +17,8 @@ import io.tutti.engine.rendezvous.ControlMessage.Hello;
 import io.tutti.engine.rendezvous.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.ControlMessage.Pong;
-import io.tutti.engine.rendezvous.ControlMessage.Refused;
 import io.tutti.engine.rendezvous.ControlMessage.Request;
 import io.tutti.engine.rendezvous.ControlMessage.Roster;
-import io.tutti.engine.rendezvous.ControlMessage.Sightings;
 import io.tutti.engine.rendezvous.ControlMessage.Welcome;
 import org.jspecify.annotations.Nullable;
 
@@ -35,21 +33,11 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private static final int SCRATCH_BYTES = 64 << 10;
 
-	/** Everybody hears of everybody: the time between grows with the ranks. */
-	private static final long SIGHTINGS_NANOS = Duration.ofSeconds(1).toNanos();
-
-	private static final long SIGHTINGS_NANOS_PER_RANK = Duration.ofMillis(5).toNanos();
-
-	/** How much sooner a change is told. */
-	private static final int CHANGE_DIVISOR = 10;
-
 	private enum Phase {
 
 		GATHERING, FORMED, LEAVING
 
 	}
-
-	private final int worldSize;
 
 	private final RendezvousSettings settings;
 
@@ -63,11 +51,11 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private final HandshakeProof proofs;
 
-	private final Admission admission;
+	private final Gatekeeper gatekeeper;
 
 	private final Seats seats;
 
-	private final @Nullable Caller[] callers;
+	private final Members members;
 
 	private final PeerBoard board;
 
@@ -77,7 +65,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private final RankControl control;
 
-	private final LimitedWarnings warnings;
+	private final Bulletin bulletin;
 
 	private final CompletableFuture<Formed> formed = new CompletableFuture<>();
 
@@ -85,29 +73,25 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private Phase phase = Phase.GATHERING;
 
-	private boolean changed;
-
-	private long sightingsNanos;
-
 	private long leaveByNanos;
 
 	ControlServer(ServerSocketChannel listener, int worldSize, RendezvousSettings settings, ControlEvents events,
 			Deadline deadline, MeetingFailure failure) throws IOException {
-		this.worldSize = worldSize;
 		this.settings = settings;
 		this.deadline = deadline;
 		this.failure = failure;
 		this.loop = new ControlLoop("tutti-r0-control");
 		this.proofs = new HandshakeProof(settings.token());
 		this.reception = new Reception(listener, this.loop, this.proofs, worldSize);
-		this.admission = new Admission(settings.jobId(), Math.max(0, settings.generation()), worldSize);
 		this.seats = new Seats(worldSize);
-		this.callers = new Caller[worldSize];
+		this.members = new Members(worldSize);
 		this.board = new PeerBoard(worldSize, System::nanoTime);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.arbiter = new Arbiter(worldSize, settings.verdict(), System::nanoTime, this);
 		this.control = new RankControl(0, events, this.board, this, settings.heartbeat());
-		this.warnings = new LimitedWarnings(this.control.events());
+		this.bulletin = new Bulletin(this.members, worldSize, this.control.events(), System.nanoTime());
+		this.gatekeeper = new Gatekeeper(new Admission(settings.jobId(), Math.max(0, settings.generation()), worldSize),
+				this.control.events());
 	}
 
 	/** Starts to gather; the result comes by the deadline or soon after. */
@@ -159,7 +143,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 			hungUp(caller, "its connection broke: " + MeetingFailure.words(ex));
 		}
 		catch (MalformedFrameException ex) {
-			this.warnings.warn("hung up on a caller from " + caller.describe() + ": " + ex.getMessage());
+			this.gatekeeper.hungUp(caller, ex);
 			hungUp(caller, "it sent what is no message: " + ex.getMessage());
 		}
 	}
@@ -180,31 +164,18 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	}
 
 	private void greet(Caller caller, Greeting greeting) throws IOException, MalformedFrameException {
-		switch (caller.handshake().receive(greeting)) {
-			case ServerHandshake.Answer(ControlMessage message) -> caller.connection().send(message);
-			case ServerHandshake.Refuse(Refused refusal) -> refuse(caller, "a caller", refusal);
-			case ServerHandshake.Proved(Hello hello) -> seat(caller, hello);
-		}
-	}
-
-	private void seat(Caller caller, Hello hello) throws IOException {
-		Refused refusal = this.admission.judge(hello);
-		if (refusal == null) {
-			refusal = this.admission.judge(hello, seatOf(hello.rank()));
-		}
-		if (refusal != null) {
-			refuse(caller, "rank " + hello.rank(), refusal);
+		Hello hello = this.gatekeeper.greet(caller, greeting, this::seatOf);
+		if (hello == null) {
 			return;
 		}
 		this.seats.take(caller.asGuest(hello));
 		this.reception.done(caller);
-		this.callers[hello.rank()] = caller;
-		this.board.heard(hello.rank());
-		this.changed = true;
-		long generation = this.admission.generation();
-		byte[] proof = caller.handshake().answerProof(hello, generation);
 		caller.seat(hello);
-		caller.connection().send(new Welcome(generation, proof));
+		this.members.add(caller);
+		this.board.heard(hello.rank());
+		this.bulletin.changed();
+		long generation = this.gatekeeper.generation();
+		caller.connection().send(new Welcome(generation, caller.handshake().answerProof(hello, generation)));
 		if (this.seats.allTaken()) {
 			form();
 		}
@@ -218,18 +189,13 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		return there ? Admission.Seat.TAKEN : Admission.Seat.ABANDONED;
 	}
 
-	private void refuse(Caller caller, String who, Refused refusal) {
-		this.warnings.warn("refused " + who + " from " + caller.describe() + ": " + refusal.message());
-		caller.refuse(refusal);
-	}
-
 	private void form() {
 		this.phase = Phase.FORMED;
 		byte[] keyNonce = this.proofs.nonce();
-		long generation = this.admission.generation();
+		long generation = this.gatekeeper.generation();
 		String chosen = this.settings.advertisedHost();
 		String reached = this.seats.rankZeroHost(this.failure.point().host());
-		broadcastFrame(new Roster(generation, keyNonce, roster((chosen != null) ? chosen : "", reached)));
+		this.members.broadcast(new Roster(generation, keyNonce, roster((chosen != null) ? chosen : "", reached)));
 		List<PeerAddress> own = roster((chosen != null) ? chosen : reached, reached);
 		this.board.roster(own);
 		this.formed.complete(new Formed(generation, own, this.proofs.session(keyNonce)));
@@ -266,15 +232,13 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	private void hungUp(Caller caller, String detail) {
 		caller.connection().close();
 		this.reception.done(caller);
-		int rank = caller.rank();
-		if (rank < 0 || this.callers[rank] != caller) {
+		if (!this.members.remove(caller)) {
 			return;
 		}
-		this.callers[rank] = null;
-		this.changed = true;
+		this.bulletin.changed();
 		switch (this.phase) {
-			case GATHERING -> this.seats.free(rank);
-			case FORMED -> this.arbiter.lost(rank, detail);
+			case GATHERING -> this.seats.free(caller.rank());
+			case FORMED -> this.arbiter.lost(caller.rank(), detail);
 			case LEAVING -> {
 			}
 		}
@@ -307,19 +271,17 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	private void beat(long now) {
 		this.reception.expire(now);
 		ByteBuffer ping = MessageCodec.encode(new Ping(now));
-		for (Caller caller : this.callers) {
-			if (caller != null && isUp(caller)) {
-				if (this.heartbeats.silent(this.board.heardNanos(caller.rank()), now)) {
-					silent(caller);
-				}
-				else {
-					caller.connection().send(ping);
-				}
+		this.members.stream().filter(this::isUp).forEach((caller) -> {
+			if (this.heartbeats.silent(this.board.heardNanos(caller.rank()), now)) {
+				silent(caller);
 			}
-		}
+			else {
+				caller.connection().send(ping);
+			}
+		});
 		switch (this.phase) {
-			case GATHERING -> tellWhoIsMissing();
-			case FORMED -> tellSightings(now);
+			case GATHERING -> this.bulletin.tellAbsence(this.seats, this.failure.point(), now);
+			case FORMED -> this.bulletin.tellSightings(this.board, now);
 			case LEAVING -> {
 			}
 		}
@@ -339,22 +301,6 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		}
 	}
 
-	private void tellWhoIsMissing() {
-		if (this.changed) {
-			this.changed = false;
-			broadcastFrame(new Awaiting(this.seats.absence(), false));
-		}
-	}
-
-	private void tellSightings(long now) {
-		long interval = Math.max(SIGHTINGS_NANOS, SIGHTINGS_NANOS_PER_RANK * this.worldSize);
-		if (now - this.sightingsNanos >= (this.changed ? interval / CHANGE_DIVISOR : interval)) {
-			this.sightingsNanos = now;
-			this.changed = false;
-			broadcastFrame(new Sightings(this.board.sightings()));
-		}
-	}
-
 	private void giveUpInTime() {
 		if (this.deadline.expired()) {
 			Absence absence = this.seats.absence();
@@ -364,16 +310,9 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	}
 
 	private void stopWhenAllHaveGone(long now) {
-		if (now - this.leaveByNanos >= 0) {
+		if (now - this.leaveByNanos >= 0 || this.members.stream().noneMatch(this::isUp)) {
 			this.loop.stop();
-			return;
 		}
-		for (Caller caller : this.callers) {
-			if (caller != null && isUp(caller)) {
-				return;
-			}
-		}
-		this.loop.stop();
 	}
 
 	private void leave(ControlMessage lastWord) {
@@ -381,23 +320,15 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 			this.phase = Phase.LEAVING;
 			this.leaveByNanos = System.nanoTime() + LINGER.toNanos();
 			this.reception.close();
-			broadcastFrame(lastWord);
-			for (Caller caller : this.callers) {
-				if (caller != null) {
-					caller.connection().finish();
-				}
-			}
+			this.members.broadcast(lastWord);
+			this.members.finish();
 		}
 	}
 
 	@Override
 	public void ended() {
 		this.reception.close();
-		for (Caller caller : this.callers) {
-			if (caller != null) {
-				caller.connection().close();
-			}
-		}
+		this.members.close();
 		if (this.phase != Phase.LEAVING) {
 			this.formed.completeExceptionally(new IllegalStateException("the control thread ended"));
 			this.control.rankZeroLost("its control thread ended");
@@ -408,34 +339,24 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	@Override
 	public void send(int rank, Notice notice) {
-		Caller caller = this.callers[rank];
 		if (rank == 0) {
 			this.control.receive(notice);
 		}
-		else if (caller != null) {
-			caller.connection().send(notice);
+		else {
+			this.members.send(rank, notice);
 		}
 	}
 
 	@Override
 	public void broadcast(Notice notice) {
-		broadcastFrame(notice);
+		this.members.broadcast(notice);
 		this.control.receive(notice);
 	}
 
 	@Override
 	public void gone(int rank, PeerStatus.State how) {
 		this.board.state(rank, how);
-		this.changed = true;
-	}
-
-	private void broadcastFrame(ControlMessage message) {
-		ByteBuffer frame = MessageCodec.encode(message);
-		for (Caller caller : this.callers) {
-			if (caller != null) {
-				caller.connection().send(frame);
-			}
-		}
+		this.bulletin.changed();
 	}
 
 	// RankControl.Uplink, from any thread

@@ -3,7 +3,6 @@ package io.tutti.engine.rendezvous;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -97,12 +96,12 @@ final class MeetingGuest {
 	}
 
 	private Membership wait(Connection connection) throws IOException, InterruptedException {
-		String rankZeroHost = MeetingPoint.text(connection.remote().getAddress());
 		ControlClient client = new ControlClient(connection, this.assignment.rank(), this.assignment.worldSize(),
 				this.settings, this.events);
 		try {
 			Roster roster = client.start().get(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-			return membership(roster, rankZeroHost, client.control());
+			return new Membership(this.assignment, roster.generation(), roster.peers(),
+					this.proofs.session(roster.keyNonce()), client.control());
 		}
 		catch (ExecutionException ex) {
 			client.control().close();
@@ -126,16 +125,6 @@ final class MeetingGuest {
 		if (awaiting != null && awaiting.over()) {
 			throw this.failure.timedOut(awaiting.absence(), this.deadline);
 		}
-	}
-
-	private Membership membership(Roster roster, String rankZeroHost, ControlPlane control) {
-		List<PeerAddress> peers = new ArrayList<>(roster.peers());
-		PeerAddress rankZero = peers.getFirst();
-		if (rankZero.host().isEmpty()) {
-			peers.set(0, new PeerAddress(0, rankZeroHost, rankZero.port(), rankZero.hostIdentity()));
-		}
-		return new Membership(this.assignment, roster.generation(), peers, this.proofs.session(roster.keyNonce()),
-				control);
 	}
 
 	private void note(IOException ex) {

@@ -36,6 +36,17 @@ final class PeerBoard {
 		}
 	}
 
+	/** Checks that a roster that came over the wire holds each rank in its place. */
+	void requireWhole(List<PeerAddress> addresses) throws MalformedFrameException {
+		boolean inPlace = addresses.size() == this.states.length();
+		for (int rank = 0; inPlace && rank < addresses.size(); rank++) {
+			inPlace = addresses.get(rank).rank() == rank;
+		}
+		if (!inPlace) {
+			throw new MalformedFrameException("a roster that is not one of " + this.states.length() + " ranks");
+		}
+	}
+
 	/** Where everybody is; there are no peers before this is known. */
 	void roster(List<PeerAddress> addresses) {
 		this.roster = List.copyOf(addresses);

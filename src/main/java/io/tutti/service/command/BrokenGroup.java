@@ -39,15 +39,14 @@ final class BrokenGroup {
 	}
 
 	private CompletableFuture<Void> linger(Failure failure) {
-		int rank = this.group.assignment().rank();
 		if (this.linger == null) {
-			log.error("rank {}: {}. Still answering; stop it to end it", rank, failure.describe());
+			log.error("{}. Still answering; stop it to end it", failure.describe());
 			return new CompletableFuture<>();
 		}
-		log.error("rank {}: {}. Answering for {} more", rank, failure.describe(), this.linger);
+		log.error("{}. Answering for {} s more", failure.describe(), this.linger.toSeconds());
 		Executor later = CompletableFuture.delayedExecutor(this.linger.toMillis(), TimeUnit.MILLISECONDS);
 		return CompletableFuture.runAsync(() -> {
-			throw CollectiveException.of(rank, failure, null);
+			throw CollectiveException.of(this.group.assignment().rank(), failure, null);
 		}, later);
 	}
 

@@ -11,6 +11,7 @@ import io.tutti.service.config.ConfigurationException;
 import io.tutti.training.CheckpointException;
 import io.tutti.training.MalformedDataException;
 import io.tutti.training.ReplicaMismatchException;
+import io.tutti.training.ReportException;
 import io.tutti.training.TrainingDivergedException;
 import org.jspecify.annotations.Nullable;
 
@@ -48,7 +49,7 @@ final class ExitCodes {
 			case RendezvousException ex -> of(ex.reason());
 			case ReplicaMismatchException _ -> MISMATCH;
 			case ConfigurationException _, ResolutionException _, MalformedDataException _, CheckpointException _,
-					TrainingDivergedException _ ->
+					ReportException _, TrainingDivergedException _ ->
 				BAD_CONFIGURATION;
 			case null, default -> INTERNAL;
 		};
@@ -62,7 +63,7 @@ final class ExitCodes {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
 			switch (cause) {
 				case CollectiveException _, RendezvousException _, ReplicaMismatchException _, ConfigurationException _,
-						ResolutionException _, MalformedDataException _, CheckpointException _,
+						ResolutionException _, MalformedDataException _, CheckpointException _, ReportException _,
 						TrainingDivergedException _ -> {
 					return cause;
 				}

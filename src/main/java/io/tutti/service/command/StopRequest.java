@@ -16,7 +16,8 @@ final class StopRequest implements AutoCloseable {
 
 	private final @Nullable LauncherWatch watch;
 
-	private StopRequest(Map<String, String> environment) {
+	/** Listens for the launcher's end alone. */
+	StopRequest(Map<String, String> environment) {
 		this.watch = LauncherWatch.start(environment, () -> ask("the launcher is gone"));
 	}
 

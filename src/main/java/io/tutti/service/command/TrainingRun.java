@@ -26,7 +26,7 @@ final class TrainingRun {
 
 	private final TrainingOptions options;
 
-	private TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options) {
+	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options) {
 		this.group = group;
 		this.drain = drain;
 		this.options = options;
@@ -43,15 +43,30 @@ final class TrainingRun {
 		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCodes.STOPPED_ON_REQUEST;
 	}
 
+	/** All ranks would show the same, so only rank 0 does. */
 	private int train(JoinedGroup joined, StopRequest stop) {
-		TrainingJob job = new TrainingJob(joined.world(), this.options, TrainingListener.NONE);
+		if (this.group.assignment().rank() != 0) {
+			return exitCode(train(joined, stop, TrainingListener.NONE));
+		}
+		try (TrainingProgressBar bar = new TrainingProgressBar(System.err)) {
+			TrainingSummary summary = train(joined, stop, bar);
+			System.out.println(TrainingReportText.of(summary));
+			return exitCode(summary);
+		}
+	}
+
+	private TrainingSummary train(JoinedGroup joined, StopRequest stop, TrainingListener listener) {
+		TrainingJob job = new TrainingJob(joined.world(), this.options, listener);
 		joined.onDrain((reason) -> {
 			job.requestStop(reason);
 			abortAfterDrain(joined, reason);
 		});
 		int rank = this.group.assignment().rank();
 		stop.reason().thenAccept((reason) -> joined.control().requestDrain("rank " + rank + " got " + reason));
-		TrainingSummary summary = job.run();
+		return job.run();
+	}
+
+	private static int exitCode(TrainingSummary summary) {
 		return summary.stopped() ? ExitCodes.STOPPED_ON_REQUEST : ExitCodes.DONE;
 	}
 

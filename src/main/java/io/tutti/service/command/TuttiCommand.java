@@ -14,15 +14,17 @@ import picocli.CommandLine.Spec;
  */
 @Command(name = "tutti", mixinStandardHelpOptions = true, versionProvider = VersionProvider.class,
 		description = "Collective communication and data-parallel training for the JVM.",
-		subcommands = { ServeCommand.class, TrainCommand.class, LaunchCommand.class, EnvCommand.class },
+		subcommands = { ServeCommand.class, TrainCommand.class, BenchCommand.class, LaunchCommand.class,
+				EnvCommand.class },
 		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION, exitCodeOnExecutionException = ExitCodes.INTERNAL,
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train          two ranks on this machine train a model together",
+				"  ./tutti launch -n 2 bench          how fast are collectives between two ranks",
 				"  ./tutti launch -n 3 serve          three ranks with HTTP on 8080, 8081 and 8082",
 				"  ./tutti serve                      one rank; the same as no command at all",
 				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
 				"  ./tutti env                        which rank would this process be, and why",
-				"%nThe commands serve and train take any property as --name=value, as application.yml lists them." })
+				"%nThe commands serve, train and bench take any property as --name=value, as application.yml lists them." })
 public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";

@@ -11,6 +11,9 @@ import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
+import tools.jackson.databind.cfg.CoercionAction;
+import tools.jackson.databind.cfg.CoercionInputShape;
+import tools.jackson.databind.type.LogicalType;
 
 /**
  * Where HTTP answers and how strictly it reads.
@@ -42,14 +45,18 @@ class HttpConfiguration {
 
 	/**
 	 * Says no to what a caller may have meant otherwise: unknown fields, a field twice,
-	 * text for a number, 1.5 for a whole one.
+	 * text for a number or the other way round, 1.5 for a whole one.
 	 */
 	@Bean
 	JsonMapperBuilderCustomizer strictReading() {
 		return (builder) -> builder.enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
 			.enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
 			.disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
-			.disable(MapperFeature.ALLOW_COERCION_OF_SCALARS);
+			.disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
+			.withCoercionConfig(LogicalType.Textual,
+					(text) -> text.setCoercion(CoercionInputShape.Integer, CoercionAction.Fail)
+						.setCoercion(CoercionInputShape.Float, CoercionAction.Fail)
+						.setCoercion(CoercionInputShape.Boolean, CoercionAction.Fail));
 	}
 
 }

@@ -4,7 +4,6 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 
-import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
@@ -15,7 +14,6 @@ import org.springframework.context.annotation.Configuration;
 class GroupConfiguration {
 
 	@Bean
-	@ConditionalOnMissingBean
 	GroupFactory groupFactory() {
 		return EngineGroup::join;
 	}

@@ -32,6 +32,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 	/** What a rendezvous gets to give its sockets back once it is interrupted. */
 	private static final Duration GIVE_UP = Duration.ofSeconds(1);
 
+	private static final long NANOS_PER_MILLI = 1_000_000;
+
 	private final RankAssignment assignment;
 
 	private final EngineSettings settings;
@@ -50,7 +52,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private volatile boolean closed;
 
-	GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory, CollectiveListener log) {
+	/**
+	 * A group that is not joined yet.
+	 * @param log hears what the engine says
+	 */
+	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
+			CollectiveListener log) {
 		this.assignment = assignment;
 		this.settings = settings;
 		this.factory = factory;
@@ -140,8 +147,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	private void join() {
+		long start = System.nanoTime();
 		try {
 			adopt(this.factory.join(this.assignment, this.settings, new BreakListener(this.log, this.broken)));
+			this.log.note("joined the group: rank %d of %d, backend %s, after %d ms".formatted(this.assignment.rank(),
+					this.assignment.worldSize(), this.settings.backend(),
+					(System.nanoTime() - start) / NANOS_PER_MILLI));
 		}
 		catch (RuntimeException | LinkageError ex) {
 			this.formed.completeExceptionally(ex);

@@ -33,14 +33,13 @@ final class GroupController {
 	}
 
 	@GetMapping("/peers")
-	PeersView peers() {
+	List<PeerView> peers() {
 		JoinedGroup joined = this.group.joined();
 		if (joined == null) {
 			throw new GroupUnavailableException(this.group.status(), null);
 		}
 		String transport = joined.world().backend();
-		List<PeerView> peers = joined.control().peers().stream().map((peer) -> PeerView.of(peer, transport)).toList();
-		return new PeersView(this.group.assignment().rank(), peers);
+		return joined.control().peers().stream().map((peer) -> PeerView.of(peer, transport)).toList();
 	}
 
 }

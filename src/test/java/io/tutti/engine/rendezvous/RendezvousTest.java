@@ -47,7 +47,8 @@ class RendezvousTest {
 				assertThat(member.roster()).extracting(PeerAddress::rank)
 					.containsExactlyElementsOf(IntStream.range(0, worldSize).boxed().toList());
 				assertThat(member.sessionKey().secret()).isEqualTo(first.sessionKey().secret()).hasSize(32);
-				assertThat(member.control().peers()).hasSize(worldSize - 1);
+				assertThat(member.control().peers()).hasSize(worldSize - 1)
+					.allMatch((peer) -> peer.host().equals("127.0.0.1") && peer.port() == 7000);
 			});
 			assertThat(first.roster()).allSatisfy((peer) -> {
 				assertThat(peer.host()).isEqualTo("127.0.0.1");

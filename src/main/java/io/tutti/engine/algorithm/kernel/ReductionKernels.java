@@ -1,74 +1,117 @@
 package io.tutti.engine.algorithm.kernel;
 
+import java.time.Duration;
+import java.util.function.Function;
+
 import io.tutti.engine.DataType;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Combines operands in native memory, element by element. Addresses need no alignment;
- * the target may be one of the operands. 16-bit floats are combined in float32 and
- * rounded once, to nearest even. Allocates nothing per call, and keeps scratch memory, so
- * each group has its own and one thread uses it at a time.
+ * Combines blocks of elements in native memory. Works on raw addresses, which need no
+ * alignment, and checks nothing: a wrong address ends the JVM, so bounds are checked at
+ * the edge of the API. Allocates nothing once compiled. Thread safe.
+ * <p>
+ * Results do not depend on the kind of kernels, on the compiler, nor on how elements are
+ * cut into blocks: 16-bit floats are combined as float and rounded once, to nearest even;
+ * a NaN result is always the type's canonical NaN; the minimum of -0 and +0 is -0;
+ * integer sums and products wrap around.
  */
 public final class ReductionKernels {
 
-	/** A block that is stored twice stays in the first-level cache between the stores. */
-	private static final long BLOCK_BYTES = 8 * 1024;
+	/** Small enough that the block just combined is copied from the first-level cache. */
+	private static final long BLOCK_BYTES = 4096;
 
-	private static final boolean VECTORS = ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent();
+	private static final ReductionKernels BEST = best();
 
-	private final StagedLoops staged = new StagedLoops();
+	private final String name;
 
-	private ReductionKernels() {
+	private final Loops[] loops;
+
+	private ReductionKernels(String name, Function<DataType, Loops> source) {
+		this.name = name;
+		DataType[] types = DataType.values();
+		this.loops = new Loops[types.length];
+		for (DataType type : types) {
+			this.loops[type.ordinal()] = source.apply(type);
+		}
 	}
 
-	/** Kernels for one group. */
+	/** The fastest kernels that this JVM can run. */
 	public static ReductionKernels get() {
-		return new ReductionKernels();
+		return BEST;
 	}
 
-	/** Which kind this JVM has: {@code vector} or {@code scalar}. */
-	public static String kind() {
-		return VECTORS ? "vector" : "scalar";
+	static ReductionKernels scalar() {
+		return new ReductionKernels(ScalarKernels.NAME, ScalarKernels::of);
+	}
+
+	static ReductionKernels vector() {
+		return new ReductionKernels(VectorKernels.NAME, VectorKernels::of);
+	}
+
+	private static ReductionKernels best() {
+		return ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent() ? vector() : scalar();
+	}
+
+	/** {@code vector}, or {@code scalar} where the JVM runs without its vector module. */
+	public String name() {
+		return this.name;
 	}
 
 	/**
-	 * {@code target[i] = left[i] op right[i]}; an average is a sum until it is finished.
+	 * Stores left op right for each element; an average is a sum until {@link #finish}.
+	 * @param target address of the result; may equal {@code left} or {@code right}, must
+	 * not overlap them otherwise
+	 * @param left address of the left operands: the lower rank's
+	 * @param right address of the right operands
+	 * @param count elements in each block
 	 */
 	public void reduce(DataType type, ReduceOp op, long target, long left, long right, long count) {
-		if (!VECTORS) {
-			this.staged.reduce(type, op, target, left, right, count);
-			return;
-		}
-		switch (type) {
-			case FLOAT32 -> VectorFloats.reduce(op, target, left, right, count);
-			case FLOAT64 -> VectorDoubles.reduce(op, target, left, right, count);
-			case INT32 -> VectorInts.reduce(op, target, left, right, count);
-			case INT64 -> VectorLongs.reduce(op, target, left, right, count);
-			case FLOAT16, BFLOAT16, INT8, UINT8 -> this.staged.reduce(type, op, target, left, right, count);
-		}
+		kernel(type, op).combine(target, left, right, count * type.bytes());
 	}
 
-	/** As {@link #reduce}, and stores the result at a second place too. */
+	/**
+	 * Does what {@link #reduce} does and stores the result in two places in one pass over
+	 * the operands.
+	 * @param secondTarget address of the second copy; must not overlap the first, and may
+	 * equal {@code left} or {@code right}
+	 */
 	public void reduceToBoth(DataType type, ReduceOp op, long target, long secondTarget, long left, long right,
 			long count) {
-		long block = BLOCK_BYTES / type.bytes();
-		for (long done = 0; done < count; done += block) {
-			long some = Math.min(block, count - done);
-			long offset = done * type.bytes();
-			reduce(type, op, target + offset, left + offset, right + offset, some);
-			NativeMemory.copy(target + offset, secondTarget + offset, some * type.bytes());
+		Kernel kernel = kernel(type, op);
+		long bytes = count * type.bytes();
+		for (long i = 0; i < bytes; i += BLOCK_BYTES) {
+			long blockBytes = Math.min(BLOCK_BYTES, bytes - i);
+			kernel.combine(target + i, left + i, right + i, blockBytes);
+			NativeMemory.copy(target + i, secondTarget + i, blockBytes);
 		}
 	}
 
 	/**
-	 * Turns the combination of all ranks' operands into the result: divides an average by
-	 * the world size, integers rounding towards zero; leaves every other operator alone.
+	 * Does what remains when all operands are combined: divides an average by the world
+	 * size, integers towards zero. Does nothing for the other operators.
+	 * @param target address of the elements
+	 * @param count elements
+	 * @param worldSize how many operands each element was made of
 	 */
 	public void finish(DataType type, ReduceOp op, long target, long count, int worldSize) {
-		if (op == ReduceOp.AVERAGE && worldSize > 1) {
-			this.staged.divide(type, target, count, worldSize);
+		if (op == ReduceOp.AVERAGE) {
+			this.loops[type.ordinal()].quotient().divide(target, count * type.bytes(), worldSize);
 		}
+	}
+
+	/**
+	 * Has the loops of a type and an operator compiled, so that the first collective does
+	 * not wait for the compiler. Returns when they are, at the latest when the time is
+	 * up; gives way to other threads all along, since the compiler is one of them.
+	 */
+	public void warmUp(DataType type, ReduceOp op, Duration limit) {
+		new WarmUp(this, System::nanoTime).run(type, op, limit);
+	}
+
+	private Kernel kernel(DataType type, ReduceOp op) {
+		return this.loops[type.ordinal()].of(op);
 	}
 
 }

@@ -1,6 +1,7 @@
 /**
- * The arithmetic of reductions, on raw addresses: vector instructions where the JVM has
- * the module for them, loops that the compiler vectorises itself where it has not.
+ * Element-wise arithmetic on raw native memory: what a reduction does to two blocks of
+ * elements. Vector loops where the JVM has its vector module, scalar loops elsewhere;
+ * both give the same bits. Imports the engine's root package only.
  */
 @NullMarked
 package io.tutti.engine.algorithm.kernel;

@@ -1,0 +1,62 @@
+package io.tutti.engine.algorithm.kernel;
+
+import io.tutti.engine.ReduceOp;
+
+/**
+ * The loops of one element type. Each is a method of its own, so that the compiler sees
+ * one operator per loop and profiles never mix.
+ *
+ * @param sum left plus right
+ * @param product left times right
+ * @param minimum the smaller one; NaN if either is
+ * @param maximum the larger one; NaN if either is
+ * @param quotient the last step of an average
+ */
+record Loops(Kernel sum, Kernel product, Kernel minimum, Kernel maximum, Division quotient) {
+
+	/** The loop that combines two operands; an average is a sum until its last step. */
+	Kernel of(ReduceOp op) {
+		return switch (op) {
+			case SUM, AVERAGE -> this.sum;
+			case PRODUCT -> this.product;
+			case MIN -> this.minimum;
+			case MAX -> this.maximum;
+		};
+	}
+
+	/**
+	 * These loops for the body of a block and others for what remains.
+	 * @param tail loops that take any number of elements
+	 * @param stepBytes what these loops can only do multiples of; a power of two
+	 */
+	Loops withTail(Loops tail, long stepBytes) {
+		return new Loops(split(this.sum, tail.sum, stepBytes), split(this.product, tail.product, stepBytes),
+				split(this.minimum, tail.minimum, stepBytes), split(this.maximum, tail.maximum, stepBytes),
+				split(this.quotient, tail.quotient, stepBytes));
+	}
+
+	private static Kernel split(Kernel body, Kernel tail, long stepBytes) {
+		return (target, left, right, bytes) -> {
+			long bodyBytes = bytes & -stepBytes;
+			if (bodyBytes != 0) {
+				body.combine(target, left, right, bodyBytes);
+			}
+			if (bodyBytes != bytes) {
+				tail.combine(target + bodyBytes, left + bodyBytes, right + bodyBytes, bytes - bodyBytes);
+			}
+		};
+	}
+
+	private static Division split(Division body, Division tail, long stepBytes) {
+		return (target, bytes, divisor) -> {
+			long bodyBytes = bytes & -stepBytes;
+			if (bodyBytes != 0) {
+				body.divide(target, bodyBytes, divisor);
+			}
+			if (bodyBytes != bytes) {
+				tail.divide(target + bodyBytes, bytes - bodyBytes, divisor);
+			}
+		};
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import io.tutti.service.config.RankLogging;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
+
+import org.springframework.util.unit.DataSize;
+
+/**
+ * {@code bench}: one rank of a collective benchmark; rank 0 prints the table.
+ */
+@Command(name = "bench", mixinStandardHelpOptions = true, sortOptions = false,
+		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION,
+		description = "One rank of a collective benchmark in the manner of nccl-tests; rank 0 prints the table.",
+		footerHeading = "%nExamples:%n",
+		footer = { "  ./tutti launch -n 2 bench                                  all-reduce from 4 B to 64 MB",
+				"  ./tutti launch -n 2 bench --collective all --max-bytes 1MB",
+				"  ./tutti launch -n 4 bench --format tsv > all-reduce.tsv" })
+final class BenchCommand implements Callable<Integer> {
+
+	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
+
+	private static final String ALL = "all";
+
+	@ParentCommand
+	private @Nullable TuttiCommand root;
+
+	@Spec
+	private @Nullable CommandSpec spec;
+
+	@Option(names = "--collective", paramLabel = "NAME", defaultValue = "all-reduce",
+			description = "What to run, or `all` (default: ${DEFAULT-VALUE}).")
+	private String collective = ALL;
+
+	@Option(names = "--min-bytes", paramLabel = "SIZE", defaultValue = "4",
+			description = "Smallest buffer, such as 64, 16KB or 1MB (default: ${DEFAULT-VALUE}).")
+	private String minBytes = "";
+
+	@Option(names = "--max-bytes", paramLabel = "SIZE", defaultValue = "64MB",
+			description = "Largest buffer (default: ${DEFAULT-VALUE}).")
+	private String maxBytes = "";
+
+	@Option(names = "--factor", paramLabel = "N", defaultValue = "4",
+			description = "By how much the size grows from line to line (default: ${DEFAULT-VALUE}).")
+	private int factor;
+
+	@Option(names = "--iterations", paramLabel = "N", defaultValue = "0",
+			description = "Samples per size (default: as many as fill 150 ms).")
+	private int iterations;
+
+	@Option(names = "--warmup", paramLabel = "N", defaultValue = "0",
+			description = "Calls before the samples (default: a tenth of them).")
+	private int warmup;
+
+	@Option(names = "--dtype", paramLabel = "TYPE", defaultValue = "float32",
+			description = "Element type (default: ${DEFAULT-VALUE}).")
+	private String dtype = "";
+
+	@Option(names = "--op", paramLabel = "OP", defaultValue = "sum",
+			description = "Operator (default: ${DEFAULT-VALUE}).")
+	private String op = "";
+
+	@Option(names = "--congestion-control", paramLabel = "NAME",
+			description = "TCP congestion control inside one host: cubic, reno, bbr or system (default: cubic).")
+	private @Nullable String congestionControl;
+
+	@Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",
+			description = "table, tsv or json (default: ${DEFAULT-VALUE}).")
+	private String format = "";
+
+	@Mixin
+	private RankOptions options = new RankOptions();
+
+	@Unmatched
+	private List<String> rest = new ArrayList<>();
+
+	@Override
+	public Integer call() {
+		BenchmarkOptions benchmark = benchmark();
+		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(),
+				(value) -> value.name().toLowerCase(Locale.ROOT));
+		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
+		if (this.congestionControl != null) {
+			properties.add("--tutti.transport.congestion-control=" + this.congestionControl);
+		}
+		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
+		return service.run((context) -> BenchmarkRun.of(context, benchmark, report).run());
+	}
+
+	private BenchmarkOptions benchmark() {
+		try {
+			return new BenchmarkOptions(collectives(), bytes(this.minBytes), bytes(this.maxBytes), this.factor,
+					this.iterations, this.warmup, choose("dtype", this.dtype, DataType.values(), DataType::label),
+					choose("op", this.op, ReduceOp.values(), ReduceOp::label), Duration.ofMillis(150));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
+		}
+	}
+
+	private List<Collective> collectives() {
+		return this.collective.equals(ALL) ? List.of(Collective.values())
+				: List.of(choose("collective", this.collective, Collective.values(), Collective::label));
+	}
+
+	private static long bytes(String size) {
+		return DataSize.parse(size).toBytes();
+	}
+
+	private <T> T choose(String option, String given, T[] values, java.util.function.Function<T, String> label) {
+		List<String> labels = new ArrayList<>();
+		for (T value : values) {
+			if (label.apply(value).equals(given)) {
+				return value;
+			}
+			labels.add(label.apply(value));
+		}
+		throw new ParameterException(this.spec.commandLine(),
+				"--" + option + " must be one of " + String.join(", ", labels) + ", got " + given);
+	}
+
+}

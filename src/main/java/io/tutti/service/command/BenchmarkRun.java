@@ -1,0 +1,55 @@
+package io.tutti.service.command;
+
+import java.io.PrintStream;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.CollectiveBenchmark;
+import io.tutti.benchmark.Measurement;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.service.group.GroupLifecycle;
+
+import org.springframework.context.ApplicationContext;
+
+/**
+ * A benchmark in its group: waits for the group, measures, and prints on rank 0.
+ */
+final class BenchmarkRun {
+
+	private final GroupLifecycle group;
+
+	private final BenchmarkOptions options;
+
+	private final BenchmarkReport report;
+
+	private long wrong;
+
+	private BenchmarkRun(GroupLifecycle group, BenchmarkOptions options, BenchmarkReport report) {
+		this.group = group;
+		this.options = options;
+		this.report = report;
+	}
+
+	static BenchmarkRun of(ApplicationContext context, BenchmarkOptions options, BenchmarkReport report) {
+		return new BenchmarkRun(context.getBean(GroupLifecycle.class), options, report);
+	}
+
+	/** Measures and returns the exit code: wrong results are a defect of ours. */
+	int run() throws Exception {
+		ProcessGroup world = this.group.formed().get().world();
+		boolean prints = world.rank() == 0;
+		if (prints && !this.report.header().isEmpty()) {
+			System.out.println(this.report.header());
+		}
+		new CollectiveBenchmark(world, this.options).run((line) -> show(line, prints, System.out));
+		return (this.wrong == 0) ? ExitCodes.DONE : ExitCodes.INTERNAL;
+	}
+
+	private void show(Measurement line, boolean prints, PrintStream out) {
+		this.wrong += line.wrong();
+		if (prints) {
+			out.println(this.report.line(line));
+		}
+	}
+
+}

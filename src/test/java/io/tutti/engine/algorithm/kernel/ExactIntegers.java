@@ -1,0 +1,52 @@
+package io.tutti.engine.algorithm.kernel;
+
+import java.math.BigInteger;
+
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Integers of some width that wrap around.
+ *
+ * @param bits width
+ * @param signed whether in two's complement
+ */
+record ExactIntegers(int bits, boolean signed) implements ExactArithmetic {
+
+	@Override
+	public long combine(ReduceOp op, long left, long right) {
+		BigInteger a = value(left);
+		BigInteger b = value(right);
+		return wrap(switch (op) {
+			case SUM, AVERAGE -> a.add(b);
+			case PRODUCT -> a.multiply(b);
+			case MIN -> a.min(b);
+			case MAX -> a.max(b);
+		});
+	}
+
+	@Override
+	public long divide(long value, int divisor) {
+		return wrap(value(value).divide(BigInteger.valueOf(divisor)));
+	}
+
+	@Override
+	public long[] edges() {
+		long highest = 1L << (this.bits - 1);
+		return new long[] { 0, 1, 2, 3, 7, mask(-1), mask(-2), mask(-7), highest, mask(highest + 1), highest - 1 };
+	}
+
+	private BigInteger value(long pattern) {
+		BigInteger unsigned = BigInteger.valueOf(pattern).mod(BigInteger.TWO.pow(this.bits));
+		boolean negative = this.signed && unsigned.testBit(this.bits - 1);
+		return negative ? unsigned.subtract(BigInteger.TWO.pow(this.bits)) : unsigned;
+	}
+
+	private long wrap(BigInteger value) {
+		return mask(value.longValue());
+	}
+
+	private long mask(long value) {
+		return value & (-1L >>> (Long.SIZE - this.bits));
+	}
+
+}

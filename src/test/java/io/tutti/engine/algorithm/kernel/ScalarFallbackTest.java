@@ -1,0 +1,53 @@
+package io.tutti.engine.algorithm.kernel;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class ScalarFallbackTest {
+
+	@Test
+	void aJvmWithoutTheVectorModuleReducesWithScalarKernels() throws Exception {
+		Process jvm = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path"),
+				Program.class.getName())
+			.redirectErrorStream(true)
+			.start();
+		try {
+			assertThat(jvm.waitFor(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(new String(jvm.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
+				.isEqualToIgnoringNewLines("scalar 3.5");
+			assertThat(jvm.exitValue()).isZero();
+		}
+		finally {
+			jvm.destroyForcibly();
+		}
+	}
+
+	/** What runs in the other JVM. */
+	static final class Program {
+
+		public static void main(String[] arguments) {
+			ReductionKernels kernels = ReductionKernels.get();
+			try (Arena arena = Arena.ofConfined()) {
+				MemorySegment values = arena.allocateFrom(ValueLayout.JAVA_FLOAT, 1.25f, 2.25f);
+				kernels.reduce(DataType.FLOAT32, ReduceOp.SUM, values.address(), values.address(),
+						values.address() + Float.BYTES, 1);
+				System.out.println(kernels.name() + " " + values.get(ValueLayout.JAVA_FLOAT, 0));
+			}
+		}
+
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.tutti.engine.rendezvous;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
+import java.nio.channels.ReadableByteChannel;
+import java.time.Duration;
+
+import io.tutti.engine.rendezvous.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.ControlMessage.Proof;
+import io.tutti.engine.rendezvous.ControlMessage.Welcome;
+
+/** A rank by hand: says only what a test tells it to say. */
+final class RawRank implements AutoCloseable {
+
+	final Socket socket;
+
+	private final FrameAssembler frames = new FrameAssembler();
+
+	private final ReadableByteChannel in;
+
+	RawRank(int port) {
+		this(connect(port));
+	}
+
+	RawRank(Socket socket) {
+		try {
+			this.socket = socket;
+			this.socket.setSoTimeout(15_000);
+			this.in = Channels.newChannel(this.socket.getInputStream());
+			this.frames.trust();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static Socket connect(int port) {
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return new Socket("127.0.0.1", port);
+			}
+			catch (IOException ex) {
+				if (System.nanoTime() - start > Duration.ofSeconds(10).toNanos()) {
+					throw new UncheckedIOException(ex);
+				}
+				Thread.onSpinWait();
+			}
+		}
+	}
+
+	static Hello hello(int rank, int worldSize) {
+		return new Hello("job", -1, rank, worldSize, "127.0.0.1", false, 7000, "elsewhere", new byte[32]);
+	}
+
+	/** Takes a seat. */
+	RawRank seat(int rank, int worldSize) {
+		HandshakeProof proofs = new HandshakeProof(null);
+		Hello hello = hello(rank, worldSize);
+		send(hello);
+		Challenge challenge = await(Challenge.class);
+		send(new Proof(proofs.ofRank(hello, challenge.nonce())));
+		await(Welcome.class);
+		return this;
+	}
+
+	void send(ControlMessage message) {
+		ByteBuffer frame = MessageCodec.encode(message);
+		byte[] bytes = new byte[frame.remaining()];
+		frame.get(bytes);
+		send(bytes);
+	}
+
+	void send(byte[] bytes) {
+		try {
+			this.socket.getOutputStream().write(bytes);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** The next message of a type; others are passed over. */
+	<T extends ControlMessage> T await(Class<T> type) {
+		while (true) {
+			ControlMessage message = next();
+			if (type.isInstance(message)) {
+				return type.cast(message);
+			}
+		}
+	}
+
+	private ControlMessage next() {
+		try {
+			ByteBuffer frame = this.frames.next();
+			while (frame == null) {
+				ByteBuffer bytes = ByteBuffer.allocate(64 << 10);
+				if (this.in.read(bytes) < 0) {
+					throw new IOException("end of the stream");
+				}
+				this.frames.append(bytes.flip());
+				frame = this.frames.next();
+			}
+			return MessageCodec.decode(frame);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		catch (MalformedFrameException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	/** Whether the other side hangs up, whatever it says before. */
+	boolean isHungUpOn() {
+		try {
+			while (this.socket.getInputStream().read() >= 0) {
+				Thread.onSpinWait();
+			}
+			return true;
+		}
+		catch (SocketTimeoutException ex) {
+			return false;
+		}
+		catch (IOException ex) {
+			return true;
+		}
+	}
+
+	/** Ends as a process that is killed. */
+	void crash() {
+		close();
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

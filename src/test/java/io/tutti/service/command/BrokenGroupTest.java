@@ -1,0 +1,80 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+import io.tutti.engine.PeerLostException;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.service.group.FakeGroup;
+import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.GroupLifecycle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * How a rank that serves ends for its group.
+ */
+@Timeout(20)
+class BrokenGroupTest {
+
+	private static final Failure RANK_1_LOST = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(1),
+			"its connection closed");
+
+	private final FakeMeeting meeting = new FakeMeeting();
+
+	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(0, 2, 29500),
+			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+
+	@AfterEach
+	void leave() {
+		this.group.stop();
+	}
+
+	@Test
+	void aGroupThatNeverFormsEndsTheRankWithTheReason() {
+		CompletableFuture<Void> end = new BrokenGroup(this.group, null).end();
+		this.group.start();
+		RendezvousException late = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(1),
+				null);
+		this.meeting.failed(late);
+		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> Await.first(end)).isSameAs(late);
+	}
+
+	@Test
+	void aBrokenGroupLingersAndThenEndsTheRankWithTheFailure() {
+		CompletableFuture<Void> end = new BrokenGroup(this.group, Duration.ofMillis(20)).end();
+		breakGroup();
+		assertThatExceptionOfType(PeerLostException.class).isThrownBy(() -> Await.first(end))
+			.withMessageContaining("rank 1 lost");
+	}
+
+	@Test
+	void withNoLimitABrokenGroupWaitsToBeStopped() throws Exception {
+		StopRequest stop = new StopRequest(Map.of());
+		CompletableFuture<Void> end = new BrokenGroup(this.group, null).end();
+		breakGroup();
+		this.group.broken().get(10, TimeUnit.SECONDS);
+		assertThat(end).isNotDone();
+		stop.ask("SIGTERM");
+		assertThat(Await.first(stop.reason(), end)).isEqualTo("SIGTERM");
+	}
+
+	private void breakGroup() {
+		this.meeting.met(new FakeGroup(0, 2, 0));
+		this.group.start();
+		this.group.formed().join();
+		this.meeting.broken(RANK_1_LOST);
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.tutti.service.command;
+
+import java.util.List;
+import java.util.concurrent.CompletionException;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.launch.ResolutionException;
+import io.tutti.launch.ResolutionSettings;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+@Timeout(20)
+class ExitCodesTest {
+
+	@ParameterizedTest
+	@CsvSource({ "TIMEOUT,75", "PEER_LOST,76", "MISMATCH,78", "ABORTED,80" })
+	void eachFailureOfAGroupHasItsCode(Failure.Kind kind, int code) {
+		Failure failure = Failure.outside(kind, Failure.WORLD, List.of(2), "seen");
+		assertThat(ExitCodes.of(CollectiveException.of(1, failure, null))).isEqualTo(code);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "TIMEOUT,75", "AUTHENTICATION,77", "DUPLICATE_RANK,78", "WORLD_SIZE,78", "STALE_GENERATION,78",
+			"JOB,78", "PROTOCOL,78", "ADDRESS,64" })
+	void eachReasonNotToMeetHasItsCode(RendezvousException.Reason reason, int code) {
+		assertThat(ExitCodes.of(new RendezvousException(reason, "seen", List.of(), null))).isEqualTo(code);
+	}
+
+	@Test
+	void aRankThatCannotBeResolvedIsBadConfiguration() {
+		ResolutionException failure = catchThrowableOfType(ResolutionException.class,
+				() -> ResolutionSettings.from((name) -> name.equals("tutti.rank") ? "x" : null));
+		assertThat(ExitCodes.of(failure)).isEqualTo(64);
+	}
+
+	@Test
+	void aCauseThatHasAMeaningIsFoundBelowWrappers() {
+		RendezvousException cause = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(),
+				null);
+		assertThat(ExitCodes.of(new CompletionException(new IllegalStateException(cause)))).isEqualTo(75);
+	}
+
+	@Test
+	void whatNobodyForesawIsInternal() {
+		assertThat(ExitCodes.of(new IllegalStateException("bug"))).isEqualTo(70);
+		assertThat(ExitCodes.of(new NoClassDefFoundError("gone"))).isEqualTo(70);
+	}
+
+}

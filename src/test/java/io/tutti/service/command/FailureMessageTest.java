@@ -1,0 +1,48 @@
+package io.tutti.service.command;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(20)
+class FailureMessageTest {
+
+	private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+	private final PrintStream err = new PrintStream(this.out, true, StandardCharsets.UTF_8);
+
+	@Test
+	void aLostRankIsNamedInOneLineWithNoStack() {
+		Failure failure = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection\n closed");
+		int code = FailureMessage.tell(new RuntimeException(CollectiveException.of(0, failure, null)), false, this.err);
+		assertThat(code).isEqualTo(76);
+		assertThat(text().lines()).hasSize(1).first().asString().contains("rank 2 lost", "its connection closed");
+	}
+
+	@Test
+	void anInternalErrorNamesItsRootAndSaysHowToSeeMore() {
+		int code = FailureMessage.tell(new IllegalStateException("outer", new UnsupportedOperationException("inner")),
+				false, this.err);
+		assertThat(code).isEqualTo(70);
+		assertThat(text()).contains("UnsupportedOperationException: inner", "--debug").doesNotContain("\tat ");
+	}
+
+	@Test
+	void whoeverAsksSeesTheStack() {
+		FailureMessage.tell(new IllegalStateException("bug"), true, this.err);
+		assertThat(text()).contains("\tat ");
+	}
+
+	private String text() {
+		return this.out.toString(StandardCharsets.UTF_8);
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.tutti.service.command;
+
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+
+import io.tutti.service.TuttiApplication;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Applications that must not start, from the command line to what the operator reads.
+ */
+@Timeout(60)
+class StartupFailureTest {
+
+	private final PrintStream original = System.err;
+
+	private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+	@BeforeEach
+	void capture() {
+		System.setErr(new PrintStream(this.err, true, StandardCharsets.UTF_8));
+	}
+
+	@AfterEach
+	void release() {
+		System.setErr(this.original);
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			--tutti.http.address=0.0.0.0           | HTTP would listen on 0.0.0.0
+			--server.address=0.0.0.0               | HTTP would listen on 0.0.0.0
+			--management.server.port=0             | HTTP would listen on every address
+			--tutti.rank=3                         | tutti.world-size is not set
+			--tutti.rank=x                         | tutti.rank=x
+			--tutti.timeout.abort=5m               | timeout abort (PT5M) must not exceed heartbeat
+			--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a Duration
+			--tutti.timeout.colective=5m           | there is no property tutti.timeout.colective
+			--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
+			--tutti.transport.port=-1              | data port must be in 0..65535, got -1
+			--tutti.security.token-file=/no/file   | token file /no/file cannot be read
+			--tutti.serve.linger=-3s               | linger must not be negative
+			--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
+			--tutti.rendezvous.job-id=             | job id must not be blank
+			""")
+	void eachMistakeEndsWith64AndOneParagraphThatNamesIt(String argument, String message) {
+		assertThat(start(argument)).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1).first().asString().startsWith("tutti: ").contains(message);
+	}
+
+	@Test
+	void aMeetingPointBeyondThisHostNeedsAToken() {
+		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
+			.isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1).first().asString().contains("10.1.2.3").contains("tutti.security.token");
+	}
+
+	@Test
+	void aTakenPortIsNamed() throws Exception {
+		try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+			assertThat(start("--tutti.http.port=" + taken.getLocalPort())).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+			assertThat(told()).hasSize(1)
+				.first()
+				.asString()
+				.contains("HTTP port " + taken.getLocalPort() + " is already in use")
+				.contains("--http-port");
+		}
+	}
+
+	private int start(String... arguments) {
+		return new RankService(TuttiApplication.class, List.of(arguments), Map.of("tutti.http.port", 0), false)
+			.run((context) -> {
+				throw new AssertionError("started with " + List.of(arguments));
+			});
+	}
+
+	private List<String> told() {
+		return this.err.toString(StandardCharsets.UTF_8).lines().toList();
+	}
+
+}

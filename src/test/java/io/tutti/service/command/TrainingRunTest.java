@@ -1,0 +1,58 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.training.TrainingOptions;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * A training job whose ranks do not meet.
+ */
+@Timeout(20)
+class TrainingRunTest {
+
+	private final FakeMeeting meeting = new FakeMeeting();
+
+	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(0, 2, 29500),
+			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+
+	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30), TrainingOptions.defaults());
+
+	private final StopRequest stop = new StopRequest(Map.of());
+
+	@AfterEach
+	void leave() {
+		this.group.stop();
+	}
+
+	@Test
+	void aStopWhileTheRanksMeetEndsTheRankWith79() throws Exception {
+		this.group.start();
+		this.stop.ask("SIGTERM");
+		assertThat(this.run.run(this.stop)).isEqualTo(ExitCodes.STOPPED_ON_REQUEST);
+	}
+
+	@Test
+	void aMeetingThatFailsEndsTheRankWithTheReason() {
+		this.group.start();
+		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
+				List.of(), null);
+		this.meeting.failed(refused);
+		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> this.run.run(this.stop))
+			.isSameAs(refused);
+	}
+
+}

@@ -1,0 +1,74 @@
+package io.tutti.service.command;
+
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(20)
+class TuttiCommandTest {
+
+	private final StringWriter out = new StringWriter();
+
+	private final StringWriter err = new StringWriter();
+
+	private final CommandLine tutti = TuttiCommand.commandLine(Object.class)
+		.setOut(new PrintWriter(this.out, true))
+		.setErr(new PrintWriter(this.err, true));
+
+	@ParameterizedTest
+	@ValueSource(strings = { "serve", "train", "launch", "env" })
+	void helpNamesEachCommandAndEachHasHelpOfItsOwn(String command) {
+		assertThat(this.tutti.execute("--help")).isZero();
+		assertThat(this.out.toString()).containsPattern("(?m)^  " + command + " +\\w").contains("Examples:");
+		assertThat(this.tutti.execute(command, "--help")).isZero();
+		assertThat(this.out.toString()).contains("Usage: tutti " + command);
+	}
+
+	@Test
+	void versionIsTold() {
+		assertThat(this.tutti.execute("--version")).isZero();
+		assertThat(this.out.toString()).contains("Tutti", "Java " + Runtime.version().feature());
+	}
+
+	@Test
+	void withoutACommandARankServes() {
+		assertThat(TuttiCommand.withDefault()).containsExactly("serve");
+		assertThat(TuttiCommand.withDefault("--http-port", "9000")).containsExactly("serve", "--http-port", "9000");
+		assertThat(TuttiCommand.withDefault("--tutti.rank=1")).containsExactly("serve", "--tutti.rank=1");
+		assertThat(TuttiCommand.withDefault("train", "--epochs", "1")).containsExactly("train", "--epochs", "1");
+		assertThat(TuttiCommand.withDefault("--help")).containsExactly("--help");
+		assertThat(TuttiCommand.withDefault("-V")).containsExactly("-V");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "dance", "serve --nix", "train --epoch=3", "train extra", "train --epochs=many",
+			"train --epochs=0", "train --learning-rate=-1", "train --checkpoint-every=5", "serve --http-port",
+			"serve --http.=1" })
+	void whatIsNotUnderstoodEndsWith64AndAShortAnswer(String line) {
+		assertThat(this.tutti.execute(line.split(" "))).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(this.err.toString().lines()).hasSizeBetween(2, 4).first().asString().startsWith("tutti: ");
+	}
+
+	@Test
+	void propertiesPassOnToSpringAndOptionsBecomeProperties() {
+		CommandLine serve = this.tutti.getSubcommands().get("serve");
+		RankOptions options = new RankOptions();
+		new CommandLine(options).parseArgs("--http-port=9000");
+		assertThat(options.properties(serve, List.of("--tutti.rank=1", "--logging.level.io.tutti=debug")))
+			.containsExactly("--tutti.rank=1", "--logging.level.io.tutti=debug", "--tutti.http.port=9000");
+		assertThatExceptionOfType(CommandLine.UnmatchedArgumentException.class)
+			.isThrownBy(() -> options.properties(serve, List.of("--tutti.rank=1", "--ranks=3")))
+			.withMessageContaining("--ranks=3")
+			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("tutti.rank"));
+	}
+
+}

@@ -1,0 +1,82 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+
+import io.tutti.engine.RankAssignment;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatNoException;
+
+@Timeout(20)
+class ExposureCheckTest {
+
+	private final ExposureCheck closed = check(null, false);
+
+	@ParameterizedTest
+	@ValueSource(strings = { "0.0.0.0", "::", "10.0.0.1", "fd00::1" })
+	void httpBeyondLoopbackNeedsATokenOrAnExplicitYes(String address) throws Exception {
+		InetAddress bind = InetAddress.getByName(address);
+		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(bind))
+			.withMessageContaining(bind.getHostAddress())
+			.withMessageContaining("tutti.security.token")
+			.withMessageContaining("tutti.security.anonymous=true");
+		assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeHttp(bind));
+		assertThatNoException().isThrownBy(() -> check(null, true).requireSafeHttp(bind));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "127.0.0.1", "127.8.8.8", "::1" })
+	void httpOnLoopbackNeedsNothing(String address) throws Exception {
+		InetAddress bind = InetAddress.getByName(address);
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeHttp(bind));
+	}
+
+	@Test
+	void noAddressAtAllMeansEveryAddress() {
+		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(null));
+	}
+
+	@Test
+	void everyRankRefusesAMeetingBeyondLoopback() {
+		for (int rank = 0; rank < 2; rank++) {
+			RankAssignment assignment = new RankAssignment(rank, 2, 0, 1, "10.1.2.3", 29500);
+			assertThatExceptionOfType(ConfigurationException.class)
+				.isThrownBy(() -> this.closed.requireSafeMeeting(assignment, null))
+				.withMessageContaining("10.1.2.3");
+			assertThatNoException().isThrownBy(() -> check("secret", false).requireSafeMeeting(assignment, null));
+			assertThatNoException().isThrownBy(() -> check(null, true).requireSafeMeeting(assignment, null));
+		}
+	}
+
+	@Test
+	void aNameThatNobodyKnowsIsNoLoopback() {
+		RankAssignment assignment = new RankAssignment(0, 2, 0, 1, "no-such-host.invalid", 29500);
+		assertThatExceptionOfType(ConfigurationException.class)
+			.isThrownBy(() -> this.closed.requireSafeMeeting(assignment, null));
+	}
+
+	@Test
+	void whereRankZeroListensCountsMoreThanWhereTheOthersCall() {
+		RankAssignment local = RankAssignment.onOneHost(0, 2, 29500);
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeMeeting(local, null));
+		assertThatExceptionOfType(ConfigurationException.class)
+			.isThrownBy(() -> this.closed.requireSafeMeeting(local, "0.0.0.0"));
+	}
+
+	@Test
+	void aRankAloneMeetsNobody() {
+		RankAssignment alone = new RankAssignment(0, 1, 0, 1, "10.1.2.3", 29500);
+		assertThatNoException().isThrownBy(() -> this.closed.requireSafeMeeting(alone, null));
+	}
+
+	private static ExposureCheck check(@Nullable String token, boolean anonymous) {
+		SecurityProperties properties = new SecurityProperties(token, null, anonymous);
+		return new ExposureCheck(SharedToken.of(properties), properties);
+	}
+
+}

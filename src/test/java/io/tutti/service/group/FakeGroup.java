@@ -1,0 +1,125 @@
+package io.tutti.service.group;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.PeerStatus;
+
+/**
+ * A group with no other process behind it, which does what a test says.
+ */
+public final class FakeGroup implements JoinedGroup, ControlPlane {
+
+	private final FailureLatch latch = new FailureLatch();
+
+	private final ProcessGroup world;
+
+	private final List<PeerStatus> peers = new ArrayList<>();
+
+	private final List<Consumer<String>> drains = new ArrayList<>();
+
+	private final AtomicInteger closings = new AtomicInteger();
+
+	private volatile BiFunction<String, Duration, BarrierOutcome> barriers = (label, timeout) -> {
+		throw new AssertionError("no barrier was expected");
+	};
+
+	public FakeGroup(int rank, int worldSize, long generation) {
+		this.world = new ProcessGroup(GroupIdentity.world(rank, worldSize, generation), new IdleBackend(), this.latch,
+				this, Timeouts.DEFAULTS);
+	}
+
+	/** What a barrier answers from now on. */
+	public void onBarrier(BiFunction<String, Duration, BarrierOutcome> answer) {
+		this.barriers = answer;
+	}
+
+	public void addPeer(PeerStatus peer) {
+		this.peers.add(peer);
+	}
+
+	public void fail(Failure failure) {
+		this.latch.trip(failure);
+	}
+
+	public int closings() {
+		return this.closings.get();
+	}
+
+	@Override
+	public ProcessGroup world() {
+		return this.world;
+	}
+
+	@Override
+	public ControlPlane control() {
+		return this;
+	}
+
+	@Override
+	public void onDrain(Consumer<String> listener) {
+		this.drains.add(listener);
+	}
+
+	@Override
+	public BarrierOutcome barrier(String label, Duration timeout) {
+		return this.barriers.apply(label, timeout);
+	}
+
+	@Override
+	public void requestDrain(String reason) {
+		this.drains.forEach((drain) -> drain.accept(reason));
+	}
+
+	@Override
+	public List<PeerStatus> peers() {
+		return List.copyOf(this.peers);
+	}
+
+	@Override
+	public void report(Failure failure) {
+		fail(failure);
+	}
+
+	@Override
+	public void close() {
+		this.closings.incrementAndGet();
+		this.world.close();
+	}
+
+	private static final class IdleBackend implements Backend {
+
+		@Override
+		public String name() {
+			return "tcp";
+		}
+
+		@Override
+		public void run(Call call) {
+			throw new AssertionError("no collective was expected");
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}

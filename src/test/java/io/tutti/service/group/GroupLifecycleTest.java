@@ -1,0 +1,120 @@
+package io.tutti.service.group;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.rendezvous.RendezvousException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(20)
+class GroupLifecycleTest {
+
+	private static final Failure RANK_2_LOST = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2),
+			"its connection closed");
+
+	private final FakeMeeting meeting = new FakeMeeting();
+
+	private final FakeGroup group = new FakeGroup(1, 3, 4);
+
+	private final GroupLifecycle lifecycle = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500),
+			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+
+	@Test
+	void joiningHasAThreadOfItsOwnThatNamesTheRank() throws Exception {
+		this.lifecycle.start();
+		Thread thread = this.meeting.waiting().get(10, TimeUnit.SECONDS);
+		assertThat(thread.getName()).isEqualTo("tutti-r1-rendezvous");
+		assertThat(thread.isDaemon()).isTrue();
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.FORMING);
+		this.lifecycle.stop();
+	}
+
+	@Test
+	void aGroupIsReadyOnceItHasFormed() throws Exception {
+		this.lifecycle.start();
+		assertThatExceptionOfType(GroupUnavailableException.class).isThrownBy(this.lifecycle::ready)
+			.satisfies((ex) -> assertThat(ex.status().state()).isEqualTo(GroupState.FORMING));
+		form();
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
+		assertThat(this.lifecycle.ready()).isSameAs(this.group);
+	}
+
+	@Test
+	void aBrokenGroupSaysWhatBrokeItAndCanStillBeLookedAt() throws Exception {
+		this.lifecycle.start();
+		form();
+		this.meeting.broken(RANK_2_LOST);
+		assertThat(this.lifecycle.broken().get(10, TimeUnit.SECONDS)).isEqualTo(RANK_2_LOST);
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.BROKEN);
+		assertThat(this.lifecycle.status().problem()).contains("rank 2 lost");
+		assertThat(this.lifecycle.joined()).isSameAs(this.group);
+		assertThatExceptionOfType(GroupUnavailableException.class).isThrownBy(this.lifecycle::ready);
+	}
+
+	@Test
+	void theFailureOfAnotherGroupIsNone() throws Exception {
+		this.lifecycle.start();
+		form();
+		new BreakListener(CollectiveListener.NONE, this.lifecycle.broken())
+			.broken(Failure.outside(Failure.Kind.TIMEOUT, "half", List.of(2), "late"));
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.READY);
+		assertThat(this.lifecycle.broken()).isNotDone();
+	}
+
+	@Test
+	void aMeetingThatFailsIsToldToWhoeverWaits() {
+		this.lifecycle.start();
+		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
+				List.of(), null);
+		this.meeting.failed(refused);
+		assertThat(this.lifecycle.formed()).failsWithin(java.time.Duration.ofSeconds(10))
+			.withThrowableThat()
+			.withCause(refused);
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.BROKEN);
+		assertThat(this.lifecycle.status().problem()).contains("wrong token");
+	}
+
+	@Test
+	void stoppingLeavesTheGroupOnce() throws Exception {
+		this.lifecycle.start();
+		form();
+		this.lifecycle.stop();
+		this.lifecycle.stop();
+		assertThat(this.group.closings()).isEqualTo(1);
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.CLOSED);
+		assertThat(this.lifecycle.isRunning()).isFalse();
+	}
+
+	@Test
+	void stoppingWhileTheRanksMeetEndsTheMeeting() throws Exception {
+		this.lifecycle.start();
+		Thread thread = this.meeting.waiting().get(10, TimeUnit.SECONDS);
+		this.lifecycle.stop();
+		thread.join(10_000);
+		assertThat(thread.isAlive()).isFalse();
+		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.CLOSED);
+	}
+
+	@Test
+	void requestsAreRefusedBeforeTheGroupIsLeftAndThePortIsClosedAfterIt() {
+		assertThat(this.lifecycle.getPhase()).isLessThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE)
+			.isGreaterThan(WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE);
+	}
+
+	private void form() throws Exception {
+		this.meeting.met(this.group);
+		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
+	}
+
+}

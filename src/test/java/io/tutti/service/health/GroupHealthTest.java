@@ -1,0 +1,99 @@
+package io.tutti.service.health;
+
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.Failure;
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.FakeGroup;
+import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.GroupLifecycle;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Primary;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.test.annotation.DirtiesContext;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+@SpringBootTest(classes = { TuttiApplication.class, GroupHealthTest.Meeting.class },
+		properties = { "tutti.rank=0", "tutti.world-size=3" })
+@AutoConfigureMockMvc
+@DirtiesContext
+class GroupHealthTest {
+
+	@Autowired
+	private MockMvcTester http;
+
+	@Autowired
+	private FakeMeeting meeting;
+
+	@Autowired
+	private GroupLifecycle lifecycle;
+
+	@Test
+	void readinessFollowsTheGroupAndLivenessDoesNot() throws Exception {
+		assertReadiness(HttpStatus.SERVICE_UNAVAILABLE, "FORMING");
+		assertUnavailable("urn:tutti:problem:group-not-formed", "FORMING");
+		assertThat(this.http.get().uri("/api/v1/group/peers")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
+		assertAlive();
+
+		this.meeting.met(new FakeGroup(0, 3, 0));
+		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
+		assertReadiness(HttpStatus.OK, "READY");
+		assertAlive();
+
+		this.meeting
+			.broken(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed"));
+		assertReadiness(HttpStatus.SERVICE_UNAVAILABLE, "BROKEN");
+		assertThat(this.http.get().uri("/actuator/health/readiness")).bodyJson().isLenientlyEqualTo("""
+				{"components":{"group":{"details":{"lostRanks":[2]}}}}""");
+		assertThat(this.http.get().uri("/api/v1/group")).hasStatusOk().bodyJson().isLenientlyEqualTo("""
+				{"state":"BROKEN","lostRanks":[2]}""");
+		assertThat(this.http.get().uri("/api/v1/group/peers")).hasStatusOk();
+		assertUnavailable("urn:tutti:problem:peer-lost", "BROKEN");
+		assertAlive();
+	}
+
+	private void assertReadiness(HttpStatus status, String state) {
+		assertThat(this.http.get().uri("/actuator/health/readiness")).hasStatus(status)
+			.bodyJson()
+			.extractingPath("$.components.group.details.state")
+			.isEqualTo(state);
+	}
+
+	private void assertAlive() {
+		assertThat(this.http.get().uri("/actuator/health/liveness")).hasStatusOk();
+	}
+
+	private void assertUnavailable(String type, String state) {
+		assertThat(this.http.post()
+			.uri("/api/v1/barrier")
+			.contentType(MediaType.APPLICATION_JSON)
+			.content("{\"label\":\"x\"}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyJson()
+			.isLenientlyEqualTo("{\"type\":\"" + type + "\",\"state\":\"" + state + "\",\"rank\":0,\"worldSize\":3}");
+	}
+
+	@TestConfiguration
+	static class Meeting {
+
+		@Bean
+		@Primary
+		FakeMeeting fakeMeeting() {
+			return new FakeMeeting();
+		}
+
+	}
+
+}

@@ -1,0 +1,56 @@
+package io.tutti.training;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(30)
+class AtomicFileTest {
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void aFileIsMadeAndReplaced() throws IOException {
+		Path file = this.directory.resolve("file");
+		AtomicFile.write(file, new byte[] { 1, 2, 3 });
+		AtomicFile.write(file, new byte[] { 4 });
+		assertThat(file).hasBinaryContent(new byte[] { 4 });
+		assertThat(this.directory.toFile().list()).containsExactly("file");
+	}
+
+	@Test
+	void aFailureLeavesTheFileAsItWas() throws IOException {
+		Path file = Files.writeString(this.directory.resolve("file"), "before");
+		Files.createDirectories(this.directory.resolve("file.tmp/in the way"));
+		assertThatExceptionOfType(IOException.class).isThrownBy(() -> AtomicFile.write(file, new byte[] { 1 }));
+		assertThat(file).hasContent("before");
+	}
+
+	@Test
+	void aLeftoverOfAKilledRunIsOverwritten() throws IOException {
+		Files.writeString(this.directory.resolve("file.tmp"), "half a file, and longer");
+		Path file = this.directory.resolve("file");
+		AtomicFile.write(file, new byte[] { 1 });
+		assertThat(file).hasBinaryContent(new byte[] { 1 });
+		assertThat(this.directory.toFile().list()).containsExactly("file");
+	}
+
+	@Test
+	void aLinkIsWrittenThroughAndStays() throws IOException {
+		Path target = Files.writeString(this.directory.resolve("target"), "before");
+		Path link = Files.createSymbolicLink(this.directory.resolve("link"), target);
+		AtomicFile.write(link, "after".getBytes(StandardCharsets.UTF_8));
+		assertThat(link).isSymbolicLink();
+		assertThat(target).hasContent("after");
+	}
+
+}

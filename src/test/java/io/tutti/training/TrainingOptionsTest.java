@@ -1,0 +1,45 @@
+package io.tutti.training;
+
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+@Timeout(10)
+class TrainingOptionsTest {
+
+	@Test
+	void theDefaultsAreTheDigitsWithoutCheckpoint() {
+		TrainingOptions defaults = TrainingOptions.defaults();
+		assertThat(defaults.data()).isNull();
+		assertThat(defaults.checkpointDirectory()).isNull();
+		assertThat(defaults.epochs()).isEqualTo(TrainingOptions.DEFAULT_EPOCHS);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0, 32, 0.05, 1, 0, epochs must be at least 1", "1, 0, 0.05, 1, 0, global batch must be at least 1",
+			"1, 32, 0, 1, 0, learning rate must be a finite number above 0",
+			"1, 32, NaN, 1, 0, learning rate must be a finite number above 0",
+			"1, 32, Infinity, 1, 0, learning rate must be a finite number above 0",
+			"1, 32, 0.05, 0, 0, threads must be at least 1", "1, 32, 0.05, 1, -1, steps between checkpoints" })
+	void aValueOutOfRangeIsNamedWithItsRange(int epochs, int globalBatch, double learningRate, int threads,
+			int checkpointEvery, String message) {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new TrainingOptions(epochs, globalBatch, learningRate, 1, threads, null, Path.of("."),
+					checkpointEvery, null))
+			.withMessageContaining(message);
+	}
+
+	@Test
+	void stepsBetweenCheckpointsNeedADirectory() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new TrainingOptions(1, 32, 0.05, 1, 1, null, null, 5, null))
+			.withMessageContaining("needs a checkpoint directory");
+	}
+
+}
