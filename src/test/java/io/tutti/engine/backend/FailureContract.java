@@ -45,6 +45,9 @@ abstract class FailureContract {
 
 	private static final int COUNT = 50_000;
 
+	/** The lost rank itself, which this JVM cannot really end, soon gives up. */
+	private static final Timeouts IMPATIENT = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(500), LIMIT);
+
 	abstract MortalWorld world(int worldSize, Timeouts timeouts) throws Exception;
 
 	private static void call(ProcessGroup group, Collective collective, Duration timeout) {
@@ -136,7 +139,7 @@ abstract class FailureContract {
 	@ParameterizedTest
 	@EnumSource
 	void aLostRankFailsEveryCollectiveAlsoInTheMiddleOfIt(Collective collective) throws Exception {
-		try (MortalWorld world = world(WORLD_SIZE, Timeouts.DEFAULTS)) {
+		try (MortalWorld world = world(WORLD_SIZE, IMPATIENT)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
 				while (true) {

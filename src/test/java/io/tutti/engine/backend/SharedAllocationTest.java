@@ -28,7 +28,7 @@ class SharedAllocationTest {
 			for (Map<String, Long> allocated : byRank) {
 				assertThat(allocated).allSatisfy(
 						(name, bytes) -> assertThat(bytes).as("bytes that %ss of %s elements allocated", name, count)
-							.isLessThan(AllocationTest.TOLERANCE));
+							.isZero());
 			}
 		}
 	}

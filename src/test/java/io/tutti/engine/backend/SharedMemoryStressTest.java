@@ -26,16 +26,20 @@ class SharedMemoryStressTest {
 
 	private static final int CALLS = 20_000;
 
-	/** Sizes in elements: in the post's line, in a slot, over the stage. */
-	private static final int[] COUNTS = { 1, 2, 3, 60, 512, 2000, 9000 };
+	/**
+	 * Sizes in elements: in the post's line, in a slot, over the stage, several times
+	 * round it.
+	 */
+	private static final int[] COUNTS = { 1, 2, 3, 60, 512, 2000, 9000, 400_000 };
 
-	private static final int MAX_COUNT = 9000;
+	private static final int MAX_COUNT = COUNTS[COUNTS.length - 1];
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 5 })
 	void noOperandIsOverwrittenTooEarlyOrReadTooSoon(int worldSize) throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
-		try (SharedWorld world = new SharedWorld(worldSize, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE)) {
+		try (SharedWorld world = new SharedWorld(worldSize, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(10)),
+				SharedWorld.Ways.IN_PLACE)) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
 				callAtRandom(world.group(rank), seed);
 				return null;
@@ -53,7 +57,9 @@ class SharedMemoryStressTest {
 			MemorySegment send = arena.allocate(8L * MAX_COUNT * group.worldSize(), 64);
 			MemorySegment receive = arena.allocate(8L * MAX_COUNT * group.worldSize(), 64);
 			for (int call = 0; call < CALLS; call++) {
-				int count = COUNTS[Math.min(common.nextInt(COUNTS.length), common.nextInt(COUNTS.length))];
+				int size = Math.min(common.nextInt(COUNTS.length),
+						Math.min(common.nextInt(COUNTS.length), common.nextInt(COUNTS.length)));
+				int count = COUNTS[size];
 				call(group, call, common.nextInt(6), common.nextInt(group.worldSize()), count, send, receive);
 				if (pace.nextInt(16) == 0) {
 					Thread.yield();

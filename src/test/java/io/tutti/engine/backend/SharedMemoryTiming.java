@@ -15,8 +15,10 @@ import io.tutti.engine.transport.shm.SocketExchange;
 /**
  * Times collectives between processes that share memory: not a test. Calls back to back;
  * one sample is a batch of calls; each rank takes its median and the slowest rank's is
- * printed. Start rank 0 pinned, {@code taskset -c 0 java … SharedMemoryTiming N
- * [collective] [bytes …]}; it starts the others.
+ * printed. With {@code +rewrite} each rank rewrites its buffer before each call, which is
+ * not timed; with {@code +engine} buffers are the engine's. Start rank 0 pinned,
+ * {@code taskset -c 0 java … SharedMemoryTiming start N all-reduce[+rewrite][+engine]
+ * bytes …}; it starts the others.
  */
 final class SharedMemoryTiming {
 
@@ -28,10 +30,10 @@ final class SharedMemoryTiming {
 
 	private final MemorySegment other;
 
-	private SharedMemoryTiming(ProcessGroup group, long maxBytes, Arena arena) {
+	private SharedMemoryTiming(ProcessGroup group, long maxBytes, boolean engine, Arena arena) {
 		this.group = group;
-		this.buffer = arena.allocate(maxBytes, 4096);
-		this.other = arena.allocate(Math.max(64, maxBytes), 4096);
+		this.buffer = engine ? group.allocate(maxBytes) : arena.allocate(maxBytes, 4096);
+		this.other = engine ? group.allocate(Math.max(64, maxBytes)) : arena.allocate(Math.max(64, maxBytes), 4096);
 	}
 
 	public static void main(String[] arguments) throws Exception {
@@ -62,7 +64,8 @@ final class SharedMemoryTiming {
 		String collective = arguments[0];
 		long[] sizes = Arrays.stream(arguments).skip(1).mapToLong(Long::parseLong).toArray();
 		try (Arena arena = Arena.ofShared(); ProcessGroup group = SharedRank.group(rank, worldSize, exchange)) {
-			SharedMemoryTiming timing = new SharedMemoryTiming(group, Arrays.stream(sizes).max().orElse(64), arena);
+			SharedMemoryTiming timing = new SharedMemoryTiming(group, Arrays.stream(sizes).max().orElse(64),
+					arguments[0].contains("+engine"), arena);
 			for (long bytes : sizes) {
 				timing.check(bytes);
 				timing.measure(collective, bytes);
@@ -88,7 +91,8 @@ final class SharedMemoryTiming {
 
 	private void measure(String collective, long bytes) {
 		MemorySegment tensor = this.buffer.asSlice(0, bytes);
-		int batch = (bytes < 65536) ? 16 : 1;
+		boolean rewrite = collective.contains("+rewrite");
+		int batch = (bytes < 65536 && !rewrite) ? 16 : 1;
 		long warmUntil = System.nanoTime() + BUDGET_NANOS;
 		long warmed = 0;
 		MemorySegment stop = this.other.asSlice(0, 4);
@@ -106,6 +110,10 @@ final class SharedMemoryTiming {
 		this.group.allReduce(stop, DataType.INT32, ReduceOp.MAX);
 		long[] samples = new long[stop.get(ValueLayout.JAVA_INT, 0)];
 		for (int s = 0; s < samples.length; s++) {
+			if (rewrite) {
+				tensor.fill((byte) s);
+				this.group.barrier();
+			}
 			long start = System.nanoTime();
 			for (int i = 0; i < batch; i++) {
 				call(collective, tensor, i);
@@ -130,12 +138,20 @@ final class SharedMemoryTiming {
 		}
 	}
 
-	private void call(String collective, MemorySegment tensor, int iteration) {
+	private void call(String name, MemorySegment tensor, int iteration) {
+		int plus = name.indexOf('+');
+		String collective = (plus < 0) ? name : name.substring(0, plus);
+		int ranks = this.group.worldSize();
+		MemorySegment part = this.other.asSlice(0, tensor.byteSize() / ranks);
 		switch (collective) {
 			case "all-reduce" -> this.group.allReduce(tensor, DataType.FLOAT32, ReduceOp.SUM);
 			case "broadcast" -> this.group.broadcast(tensor, DataType.FLOAT32, iteration % this.group.worldSize());
-			case "all-gather" -> this.group.allGather(this.other.asSlice(0, tensor.byteSize() / this.group.worldSize()),
-					tensor, DataType.FLOAT32);
+			case "all-gather" -> this.group.allGather(part, tensor, DataType.FLOAT32);
+			case "reduce-scatter" -> this.group.reduceScatter(tensor, part, DataType.FLOAT32, ReduceOp.SUM);
+			case "all-to-all" ->
+				this.group.allToAll(tensor, this.other.asSlice(0, tensor.byteSize()), DataType.FLOAT32);
+			case "reduce" ->
+				this.group.reduce(tensor, this.other.asSlice(0, tensor.byteSize()), DataType.FLOAT32, ReduceOp.SUM, 0);
 			case "barrier" -> this.group.barrier();
 			default -> throw new IllegalArgumentException("no such collective: " + collective);
 		}

@@ -80,6 +80,7 @@ final class SharedBroadcast implements Algorithm {
 		this.transport.moved();
 		NativeMemory.copy(source, this.stage.slot(this.rank, chunk), bytes);
 		this.stage.put(chunk);
+		this.stage.taken(chunk);
 	}
 
 	private void take(int root, long chunk, long target, long bytes) {
