@@ -31,12 +31,9 @@ class AllocationTest {
 
 	private static final int CALLS = 1000;
 
-<<<<<<< HEAD
 	/** The collectors may round up a thread's share at a hand-over; a call may not. */
 	static final long TOLERANCE = CALLS / 2;
 
-=======
->>>>>>> shm
 	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
 	private static Map<String, Runnable> calls(ProcessGroup group, Arena arena, int count) {
