@@ -1,5 +1,6 @@
 package io.tutti.benchmark;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
@@ -7,6 +8,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs a benchmark on one rank; every rank of the group must run the same.
@@ -30,15 +32,17 @@ public final class CollectiveBenchmark {
 	private static final int TRIAL_SAMPLES = 3;
 
 	/**
-	 * Calls before the trial of a small size: enough for the compiler to have finished.
+	 * The first size of a collective waits for the compiler, which needs a core itself.
 	 */
-	private static final int WARM_UP_CALLS = 20_000;
+	private static final long FIRST_WARM_UP_NANOS = 2_000_000_000L;
 
 	private static final long WARM_UP_NANOS = 200_000_000;
 
 	private final ProcessGroup group;
 
 	private final BenchmarkOptions options;
+
+	private @Nullable Collective warm;
 
 	public CollectiveBenchmark(ProcessGroup group, BenchmarkOptions options) {
 		this.group = group;
@@ -84,23 +88,29 @@ public final class CollectiveBenchmark {
 
 	/** Warms up, then lets rank 0 say how many samples fill the time. */
 	private int plan(Workload workload, int batch) {
+		warmUp(workload, batch);
 		long start = System.nanoTime();
-		int warm = (workload.bytes() < SMALL_BYTES) ? WARM_UP_CALLS : 1;
-		long[] goOn = { 1 };
-		for (int calls = 0; calls < warm && goOn[0] == 1; calls += batch) {
-			call(workload, batch);
-			goOn[0] = (System.nanoTime() - start < WARM_UP_NANOS) ? 1 : 0;
-			this.group.broadcast(java.lang.foreign.MemorySegment.ofArray(goOn), DataType.INT64, 0);
-		}
-		start = System.nanoTime();
 		for (int i = 0; i < TRIAL_SAMPLES; i++) {
 			call(workload, batch);
 		}
 		double estimate = Math.max(1, (System.nanoTime() - start) / (double) TRIAL_SAMPLES);
 		long[] samples = { (this.options.iterations() > 0) ? this.options.iterations()
 				: Math.clamp((long) (this.options.budget().toNanos() / estimate), MIN_SAMPLES, MAX_SAMPLES) };
-		this.group.broadcast(java.lang.foreign.MemorySegment.ofArray(samples), DataType.INT64, 0);
+		this.group.broadcast(MemorySegment.ofArray(samples), DataType.INT64, 0);
 		return (int) samples[0];
+	}
+
+	private void warmUp(Workload workload, int batch) {
+		long limit = (workload.collective() != this.warm) ? FIRST_WARM_UP_NANOS
+				: (workload.bytes() < SMALL_BYTES) ? WARM_UP_NANOS : 0;
+		this.warm = workload.collective();
+		long start = System.nanoTime();
+		long[] goOn = { 1 };
+		while (goOn[0] == 1) {
+			call(workload, batch);
+			goOn[0] = (System.nanoTime() - start < limit) ? 1 : 0;
+			this.group.broadcast(MemorySegment.ofArray(goOn), DataType.INT64, 0);
+		}
 	}
 
 	private double[] sample(Workload workload, int batch, int samples) {

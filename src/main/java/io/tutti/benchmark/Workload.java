@@ -63,6 +63,11 @@ final class Workload {
 		};
 	}
 
+	/** What is called. */
+	Collective collective() {
+		return this.collective;
+	}
+
 	/** Bytes of the full buffer, after rounding to whole elements for every rank. */
 	long bytes() {
 		return this.count * this.type.bytes();
