@@ -82,6 +82,7 @@ public final class CallBoard {
 
 	/** Begins the next round: waits until this rank's slot is free. */
 	void begin() {
+		this.history = this.nextHistory;
 		this.round++;
 		long left = this.round - HostLayout.SLOTS + 1;
 		for (int rank = 0; rank < this.ranks; rank++) {
@@ -113,7 +114,6 @@ public final class CallBoard {
 	public void post(long address, long bytes) {
 		long slot = slot(this.self, this.round);
 		Fingerprint.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET);
-		this.history = this.nextHistory;
 		NativeMemory.putLong(slot + HISTORY_OFFSET, this.history);
 		if (bytes > 0) {
 			NativeMemory.copy(address, slot + offset(bytes), bytes);
