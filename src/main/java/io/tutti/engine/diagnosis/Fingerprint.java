@@ -35,6 +35,14 @@ public final class Fingerprint {
 		NativeMemory.putLong(address + 24, (long) MARK << 32 | call.countsDigest() & 0xffff_ffffL);
 	}
 
+	/** Copies a fingerprint from one place in native memory to another. */
+	public static void copy(long source, long target) {
+		NativeMemory.putLong(target, NativeMemory.getLong(source));
+		NativeMemory.putLong(target + 8, NativeMemory.getLong(source + 8));
+		NativeMemory.putLong(target + 16, NativeMemory.getLong(source + 16));
+		NativeMemory.putLong(target + 24, NativeMemory.getLong(source + 24));
+	}
+
 	/** Whether two fingerprints in native memory are the same. */
 	public static boolean same(long left, long right) {
 		return NativeMemory.getLong(left) == NativeMemory.getLong(right)

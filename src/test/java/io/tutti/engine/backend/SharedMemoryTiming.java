@@ -17,7 +17,7 @@ import io.tutti.engine.transport.shm.SocketExchange;
  * one sample is a batch of calls; each rank takes its median and the slowest rank's is
  * printed. With {@code +rewrite} each rank rewrites its buffer before each call, which is
  * not timed; with {@code +engine} buffers are the engine's. Start rank 0 pinned,
- * {@code taskset -c 0 java … SharedMemoryTiming start N all-reduce[+rewrite][+engine]
+ * {@code taskset -c 0 java … SharedMemoryTiming start N all-reduce[+rewrite][+engine],…
  * bytes …}; it starts the others.
  */
 final class SharedMemoryTiming {
@@ -61,14 +61,16 @@ final class SharedMemoryTiming {
 	}
 
 	private static void run(int rank, int worldSize, SocketExchange exchange, String[] arguments) throws Exception {
-		String collective = arguments[0];
+		String[] collectives = arguments[0].split(",");
 		long[] sizes = Arrays.stream(arguments).skip(1).mapToLong(Long::parseLong).toArray();
 		try (Arena arena = Arena.ofShared(); ProcessGroup group = SharedRank.group(rank, worldSize, exchange)) {
 			SharedMemoryTiming timing = new SharedMemoryTiming(group, Arrays.stream(sizes).max().orElse(64),
 					arguments[0].contains("+engine"), arena);
 			for (long bytes : sizes) {
 				timing.check(bytes);
-				timing.measure(collective, bytes);
+				for (String collective : collectives) {
+					timing.measure(collective, bytes);
+				}
 			}
 			group.barrier();
 		}

@@ -31,8 +31,6 @@ public final class CallBoard {
 	/** Operands up to this size share the fingerprint's line. */
 	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
 
-	private final HostMemory memory;
-
 	private final CallFrame frame;
 
 	private final Doorbell doorbell;
@@ -42,6 +40,11 @@ public final class CallBoard {
 	private final int ranks;
 
 	private final int self;
+
+	private final long capacity;
+
+	/** Addresses of all slots, by rank and round. */
+	private final long[] slots;
 
 	/** The latest round that each rank is known to have entered. */
 	private final long[] entered;
@@ -54,8 +57,11 @@ public final class CallBoard {
 	/** Of the rounds before this one. */
 	private long history;
 
+	/** With this one; computed while the others are on their way. */
+	private long nextHistory;
+
 	CallBoard(HostMemory memory, CallFrame frame, Doorbell doorbell, Patience patience) {
-		this.memory = memory;
+		this.capacity = memory.layout().slotOperandBytes();
 		this.frame = frame;
 		this.doorbell = doorbell;
 		this.patience = patience;
@@ -63,19 +69,20 @@ public final class CallBoard {
 		this.self = memory.self();
 		this.entered = new long[this.ranks];
 		this.agreed = new long[this.ranks];
+		this.slots = new long[this.ranks * HostLayout.SLOTS];
+		for (int i = 0; i < this.slots.length; i++) {
+			this.slots[i] = memory.slot(i / HostLayout.SLOTS, i % HostLayout.SLOTS);
+		}
 	}
 
 	/** Largest operand that can be posted, in bytes. */
 	public long capacity() {
-		return this.memory.layout().slotOperandBytes();
+		return this.capacity;
 	}
 
 	/** Begins the next round: waits until this rank's slot is free. */
 	void begin() {
-		if (this.round > 0) {
-			long fingerprint = this.memory.slot(this.self, this.round) + FINGERPRINT_OFFSET;
-			this.history = Fingerprint.hash(fingerprint, this.history);
-		}
+		this.history = this.nextHistory;
 		this.round++;
 		long left = this.round - HostLayout.SLOTS + 1;
 		for (int rank = 0; rank < this.ranks; rank++) {
@@ -88,7 +95,7 @@ public final class CallBoard {
 	private void awaitEntered(int rank, long wanted) {
 		while (true) {
 			for (long candidate = this.round - 1; candidate >= wanted; candidate--) {
-				if (SharedWords.acquire(this.memory.slot(rank, candidate)) == candidate) {
+				if (SharedWords.acquire(slot(rank, candidate)) == candidate) {
 					this.entered[rank] = candidate;
 					this.patience.moved();
 					return;
@@ -105,14 +112,15 @@ public final class CallBoard {
 
 	/** Posts the call with its operand, which is copied. */
 	public void post(long address, long bytes) {
-		long slot = this.memory.slot(this.self, this.round);
-		NativeMemory.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET, Fingerprint.BYTES);
+		long slot = slot(this.self, this.round);
+		Fingerprint.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET);
 		NativeMemory.putLong(slot + HISTORY_OFFSET, this.history);
 		if (bytes > 0) {
 			NativeMemory.copy(address, slot + offset(bytes), bytes);
 		}
 		SharedWords.release(slot, this.round);
 		this.doorbell.ringAll();
+		this.nextHistory = Fingerprint.hash(slot + FINGERPRINT_OFFSET, this.history);
 	}
 
 	/**
@@ -124,7 +132,7 @@ public final class CallBoard {
 		if (this.agreed[rank] == this.round || rank == this.self) {
 			return true;
 		}
-		long slot = this.memory.slot(rank, this.round);
+		long slot = slot(rank, this.round);
 		if (SharedWords.acquire(slot) != this.round) {
 			return false;
 		}
@@ -142,8 +150,8 @@ public final class CallBoard {
 	/** Finds the first call that differed, unless its slot has been written again. */
 	private CollectiveException earlierMismatch(int rank) {
 		for (long earlier = Math.max(1, this.round - HostLayout.SLOTS + 1); earlier < this.round; earlier++) {
-			long ours = this.memory.slot(this.self, earlier) + FINGERPRINT_OFFSET;
-			long theirs = this.memory.slot(rank, earlier);
+			long ours = slot(this.self, earlier) + FINGERPRINT_OFFSET;
+			long theirs = slot(rank, earlier);
 			if (SharedWords.acquire(theirs) == earlier && !Fingerprint.same(ours, theirs + FINGERPRINT_OFFSET)) {
 				return this.frame.mismatch(rank, ours, theirs + FINGERPRINT_OFFSET);
 			}
@@ -170,7 +178,11 @@ public final class CallBoard {
 
 	/** Where an operand of that size lies that a rank which has arrived posted. */
 	public long operand(int rank, long bytes) {
-		return this.memory.slot(rank, this.round) + offset(bytes);
+		return slot(rank, this.round) + offset(bytes);
+	}
+
+	private long slot(int rank, long round) {
+		return this.slots[rank * HostLayout.SLOTS + (int) (round & HostLayout.SLOTS - 1)];
 	}
 
 	private static long offset(long bytes) {

@@ -24,6 +24,9 @@ final class Doorbell {
 
 	private final long ownSleeping;
 
+	/** Where each rank says whether it sleeps. */
+	private final long[] sleeping;
+
 	private final @Nullable Futex futex;
 
 	private boolean armed;
@@ -34,7 +37,11 @@ final class Doorbell {
 		this.memory = memory;
 		this.futex = futex;
 		this.ownBell = bell(memory.self());
-		this.ownSleeping = sleeping(memory.self());
+		this.ownSleeping = memory.line(memory.self(), Line.SLEEPING);
+		this.sleeping = new long[memory.ranks()];
+		for (int rank = 0; rank < this.sleeping.length; rank++) {
+			this.sleeping[rank] = memory.line(rank, Line.SLEEPING);
+		}
 	}
 
 	/**
@@ -67,14 +74,14 @@ final class Doorbell {
 
 	/** Wakes a rank, if it sleeps, to see what was published. */
 	void ring(int rank) {
-		if (SharedWords.glance(sleeping(rank)) != 0) {
+		if (SharedWords.glance(this.sleeping[rank]) != 0) {
 			wake(rank);
 		}
 	}
 
 	/** Wakes every other rank that sleeps. */
 	void ringAll() {
-		for (int rank = 0; rank < this.memory.ranks(); rank++) {
+		for (int rank = 0; rank < this.sleeping.length; rank++) {
 			ring(rank);
 		}
 	}
@@ -90,10 +97,6 @@ final class Doorbell {
 			SharedWords.increment(bell(rank));
 			kernel.wake(bell(rank));
 		}
-	}
-
-	private long sleeping(int rank) {
-		return this.memory.line(rank, Line.SLEEPING);
 	}
 
 	private long bell(int rank) {

@@ -12,7 +12,7 @@ record HostLayout(int ranks) {
 	/** What a flag is given to itself. */
 	static final int LINE_BYTES = 128;
 
-	/** Calls whose operands may lie in the slots at once. */
+	/** Calls whose operands may lie in the slots at once; a power of two. */
 	static final int SLOTS = 4;
 
 	/** What stands ahead of a slot's operand: round, fingerprint, room for a tiny one. */

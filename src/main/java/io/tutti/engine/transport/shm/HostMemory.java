@@ -18,11 +18,14 @@ public final class HostMemory implements AutoCloseable {
 
 	private final HostLayout layout;
 
+	private final long start;
+
 	HostMemory(List<Integer> members, int self, SharedSegment segment) {
 		this.members = List.copyOf(members);
 		this.self = self;
 		this.segment = segment;
 		this.layout = new HostLayout(members.size());
+		this.start = segment.address();
 	}
 
 	/** The ranks of the group that share the memory, in order; this one among them. */
@@ -45,19 +48,19 @@ public final class HostMemory implements AutoCloseable {
 	}
 
 	long line(int rank, Line line) {
-		return this.segment.address() + this.layout.line(rank, line);
+		return this.start + this.layout.line(rank, line);
 	}
 
 	long slot(int rank, long round) {
-		return this.segment.address() + this.layout.slot(rank, round);
+		return this.start + this.layout.slot(rank, round);
 	}
 
 	long stage(int rank) {
-		return this.segment.address() + this.layout.stage(rank);
+		return this.start + this.layout.stage(rank);
 	}
 
 	long ring(int from, int to) {
-		return this.segment.address() + this.layout.ring(from, to);
+		return this.start + this.layout.ring(from, to);
 	}
 
 	@Override
