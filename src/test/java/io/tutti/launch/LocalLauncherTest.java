@@ -88,7 +88,7 @@ class LocalLauncherTest {
 	void ranksThatDoNotEndByThemselvesAreTerminated() throws Exception {
 		int code = launcher(program("[ $RANK = 1 ] && exit 3; exec sleep 100"), 4, 0).run();
 		assertThat(code).isEqualTo(3);
-		assertThat(lastErrLine()).startsWith("tutti launch: rank 1 ended with 3; ended the others: ")
+		assertThat(lastErrLine()).startsWith("tutti launch: rank 1 ended with 3; the others ended with: ")
 			.contains("rank 0 143 (SIGTERM)", "rank 2 143 (SIGTERM)", "rank 3 143 (SIGTERM)");
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("ranks 0, 2, 3 did not end within 0.6 s");
 	}
@@ -99,7 +99,7 @@ class LocalLauncherTest {
 		assertThat(code).isEqualTo(137);
 		assertThat(errLines()).singleElement()
 			.asString()
-			.startsWith("tutti launch: rank 1 ended with 137 (SIGKILL); ended the others: ")
+			.startsWith("tutti launch: rank 1 ended with 137 (SIGKILL); the others ended with: ")
 			.contains("rank 0 76", "rank 2 76");
 	}
 
@@ -164,7 +164,7 @@ class LocalLauncherTest {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
 		assertThat(launcher(command, 2, 0).run()).isEqualTo(79);
-		assertThat(lastErrLine()).contains("rank 1 ended with 79; ended the others: rank 0 79");
+		assertThat(lastErrLine()).contains("rank 1 ended with 79; the others ended with: rank 0 79");
 	}
 
 	@Test

@@ -127,8 +127,9 @@ final class BenchCommand implements Callable<Integer> {
 
 	private BenchmarkOptions benchmark() {
 		try {
-			return new BenchmarkOptions(collectives(), bytes(this.minBytes), bytes(this.maxBytes), this.factor,
-					this.iterations, this.warmup, choose("dtype", this.dtype, DataType.values(), DataType::label),
+			DataType type = choose("dtype", this.dtype, DataType.values(), DataType::label);
+			return new BenchmarkOptions(collectives(), Math.max(type.bytes(), bytes(this.minBytes)),
+					bytes(this.maxBytes), this.factor, this.iterations, this.warmup, type,
 					choose("op", this.op, ReduceOp.values(), ReduceOp::label),
 					choose("buffers", this.buffers, BufferKind.values(), BufferKind::label), Duration.ofMillis(150));
 		}

@@ -66,7 +66,7 @@ class LaunchCommandTest {
 	@Test
 	void theExitCodeIsTheFailedRanks() throws Exception {
 		assertThat(exitCode(launch("-n", "2", "sh", "-c", "exit 9"))).isEqualTo(9);
-		assertThat(lines("err")).last().asString().contains("ended with 9; ended the others: rank");
+		assertThat(lines("err")).last().asString().contains("ended with 9; the others ended with: rank");
 	}
 
 	@Test

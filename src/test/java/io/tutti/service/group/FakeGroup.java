@@ -104,7 +104,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 		@Override
 		public String transport() {
-			return "idle";
+			return "tcp";
 		}
 
 		@Override

@@ -69,6 +69,11 @@ class CallBoardTest {
 		}
 
 		@Override
+		public String transport() {
+			return ShmTransport.NAME;
+		}
+
+		@Override
 		public String name() {
 			return "board";
 		}
