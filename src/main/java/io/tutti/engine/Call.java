@@ -4,8 +4,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One collective call as a backend sees it: what to do, on which native memory, by when.
- * Mutable because a group reuses one for all its synchronous calls, so that a call
- * allocates nothing; a backend reads it and keeps no reference after it returns.
+ * Mutable because a group reuses one for all its calls, so that a call allocates nothing;
+ * a backend reads it and keeps no reference after it returns.
  */
 public final class Call {
 

@@ -1,8 +1,7 @@
 /**
  * Data-parallel training on libtorch: every rank holds a replica of the model, computes
  * gradients on its share of each batch, and the engine all-reduces them. Imports the
- * engine's root package only; beside {@code engine.backend.nccl} the only place that may
- * see {@code org.bytedeco}.
+ * engine's root package only; the place that may see {@code org.bytedeco}.
  */
 @NullMarked
 package io.tutti.training;

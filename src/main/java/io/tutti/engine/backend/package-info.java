@@ -1,6 +1,5 @@
 /**
- * The backends and the one place that lists them; puts rendezvous, transport and
- * algorithms together into a group that can be used.
+ * Puts rendezvous, transports and algorithms together into groups that can be used.
  */
 @NullMarked
 package io.tutti.engine.backend;

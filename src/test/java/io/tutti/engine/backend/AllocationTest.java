@@ -13,6 +13,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -30,6 +31,13 @@ class AllocationTest {
 	private static final int WARM_UP_CALLS = 20_000;
 
 	private static final int CALLS = 1000;
+
+	private static final int ROUNDS = 20;
+
+	/**
+	 * Vectors are objects until they are compiled, and on a busy machine that takes long.
+	 */
+	private static final Duration COMPILING = Duration.ofSeconds(20);
 
 	/** The collectors may round up a thread's share at a hand-over; a call may not. */
 	static final long TOLERANCE = CALLS / 2;
@@ -83,20 +91,30 @@ class AllocationTest {
 	}
 
 	private static Map<String, Long> allocated(ProcessGroup group, int count, Calls calls) {
+		ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, COMPILING);
 		Map<String, Long> allocated = new LinkedHashMap<>();
 		try (Arena arena = Arena.ofConfined()) {
 			calls.of(group, arena, count).forEach((name, call) -> {
 				for (int i = 0; i < WARM_UP_CALLS; i++) {
 					call.run();
 				}
-				long before = THREADS.getCurrentThreadAllocatedBytes();
-				for (int i = 0; i < CALLS; i++) {
-					call.run();
-				}
-				allocated.put(name, THREADS.getCurrentThreadAllocatedBytes() - before);
+				allocated.put(name, leastOf(ROUNDS, call));
 			});
 		}
 		return allocated;
+	}
+
+	/** The compiler may still have something to replace during the first rounds. */
+	private static long leastOf(int rounds, Runnable call) {
+		long least = Long.MAX_VALUE;
+		for (int round = 0; round < rounds; round++) {
+			long before = THREADS.getCurrentThreadAllocatedBytes();
+			for (int i = 0; i < CALLS; i++) {
+				call.run();
+			}
+			least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+		}
+		return least;
 	}
 
 	private interface Calls {
