@@ -63,7 +63,7 @@ class LostRankIT {
 	@Test
 	void aStoppedRankFailsTheOthersAtTheCollectiveDeadlineWhereThatComesFirst() throws Exception {
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "train", "--epochs", "5000",
-				"--tutti.timeout.collective=2s")) {
+				"--tutti.timeout.collective=5s")) {
 			ProcessHandle stopped = launch.rank(1, LIMIT);
 			launch.awaitLine("epoch +1/5000", LIMIT);
 			TuttiProcess.signal(stopped, "STOP");
