@@ -14,6 +14,8 @@ import org.jspecify.annotations.Nullable;
  * address
  * @param advertisedHost host that peers use for this rank's data connections,
  * {@code null} to find out
+ * @param dataAddress address where data connections are accepted, {@code null} for
+ * loopback if the ranks meet there and every address if not
  * @param dataPort port for data connections, 0 for the kernel's choice; the local rank is
  * added to a fixed one
  * @param congestionControl TCP congestion control for connections inside one host, where
@@ -22,12 +24,12 @@ import org.jspecify.annotations.Nullable;
  * @param timeouts how long each kind of wait may take
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
-		@Nullable String bindAddress, @Nullable String advertisedHost, int dataPort, String congestionControl,
-		TransportChoice transport, Timeouts timeouts) {
+		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
+		String congestionControl, TransportChoice transport, Timeouts timeouts) {
 
 	/** The defaults that the documentation names. */
-	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null, 0,
-			"cubic", TransportChoice.AUTO, Timeouts.DEFAULTS);
+	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,
+			null, 0, "cubic", TransportChoice.AUTO, Timeouts.DEFAULTS);
 
 	public EngineSettings {
 		if (dataPort < 0 || dataPort > 65535) {
