@@ -163,7 +163,8 @@ public final class RankControl implements ControlPlane {
 	public void receive(Notice notice) {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
-			case RollCall(long id, String group) -> send(new RollAnswer(id, this.events.lastEntered(group)));
+			case RollCall(long id, String group) ->
+				send(new RollAnswer(id, this.events.lastEntered(group), this.events.members(group)));
 			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
 			case BarrierEnded(long ticket, BarrierOutcome outcome) -> ended(ticket, outcome);
 			case Drain(String reason) -> drain(reason);
@@ -186,7 +187,7 @@ public final class RankControl implements ControlPlane {
 			case Report(Failure failure) -> failed(failure);
 			case AskDrain(String reason) -> drain(reason);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
-			case RollAnswer(long id, long lastEntered) -> {
+			case RollAnswer answer -> {
 			}
 			case Posted(CallPost post) -> {
 			}
