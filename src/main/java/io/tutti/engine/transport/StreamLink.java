@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class StreamLink implements Link {
 
 	/** Bytes that ride along with a fingerprint; more would cost a copy that matters. */
-	private static final int SMALL_BYTES = 8 * 1024;
+	private static final int SMALL_BYTES = 32 * 1024;
 
 	/**
 	 * What a reduction takes in at once: fits the second-level cache beside its result.
@@ -197,7 +197,7 @@ public final class StreamLink implements Link {
 			return 0;
 		}
 		int held = this.inEnd - this.inStart;
-		if (held < wantedBytes && held < SMALL_BYTES / 2) {
+		if (held < wantedBytes && held < 4 * 1024) {
 			if (wantedBytes > this.inCapacity && this.inCapacity < LARGE_BYTES) {
 				grow();
 			}
