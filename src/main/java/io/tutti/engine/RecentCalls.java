@@ -40,8 +40,7 @@ final class RecentCalls {
 		int at = place(call.sequence());
 		this.words[at] = call.sequence();
 		this.words[at + 1] = call.count();
-		this.words[at + 2] = (long) call.root() << 32 | (long) call.collective().ordinal() << 16
-				| (long) call.type().ordinal() << 8 | call.op().ordinal();
+		this.words[at + 2] = call.what();
 		this.words[at + 3] = call.countsDigest();
 		this.last = call.sequence();
 	}

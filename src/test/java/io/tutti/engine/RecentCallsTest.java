@@ -13,8 +13,7 @@ class RecentCallsTest {
 
 	private final RecentCalls recent = new RecentCalls();
 
-	private final Call call = new Call(4, (late) -> {
-	});
+	private final Call call = new Call(4, CallWatch.NOBODY);
 
 	private void enter(long sequence) {
 		this.call.describe(sequence, Collective.REDUCE, sequence * 7, DataType.BFLOAT16, ReduceOp.MAX, 3);
