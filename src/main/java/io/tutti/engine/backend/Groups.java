@@ -108,19 +108,23 @@ final class Groups implements GroupFactory {
 
 	private void requireWhatWasAskedFor(GroupIdentity identity, @Nullable HostMemory memory) {
 		if (memory == null && this.settings.transport() == TransportChoice.SHM && identity.worldSize() > 1) {
-			throw new BackendUnavailableException("the ranks of group " + identity.name()
-					+ " do not all share memory, and tutti.transport.kind=shm allows nothing else; set it to auto");
+			throw new BackendUnavailableException(this.settings.backend(),
+					"the ranks of group " + identity.name()
+							+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
+					"Set tutti.transport.kind to auto");
 		}
 	}
 
 	private Backend backend(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory)
 			throws IOException {
 		if (memory == null) {
-			return new TransportBackend(identity, tcp(identity, latch), ReductionKernels.get());
+			return new TransportBackend(this.settings.backend(), identity, tcp(identity, latch), ReductionKernels.get(),
+					AlgorithmOverrides.NONE);
 		}
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
-		return new SharedMemoryBackend(identity, transport, ReductionKernels.get(), AlgorithmOverrides.NONE);
+		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+				AlgorithmOverrides.NONE);
 	}
 
 	/** Memory that every rank of the group sees, or {@code null}. */
