@@ -46,6 +46,8 @@ public final class Call {
 
 	private long receiveBytes;
 
+	private String algorithm = "";
+
 	Call(int worldSize, CallWatch watch) {
 		this.watch = watch;
 		this.uneven = new UnevenCounts(worldSize);
@@ -93,6 +95,7 @@ public final class Call {
 			this.history = nextHistory();
 		}
 		this.told = false;
+		this.algorithm = "";
 		this.sequence = sequence;
 		this.collective = collective;
 		this.count = count;
@@ -245,6 +248,16 @@ public final class Call {
 	 */
 	public int history() {
 		return this.history;
+	}
+
+	/** A backend says how it carries the call out, in a constant of few. */
+	public void by(String algorithm) {
+		this.algorithm = algorithm;
+	}
+
+	/** How the backend carries the call out; empty before it has said so. */
+	String algorithm() {
+		return this.algorithm;
 	}
 
 	/** By when the whole call must be done. */

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
+import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
@@ -18,9 +19,9 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.Rendezvous;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.meeting.Rendezvous;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
 import org.jspecify.annotations.Nullable;
@@ -49,10 +50,17 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Meets the other ranks and forms the group; returns when every rank has come.
+	 * Meets the other ranks and forms the group on the backend that the settings name;
+	 * returns when every rank has come.
+	 * @throws BackendUnavailableException if that backend cannot be used here
 	 * @throws RendezvousException if the ranks do not meet or this one is refused
 	 */
 	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return Backends.kind(settings).join(assignment, settings, events);
+	}
+
+	/** Meets the other ranks and forms a group of our own algorithms. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a rank joins its group.
  *
- * @param backend name of the backend, such as {@code tcp}
+ * @param backend name of the backend, one of {@link Backends#names()}
  * @param jobId name of the job; ranks of another job are refused
  * @param token shared secret of the job, {@code null} for none; never logged
  * @param generation which forming of the group this is, -1 to accept rank 0's
@@ -26,8 +26,8 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 		TransportChoice transport, Timeouts timeouts) {
 
 	/** The defaults that the documentation names. */
-	public static final EngineSettings DEFAULTS = new EngineSettings("tcp", "default", null, -1, null, null, 0, "cubic",
-			TransportChoice.AUTO, Timeouts.DEFAULTS);
+	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null, 0,
+			"cubic", TransportChoice.AUTO, Timeouts.DEFAULTS);
 
 	public EngineSettings {
 		if (dataPort < 0 || dataPort > 65535) {

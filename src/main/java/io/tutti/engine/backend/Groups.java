@@ -114,14 +114,17 @@ final class Groups implements GroupFactory {
 	}
 
 	private Backend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
-		return new TransportBackend(identity, new TcpTransport(identity, latch, this.membership.roster(), this.listener,
-				this.membership.sessionKey(), this.tcp, this.events), ReductionKernels.get());
+		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
+				this.membership.sessionKey(), this.tcp, this.events);
+		return new TransportBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+				AlgorithmOverrides.NONE);
 	}
 
 	private Backend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
-		return new SharedMemoryBackend(identity, transport, ReductionKernels.get(), AlgorithmOverrides.NONE);
+		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+				AlgorithmOverrides.NONE);
 	}
 
 	/** Finds out who shares memory with whom, in a group of its own. */
@@ -181,8 +184,10 @@ final class Groups implements GroupFactory {
 			if (memory != null) {
 				memory.close();
 			}
-			throw new BackendUnavailableException("the ranks of group " + identity.name()
-					+ " do not all share memory, and tutti.transport.kind=shm allows nothing else; set it to auto");
+			throw new BackendUnavailableException(this.settings.backend(),
+					"the ranks of group " + identity.name()
+							+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
+					"Set tutti.transport.kind to auto");
 		}
 	}
 

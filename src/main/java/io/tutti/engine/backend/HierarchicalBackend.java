@@ -58,6 +58,7 @@ final class HierarchicalBackend implements Backend {
 	public void run(Call call) {
 		Algorithm algorithm = this.algorithms.select(call);
 		if (algorithm != null) {
+			call.by("hierarchical");
 			algorithm.run(call);
 		}
 		else {

@@ -16,7 +16,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.SimulatedControl;
+import io.tutti.engine.rendezvous.control.SimulatedControl;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
@@ -83,8 +83,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 	}
 
 	private TransportBackend overQueues(GroupIdentity identity, FailureLatch latch) {
-		return new TransportBackend(identity, new SimulatedTransport(identity, latch, this.network),
-				ReductionKernels.get());
+		return new TransportBackend("tcp", identity, new SimulatedTransport(identity, latch, this.network),
+				ReductionKernels.get(), AlgorithmOverrides.NONE);
 	}
 
 	private SharedMemoryBackend overMemory(GroupIdentity part, FailureLatch latch) throws Exception {
@@ -94,7 +94,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 		if (memory == null) {
 			throw new IllegalStateException("this machine offers no shared memory");
 		}
-		return new SharedMemoryBackend(part,
+		return new SharedMemoryBackend("tcp", part,
 				new ShmTransport(part, latch, memory, SETTINGS, true, CollectiveListener.NONE), ReductionKernels.get(),
 				AlgorithmOverrides.NONE);
 	}

@@ -54,6 +54,8 @@ class StartupFailureTest {
 			--tutti.serve.linger=-3s               | linger must not be negative
 			--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
 			--tutti.rendezvous.job-id=             | job id must not be blank
+			--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
+			--spring.profiles.active=nccl          | backend nccl is not available
 			""")
 	void eachMistakeEndsWith64AndOneParagraphThatNamesIt(String argument, String message) {
 		assertThat(start(argument)).isEqualTo(ExitCodes.BAD_CONFIGURATION);
