@@ -37,6 +37,8 @@ public final class Call {
 
 	private long receiveBytes;
 
+	private String algorithm = "";
+
 	Call(int worldSize, CallWatch watch) {
 		this.watch = watch;
 		this.uneven = new UnevenCounts(worldSize);
@@ -44,6 +46,7 @@ public final class Call {
 
 	void describe(long sequence, Collective collective, long count, DataType type, @Nullable ReduceOp op, int root) {
 		this.told = false;
+		this.algorithm = "";
 		this.sequence = sequence;
 		this.collective = collective;
 		this.count = count;
@@ -163,6 +166,16 @@ public final class Call {
 			this.told = true;
 			this.watch.waited(this);
 		}
+	}
+
+	/** A backend says how it carries the call out, in a constant of few. */
+	public void by(String algorithm) {
+		this.algorithm = algorithm;
+	}
+
+	/** How the backend carries the call out; empty before it has said so. */
+	String algorithm() {
+		return this.algorithm;
 	}
 
 	/** By when the whole call must be done. */
