@@ -43,6 +43,7 @@ final class TransportBackend implements Backend {
 	@Override
 	public void run(Call call) {
 		if (this.worldSize == 1) {
+			call.by("identity");
 			identity(call);
 			return;
 		}

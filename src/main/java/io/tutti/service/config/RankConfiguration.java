@@ -47,7 +47,7 @@ class RankConfiguration {
 
 	@Bean
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
-			NetworkProperties network, SharedToken token, Timeouts timeouts, ExposureCheck exposure,
+			NetworkProperties network, SharedToken token, Timeouts timeouts, ExposureCheck exposure, MpiProperties mpi,
 			Environment environment) {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
 		String dataAddress = dataAddress(network, resolved.assignment(), exposure);
@@ -55,7 +55,7 @@ class RankConfiguration {
 		EngineSettings settings = new EngineSettings(BackendProfile.of(environment.getActiveProfiles()),
 				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
 				(advertised != null) ? advertised : dataAddress, dataAddress, transport.port(),
-				transport.congestionControl(), transport.kind(), timeouts);
+				transport.congestionControl(), transport.kind(), timeouts, mpi.library());
 		Backends.requireAvailable(settings);
 		return settings;
 	}
