@@ -35,7 +35,7 @@ final class CallRunner implements AutoCloseable {
 
 	private final GroupWorker worker;
 
-	private final RecentCalls recent = new RecentCalls();
+	private final FlightRecorder recorder;
 
 	/** Calls up to this one are posted as they begin: another rank waits in one. */
 	private volatile long askedThrough = -1;
@@ -47,13 +47,14 @@ final class CallRunner implements AutoCloseable {
 		this.backend = backend;
 		this.latch = latch;
 		this.settlement = settlement;
-		this.call = new Call(identity.worldSize(), this::post);
+		this.recorder = FlightRecorder.of(identity);
+		this.call = new Call(identity.worldSize(), new Watch());
 		this.buffers = new Buffers(identity);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
 
-	long lastEntered() {
-		return this.recent.last();
+	FlightRecorder recorder() {
+		return this.recorder;
 	}
 
 	/**
@@ -64,12 +65,8 @@ final class CallRunner implements AutoCloseable {
 		if (sequence > this.askedThrough) {
 			this.askedThrough = sequence;
 		}
-		CallSignature found = this.recent.find(sequence);
+		CallSignature found = this.recorder.find(sequence);
 		return (found != null) ? CallPost.remembered(this.identity.name(), found) : null;
-	}
-
-	private void post(Call begun) {
-		this.settlement.post(CallPost.begun(this.identity.name(), begun));
 	}
 
 	/**
@@ -103,12 +100,12 @@ final class CallRunner implements AutoCloseable {
 		requireOpen();
 		long issuedNanos = System.nanoTime();
 		long ticket = this.order.draw();
-		this.order.awaitTurn(ticket);
+		long startedNanos = this.order.awaitTurn(ticket) ? System.nanoTime() : issuedNanos;
 		try {
 			this.call.deadline().restart(issuedNanos, timeoutNanos);
 			this.call.describe(ticket, collective, count, type, op, root);
 			this.call.counts(sendCounts, receiveCounts);
-			runInTurn(send, receive);
+			runInTurn(send, receive, issuedNanos, startedNanos);
 		}
 		finally {
 			this.order.pass(ticket);
@@ -151,7 +148,7 @@ final class CallRunner implements AutoCloseable {
 				this.call.deadline().restart(issuedNanos, timeoutNanos);
 				this.call.describe(ticket, collective, count, type, op, root);
 				this.call.counts(sendCounts, receiveCounts);
-				runInTurn(send, receive);
+				runInTurn(send, receive, issuedNanos, System.nanoTime());
 				Thread.startVirtualThread(() -> result.complete(null));
 			}
 			catch (RuntimeException | Error ex) {
@@ -170,16 +167,17 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	private void runInTurn(MemorySegment send, MemorySegment receive) {
+	private void runInTurn(MemorySegment send, MemorySegment receive, long issuedNanos, long startedNanos) {
 		requireOpen();
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
 			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
 		}
-		this.recent.enter(this.call);
+		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
 		if (this.call.sequence() <= this.askedThrough) {
 			this.call.waited();
 		}
+		boolean well = false;
 		try {
 			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
 			MemorySegment nativeSend = send.equals(receive) ? nativeReceive
@@ -188,6 +186,7 @@ final class CallRunner implements AutoCloseable {
 			this.call.place(nativeSend.address(), send.byteSize(), nativeReceive.address(), receive.byteSize());
 			this.backend.run(this.call);
 			copyOut(nativeReceive, receive);
+			well = true;
 		}
 		catch (CollectiveException ex) {
 			throw this.settlement.settle(ex);
@@ -197,6 +196,7 @@ final class CallRunner implements AutoCloseable {
 			throw ex;
 		}
 		finally {
+			this.recorder.end(this.call, well);
 			Reference.reachabilityFence(send);
 			Reference.reachabilityFence(receive);
 		}
@@ -232,6 +232,29 @@ final class CallRunner implements AutoCloseable {
 		this.worker.close();
 		this.sendStage.close();
 		this.receiveStage.close();
+	}
+
+	/** Tells rank 0 what it is to compare. */
+	private final class Watch implements CallWatch {
+
+		/** Rank 0 compares no more places of a group. */
+		private static final int COMPARED = 6;
+
+		@Override
+		public void waited(Call begun) {
+			CallRunner.this.settlement.post(CallPost.begun(CallRunner.this.identity.name(), begun));
+		}
+
+		@Override
+		public void disputed(Call begun) {
+			for (long earlier = begun.sequence() - COMPARED; earlier < begun.sequence(); earlier++) {
+				CallPost post = called(earlier);
+				if (post != null) {
+					CallRunner.this.settlement.post(post);
+				}
+			}
+		}
+
 	}
 
 }

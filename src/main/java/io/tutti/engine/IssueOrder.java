@@ -31,10 +31,13 @@ final class IssueOrder {
 		return this.serving == ticket;
 	}
 
-	/** Waits until it is the ticket's turn; an interrupt is kept for the call to see. */
-	void awaitTurn(long ticket) {
+	/**
+	 * Waits until it is the ticket's turn; an interrupt is kept for the call to see.
+	 * @return whether there was anything to wait for
+	 */
+	boolean awaitTurn(long ticket) {
 		if (this.serving == ticket) {
-			return;
+			return false;
 		}
 		this.lock.lock();
 		try {
@@ -47,6 +50,7 @@ final class IssueOrder {
 			this.waiting--;
 			this.lock.unlock();
 		}
+		return true;
 	}
 
 	/** Ends the ticket's turn. */

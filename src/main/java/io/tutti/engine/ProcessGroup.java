@@ -124,7 +124,17 @@ public final class ProcessGroup implements AutoCloseable {
 
 	/** Sequence number of the last collective that this rank has begun, -1 for none. */
 	public long lastEntered() {
-		return this.runner.lastEntered();
+		return this.runner.recorder().last();
+	}
+
+	/** The last calls of this rank in this group, and what all of them add up to. */
+	public FlightRecorder recorder() {
+		return this.runner.recorder();
+	}
+
+	/** Who belongs to the group. */
+	public GroupIdentity identity() {
+		return this.identity;
 	}
 
 	/**

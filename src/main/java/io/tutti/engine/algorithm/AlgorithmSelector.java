@@ -18,7 +18,7 @@ import io.tutti.engine.transport.Transport;
 public final class AlgorithmSelector implements AutoCloseable {
 
 	/** An algorithm and the largest call that it is for. */
-	private record Choice(long maxBytes, Algorithm algorithm) {
+	private record Choice(long maxBytes, String name, Algorithm algorithm) {
 	}
 
 	private final int worldSize;
@@ -54,19 +54,21 @@ public final class AlgorithmSelector implements AutoCloseable {
 	private static Choice[] choices(AlgorithmFactory factory, List<AlgorithmRule> rules) {
 		Map<AlgorithmName, Algorithm> made = new EnumMap<>(AlgorithmName.class);
 		return rules.stream()
-			.map((rule) -> new Choice(rule.maxBytes(),
+			.map((rule) -> new Choice(rule.maxBytes(), rule.algorithm().label(),
 					made.computeIfAbsent(rule.algorithm(), (name) -> factory.create(rule.collective(), name))))
 			.toArray(Choice[]::new);
 	}
 
-	/** The algorithm for a call. */
+	/** The algorithm for a call, which the call is told. */
 	public Algorithm select(Call call) {
 		if (call.uneven() && call.collective() == Collective.ALL_TO_ALL) {
+			call.by(AlgorithmName.PAIRWISE.label());
 			return this.pairwise;
 		}
 		long bytes = wholeBytes(call);
 		for (Choice choice : this.choices[call.collective().ordinal()]) {
 			if (bytes <= choice.maxBytes()) {
+				call.by(choice.name());
 				return choice.algorithm();
 			}
 		}

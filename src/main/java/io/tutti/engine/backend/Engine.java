@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
+import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
@@ -18,9 +19,9 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.Rendezvous;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.meeting.Rendezvous;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
 import org.jspecify.annotations.Nullable;
@@ -39,20 +40,27 @@ public final class Engine implements AutoCloseable {
 
 	private final ProcessGroup world;
 
-	private final DataListener listener;
+	private final Carrier carrier;
 
-	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, DataListener listener) {
+	Engine(Membership membership, GroupRegistry registry, ProcessGroup world, Carrier carrier) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
-		this.listener = listener;
+		this.carrier = carrier;
 	}
 
 	/**
-	 * Meets the other ranks and forms the group; returns when every rank has come.
+	 * Meets the other ranks and forms the group on the backend that the settings name;
+	 * returns when every rank has come.
+	 * @throws BackendUnavailableException if that backend cannot be used here
 	 * @throws RendezvousException if the ranks do not meet or this one is refused
 	 */
 	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return Backends.kind(settings).join(assignment, settings, events);
+	}
+
+	/** Meets the other ranks and forms a group of our own algorithms. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -67,7 +75,7 @@ public final class Engine implements AutoCloseable {
 					membership.generation());
 			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
 				.form(identity, latch);
-			return new Engine(membership, registry, world, listener);
+			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -121,7 +129,7 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	private static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
+	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
 				settings.timeouts().abort().dividedBy(2));
@@ -155,13 +163,25 @@ public final class Engine implements AutoCloseable {
 		this.registry.onDrain(action);
 	}
 
+	/**
+	 * Ends the job: by {@code MPI_Abort} where an MPI library carries it, which does not
+	 * return; otherwise every rank's calls fail with the reason.
+	 * @param code the exit code that the job is asked to end with
+	 */
+	public void abort(int code, String reason) {
+		if (!this.carrier.abort(code)) {
+			this.world.abort(reason);
+		}
+	}
+
 	/** Leaves the group and gives everything back, in reverse order of opening. */
 	@Override
 	public void close() {
+		this.carrier.leaving(this.world.failure());
 		this.registry.closeSubgroups();
 		this.world.close();
 		this.membership.control().close();
-		this.listener.close();
+		this.carrier.close();
 	}
 
 }

@@ -15,13 +15,14 @@ import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.algorithm.shared.SharedAlgorithms;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.tcp.TcpTransport;
 
 /**
  * Our own algorithms among ranks that share memory: in place where there is such a way,
  * over links otherwise and where an algorithm is asked for by name.
  */
 final class SharedMemoryBackend implements Backend {
+
+	private final String name;
 
 	private final ShmTransport transport;
 
@@ -32,8 +33,9 @@ final class SharedMemoryBackend implements Backend {
 	private final AlgorithmSelector overLinks;
 
 	/** A backend that owns the transport. */
-	SharedMemoryBackend(GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
+	SharedMemoryBackend(String name, GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
+		this.name = name;
 		this.transport = transport;
 		this.overrides = overrides;
 		this.inPlace = new SharedAlgorithms(identity, transport, kernels);
@@ -42,7 +44,7 @@ final class SharedMemoryBackend implements Backend {
 
 	@Override
 	public String name() {
-		return TcpTransport.NAME;
+		return this.name;
 	}
 
 	@Override

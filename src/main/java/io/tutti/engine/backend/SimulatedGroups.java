@@ -25,9 +25,10 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 
 	/** Forms a group whose latch the registry knows. */
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
-		ProcessGroup group = new ProcessGroup(identity, new TransportBackend(identity,
-				new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(), this.overrides), latch,
-				this.control, this.timeouts, this);
+		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
+		ProcessGroup group = new ProcessGroup(identity,
+				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(), this.overrides),
+				latch, this.control, this.timeouts, this);
 		this.registry.ready(group);
 		return group;
 	}

@@ -10,7 +10,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.SimulatedControl;
+import io.tutti.engine.rendezvous.control.SimulatedControl;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 
 /**

@@ -14,18 +14,17 @@ import io.tutti.engine.transport.Transport;
  */
 final class TransportBackend implements Backend {
 
+	private final String name;
+
 	private final int worldSize;
 
 	private final Transport transport;
 
 	private final AlgorithmSelector selector;
 
-	TransportBackend(GroupIdentity identity, Transport transport, ReductionKernels kernels) {
-		this(identity, transport, kernels, AlgorithmOverrides.NONE);
-	}
-
-	TransportBackend(GroupIdentity identity, Transport transport, ReductionKernels kernels,
+	TransportBackend(String name, GroupIdentity identity, Transport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
+		this.name = name;
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
 		this.selector = new AlgorithmSelector(identity, transport, kernels, overrides);
@@ -33,7 +32,7 @@ final class TransportBackend implements Backend {
 
 	@Override
 	public String name() {
-		return this.transport.name();
+		return this.name;
 	}
 
 	@Override
@@ -44,6 +43,7 @@ final class TransportBackend implements Backend {
 	@Override
 	public void run(Call call) {
 		if (this.worldSize == 1) {
+			call.by("identity");
 			identity(call);
 			return;
 		}

@@ -35,7 +35,7 @@ public record BarrierOutcome(Result result, String label, long round, int arrive
 	}
 
 	/** The same end for a rank that waited so long. */
-	BarrierOutcome afterWaiting(long millis) {
+	public BarrierOutcome afterWaiting(long millis) {
 		return new BarrierOutcome(this.result, this.label, this.round, this.arrived, millis, this.skewMillis,
 				this.missingRanks);
 	}

@@ -12,6 +12,9 @@ import io.tutti.engine.FailureReporter;
  */
 public interface ControlPlane extends FailureReporter, AutoCloseable {
 
+	/** The longest label of a barrier, in characters. */
+	int MAX_LABEL_CHARACTERS = 256;
+
 	/**
 	 * Meets the other ranks at a label. This rank's k-th call of a label joins its k-th
 	 * barrier; the first deadline breaks it for all who had come.

@@ -42,11 +42,6 @@ public final class SessionKey {
 		return MessageDigest.isEqual(prove(message), proof);
 	}
 
-	/** The secret itself, to be sent to a rank that has proved itself. */
-	byte[] secret() {
-		return this.secret.clone();
-	}
-
 	@Override
 	public String toString() {
 		return "SessionKey[hidden]";

@@ -67,7 +67,8 @@ public final class LaunchCommand implements Callable<Integer> {
 			description = "HTTP port of the first rank; the next ones follow it.")
 	private @Nullable Integer httpPort;
 
-	@Option(names = "--profile", paramLabel = "NAME", description = "Spring profile of every rank, such as tcp.")
+	@Option(names = "--profile", paramLabel = "NAME",
+			description = "Spring profile of every rank; tcp, mpi and nccl choose the backend.")
 	private @Nullable String profile;
 
 	@Parameters(paramLabel = "COMMAND", arity = "1..*",

@@ -2,6 +2,7 @@ package io.tutti.service.config;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
@@ -44,11 +45,14 @@ class RankConfiguration {
 
 	@Bean
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
-			SharedToken token, Timeouts timeouts, ExposureCheck exposure) {
+			SharedToken token, Timeouts timeouts, ExposureCheck exposure, MpiProperties mpi, Environment environment) {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
-		return new EngineSettings(EngineSettings.DEFAULTS.backend(), rendezvous.jobId(), token.secret(),
-				resolved.generation(), rendezvous.bindAddress(), transport.advertisedHost(), transport.port(),
-				transport.congestionControl(), transport.kind(), timeouts);
+		EngineSettings settings = new EngineSettings(BackendProfile.of(environment.getActiveProfiles()),
+				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
+				transport.advertisedHost(), transport.port(), transport.congestionControl(), transport.kind(), timeouts,
+				mpi.library());
+		Backends.requireAvailable(settings);
+		return settings;
 	}
 
 }

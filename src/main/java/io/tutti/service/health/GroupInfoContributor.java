@@ -3,6 +3,7 @@ package io.tutti.service.health;
 import java.util.Map;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 
 import org.springframework.boot.actuate.info.Info;
@@ -10,7 +11,8 @@ import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.stereotype.Component;
 
 /**
- * Adds the backend and the rank to the build's own information.
+ * Adds the backend, which others could be used here, and the rank to the build's own
+ * information.
  */
 @Component
 final class GroupInfoContributor implements InfoContributor {
@@ -26,8 +28,9 @@ final class GroupInfoContributor implements InfoContributor {
 
 	@Override
 	public void contribute(Info.Builder builder) {
-		builder.withDetail("tutti", Map.of("backend", this.settings.backend(), "rank", this.assignment.rank(),
-				"worldSize", this.assignment.worldSize()));
+		builder.withDetail("tutti",
+				Map.of("backend", this.settings.backend(), "backends", Backends.availabilities(this.settings), "rank",
+						this.assignment.rank(), "worldSize", this.assignment.worldSize()));
 	}
 
 }

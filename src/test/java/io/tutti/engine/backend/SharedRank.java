@@ -76,8 +76,9 @@ final class SharedRank {
 		boolean crowded = worldSize > cores();
 		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, crowded, CollectiveListener.NONE);
 		return new ProcessGroup(identity,
-				new SharedMemoryBackend(identity, transport, ReductionKernels.get(), AlgorithmOverrides.NONE), latch,
-				latch::trip, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)));
+				new SharedMemoryBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
+						AlgorithmOverrides.NONE),
+				latch, latch::trip, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)));
 	}
 
 }

@@ -13,7 +13,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.SimulatedControl;
+import io.tutti.engine.rendezvous.control.SimulatedControl;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
@@ -76,8 +76,9 @@ final class SharedWorld implements FailureContract.MortalWorld {
 		ShmTransport transport = new ShmTransport(identity, latch, memory, this.allocations, true, this.events);
 		ReductionKernels kernels = ReductionKernels.get();
 		ProcessGroup group = new ProcessGroup(identity, switch (ways) {
-			case IN_PLACE -> new SharedMemoryBackend(identity, transport, kernels, AlgorithmOverrides.NONE);
-			case LINKS -> new TransportBackend(identity, transport, kernels);
+			case IN_PLACE ->
+				new SharedMemoryBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
+			case LINKS -> new TransportBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
 		}, latch, plane, timeouts);
 		registry.ready(group);
 		return new Member(group, plane, latch);

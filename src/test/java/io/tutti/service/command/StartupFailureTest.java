@@ -59,6 +59,8 @@ class StartupFailureTest {
 					--tutti.serve.linger=-3s               | linger must not be negative
 					--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
 					--tutti.rendezvous.job-id=             | job id must not be blank
+					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
+					--spring.profiles.active=nccl          | backend nccl is not available
 					""")
 	void eachMistakeEndsWith64AndOneParagraphThatNamesIt(String argument, String message) {
 		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);
@@ -70,6 +72,17 @@ class StartupFailureTest {
 		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().contains("10.1.2.3").contains("tutti.security.token");
+	}
+
+	@Test
+	void anMpiLibraryThatIsNotThereIsNamed() {
+		assertThat(start("--spring.profiles.active=mpi", "--tutti.mpi.library=/no/libmpi.so"))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("BackendUnavailableException: backend mpi is not available: there is no library /no/libmpi.so")
+			.contains("Set tutti.mpi.library");
 	}
 
 	@Test

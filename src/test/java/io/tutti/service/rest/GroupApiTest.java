@@ -46,11 +46,14 @@ class GroupApiTest {
 	}
 
 	@Test
-	void theActuatorNamesTheBackend() {
-		assertThat(this.http.get().uri("/actuator/info")).hasStatusOk()
-			.bodyJson()
-			.extractingPath("$.tutti.backend")
-			.isEqualTo("tcp");
+	void theActuatorNamesTheBackendAndSaysWhichOthersCouldBeUsed() {
+		assertThat(this.http.get().uri("/actuator/info")).hasStatusOk().bodyJson().isLenientlyEqualTo("""
+				{"tutti":{"backend":"tcp","rank":1,"worldSize":3,
+				"backends":{"tcp":{"available":true},"mpi":{"available":true}}}}""");
+		assertThat(this.http.get().uri("/actuator/info")).bodyJson()
+			.extractingPath("$.tutti.backends.nccl.reason")
+			.asString()
+			.isNotBlank();
 	}
 
 	@Test

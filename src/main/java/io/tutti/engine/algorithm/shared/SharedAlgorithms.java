@@ -15,6 +15,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SharedAlgorithms {
 
+	/** Operands lie beside their fingerprints. */
+	private static final String FLAT = "shared-flat";
+
+	/** Operands are passed through memory, or reduced where they lie. */
+	private static final String LARGE = "shared";
+
 	private final int rank;
 
 	private final int worldSize;
@@ -74,13 +80,17 @@ public final class SharedAlgorithms {
 		};
 	}
 
-	/** The way for a call, or {@code null} if it has to go over links. */
+	/**
+	 * The way for a call, which is told it, or {@code null} if it has to go over links.
+	 */
 	public @Nullable Algorithm select(Call call) {
 		if (call.uneven()) {
 			return null;
 		}
 		int collective = call.collective().ordinal();
-		return (posted(call) <= this.board.capacity()) ? this.flat[collective] : this.large[collective];
+		boolean small = posted(call) <= this.board.capacity();
+		call.by(small ? FLAT : LARGE);
+		return small ? this.flat[collective] : this.large[collective];
 	}
 
 	/** Bytes of the largest operand that a rank would post. */

@@ -1,0 +1,26 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.RankAssignment;
+
+/**
+ * Our own algorithms over TCP between hosts and over shared memory inside one.
+ */
+final class TcpKind implements BackendKind {
+
+	@Override
+	public String name() {
+		return Backends.TCP;
+	}
+
+	@Override
+	public Availability availability(EngineSettings settings) {
+		return Availability.yes("our own algorithms over TCP and shared memory");
+	}
+
+	@Override
+	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return Engine.meet(assignment, settings, events);
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.tutti.engine.backend.nccl;
+
+import java.util.Set;
+
+/**
+ * What a probe found: whether NCCL can be used in this process, and if not, what is
+ * missing and what to do.
+ *
+ * @param state how far the probe came
+ * @param detail what was seen, in words
+ * @param devices how many GPUs the driver offers
+ * @param version NCCL's version code, such as 22903; 0 where no library was found
+ * @param functions the optional functions that the installed library has
+ */
+public record NcclAvailability(State state, String detail, int devices, int version, Set<NcclFunction> functions) {
+
+	/** How far the probe came. */
+	public enum State {
+
+		/** Everything is there. */
+		AVAILABLE("available", "Nothing is to be done"),
+		/** The JavaCPP preset is not on the class path. */
+		PRESET_MISSING("preset missing", "Add org.bytedeco:cuda and its linux-x86_64 classifier to the class path"),
+		/** There is no CUDA driver library, or it is not one. */
+		DRIVER_MISSING("driver missing",
+				"Install NVIDIA's driver (580 or newer) on the host and start the container with access to the GPU"),
+		/** The driver offers no GPU. */
+		NO_DEVICE("no device",
+				"Give the process a GPU: nvidia.com/gpu in the pod, --gpus for a container, or CUDA_VISIBLE_DEVICES"),
+		/** The CUDA runtime library is missing. */
+		RUNTIME_MISSING("libcudart.so.13 missing",
+				"Use a CUDA 13 runtime image, or name the file in -Dtutti.gpu.cudart"),
+		/** The NCCL library is missing. */
+		LIBRARY_MISSING("libnccl.so.2 missing",
+				"Install NCCL 2.14 or newer (package libnccl2), or name the file in -Dtutti.gpu.nccl"),
+		/** The NCCL library lacks what every communicator needs. */
+		TOO_OLD("NCCL too old", "Install NCCL 2.14 or newer");
+
+		private final String words;
+
+		private final String action;
+
+		State(String words, String action) {
+			this.words = words;
+			this.action = action;
+		}
+
+		/** What to do about it, as a sentence with no full stop. */
+		public String action() {
+			return this.action;
+		}
+
+		@Override
+		public String toString() {
+			return this.words;
+		}
+
+	}
+
+	public NcclAvailability {
+		functions = Set.copyOf(functions);
+	}
+
+	static NcclAvailability missing(State state, String detail) {
+		return new NcclAvailability(state, detail, 0, 0, Set.of());
+	}
+
+	/** Whether NCCL can be used. */
+	public boolean available() {
+		return this.state == State.AVAILABLE;
+	}
+
+	/** Whether the installed library has an optional function. */
+	public boolean has(NcclFunction function) {
+		return this.functions.contains(function);
+	}
+
+	/**
+	 * Checks that the installed library has an optional function.
+	 * @throws UnsupportedOperationException if it lacks it
+	 */
+	public void require(NcclFunction function) {
+		if (!has(function)) {
+			throw new UnsupportedOperationException(function.symbol() + " needs NCCL " + function.since()
+					+ " or newer, installed is " + versionText() + "; install a newer libnccl.so.2");
+		}
+	}
+
+	/** The version as people write it, such as {@code 2.29.3}. */
+	public String versionText() {
+		return versionText(this.version);
+	}
+
+	static String versionText(int code) {
+		if (code == 0) {
+			return "none";
+		}
+		int unit = (code < 10_000) ? 1000 : 10_000;
+		return code / unit + "." + code % unit / 100 + "." + code % 100;
+	}
+
+	/**
+	 * The answer in one line, such as
+	 * {@code driver missing: libcuda.so.1 cannot be loaded}.
+	 */
+	@Override
+	public String toString() {
+		return this.state + ": " + this.detail;
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.engine.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * What the accounts of all ranks say together.
+ *
+ * @param worldSize how many ranks were asked
+ * @param silentRanks those that gave no account, by rank
+ * @param findings what there is to say of each group, the most pressing first
+ * @param verdict the whole in words
+ */
+public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFinding> findings, String verdict) {
+
+	/** Compares the accounts of the ranks that gave one. */
+	public static Analysis of(int worldSize, Map<Integer, RankAccount> accounts) {
+		List<Integer> silent = IntStream.range(0, worldSize)
+			.filter((rank) -> !accounts.containsKey(rank))
+			.boxed()
+			.toList();
+		List<GroupFinding> findings = new ArrayList<>();
+		groups(accounts).forEach((name, members) -> findings.add(new GroupComparison(name, members, accounts).find()));
+		findings.sort(Comparator.comparing(GroupFinding::kind));
+		return new Analysis(worldSize, silent, List.copyOf(findings), verdict(silent, findings));
+	}
+
+	/** Every group that any rank is in; all of its ranks agree on who they are. */
+	private static Map<String, List<Integer>> groups(Map<Integer, RankAccount> accounts) {
+		Map<String, List<Integer>> groups = new LinkedHashMap<>();
+		for (RankAccount account : new TreeMap<>(accounts).values()) {
+			account.groups().forEach((group) -> groups.putIfAbsent(group.group(), group.members()));
+		}
+		return groups;
+	}
+
+	private static String verdict(List<Integer> silent, List<GroupFinding> findings) {
+		List<String> sentences = new ArrayList<>();
+		if (!silent.isEmpty()) {
+			sentences.add(Words.ranks(silent) + " gave no account");
+		}
+		findings.stream().filter(GroupFinding::isTrouble).map(GroupFinding::text).forEach(sentences::add);
+		if (sentences.isEmpty()) {
+			findings.stream().map(GroupFinding::text).limit(1).forEach(sentences::add);
+		}
+		return sentences.isEmpty() ? "no group has formed" : String.join(". ", sentences);
+	}
+
+}

@@ -1,0 +1,149 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.time.Duration;
+import java.util.function.LongSupplier;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+
+/**
+ * What rank 0 decides for all: verdicts, differing calls, labelled barriers, the request
+ * to stop. Knows nothing of how messages travel. Not thread safe; somebody must call
+ * {@link #tick()}.
+ */
+public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, BarrierBook.Listener {
+
+	/** Takes rank 0's word to the ranks, rank 0 itself included. */
+	public interface Downlink {
+
+		void send(int rank, Notice notice);
+
+		/** To every rank that can be reached. */
+		void broadcast(Notice notice);
+
+		/** A rank has gone; nothing is expected of it any more. */
+		void gone(int rank, PeerStatus.State how);
+
+	}
+
+	private final Downlink downlink;
+
+	private final Presence presence;
+
+	private final VerdictBook verdicts;
+
+	private final PostBook posts;
+
+	private final BarrierBook barriers;
+
+	private boolean draining;
+
+	public Arbiter(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink) {
+		this.downlink = downlink;
+		this.presence = new Presence(worldSize);
+		this.verdicts = new VerdictBook(this.presence, verdictLimit, nanoClock, this);
+		this.posts = new PostBook(worldSize, nanoClock, this);
+		this.barriers = new BarrierBook(worldSize, nanoClock, this);
+	}
+
+	/** A rank asks or tells something. */
+	public void receive(int rank, Request request) {
+		switch (request) {
+			case Report(Failure failure) -> this.verdicts.report(rank, failure);
+			case Posted(CallPost post) -> compare(rank, post);
+			case RollAnswer(long id, long lastEntered) -> this.verdicts.answer(rank, id, lastEntered);
+			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
+				this.barriers.enter(rank, ticket, label, timeoutNanos);
+			case AskDrain(String reason) -> drain(reason);
+			case Goodbye(var cutOff) -> left(rank);
+		}
+	}
+
+	/** A rank ended or fell silent without a word. */
+	public void lost(int rank, String detail) {
+		if (this.presence.gone(rank, PeerStatus.State.LOST)) {
+			this.downlink.gone(rank, PeerStatus.State.LOST);
+			this.verdicts.lost(rank, detail);
+		}
+	}
+
+	public PeerStatus.State stateOf(int rank) {
+		return this.presence.of(rank);
+	}
+
+	public void tick() {
+		this.verdicts.tick();
+		this.posts.tick();
+		this.barriers.tick();
+	}
+
+	/** Nanoseconds until {@link #tick()} has something to do. */
+	public long nanosUntilDue() {
+		long soonest = Math.min(this.verdicts.nanosUntilDue(), this.posts.nanosUntilDue());
+		return Math.min(soonest, this.barriers.nanosUntilDue());
+	}
+
+	private void compare(int rank, CallPost post) {
+		if (!this.verdicts.decided(post.group())) {
+			this.posts.post(rank, post);
+		}
+	}
+
+	private void left(int rank) {
+		if (this.presence.gone(rank, PeerStatus.State.LEFT)) {
+			this.downlink.gone(rank, PeerStatus.State.LEFT);
+			this.verdicts.left();
+		}
+	}
+
+	private void drain(String reason) {
+		if (!this.draining) {
+			this.draining = true;
+			this.downlink.broadcast(new Drain(reason));
+		}
+	}
+
+	@Override
+	public void rollCall(long id, String group) {
+		this.downlink.broadcast(new RollCall(id, group));
+	}
+
+	@Override
+	public void verdict(Failure verdict) {
+		this.posts.forget(verdict.group());
+		this.downlink.broadcast(new Verdict(verdict));
+	}
+
+	@Override
+	public void ask(int rank, String group, long sequence) {
+		if (this.presence.isUp(rank)) {
+			this.downlink.send(rank, new AskCall(group, sequence));
+		}
+	}
+
+	@Override
+	public void differ(int rank, Failure mismatch) {
+		this.verdicts.report(rank, mismatch);
+	}
+
+	@Override
+	public void ended(int rank, long ticket, BarrierOutcome outcome) {
+		this.downlink.send(rank, new BarrierEnded(ticket, outcome));
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.tutti.engine.rendezvous.control;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.ControlEvents;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the control thread alive when a listener throws: others depend on it.
+ */
+public final class GuardedEvents implements ControlEvents {
+
+	private static final long NONE_ENTERED = -1;
+
+	private final ControlEvents events;
+
+	public GuardedEvents(ControlEvents events) {
+		this.events = events;
+	}
+
+	@Override
+	public void failed(Failure verdict) {
+		guard("failed", () -> this.events.failed(verdict));
+	}
+
+	@Override
+	public void drainRequested(String reason) {
+		guard("drainRequested", () -> this.events.drainRequested(reason));
+	}
+
+	@Override
+	public long lastEntered(String group) {
+		try {
+			return this.events.lastEntered(group);
+		}
+		catch (RuntimeException ex) {
+			complain("lastEntered", ex);
+			return NONE_ENTERED;
+		}
+	}
+
+	@Override
+	public @Nullable CallPost called(String group, long sequence) {
+		try {
+			return this.events.called(group, sequence);
+		}
+		catch (RuntimeException ex) {
+			complain("called", ex);
+			return null;
+		}
+	}
+
+	@Override
+	public void note(String message) {
+		guard("note", () -> this.events.note(message));
+	}
+
+	@Override
+	public void warn(String message) {
+		try {
+			this.events.warn(message);
+		}
+		catch (RuntimeException ex) {
+			// Nobody is left to tell.
+		}
+	}
+
+	private void guard(String name, Runnable call) {
+		try {
+			call.run();
+		}
+		catch (RuntimeException ex) {
+			complain(name, ex);
+		}
+	}
+
+	private void complain(String name, RuntimeException ex) {
+		warn("the control plane's listener threw from " + name + ": " + ex);
+	}
+
+}

@@ -1,0 +1,173 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.time.Duration;
+import java.util.BitSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.Failure;
+
+/**
+ * Rank 0's comparison of what ranks have called at the same place in a group's order. A
+ * rank posts a call that it has waited in; a moment later every rank that has not posted
+ * it is asked, since one whose call has returned waits for nothing and would never post.
+ * A rank is asked once: if it has not come so far, it posts the call when it begins.
+ * Waits for nothing itself: somebody must call {@link #tick()}. Not thread safe.
+ * <p>
+ * Remembers few places of few groups: of one that is forgotten too early no more is lost
+ * than posts that waiting ranks will not repeat, and who comes later posts it again.
+ */
+final class PostBook {
+
+	/** Hears what follows from the posts. */
+	interface Listener {
+
+		/** A rank is to be asked what it called. */
+		void ask(int rank, String group, long sequence);
+
+		/** A rank has called something else than another one. */
+		void differ(int rank, Failure mismatch);
+
+	}
+
+	/**
+	 * How long after the first post the ranks that are silent are asked: those who wait
+	 * as well post by themselves in that time.
+	 */
+	static final Duration ASK_AFTER = Duration.ofMillis(100);
+
+	/** Places in the order that are remembered of each group. */
+	static final int MAX_PLACES = 8;
+
+	/** Groups that are remembered. */
+	static final int MAX_GROUPS = 256;
+
+	private final int worldSize;
+
+	private final LongSupplier nanoClock;
+
+	private final Listener listener;
+
+	/** The group that was posted last comes last. */
+	private final Map<String, Map<Long, Place>> groups = new LinkedHashMap<>(16, 0.75f, true);
+
+	/** Places where nobody has been asked yet, the oldest first. */
+	private final Set<Place> unasked = new LinkedHashSet<>();
+
+	PostBook(int worldSize, LongSupplier nanoClock, Listener listener) {
+		this.worldSize = worldSize;
+		this.nanoClock = nanoClock;
+		this.listener = listener;
+	}
+
+	/** A rank says what it has called. */
+	void post(int rank, CallPost post) {
+		Place place = place(rank, post);
+		place.heard.set(rank);
+		if (!post.call().equals(place.post.call()) && rank != place.rank) {
+			this.listener.differ(rank, place.mismatch(rank, post));
+		}
+	}
+
+	private Place place(int rank, CallPost post) {
+		Map<Long, Place> places = this.groups.computeIfAbsent(post.group(), (name) -> new LinkedHashMap<>());
+		Place known = places.get(post.call().sequence());
+		if (known != null) {
+			return known;
+		}
+		Place begun = new Place(rank, post, this.nanoClock.getAsLong() + ASK_AFTER.toNanos());
+		places.put(post.call().sequence(), begun);
+		this.unasked.add(begun);
+		forgetBeyondTheLimits(places);
+		return begun;
+	}
+
+	private void forgetBeyondTheLimits(Map<Long, Place> places) {
+		if (places.size() > MAX_PLACES) {
+			Iterator<Place> oldestFirst = places.values().iterator();
+			this.unasked.remove(oldestFirst.next());
+			oldestFirst.remove();
+		}
+		if (this.groups.size() > MAX_GROUPS) {
+			forget(this.groups.keySet().iterator().next());
+		}
+	}
+
+	/** Nothing more is to be found out in this group. */
+	void forget(String group) {
+		Map<Long, Place> places = this.groups.remove(group);
+		if (places != null) {
+			this.unasked.removeAll(places.values());
+		}
+	}
+
+	/** Asks the ranks that have been silent for long enough. */
+	void tick() {
+		while (!this.unasked.isEmpty() && nanosUntilDue() == 0) {
+			Place place = this.unasked.iterator().next();
+			this.unasked.remove(place);
+			for (int rank = place.heard.nextClearBit(0); rank < this.worldSize; rank = place.heard
+				.nextClearBit(rank + 1)) {
+				this.listener.ask(rank, place.post.group(), place.post.call().sequence());
+			}
+		}
+	}
+
+	/**
+	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
+	 * nobody is to be asked.
+	 */
+	long nanosUntilDue() {
+		if (this.unasked.isEmpty()) {
+			return Long.MAX_VALUE;
+		}
+		return Math.max(0, this.unasked.iterator().next().askNanos - this.nanoClock.getAsLong());
+	}
+
+	/** How many places in the order of all groups are remembered. */
+	int places() {
+		return this.groups.values().stream().mapToInt(Map::size).sum();
+	}
+
+	/** A place in a group's order and the first post of it. */
+	private static final class Place {
+
+		private final int rank;
+
+		private final CallPost post;
+
+		private final long askNanos;
+
+		private final BitSet heard = new BitSet();
+
+		Place(int rank, CallPost post, long askNanos) {
+			this.rank = rank;
+			this.post = post;
+			this.askNanos = askNanos;
+		}
+
+		/** The first post and one that differs, the lower rank's first. */
+		Failure mismatch(int otherRank, CallPost other) {
+			if (otherRank < this.rank) {
+				return mismatch(otherRank, other, this.rank, this.post);
+			}
+			return mismatch(this.rank, this.post, otherRank, other);
+		}
+
+		private static Failure mismatch(int rank, CallPost post, int otherRank, CallPost other) {
+			CallPost longest = (post.elapsed().compareTo(other.elapsed()) >= 0) ? post : other;
+			return new Failure(Failure.Kind.MISMATCH, post.group(), post.call().sequence(), post.call().collective(),
+					List.of(rank, otherRank),
+					"rank " + rank + " called " + post.call() + ", rank " + otherRank + " called " + other.call(),
+					longest.elapsed(), longest.timeout());
+		}
+
+	}
+
+}

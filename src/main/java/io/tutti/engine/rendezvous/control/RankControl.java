@@ -1,0 +1,267 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+import io.tutti.engine.rendezvous.wire.Sighting;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank's end of the control plane, whatever its messages travel by: over TCP, within
+ * rank 0, or between simulated ranks. The methods of {@link ControlPlane} may be called
+ * by anybody, the others by the control thread alone.
+ */
+public final class RankControl implements ControlPlane {
+
+	/** Takes this rank's word to rank 0. */
+	public interface Uplink {
+
+		/** Sends in order, from any thread, without waiting. */
+		void send(Request request);
+
+		/** Says goodbye and gives everything back. */
+		void leave();
+
+	}
+
+	private final int rank;
+
+	private final ControlEvents events;
+
+	private final PeerBoard board;
+
+	private final Uplink uplink;
+
+	/** How much longer than its timeout a barrier's answer may take to arrive. */
+	private final Duration answerLimit;
+
+	private final Map<Long, CompletableFuture<BarrierOutcome>> waits = new ConcurrentHashMap<>();
+
+	private final AtomicLong tickets = new AtomicLong();
+
+	private final AtomicBoolean draining = new AtomicBoolean();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	/** Why no barrier can be passed any more. */
+	private volatile @Nullable Failure ended;
+
+	public RankControl(int rank, ControlEvents events, PeerBoard board, Uplink uplink, Duration answerLimit) {
+		this.rank = rank;
+		this.events = new GuardedEvents(events);
+		this.board = board;
+		this.uplink = uplink;
+		this.answerLimit = answerLimit;
+	}
+
+	public ControlEvents events() {
+		return this.events;
+	}
+
+	@Override
+	public void report(Failure failure) {
+		send(new Report(failure));
+	}
+
+	@Override
+	public void post(CallPost post) {
+		send(new Posted(post));
+	}
+
+	@Override
+	public void requestDrain(String reason) {
+		send(new AskDrain(reason));
+	}
+
+	private void send(Request request) {
+		if (!this.closed.get()) {
+			this.uplink.send(request);
+		}
+	}
+
+	@Override
+	public List<PeerStatus> peers() {
+		return this.board.others(this.rank);
+	}
+
+	@Override
+	public BarrierOutcome barrier(String label, Duration timeout) {
+		requireLabel(label);
+		long timeoutNanos = positiveNanos(timeout);
+		long ticket = this.tickets.incrementAndGet();
+		CompletableFuture<BarrierOutcome> wait = new CompletableFuture<>();
+		this.waits.put(ticket, wait);
+		try {
+			requireUsable(null);
+			this.uplink.send(new EnterBarrier(ticket, label, timeoutNanos));
+			return await(wait, label, timeoutNanos);
+		}
+		finally {
+			this.waits.remove(ticket);
+		}
+	}
+
+	private BarrierOutcome await(CompletableFuture<BarrierOutcome> wait, String label, long timeoutNanos) {
+		try {
+			return wait.get(timeoutNanos + this.answerLimit.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (CancellationException ex) {
+			requireUsable(ex);
+			throw ex;
+		}
+		catch (TimeoutException | ExecutionException ex) {
+			throw CollectiveException.of(this.rank, lostRankZero("it did not answer at barrier " + label), ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new CancellationException("interrupted while waiting at barrier " + label);
+		}
+	}
+
+	private void requireUsable(@Nullable Throwable cause) {
+		Failure failure = this.ended;
+		if (failure != null) {
+			throw CollectiveException.of(this.rank, failure, cause);
+		}
+		if (this.closed.get()) {
+			throw new IllegalStateException("rank " + this.rank + " has closed its control plane");
+		}
+	}
+
+	/** Takes rank 0's word. */
+	public void receive(Notice notice) {
+		switch (notice) {
+			case Verdict(Failure failure) -> failed(failure);
+			case RollCall(long id, String group) -> send(new RollAnswer(id, this.events.lastEntered(group)));
+			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
+			case BarrierEnded(long ticket, BarrierOutcome outcome) -> ended(ticket, outcome);
+			case Drain(String reason) -> drain(reason);
+			case Sightings(List<Sighting> byRank) -> this.board.take(byRank, this.rank);
+			case Farewell() -> rankZeroLeft();
+		}
+	}
+
+	private void answer(@Nullable CallPost called) {
+		if (called != null) {
+			post(called);
+		}
+	}
+
+	/**
+	 * Without rank 0 a rank answers itself; what it asks concerns nobody else any more.
+	 */
+	public void decideAlone(Request request) {
+		switch (request) {
+			case Report(Failure failure) -> failed(failure);
+			case AskDrain(String reason) -> drain(reason);
+			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
+			case RollAnswer(long id, long lastEntered) -> {
+			}
+			case Posted(CallPost post) -> {
+			}
+			case Goodbye(var cutOff) -> {
+			}
+		}
+	}
+
+	/** Rank 0 ended or fell silent. */
+	public void rankZeroLost(String detail) {
+		this.board.state(0, PeerStatus.State.LOST);
+		failed(lostRankZero(detail));
+	}
+
+	private void rankZeroLeft() {
+		this.board.state(0, PeerStatus.State.LEFT);
+		if (this.ended == null) {
+			this.ended = lostRankZero("it has left the group");
+		}
+		endWaits();
+	}
+
+	private void failed(Failure verdict) {
+		boolean concernsAll = verdict.kind() == Failure.Kind.PEER_LOST || verdict.group().equals(Failure.WORLD);
+		if (concernsAll && this.ended == null) {
+			this.ended = verdict;
+		}
+		this.events.failed(verdict);
+		if (concernsAll) {
+			endWaits();
+		}
+	}
+
+	private void drain(String reason) {
+		if (this.draining.compareAndSet(false, true)) {
+			this.events.drainRequested(reason);
+		}
+	}
+
+	private void ended(long ticket, BarrierOutcome outcome) {
+		CompletableFuture<BarrierOutcome> wait = this.waits.get(ticket);
+		if (wait != null) {
+			wait.complete(outcome);
+		}
+	}
+
+	private void endWaits() {
+		this.waits.values().forEach((wait) -> wait.cancel(false));
+	}
+
+	@Override
+	public void close() {
+		if (this.closed.compareAndSet(false, true)) {
+			this.uplink.leave();
+			endWaits();
+		}
+	}
+
+	private static Failure lostRankZero(String detail) {
+		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), detail);
+	}
+
+	private static void requireLabel(String label) {
+		if (label.isEmpty() || label.length() > MAX_LABEL_CHARACTERS) {
+			throw new IllegalArgumentException(
+					"a barrier label must have 1.." + MAX_LABEL_CHARACTERS + " characters, got " + label.length());
+		}
+	}
+
+	private static long positiveNanos(Duration timeout) {
+		if (timeout.isZero() || timeout.isNegative()) {
+			throw new IllegalArgumentException("a barrier timeout must be more than zero, got " + timeout);
+		}
+		long longest = TimeUnit.DAYS.toNanos(365);
+		return (timeout.toSeconds() > TimeUnit.NANOSECONDS.toSeconds(longest)) ? longest : timeout.toNanos();
+	}
+
+}

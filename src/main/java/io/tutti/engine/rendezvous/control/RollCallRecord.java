@@ -1,0 +1,109 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.ControlEvents;
+
+/**
+ * Rank 0 asks every rank how far it has come, because a deadline passed somewhere: who is
+ * behind, or does not answer, is who was waited for.
+ */
+final class RollCallRecord {
+
+	/** More details than this help nobody. */
+	private static final int DETAILED = 16;
+
+	private static final long NO_ANSWER = Long.MIN_VALUE;
+
+	private final long id;
+
+	private final int reporter;
+
+	private final Failure report;
+
+	private final long[] lastEntered;
+
+	private int answers;
+
+	RollCallRecord(long id, int reporter, Failure report, int worldSize) {
+		this.id = id;
+		this.reporter = reporter;
+		this.report = report;
+		this.lastEntered = new long[worldSize];
+		Arrays.fill(this.lastEntered, NO_ANSWER);
+	}
+
+	long id() {
+		return this.id;
+	}
+
+	/** Takes an answer; only a rank's first one counts. */
+	void answer(int rank, long entered) {
+		if (this.lastEntered[rank] == NO_ANSWER) {
+			this.lastEntered[rank] = Math.max(entered, NO_ANSWER + 1);
+			this.answers++;
+		}
+	}
+
+	int answers() {
+		return this.answers;
+	}
+
+	boolean answered(int rank) {
+		return this.lastEntered[rank] != NO_ANSWER;
+	}
+
+	/** What the report turns into, given the answers. */
+	Failure verdict(Presence presence) {
+		List<Integer> missing = new ArrayList<>();
+		List<String> details = new ArrayList<>();
+		for (int rank = 0; rank < this.lastEntered.length; rank++) {
+			if (isBehind(rank)) {
+				missing.add(rank);
+				details.add(detail(rank, presence));
+			}
+		}
+		return new Failure(this.report.kind(), this.report.group(), this.report.sequence(), this.report.collective(),
+				missing, describe(details), this.report.elapsed(), this.report.timeout());
+	}
+
+	/**
+	 * A rank that knows nothing of the group is not in it, unless the reporter waits for
+	 * it: then it has not come as far as forming it.
+	 */
+	private boolean isBehind(int rank) {
+		long entered = this.lastEntered[rank];
+		return (entered == ControlEvents.NOT_A_MEMBER) ? this.report.ranks().contains(rank)
+				: entered < this.report.sequence();
+	}
+
+	private String detail(int rank, Presence presence) {
+		long entered = this.lastEntered[rank];
+		if (entered == ControlEvents.NOT_A_MEMBER) {
+			return "rank " + rank + " has not formed the group";
+		}
+		if (entered >= 0) {
+			return "rank " + rank + " was last in #" + entered;
+		}
+		if (entered != NO_ANSWER) {
+			return "rank " + rank + " has entered no call";
+		}
+		return switch (presence.of(rank)) {
+			case UP -> "rank " + rank + " does not answer";
+			case LEFT -> "rank " + rank + " has left";
+			case LOST -> "rank " + rank + " is lost";
+		};
+	}
+
+	private String describe(List<String> details) {
+		if (details.isEmpty()) {
+			return "every rank has entered the call; rank " + this.reporter + " saw: " + this.report.detail();
+		}
+		String named = String.join(", ", details.subList(0, Math.min(DETAILED, details.size())));
+		return (details.size() > DETAILED) ? named + " and " + (details.size() - DETAILED) + " more" : named;
+	}
+
+}

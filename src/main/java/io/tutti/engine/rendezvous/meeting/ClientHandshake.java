@@ -1,0 +1,160 @@
+package io.tutti.engine.rendezvous.meeting;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RendezvousException.Reason;
+import io.tutti.engine.rendezvous.wire.ControlConnection;
+import io.tutti.engine.rendezvous.wire.ControlMessage;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+
+/**
+ * One attempt of a rank to get its seat, on the thread that waits for the meeting.
+ * <p>
+ * An {@link IOException} means that another attempt may do better; a
+ * {@link RendezvousException} that none will.
+ */
+final class ClientHandshake {
+
+	/** As much as the greetings need; what comes after them waits in the socket. */
+	private static final int SCRATCH_BYTES = 8 << 10;
+
+	private final HandshakeProof proofs;
+
+	private final MeetingFailure failure;
+
+	private final long limitNanos;
+
+	private final long startNanos = System.nanoTime();
+
+	private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
+
+	ClientHandshake(HandshakeProof proofs, MeetingFailure failure, Duration limit) {
+		this.proofs = proofs;
+		this.failure = failure;
+		this.limitNanos = limit.toNanos();
+	}
+
+	/**
+	 * Knocks at one address.
+	 * @param hello who knocks; without a chosen host it gets the connection's local end
+	 * @return the connection, once rank 0 has given and proved its welcome
+	 */
+	ControlConnection knock(InetAddress address, int port, Hello hello) throws IOException, InterruptedException {
+		ControlConnection connection = new ControlConnection(SocketChannel.open());
+		try (Selector selector = Selector.open()) {
+			SelectionKey key = connect(connection, new InetSocketAddress(address, port), selector);
+			connection.register(key);
+			greet(connection, selector, withLocalHost(hello, connection));
+			connection.trust();
+			return connection;
+		}
+		catch (IOException | InterruptedException | RuntimeException ex) {
+			connection.close();
+			throw ex;
+		}
+	}
+
+	private SelectionKey connect(ControlConnection connection, InetSocketAddress address, Selector selector)
+			throws IOException, InterruptedException {
+		SocketChannel channel = connection.channel();
+		SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
+		if (!channel.connect(address)) {
+			while (!channel.finishConnect()) {
+				select(selector);
+			}
+		}
+		if (connection.local().equals(connection.remote())) {
+			// The kernel may pick the very port that nobody listens on yet.
+			throw new ConnectException("connected to itself");
+		}
+		key.interestOps(SelectionKey.OP_READ);
+		return key;
+	}
+
+	private void greet(ControlConnection connection, Selector selector, Hello hello)
+			throws IOException, InterruptedException {
+		connection.send(hello);
+		if (!(next(connection, selector) instanceof Challenge(byte[] challenge))) {
+			throw stranger("it did not ask for proof");
+		}
+		connection.send(new Proof(this.proofs.ofRank(hello, challenge)));
+		if (!(next(connection, selector) instanceof Welcome(long generation, byte[] proof))) {
+			throw stranger("it did not give a welcome");
+		}
+		if (!this.proofs.isOfRankZero(hello, challenge, generation, proof)) {
+			throw this.failure.stranger(Reason.AUTHENTICATION, "it does not know the token", null);
+		}
+	}
+
+	private ControlMessage next(ControlConnection connection, Selector selector)
+			throws IOException, InterruptedException {
+		try {
+			ControlMessage message = connection.next();
+			while (message == null) {
+				select(selector);
+				connection.flush();
+				boolean open = connection.fill(this.scratch);
+				message = connection.next();
+				if (message == null && !open) {
+					throw new EOFException("the connection was closed during the handshake");
+				}
+			}
+			return (message instanceof Refused refusal) ? refused(refusal) : message;
+		}
+		catch (MalformedFrameException ex) {
+			throw this.failure.stranger(Reason.PROTOCOL, ex.getMessage(), ex);
+		}
+	}
+
+	private ControlMessage refused(Refused refusal) throws IOException {
+		Reason reason = refusal.reason();
+		if (reason != null) {
+			throw this.failure.refused(reason, refusal.message());
+		}
+		throw new ConnectException(refusal.message());
+	}
+
+	private RendezvousException stranger(String detail) {
+		return this.failure.stranger(Reason.PROTOCOL, detail, null);
+	}
+
+	private void select(Selector selector) throws IOException, InterruptedException {
+		long leftMillis = TimeUnit.NANOSECONDS.toMillis(this.limitNanos - (System.nanoTime() - this.startNanos));
+		if (leftMillis <= 0) {
+			throw new SocketTimeoutException(
+					"no answer within " + TimeUnit.NANOSECONDS.toMillis(this.limitNanos) + " ms");
+		}
+		selector.select(leftMillis);
+		selector.selectedKeys().clear();
+		if (Thread.interrupted()) {
+			throw new InterruptedException("interrupted during the handshake");
+		}
+	}
+
+	private static Hello withLocalHost(Hello hello, ControlConnection connection) throws IOException {
+		if (hello.hostChosen()) {
+			return hello;
+		}
+		return new Hello(hello.jobId(), hello.generation(), hello.rank(), hello.worldSize(),
+				MeetingAddress.text(connection.local().getAddress()), false, hello.dataPort(), hello.hostIdentity(),
+				hello.nonce());
+	}
+
+}

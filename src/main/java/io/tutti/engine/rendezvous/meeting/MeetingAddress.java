@@ -1,0 +1,55 @@
+package io.tutti.engine.rendezvous.meeting;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * Host and port where ranks meet.
+ *
+ * @param host name or address; an IPv6 address with or without brackets
+ * @param port port
+ */
+record MeetingAddress(String host, int port) {
+
+	/**
+	 * The host's addresses. A name service that does not answer cannot hold the caller up
+	 * for longer than the limit.
+	 * @throws UnknownHostException if there are none, or none were found in time
+	 */
+	List<InetAddress> resolve(Duration limit) throws UnknownHostException, InterruptedException {
+		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> InetAddress.getAllByName(this.host));
+		Thread.startVirtualThread(lookup);
+		try {
+			return List.of(lookup.get(limit.toNanos(), TimeUnit.NANOSECONDS));
+		}
+		catch (TimeoutException ex) {
+			throw new UnknownHostException(this.host + ": the name service did not answer within " + limit);
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof UnknownHostException unknown) {
+				throw unknown;
+			}
+			throw new IllegalStateException("the lookup of " + this.host + " failed", ex.getCause());
+		}
+	}
+
+	/** An address as peers on other hosts can use it: with no interface name. */
+	static String text(InetAddress address) {
+		String text = address.getHostAddress();
+		int scope = text.indexOf('%');
+		return (scope < 0) ? text : text.substring(0, scope);
+	}
+
+	@Override
+	public String toString() {
+		boolean bareIpv6 = this.host.indexOf(':') >= 0 && !this.host.startsWith("[");
+		return (bareIpv6 ? "[" + this.host + "]" : this.host) + ":" + this.port;
+	}
+
+}

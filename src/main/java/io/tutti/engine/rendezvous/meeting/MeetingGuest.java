@@ -1,0 +1,148 @@
+package io.tutti.engine.rendezvous.meeting;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.control.GuardedEvents;
+import io.tutti.engine.rendezvous.wire.ControlConnection;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Any other rank's way through a meeting: knock until rank 0 answers, then wait until all
+ * have come; from the start again if rank 0 is lost meanwhile.
+ */
+final class MeetingGuest {
+
+	private static final long NOTE_EVERY_SECONDS = 10;
+
+	private final RankAssignment assignment;
+
+	private final RendezvousSettings settings;
+
+	private final ControlEvents events;
+
+	private final Deadline deadline;
+
+	private final MeetingAddress point;
+
+	private final MeetingFailure failure;
+
+	private final HandshakeProof proofs;
+
+	private int attempts;
+
+	private long notedSeconds;
+
+	MeetingGuest(RankAssignment assignment, RendezvousSettings settings, ControlEvents events, Deadline deadline) {
+		this.assignment = assignment;
+		this.settings = settings;
+		this.events = new GuardedEvents(events);
+		this.deadline = deadline;
+		this.point = new MeetingAddress(assignment.masterAddress(), assignment.masterPort());
+		this.failure = new MeetingFailure(assignment.rank(), this.point);
+		this.proofs = new HandshakeProof(settings.token());
+	}
+
+	Membership meet() {
+		Backoff backoff = new Backoff();
+		IOException last = null;
+		try {
+			do {
+				try {
+					return wait(knock());
+				}
+				catch (IOException ex) {
+					last = ex;
+					note(ex);
+				}
+			}
+			while (backoff.sleep(this.deadline));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw this.failure.interrupted(this.deadline, ex);
+		}
+		throw this.failure.unreachable(this.deadline, this.attempts, last);
+	}
+
+	private ControlConnection knock() throws IOException, InterruptedException {
+		this.attempts++;
+		IOException last = null;
+		for (InetAddress address : this.point.resolve(this.deadline.remaining())) {
+			Duration limit = shorter(Reception.HANDSHAKE_LIMIT, this.deadline.remaining());
+			try {
+				return new ClientHandshake(this.proofs, this.failure, limit).knock(address, this.point.port(), hello());
+			}
+			catch (IOException ex) {
+				last = ex;
+			}
+		}
+		throw (last != null) ? last : new IOException(this.point.host() + " has no address");
+	}
+
+	private Hello hello() {
+		String chosen = this.settings.advertisedHost();
+		return new Hello(this.settings.jobId(), this.settings.generation(), this.assignment.rank(),
+				this.assignment.worldSize(), (chosen != null) ? chosen : "", chosen != null, this.settings.dataPort(),
+				HostIdentity.ofThisHost(), this.proofs.nonce());
+	}
+
+	private Membership wait(ControlConnection connection) throws IOException, InterruptedException {
+		ControlClient client = new ControlClient(connection, this.assignment.rank(), this.assignment.worldSize(),
+				this.settings, this.events);
+		try {
+			Roster roster = client.start().get(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+			return new Membership(this.assignment, roster.generation(), roster.peers(),
+					this.proofs.session(roster.keyNonce()), client.control());
+		}
+		catch (ExecutionException ex) {
+			client.control().close();
+			giveUpWith(client.awaiting());
+			throw new IOException(ex.getCause().getMessage(), ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			client.control().close();
+			Awaiting awaiting = client.awaiting();
+			throw (awaiting != null) ? this.failure.timedOut(awaiting.absence(), this.deadline)
+					: this.failure.unreachable(this.deadline, this.attempts, null);
+		}
+		catch (InterruptedException ex) {
+			client.control().close();
+			throw ex;
+		}
+	}
+
+	/** Rank 0 has given up: coming again would be of no use. */
+	private void giveUpWith(@Nullable Awaiting awaiting) {
+		if (awaiting != null && awaiting.over()) {
+			throw this.failure.timedOut(awaiting.absence(), this.deadline);
+		}
+	}
+
+	private void note(IOException ex) {
+		long seconds = this.deadline.elapsed().toSeconds();
+		if (seconds - this.notedSeconds >= NOTE_EVERY_SECONDS) {
+			this.notedSeconds = seconds;
+			this.events.note("rank " + this.assignment.rank() + " still looks for rank 0 at " + this.point + ": "
+					+ MeetingFailure.words(ex));
+		}
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+}

@@ -1,0 +1,113 @@
+package io.tutti.engine.rendezvous.meeting;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.List;
+
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.wire.Absence;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who has come to the meeting. Rank 0 is there from the start.
+ */
+final class Seats {
+
+	/**
+	 * A rank that has come.
+	 *
+	 * @param sameHost whether it came by a loopback address, so from rank 0's own host
+	 * @param reachedAt the address of rank 0 that it reached
+	 */
+	record Guest(Hello hello, boolean sameHost, String reachedAt) {
+	}
+
+	private final @Nullable Guest[] guests;
+
+	private final BitSet dropped;
+
+	private int taken = 1;
+
+	Seats(int worldSize) {
+		this.guests = new Guest[worldSize];
+		this.dropped = new BitSet(worldSize);
+	}
+
+	boolean isTaken(int rank) {
+		return rank == 0 || this.guests[rank] != null;
+	}
+
+	void take(Guest guest) {
+		this.guests[guest.hello().rank()] = guest;
+		this.taken++;
+	}
+
+	/** The rank's connection dropped; it may come again. */
+	void free(int rank) {
+		this.guests[rank] = null;
+		this.dropped.set(rank);
+		this.taken--;
+	}
+
+	boolean allTaken() {
+		return this.taken == this.guests.length;
+	}
+
+	int taken() {
+		return this.taken;
+	}
+
+	Absence absence() {
+		List<Integer> missing = new ArrayList<>();
+		List<Integer> droppedOnly = new ArrayList<>();
+		for (int rank = 1; rank < this.guests.length; rank++) {
+			if (this.guests[rank] == null) {
+				missing.add(rank);
+				if (this.dropped.get(rank)) {
+					droppedOnly.add(rank);
+				}
+			}
+		}
+		return new Absence(missing, droppedOnly);
+	}
+
+	/**
+	 * Where rank 0 is reached: by ranks of other hosts, if there are any, else by
+	 * loopback.
+	 */
+	String rankZeroHost(String otherwise) {
+		String host = otherwise;
+		for (Guest guest : this.guests) {
+			if (guest != null) {
+				host = guest.reachedAt();
+				if (!guest.sameHost()) {
+					return host;
+				}
+			}
+		}
+		return host;
+	}
+
+	/**
+	 * Everybody's address, once all have come. Where some ranks are on other hosts,
+	 * loopback is of no use to them: a rank that came by it is reached where rank 0 is.
+	 * @param rankZeroHost where rank 0 is reached
+	 */
+	List<PeerAddress> roster(PeerAddress rankZero, String rankZeroHost) {
+		List<PeerAddress> roster = new ArrayList<>(this.guests.length);
+		roster.add(rankZero);
+		boolean oneHost = Arrays.stream(this.guests).allMatch((guest) -> guest == null || guest.sameHost());
+		for (Guest guest : this.guests) {
+			if (guest != null) {
+				Hello hello = guest.hello();
+				boolean ownHost = oneHost || hello.hostChosen() || !guest.sameHost();
+				roster.add(new PeerAddress(hello.rank(), ownHost ? hello.host() : rankZeroHost, hello.dataPort(),
+						hello.hostIdentity()));
+			}
+		}
+		return roster;
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.tutti.engine.rendezvous.wire;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Who is missing from a meeting.
+ *
+ * @param missing the ranks that are not there
+ * @param dropped those of them that had come before their connection dropped
+ */
+public record Absence(List<Integer> missing, List<Integer> dropped) {
+
+	/** More names than this help nobody. */
+	private static final int NAMED = 16;
+
+	public Absence {
+		missing = List.copyOf(missing);
+		dropped = List.copyOf(dropped);
+	}
+
+	/** The missing ranks in words. */
+	public String describe() {
+		String named = this.missing.stream()
+			.limit(NAMED)
+			.map((rank) -> "rank " + rank + (this.dropped.contains(rank) ? " (came, but its connection dropped)" : ""))
+			.collect(Collectors.joining(", "));
+		int more = this.missing.size() - NAMED;
+		return (more > 0) ? named + " and " + more + " more" : named;
+	}
+
+}

@@ -1,0 +1,176 @@
+package io.tutti.engine.rendezvous.wire;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.RendezvousException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What travels between rank 0 and any other rank, by who says it and when.
+ */
+public sealed interface ControlMessage {
+
+	/** Said while ranks meet. */
+	sealed interface Greeting extends ControlMessage {
+
+	}
+
+	/** Said by both sides, all the time. */
+	sealed interface Pulse extends ControlMessage {
+
+	}
+
+	/** A rank asks or tells rank 0. */
+	sealed interface Request extends ControlMessage {
+
+	}
+
+	/** Rank 0 asks or tells a rank. */
+	sealed interface Notice extends ControlMessage {
+
+	}
+
+	/**
+	 * Who knocks.
+	 *
+	 * @param host where the rank accepts data connections
+	 * @param hostChosen whether somebody set that host; otherwise it is the local end of
+	 * the rank's connection
+	 * @param nonce random bytes that make each proof a new one
+	 */
+	record Hello(String jobId, long generation, int rank, int worldSize, String host, boolean hostChosen, int dataPort,
+			String hostIdentity, byte[] nonce) implements Greeting {
+	}
+
+	/** A hello in a version of the protocol that this process does not speak. */
+	record ForeignHello(int version) implements Greeting {
+	}
+
+	/** Asks for proof of the token over these random bytes. */
+	record Challenge(byte[] nonce) implements Greeting {
+	}
+
+	/** A rank's proof of the token. */
+	record Proof(byte[] proof) implements Greeting {
+	}
+
+	/** The rank has its seat; rank 0 proves the token in turn. */
+	record Welcome(long generation, byte[] proof) implements Greeting {
+	}
+
+	/**
+	 * The rank does not get a seat.
+	 *
+	 * @param reason why it never will, or {@code null} if it may try again
+	 */
+	record Refused(RendezvousException.@Nullable Reason reason, String message) implements Greeting {
+	}
+
+	/**
+	 * How the meeting stands.
+	 *
+	 * @param over whether rank 0 has given up
+	 */
+	record Awaiting(Absence absence, boolean over) implements Greeting {
+	}
+
+	/**
+	 * All have met.
+	 *
+	 * @param keyNonce from which, with the token, the session key is derived
+	 * @param peers by rank; an empty host of rank 0 means where this rank reached it
+	 */
+	record Roster(long generation, byte[] keyNonce, List<PeerAddress> peers) implements Greeting {
+
+		public Roster {
+			peers = List.copyOf(peers);
+		}
+
+		/** The same with rank 0 where it was reached, unless it chose an address. */
+		public Roster withRankZeroAt(String host) {
+			PeerAddress zero = this.peers.getFirst();
+			if (!zero.host().isEmpty()) {
+				return this;
+			}
+			List<PeerAddress> reachable = new ArrayList<>(this.peers);
+			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
+			return new Roster(this.generation, this.keyNonce, reachable);
+		}
+
+	}
+
+	/** Asks for a sign of life. */
+	record Ping(long sentNanos) implements Pulse {
+	}
+
+	/** Answers a ping with its own time stamp. */
+	record Pong(long sentNanos) implements Pulse {
+	}
+
+	/** What a rank saw. */
+	record Report(Failure failure) implements Request {
+	}
+
+	/** Answers a roll call. */
+	record RollAnswer(long id, long lastEntered) implements Request {
+	}
+
+	/** What a rank has called, because it waits there or was asked. */
+	record Posted(CallPost post) implements Request {
+	}
+
+	/** A rank comes to a labelled barrier. */
+	record EnterBarrier(long ticket, String label, long timeoutNanos) implements Request {
+	}
+
+	/** A rank asks all to stop. */
+	record AskDrain(String reason) implements Request {
+	}
+
+	/**
+	 * A rank leaves.
+	 *
+	 * @param cutOff why it gave rank 0 up for lost, {@code null} if it leaves in order
+	 */
+	record Goodbye(@Nullable String cutOff) implements Request {
+	}
+
+	/** The cause of a failure, the same for every rank. */
+	record Verdict(Failure failure) implements Notice {
+	}
+
+	/** Asks for the last call that the rank has entered in a group. */
+	record RollCall(long id, String group) implements Notice {
+	}
+
+	/** Asks for what the rank called at a place in a group's order. */
+	record AskCall(String group, long sequence) implements Notice {
+	}
+
+	/** How a labelled barrier ended for the rank. */
+	record BarrierEnded(long ticket, BarrierOutcome outcome) implements Notice {
+	}
+
+	/** All are asked to stop. */
+	record Drain(String reason) implements Notice {
+	}
+
+	/** What rank 0 knows of every rank, by rank. */
+	record Sightings(List<Sighting> byRank) implements Notice {
+
+		public Sightings {
+			byRank = List.copyOf(byRank);
+		}
+
+	}
+
+	/** Rank 0 leaves. */
+	record Farewell() implements Notice {
+	}
+
+}

@@ -1,0 +1,330 @@
+package io.tutti.engine.rendezvous.wire;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Failure;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
+import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages as bytes. A frame is its length (4 bytes), the type (1 byte) and the fields.
+ * The head of a hello (magic, version) and a refusal keep their layout in every version,
+ * so that two versions can tell each other what is wrong.
+ */
+public final class MessageCodec {
+
+	/** Random bytes of either side; as many as a proof has. */
+	public static final int NONCE_BYTES = 32;
+
+	public static final int VERSION = 1;
+
+	/** "TUTI" in ASCII. */
+	public static final int MAGIC = 0x54555449;
+
+	private static final byte HELLO = 1;
+
+	private static final byte CHALLENGE = 2;
+
+	private static final byte PROOF = 3;
+
+	private static final byte WELCOME = 4;
+
+	private static final byte REFUSED = 5;
+
+	private static final byte AWAITING = 6;
+
+	private static final byte ROSTER = 7;
+
+	private static final byte PING = 8;
+
+	private static final byte PONG = 9;
+
+	private static final byte REPORT = 10;
+
+	private static final byte ROLL_ANSWER = 11;
+
+	private static final byte ENTER_BARRIER = 12;
+
+	private static final byte ASK_DRAIN = 13;
+
+	private static final byte GOODBYE = 14;
+
+	private static final byte VERDICT = 15;
+
+	private static final byte ROLL_CALL = 16;
+
+	private static final byte BARRIER_ENDED = 17;
+
+	private static final byte DRAIN = 18;
+
+	private static final byte SIGHTINGS = 19;
+
+	private static final byte FAREWELL = 20;
+
+	private static final byte POSTED = 21;
+
+	private static final byte ASK_CALL = 22;
+
+	private static final int NO_CONSTANT = -1;
+
+	private MessageCodec() {
+	}
+
+	/** The frame of a message, its length included. */
+	public static ByteBuffer encode(ControlMessage message) {
+		return switch (message) {
+			case Hello hello -> encodeHello(hello);
+			case ForeignHello(int version) -> new WireWriter(HELLO).int32(MAGIC).int32(version).frame();
+			case Challenge(byte[] nonce) -> new WireWriter(CHALLENGE).raw(nonce).frame();
+			case Proof(byte[] proof) -> new WireWriter(PROOF).raw(proof).frame();
+			case Welcome(long generation, byte[] proof) -> new WireWriter(WELCOME).int64(generation).raw(proof).frame();
+			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
+			case Awaiting(Absence absence, boolean over) ->
+				ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()).flag(over).frame();
+			case Roster(long generation, byte[] nonce, List<PeerAddress> peers) ->
+				new WireWriter(ROSTER).int64(generation).raw(nonce).list(peers, MessageCodec::write).frame();
+			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
+			case Pong(long sent) -> new WireWriter(PONG).int64(sent).frame();
+			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
+			case RollAnswer(long id, long entered) -> new WireWriter(ROLL_ANSWER).int64(id).int64(entered).frame();
+			case EnterBarrier(long ticket, String label, long timeout) ->
+				new WireWriter(ENTER_BARRIER).int64(ticket).text(label).int64(timeout).frame();
+			case AskDrain(String reason) -> new WireWriter(ASK_DRAIN).text(reason).frame();
+			case Goodbye(var cutOff) -> new WireWriter(GOODBYE).optionalText(cutOff).frame();
+			case Verdict(Failure failure) -> write(new WireWriter(VERDICT), failure).frame();
+			case RollCall(long id, String group) -> new WireWriter(ROLL_CALL).int64(id).text(group).frame();
+			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
+				write(new WireWriter(BARRIER_ENDED).int64(ticket), outcome).frame();
+			case Drain(String reason) -> new WireWriter(DRAIN).text(reason).frame();
+			case Sightings(List<Sighting> sightings) ->
+				new WireWriter(SIGHTINGS).list(sightings, MessageCodec::write).frame();
+			case Farewell() -> new WireWriter(FAREWELL).frame();
+			case Posted(CallPost post) -> write(new WireWriter(POSTED), post).frame();
+			case AskCall(String group, long sequence) -> new WireWriter(ASK_CALL).text(group).int64(sequence).frame();
+		};
+	}
+
+	/**
+	 * The message of a frame.
+	 * @param payload the frame without its length
+	 * @throws MalformedFrameException if the bytes are no message
+	 */
+	public static ControlMessage decode(ByteBuffer payload) throws MalformedFrameException {
+		WireReader in = new WireReader(payload);
+		int type = in.int8();
+		ControlMessage message = switch (type) {
+			case HELLO -> decodeHello(in, payload);
+			case CHALLENGE -> new Challenge(in.raw(NONCE_BYTES));
+			case PROOF -> new Proof(in.raw(SessionKey.PROOF_BYTES));
+			case WELCOME -> new Welcome(in.int64(), in.raw(SessionKey.PROOF_BYTES));
+			case REFUSED -> new Refused(reason(in.int8()), in.text());
+			case AWAITING -> new Awaiting(new Absence(ranks(in), ranks(in)), in.flag());
+			case ROSTER -> decodeRoster(in);
+			case PING -> new Ping(in.int64());
+			case PONG -> new Pong(in.int64());
+			case REPORT -> new Report(failure(in));
+			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64());
+			case ENTER_BARRIER -> enterBarrier(in);
+			case ASK_DRAIN -> new AskDrain(in.text());
+			case GOODBYE -> new Goodbye(in.optionalText());
+			case VERDICT -> new Verdict(failure(in));
+			case ROLL_CALL -> new RollCall(in.int64(), in.text());
+			case BARRIER_ENDED -> new BarrierEnded(in.int64(), outcome(in));
+			case DRAIN -> new Drain(in.text());
+			case SIGHTINGS -> new Sightings(in.list(1 + 2 * Integer.BYTES, () -> sighting(in)));
+			case FAREWELL -> new Farewell();
+			case POSTED -> new Posted(post(in));
+			case ASK_CALL -> new AskCall(in.text(), in.int64());
+			default -> throw new MalformedFrameException("no message has type " + type);
+		};
+		in.end();
+		return message;
+	}
+
+	private static ByteBuffer encodeHello(Hello hello) {
+		return new WireWriter(HELLO).int32(MAGIC)
+			.int32(VERSION)
+			.text(hello.jobId())
+			.int64(hello.generation())
+			.int32(hello.rank())
+			.int32(hello.worldSize())
+			.text(hello.host())
+			.flag(hello.hostChosen())
+			.int32(hello.dataPort())
+			.text(hello.hostIdentity())
+			.raw(hello.nonce())
+			.frame();
+	}
+
+	private static ControlMessage decodeHello(WireReader in, ByteBuffer payload) throws MalformedFrameException {
+		int magic = in.int32();
+		if (magic != MAGIC) {
+			throw new MalformedFrameException("not Tutti's magic: 0x" + Integer.toHexString(magic));
+		}
+		int version = in.int32();
+		if (version != VERSION) {
+			payload.position(payload.limit());
+			return new ForeignHello(version);
+		}
+		return new Hello(in.text(), in.int64(), in.int32(), in.int32(), in.text(), in.flag(), in.int32(), in.text(),
+				in.raw(NONCE_BYTES));
+	}
+
+	private static Roster decodeRoster(WireReader in) throws MalformedFrameException {
+		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.list(4 * Integer.BYTES, () -> address(in)));
+	}
+
+	private static EnterBarrier enterBarrier(WireReader in) throws MalformedFrameException {
+		EnterBarrier message = new EnterBarrier(in.int64(), in.text(), in.int64());
+		int characters = message.label().length();
+		if (characters < 1 || characters > ControlPlane.MAX_LABEL_CHARACTERS || message.timeoutNanos() <= 0) {
+			throw new MalformedFrameException("a barrier with a label of " + characters
+					+ " characters and a timeout of " + message.timeoutNanos() + " ns");
+		}
+		return message;
+	}
+
+	private static void write(WireWriter out, PeerAddress address) {
+		out.int32(address.rank()).text(address.host()).int32(address.port()).text(address.hostIdentity());
+	}
+
+	private static PeerAddress address(WireReader in) throws MalformedFrameException {
+		return new PeerAddress(in.int32(), in.text(), in.int32(), in.text());
+	}
+
+	private static void write(WireWriter out, Sighting sighting) {
+		out.int8(sighting.state().ordinal()).int32(sighting.lastSeenMillis()).int32(sighting.roundTripMicros());
+	}
+
+	private static Sighting sighting(WireReader in) throws MalformedFrameException {
+		return new Sighting(in.constant(PeerStatus.State.values()), in.int32(), in.int32());
+	}
+
+	private static WireWriter write(WireWriter out, Failure failure) {
+		out.int8(failure.kind().ordinal())
+			.text(failure.group())
+			.int64(failure.sequence())
+			.int8(ordinal(failure.collective()));
+		return ranks(out, failure.ranks()).text(failure.detail())
+			.int64(nanos(failure.elapsed()))
+			.int64(nanos(failure.timeout()));
+	}
+
+	private static Failure failure(WireReader in) throws MalformedFrameException {
+		return new Failure(in.constant(Failure.Kind.values()), in.text(), in.int64(), collective(in.int8()), ranks(in),
+				in.text(), Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
+	}
+
+	private static WireWriter write(WireWriter out, CallPost post) {
+		CallSignature call = post.call();
+		return out.text(post.group())
+			.int64(call.sequence())
+			.int8(call.collective().ordinal())
+			.int64(call.count())
+			.int32(call.countsDigest())
+			.int8(call.type().ordinal())
+			.int8(call.op().ordinal())
+			.int32(call.root())
+			.int64(nanos(post.elapsed()))
+			.int64(nanos(post.timeout()));
+	}
+
+	private static CallPost post(WireReader in) throws MalformedFrameException {
+		String group = in.text();
+		CallSignature call = new CallSignature(in.int64(), in.constant(Collective.values()), in.int64(), in.int32(),
+				in.constant(DataType.values()), in.constant(ReduceOp.values()), in.int32());
+		return new CallPost(group, call, Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
+	}
+
+	private static WireWriter write(WireWriter out, BarrierOutcome outcome) {
+		out.int8(outcome.result().ordinal())
+			.text(outcome.label())
+			.int64(outcome.round())
+			.int32(outcome.arrived())
+			.int64(outcome.waitedMillis())
+			.list(outcome.skewMillis(), WireWriter::int64);
+		return ranks(out, outcome.missingRanks());
+	}
+
+	private static BarrierOutcome outcome(WireReader in) throws MalformedFrameException {
+		return new BarrierOutcome(in.constant(BarrierOutcome.Result.values()), in.text(), in.int64(), in.int32(),
+				in.int64(), in.list(Long.BYTES, in::int64), ranks(in));
+	}
+
+	private static WireWriter ranks(WireWriter out, List<Integer> ranks) {
+		return out.list(ranks, WireWriter::int32);
+	}
+
+	private static List<Integer> ranks(WireReader in) throws MalformedFrameException {
+		return in.list(Integer.BYTES, in::int32);
+	}
+
+	private static int ordinal(@Nullable Enum<?> constant) {
+		return (constant != null) ? constant.ordinal() : NO_CONSTANT;
+	}
+
+	private static RendezvousException.@Nullable Reason reason(int ordinal) throws MalformedFrameException {
+		RendezvousException.Reason[] reasons = RendezvousException.Reason.values();
+		if (ordinal == NO_CONSTANT) {
+			return null;
+		}
+		if (ordinal < 0 || ordinal >= reasons.length) {
+			throw new MalformedFrameException("no refusal has reason " + ordinal);
+		}
+		return reasons[ordinal];
+	}
+
+	private static @Nullable Collective collective(int ordinal) throws MalformedFrameException {
+		try {
+			return (ordinal == NO_CONSTANT) ? null : Collective.ofOrdinal(ordinal);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new MalformedFrameException(ex.getMessage());
+		}
+	}
+
+	private static long nanos(Duration duration) {
+		try {
+			return duration.toNanos();
+		}
+		catch (ArithmeticException ex) {
+			return Long.MAX_VALUE;
+		}
+	}
+
+}

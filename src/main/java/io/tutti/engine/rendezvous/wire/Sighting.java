@@ -1,0 +1,13 @@
+package io.tutti.engine.rendezvous.wire;
+
+import io.tutti.engine.rendezvous.PeerStatus;
+
+/**
+ * When and how rank 0 last heard of a rank.
+ *
+ * @param state whether it is there
+ * @param lastSeenMillis milliseconds since it was heard of, -1 if never
+ * @param roundTripMicros the last measured round trip, -1 if none was measured
+ */
+public record Sighting(PeerStatus.State state, int lastSeenMillis, int roundTripMicros) {
+}

@@ -1,0 +1,23 @@
+package io.tutti.service.config;
+
+import io.tutti.engine.BackendUnavailableException;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Explains a backend that cannot be used here.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class BackendFailureAnalyzer extends AbstractFailureAnalyzer<BackendUnavailableException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, BackendUnavailableException cause) {
+		return new FailureAnalysis(
+				"BackendUnavailableException: backend " + cause.backend() + " is not available: " + cause.problem(),
+				cause.action(), cause);
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.tutti.service.config;
+
+import java.util.Arrays;
+import java.util.List;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.backend.Backends;
+
+/**
+ * Which backend the active profiles choose.
+ */
+final class BackendProfile {
+
+	private BackendProfile() {
+	}
+
+	/**
+	 * The backend that is named by one of the profiles, by default {@code tcp}; profiles
+	 * with other names choose nothing.
+	 * @throws BackendUnavailableException if several of them name one
+	 */
+	static String of(String[] activeProfiles) {
+		List<String> chosen = Arrays.stream(activeProfiles).filter(Backends.names()::contains).distinct().toList();
+		if (chosen.size() > 1) {
+			throw new BackendUnavailableException(String.join(" and ", chosen),
+					"only one backend can be used at a time", "Keep one of the profiles " + String.join(", ", chosen)
+							+ " (spring.profiles.active, variable " + "SPRING_PROFILES_ACTIVE, or launch --profile)");
+		}
+		return chosen.isEmpty() ? Backends.TCP : chosen.getFirst();
+	}
+
+}

@@ -1,0 +1,138 @@
+package io.tutti.engine.backend.nccl;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+
+import io.tutti.engine.backend.nccl.NcclAvailability.State;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.CleanupMode;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * What is missing is said by name, whatever stands where a library should be.
+ */
+@Timeout(60)
+class NcclProbeTest {
+
+	private static final String NONE = "libtutti-there-is-none.so.1";
+
+	@TempDir(cleanup = CleanupMode.ON_SUCCESS)
+	Path directory;
+
+	@Test
+	void aMissingDriverIsNamedWithinAFifthOfASecond() {
+		look(NONE, NONE, NONE);
+		long start = System.nanoTime();
+		NcclAvailability answer = look(NONE, NONE, NONE);
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofMillis(200));
+		assertThat(answer.state()).isEqualTo(State.DRIVER_MISSING);
+		assertThat(answer).hasToString("driver missing: " + NONE + " cannot be loaded");
+		assertThat(answer.available()).isFalse();
+		assertThat(answer.state().action()).contains("NVIDIA's driver");
+	}
+
+	@Test
+	void aFileThatIsNoLibraryIsNoDriver() throws IOException {
+		Path text = Files.writeString(this.directory.resolve("libcuda.so.1"), "not a library");
+		assertThat(look(text.toString(), NONE, NONE).state()).isEqualTo(State.DRIVER_MISSING);
+	}
+
+	@Test
+	void aLibraryThatIsNoDriverIsSaidToLackItsFunctions() {
+		Path library = StubLibrary.compile(this.directory, "other", "int other(void) { return 0; }");
+		NcclAvailability answer = look(library.toString(), NONE, NONE);
+		assertThat(answer.state()).isEqualTo(State.DRIVER_MISSING);
+		assertThat(answer.detail()).isEqualTo(library + " has no cuInit");
+	}
+
+	@Test
+	void aDriverThatDoesNotStartHasNoDevice() {
+		Path driver = StubLibrary.driver(this.directory, "driver", 100, 0, 7);
+		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: cuInit answered 100");
+	}
+
+	@Test
+	void aDriverThatCountsNoneHasNoDevice() {
+		Path driver = StubLibrary.driver(this.directory, "driver", 0, 0, 0);
+		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: the driver offers no GPU");
+	}
+
+	@Test
+	void aCountThatFailedIsNotBelieved() {
+		Path driver = StubLibrary.driver(this.directory, "driver", 0, 3, 12345);
+		NcclAvailability answer = look(driver.toString(), NONE, NONE);
+		assertThat(answer.available()).isFalse();
+		assertThat(answer.devices()).isZero();
+		assertThat(answer.detail()).contains("cuDeviceGetCount").contains("answered 3");
+	}
+
+	@Test
+	void aMissingRuntimeIsNamed() {
+		NcclAvailability answer = look(driver(), NONE, NONE);
+		assertThat(answer.state()).isEqualTo(State.RUNTIME_MISSING);
+		assertThat(answer.detail()).isEqualTo(NONE + " cannot be loaded");
+		assertThat(answer.devices()).isEqualTo(2);
+	}
+
+	@Test
+	void aMissingNcclIsNamed() {
+		assertThat(look(driver(), runtime(), NONE)).hasToString("libnccl.so.2 missing: " + NONE + " cannot be loaded");
+	}
+
+	@Test
+	void aLibraryThatIsNotNcclIsSaidToLackItsVersion() {
+		NcclAvailability answer = look(driver(), runtime(), runtime());
+		assertThat(answer.state()).isEqualTo(State.LIBRARY_MISSING);
+		assertThat(answer.detail()).endsWith(" has no ncclGetVersion");
+	}
+
+	@Test
+	void anNcclWithoutDeadlinesIsTooOld() {
+		Path nccl = StubLibrary.nccl(this.directory, "nccl", 21304, NcclFunction.LAST_ERROR);
+		assertThat(look(driver(), runtime(), nccl.toString()))
+			.hasToString("NCCL too old: NCCL 2.13.4 lacks ncclCommInitRankConfig, which came with 2.14");
+	}
+
+	@Test
+	void anInstalledNcclIsSaidWithWhatItHas() {
+		Path nccl = StubLibrary.nccl(this.directory, "nccl", 21803, NcclFunction.INIT_RANK_CONFIG,
+				NcclFunction.FINALIZE, NcclFunction.SPLIT);
+		NcclAvailability answer = look(driver(), runtime(), nccl.toString());
+		assertThat(answer).hasToString("available: NCCL 2.18.3, 2 devices");
+		assertThat(answer.has(NcclFunction.SPLIT)).isTrue();
+		answer.require(NcclFunction.SPLIT);
+		assertThatExceptionOfType(UnsupportedOperationException.class)
+			.isThrownBy(() -> answer.require(NcclFunction.SHRINK))
+			.withMessage("ncclCommShrink needs NCCL 2.27 or newer, installed is 2.18.3; install a newer libnccl.so.2");
+	}
+
+	@Test
+	void aClassPathWithoutThePresetIsNamed() {
+		NcclAvailability answer = new NcclProbe(new NativeLibraries(NONE, NONE, NONE), false).look();
+		assertThat(answer.state()).isEqualTo(State.PRESET_MISSING);
+	}
+
+	@Test
+	void thisProcessGetsAnAnswerWhateverIsInstalled() {
+		assertThat(new NcclProbe().look().detail()).isNotBlank();
+	}
+
+	private String driver() {
+		return StubLibrary.driver(this.directory, "driver", 0, 0, 2).toString();
+	}
+
+	private String runtime() {
+		return StubLibrary.compile(this.directory, "runtime", "int cudaFree(void *p) { return p != 0; }").toString();
+	}
+
+	private static NcclAvailability look(String driver, String runtime, String nccl) {
+		return new NcclProbe(new NativeLibraries(driver, runtime, nccl), true).look();
+	}
+
+}

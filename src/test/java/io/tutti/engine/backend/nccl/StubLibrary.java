@@ -1,0 +1,61 @@
+package io.tutti.engine.backend.nccl;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Assumptions;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A shared library that the test compiles, to be found where CUDA's or NCCL's would be.
+ */
+final class StubLibrary {
+
+	private StubLibrary() {
+	}
+
+	/** A driver that answers what it is told to. */
+	static Path driver(Path directory, String name, int init, int countCode, int count) {
+		return compile(directory, name, """
+				int cuInit(unsigned flags) { return flags == 0 ? %d : 1; }
+				int cuDeviceGetCount(int *count) { *count = %d; return %d; }
+				""".formatted(init, count, countCode));
+	}
+
+	/** An NCCL of a version, with some functions that must never be called. */
+	static Path nccl(Path directory, String name, int version, NcclFunction... functions) {
+		StringBuilder source = new StringBuilder(
+				"int ncclGetVersion(int *version) { *version = " + version + "; return 0; }\n");
+		for (NcclFunction function : functions) {
+			source.append("int ").append(function.symbol()).append("(void) { __builtin_trap(); }\n");
+		}
+		return compile(directory, name, source.toString());
+	}
+
+	/** Any library; the test is skipped by name where there is no compiler. */
+	static Path compile(Path directory, String name, String source) {
+		Path code = directory.resolve(name + ".c");
+		Path library = directory.resolve(name + ".so");
+		try {
+			Files.writeString(code, source);
+			Process compiler = new ProcessBuilder("gcc", "-shared", "-fPIC", "-o", library.toString(), code.toString())
+				.redirectErrorStream(true)
+				.redirectOutput(directory.resolve(name + ".log").toFile())
+				.start();
+			assertThat(compiler.waitFor(30, TimeUnit.SECONDS)).isTrue();
+			assertThat(compiler.exitValue()).as(Files.readString(directory.resolve(name + ".log"))).isZero();
+		}
+		catch (IOException ex) {
+			Assumptions.abort("gcc is not installed, so no stub of " + name + " can be built: " + ex.getMessage());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new IllegalStateException(ex);
+		}
+		return library;
+	}
+
+}

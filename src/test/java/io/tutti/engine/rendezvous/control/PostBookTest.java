@@ -1,0 +1,146 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Failure;
+import io.tutti.engine.ReduceOp;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(30)
+class PostBookTest {
+
+	private static final int WORLD_SIZE = 4;
+
+	private final AtomicLong clock = new AtomicLong(Long.MAX_VALUE - 5);
+
+	private final List<String> asked = new ArrayList<>();
+
+	private final List<Failure> mismatches = new ArrayList<>();
+
+	private final PostBook book = new PostBook(WORLD_SIZE, this.clock::get, new PostBook.Listener() {
+		@Override
+		public void ask(int rank, String group, long sequence) {
+			PostBookTest.this.asked.add(rank + " " + group + " " + sequence);
+		}
+
+		@Override
+		public void differ(int rank, Failure mismatch) {
+			PostBookTest.this.mismatches.add(mismatch);
+		}
+	});
+
+	private static CallPost post(String group, long sequence, Collective collective, long millis) {
+		return new CallPost(group, new CallSignature(sequence, collective, 5, 0, DataType.INT32, ReduceOp.SUM, 0),
+				Duration.ofMillis(millis), Duration.ofSeconds(millis));
+	}
+
+	private void pass(Duration time) {
+		this.clock.addAndGet(time.toNanos());
+		this.book.tick();
+	}
+
+	@Test
+	void differentCallsAtOnePlaceAreAMismatchThatNamesBoth() {
+		this.book.post(2, post("world", 3, Collective.SCATTER, 110));
+		this.book.post(1, post("world", 3, Collective.SCATTER, 105));
+		this.book.post(0, post("world", 3, Collective.GATHER, 0));
+		assertThat(this.mismatches).containsExactly(new Failure(Failure.Kind.MISMATCH, "world", 3, Collective.GATHER,
+				List.of(0, 2),
+				"rank 0 called gather #3 (count 5, int32, root 0), rank 2 called scatter #3 (count 5, int32, root 0)",
+				Duration.ofMillis(110), Duration.ofSeconds(110)));
+	}
+
+	@Test
+	void equalCallsAndOtherPlacesAndOtherGroupsAreNoMismatch() {
+		this.book.post(0, post("world", 3, Collective.GATHER, 100));
+		this.book.post(1, post("world", 3, Collective.GATHER, 700));
+		this.book.post(1, post("world", 4, Collective.BARRIER, 100));
+		this.book.post(2, post("world", 2, Collective.SCATTER, 100));
+		this.book.post(3, post("side", 3, Collective.BROADCAST, 100));
+		this.book.post(0, post("world", 4, Collective.BARRIER, 100));
+		assertThat(this.mismatches).isEmpty();
+	}
+
+	@Test
+	void everyDifferenceCounts() {
+		CallSignature first = new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 0);
+		List<CallSignature> others = List.of(
+				new CallSignature(0, Collective.ALL_REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 0),
+				new CallSignature(0, Collective.REDUCE, 6, 2, DataType.INT32, ReduceOp.SUM, 0),
+				new CallSignature(0, Collective.REDUCE, 5, 3, DataType.INT32, ReduceOp.SUM, 0),
+				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.FLOAT32, ReduceOp.SUM, 0),
+				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.MAX, 0),
+				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 1));
+		for (CallSignature other : others) {
+			this.book.post(0, new CallPost("world", first, Duration.ZERO, Duration.ZERO));
+			this.book.post(1, new CallPost("world", other, Duration.ZERO, Duration.ZERO));
+			assertThat(this.mismatches).hasSize(1);
+			this.mismatches.clear();
+			this.book.forget("world");
+		}
+	}
+
+	@Test
+	void theSilentAreAskedOnceAfterAMoment() {
+		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		this.book.post(2, post("world", 3, Collective.GATHER, 100));
+		assertThat(this.book.nanosUntilDue()).isEqualTo(PostBook.ASK_AFTER.toNanos());
+		pass(PostBook.ASK_AFTER.minusNanos(1));
+		this.book.post(0, post("world", 3, Collective.GATHER, 100));
+		assertThat(this.asked).isEmpty();
+		pass(Duration.ofNanos(1));
+		assertThat(this.asked).containsExactly("1 world 3", "3 world 3");
+		this.book.post(1, post("world", 3, Collective.GATHER, 0));
+		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		pass(Duration.ofHours(1));
+		assertThat(this.asked).hasSize(2);
+	}
+
+	@Test
+	void nobodyIsAskedInAGroupThatHasItsVerdict() {
+		this.book.post(2, post("world", 3, Collective.GATHER, 100));
+		this.book.post(2, post("side", 1, Collective.GATHER, 100));
+		this.book.forget("world");
+		pass(Duration.ofSeconds(1));
+		assertThat(this.asked).containsExactly("0 side 1", "1 side 1", "3 side 1");
+		assertThat(this.book.places()).isEqualTo(1);
+	}
+
+	@Test
+	void theBookStaysSmall() {
+		for (int group = 0; group < 1000; group++) {
+			for (int sequence = 0; sequence < 100; sequence++) {
+				this.book.post(1, post("group " + group, sequence, Collective.BARRIER, 100));
+			}
+		}
+		assertThat(this.book.places()).isEqualTo(PostBook.MAX_GROUPS * PostBook.MAX_PLACES);
+		pass(Duration.ofSeconds(1));
+		assertThat(this.asked).hasSize(PostBook.MAX_GROUPS * PostBook.MAX_PLACES * (WORLD_SIZE - 1));
+		assertThat(this.asked.getLast()).isEqualTo("3 group 999 99");
+	}
+
+	@Test
+	void whatWasForgottenEarlyIsFoundOutByLaterPosts() {
+		this.book.post(1, post("world", 0, Collective.GATHER, 100));
+		for (int sequence = 1; sequence <= PostBook.MAX_PLACES; sequence++) {
+			this.book.post(2, post("world", sequence, Collective.BARRIER, 100));
+		}
+		this.book.post(3, post("world", 0, Collective.SCATTER, 100));
+		assertThat(this.mismatches).isEmpty();
+		pass(Duration.ofSeconds(1));
+		assertThat(this.asked).contains("1 world 0");
+		this.book.post(1, post("world", 0, Collective.GATHER, 0));
+		assertThat(this.mismatches).hasSize(1);
+	}
+
+}

@@ -1,0 +1,58 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.ControlEvents;
+import org.jspecify.annotations.Nullable;
+
+/** Keeps what the control plane told a rank. */
+public final class RecordedEvents implements ControlEvents {
+
+	public final List<Failure> failures = new CopyOnWriteArrayList<>();
+
+	public final List<String> drains = new CopyOnWriteArrayList<>();
+
+	public final List<String> warnings = new CopyOnWriteArrayList<>();
+
+	public final Map<String, Long> entered = new ConcurrentHashMap<>();
+
+	public final List<Long> asked = new CopyOnWriteArrayList<>();
+
+	public final Map<Long, CallPost> calls = new ConcurrentHashMap<>();
+
+	@Override
+	public void failed(Failure verdict) {
+		this.failures.add(verdict);
+	}
+
+	@Override
+	public void drainRequested(String reason) {
+		this.drains.add(reason);
+	}
+
+	@Override
+	public long lastEntered(String group) {
+		return this.entered.getOrDefault(group, -1L);
+	}
+
+	@Override
+	public @Nullable CallPost called(String group, long sequence) {
+		this.asked.add(sequence);
+		return this.calls.get(sequence);
+	}
+
+	@Override
+	public void note(String message) {
+	}
+
+	@Override
+	public void warn(String message) {
+		this.warnings.add(message);
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.tutti.engine.rendezvous.meeting;
+
+import java.util.List;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.wire.Absence;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(30)
+class SeatsTest {
+
+	private final Seats seats = new Seats(4);
+
+	@Test
+	void ranksOfOneHostKeepTheirLoopbackAddress() {
+		take(1, "127.0.0.1", false, true, "127.0.0.1");
+		take(2, "127.0.0.1", false, true, "127.0.0.1");
+		take(3, "127.0.0.1", false, true, "127.0.0.1");
+		assertThat(hosts()).containsExactly("127.0.0.1", "127.0.0.1", "127.0.0.1", "127.0.0.1");
+	}
+
+	@Test
+	void loopbackIsNotAdvertisedToOtherHosts() {
+		take(1, "127.0.0.1", false, true, "127.0.0.1");
+		take(2, "10.0.0.2", false, false, "10.0.0.1");
+		take(3, "localhost", true, true, "127.0.0.1");
+		assertThat(hosts()).containsExactly("10.0.0.1", "10.0.0.1", "10.0.0.2", "localhost");
+	}
+
+	@Test
+	void whoIsMissingAndWhoDroppedIsKnown() {
+		take(1, "a", true, false, "b");
+		take(2, "a", true, false, "b");
+		this.seats.free(2);
+		assertThat(this.seats.allTaken()).isFalse();
+		assertThat(this.seats.isTaken(2)).isFalse();
+		assertThat(this.seats.absence()).isEqualTo(new Absence(List.of(2, 3), List.of(2)));
+		take(2, "a", true, false, "b");
+		take(3, "a", true, false, "b");
+		assertThat(this.seats.allTaken()).isTrue();
+	}
+
+	@Test
+	void aLongListOfMissingRanksIsCut() {
+		List<Integer> all = IntStream.range(1, 1001).boxed().toList();
+		assertThat(new Absence(all, List.of()).describe()).startsWith("rank 1, rank 2, ")
+			.endsWith("rank 16 and 984 more");
+	}
+
+	private void take(int rank, String host, boolean chosen, boolean sameHost, String reachedAt) {
+		Hello hello = new Hello("job", 0, rank, 4, host, chosen, 7000, "host", new byte[32]);
+		this.seats.take(new Seats.Guest(hello, sameHost, reachedAt));
+	}
+
+	private List<String> hosts() {
+		String zero = this.seats.rankZeroHost("fallback");
+		return this.seats.roster(new PeerAddress(0, zero, 7000, "host"), zero).stream().map(PeerAddress::host).toList();
+	}
+
+}

@@ -1,0 +1,191 @@
+package io.tutti.engine.rendezvous.wire;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+
+import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Failure;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
+import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
+import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class MessageCodecTest {
+
+	private static final Random RANDOM = new Random(7);
+
+	static Stream<ControlMessage> messages() {
+		Failure inside = new Failure(Failure.Kind.TIMEOUT, "world", 17, Collective.BARRIER, List.of(2, 3), "späť",
+				Duration.ofMillis(1234), Duration.ofSeconds(5));
+		Failure outside = Failure.outside(Failure.Kind.ABORTED, "side", List.of(), "");
+		BarrierOutcome outcome = new BarrierOutcome(BarrierOutcome.Result.BROKEN, "epoch", 9, 2, 55,
+				List.of(0L, -1L, 4L), List.of(1));
+		CallPost post = new CallPost("side",
+				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
+				Duration.ofMillis(103), Duration.ofDays(1));
+		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()), new ForeignHello(2),
+				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
+				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
+				new Awaiting(new Absence(List.of(1, 2), List.of(2)), true),
+				new Roster(3, bytes(),
+						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
+				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
+				new RollAnswer(1, -1), new EnterBarrier(4, "label", 1), new AskDrain("now"), new Goodbye(null),
+				new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
+				new Drain("now"), new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(),
+				new Posted(post), new AskCall("world", Long.MAX_VALUE));
+	}
+
+	private static byte[] bytes() {
+		byte[] bytes = new byte[32];
+		RANDOM.nextBytes(bytes);
+		return bytes;
+	}
+
+	@ParameterizedTest
+	@MethodSource("messages")
+	void aMessageArrivesAsItWasSent(ControlMessage message) throws MalformedFrameException {
+		ByteBuffer frame = MessageCodec.encode(message);
+		assertThat(frame.getInt()).isEqualTo(frame.remaining());
+		assertThat(MessageCodec.decode(frame)).usingRecursiveComparison().isEqualTo(message);
+	}
+
+	@ParameterizedTest
+	@MethodSource("messages")
+	void aMessageCutShortIsMalformed(ControlMessage message) {
+		byte[] payload = payload(message);
+		for (int length = 0; length < payload.length; length++) {
+			ByteBuffer part = ByteBuffer.wrap(payload, 0, length).slice();
+			assertThatThrownBy(() -> MessageCodec.decode(part)).isInstanceOf(MalformedFrameException.class);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("messages")
+	void aMessageWithBytesTooManyIsMalformed(ControlMessage message) {
+		byte[] payload = payload(message);
+		if (!(message instanceof ForeignHello)) {
+			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(Arrays.copyOf(payload, payload.length + 1))))
+				.isInstanceOf(MalformedFrameException.class);
+		}
+	}
+
+	@Test
+	void everyKindOfMessageIsTried() {
+		assertThat(messages().map(Object::getClass).distinct()).hasSize(countRecords(ControlMessage.class));
+	}
+
+	private static int countRecords(Class<?> type) {
+		if (type.isRecord()) {
+			return 1;
+		}
+		return Arrays.stream(type.getPermittedSubclasses()).mapToInt(MessageCodecTest::countRecords).sum();
+	}
+
+	@Test
+	void damagedMessagesAreMessagesOrMalformedAndNothingElse() {
+		List<byte[]> payloads = messages().map(MessageCodecTest::payload).toList();
+		int malformed = 0;
+		for (int i = 0; i < 200_000; i++) {
+			byte[] damaged = payloads.get(RANDOM.nextInt(payloads.size())).clone();
+			for (int hits = 1 + RANDOM.nextInt(3); hits > 0; hits--) {
+				damaged[RANDOM.nextInt(damaged.length)] = (byte) RANDOM.nextInt();
+			}
+			malformed += isMalformed(damaged) ? 1 : 0;
+		}
+		for (int i = 0; i < 200_000; i++) {
+			byte[] noise = new byte[RANDOM.nextInt(120)];
+			RANDOM.nextBytes(noise);
+			if (noise.length > 0) {
+				noise[0] = (byte) RANDOM.nextInt(24);
+			}
+			malformed += isMalformed(noise) ? 1 : 0;
+		}
+		assertThat(malformed).isBetween(100_000, 399_999);
+	}
+
+	private static boolean isMalformed(byte[] payload) {
+		try {
+			MessageCodec.decode(ByteBuffer.wrap(payload));
+			return false;
+		}
+		catch (MalformedFrameException ex) {
+			return true;
+		}
+	}
+
+	@Test
+	void aClaimedLengthIsNotBelieved() {
+		byte[] drain = payload(new Drain("now"));
+		ByteBuffer.wrap(drain).putInt(1, Integer.MAX_VALUE);
+		assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(drain)))
+			.isInstanceOf(MalformedFrameException.class)
+			.hasMessageContaining("2147483647");
+		byte[] sightings = payload(new Sightings(List.of()));
+		ByteBuffer.wrap(sightings).putInt(1, Integer.MAX_VALUE);
+		assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(sightings)))
+			.isInstanceOf(MalformedFrameException.class);
+	}
+
+	@Test
+	void aBarrierThatNobodyCouldAskForIsMalformed() {
+		for (EnterBarrier bad : List.of(new EnterBarrier(1, "", 1), new EnterBarrier(1, "x".repeat(257), 1),
+				new EnterBarrier(1, "a", 0))) {
+			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(payload(bad))))
+				.isInstanceOf(MalformedFrameException.class);
+		}
+	}
+
+	@Test
+	void endlessWordsAreCut() throws MalformedFrameException {
+		Drain drain = (Drain) MessageCodec.decode(ByteBuffer.wrap(payload(new Drain("x".repeat(1_000_000)))));
+		assertThat(drain.reason()).hasSize(WireWriter.MAX_TEXT_CHARACTERS);
+	}
+
+	private static byte[] payload(ControlMessage message) {
+		ByteBuffer frame = MessageCodec.encode(message);
+		byte[] payload = new byte[frame.getInt()];
+		frame.get(payload);
+		return payload;
+	}
+
+}
