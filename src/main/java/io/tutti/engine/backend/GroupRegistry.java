@@ -13,6 +13,8 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlEvents;
 import org.jspecify.annotations.Nullable;
 
@@ -145,6 +147,20 @@ final class GroupRegistry implements ControlEvents {
 		Entry entry = this.entries.get(group);
 		ProcessGroup found = (entry != null) ? entry.group : null;
 		return (found != null) ? found.called(sequence) : null;
+	}
+
+	/** The groups that this process is in and can use. */
+	List<ProcessGroup> groups() {
+		return this.entries.values().stream().map((entry) -> entry.group).filter((group) -> group != null).toList();
+	}
+
+	@Override
+	public byte[] account(int limit) {
+		ProcessGroup world = this.entries.get(Failure.WORLD).group;
+		if (world == null) {
+			return new byte[0];
+		}
+		return AccountCodec.encode(RankAccount.take(world.identity().worldRank(), world.generation(), groups(), limit));
 	}
 
 	@Override

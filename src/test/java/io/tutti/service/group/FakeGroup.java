@@ -3,6 +3,7 @@ package io.tutti.service.group;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
@@ -14,6 +15,8 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
@@ -87,6 +90,12 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	@Override
 	public List<PeerStatus> peers() {
 		return List.copyOf(this.peers);
+	}
+
+	@Override
+	public Map<Integer, byte[]> accounts(int limit, Duration timeout) {
+		return Map.of(this.world.rank(), AccountCodec
+			.encode(RankAccount.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
 	}
 
 	@Override
