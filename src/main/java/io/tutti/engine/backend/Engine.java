@@ -170,7 +170,15 @@ public final class Engine implements AutoCloseable {
 	 * @return by rank, this one included; who did not answer in time is not there
 	 */
 	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
-		return AccountCodec.decodeAll(control().accounts(limit, timeout));
+		return AccountCodec.decodeAll(control().askAccounts(limit, timeout));
+	}
+
+	/**
+	 * From now on the flight recorders of all groups, present and later, remember who
+	 * calls, or no longer; see {@link io.tutti.engine.FlightRecorder#recordSites}.
+	 */
+	public void recordSites(boolean wanted) {
+		this.registry.recordSites(wanted);
 	}
 
 	/**

@@ -37,7 +37,7 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * there are many ranks
 	 * @return by rank, this one included
 	 */
-	Map<Integer, byte[]> accounts(int limit, Duration timeout);
+	Map<Integer, byte[]> askAccounts(int limit, Duration timeout);
 
 	/** What is known of every other rank, by rank. */
 	List<PeerStatus> peers();

@@ -73,6 +73,21 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
+	public List<ProcessGroup> groups() {
+		return List.of(this.world);
+	}
+
+	@Override
+	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+		return AccountCodec.decodeAll(askAccounts(limit, timeout));
+	}
+
+	@Override
+	public void recordSites(boolean wanted) {
+		this.world.recorder().recordSites(wanted);
+	}
+
+	@Override
 	public void onDrain(Consumer<String> listener) {
 		this.drains.add(listener);
 	}
@@ -93,7 +108,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public Map<Integer, byte[]> accounts(int limit, Duration timeout) {
+	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
 		return Map.of(this.world.rank(), AccountCodec
 			.encode(RankAccount.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
 	}

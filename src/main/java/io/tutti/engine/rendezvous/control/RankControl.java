@@ -128,7 +128,7 @@ public final class RankControl implements ControlPlane {
 	}
 
 	@Override
-	public Map<Integer, byte[]> accounts(int limit, Duration timeout) {
+	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
 		List<Integer> others = peers().stream()
 			.filter((peer) -> peer.state() == PeerStatus.State.UP)
 			.map(PeerStatus::rank)
