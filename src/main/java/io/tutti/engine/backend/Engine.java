@@ -43,13 +43,13 @@ public final class Engine implements AutoCloseable {
 
 	private final ProcessGroup world;
 
-	private final DataListener listener;
+	private final Carrier carrier;
 
-	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, DataListener listener) {
+	Engine(Membership membership, GroupRegistry registry, ProcessGroup world, Carrier carrier) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
-		this.listener = listener;
+		this.carrier = carrier;
 	}
 
 	/**
@@ -78,7 +78,7 @@ public final class Engine implements AutoCloseable {
 					membership.generation());
 			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
 				.form(identity, latch);
-			return new Engine(membership, registry, world, listener);
+			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -132,7 +132,7 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	private static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
+	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
 				settings.timeouts().abort().dividedBy(2));
@@ -189,13 +189,25 @@ public final class Engine implements AutoCloseable {
 		this.registry.onDrain(action);
 	}
 
+	/**
+	 * Ends the job: by {@code MPI_Abort} where an MPI library carries it, which does not
+	 * return; otherwise every rank's calls fail with the reason.
+	 * @param code the exit code that the job is asked to end with
+	 */
+	public void abort(int code, String reason) {
+		if (!this.carrier.abort(code)) {
+			this.world.abort(reason);
+		}
+	}
+
 	/** Leaves the group and gives everything back, in reverse order of opening. */
 	@Override
 	public void close() {
+		this.carrier.leaving(this.world.failure());
 		this.registry.closeSubgroups();
 		this.world.close();
 		this.membership.control().close();
-		this.listener.close();
+		this.carrier.close();
 	}
 
 }

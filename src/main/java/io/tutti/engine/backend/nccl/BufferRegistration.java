@@ -1,0 +1,45 @@
+package io.tutti.engine.backend.nccl;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.device.DeviceBuffer;
+
+/**
+ * A buffer that a communicator knows. To be closed before the buffer is; nothing is left
+ * to do once the communicator has ended.
+ */
+public final class BufferRegistration implements AutoCloseable {
+
+	private final Communicator communicator;
+
+	private final long registration;
+
+	private final Duration timeout;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private BufferRegistration(Communicator communicator, long registration, Duration timeout) {
+		this.communicator = communicator;
+		this.registration = registration;
+		this.timeout = timeout;
+	}
+
+	static BufferRegistration of(Communicator communicator, DeviceBuffer buffer, Duration timeout) {
+		long[] registration = new long[1];
+		communicator.issue("register", Deadline.after(timeout),
+				(nccl, handle) -> nccl.commRegister(handle, buffer.address(), buffer.bytes(), registration));
+		return new BufferRegistration(communicator, registration[0], timeout);
+	}
+
+	/** Makes the buffer unknown again. Does nothing the second time. */
+	@Override
+	public void close() {
+		if (this.closed.compareAndSet(false, true) && this.communicator.state() == Communicator.State.OPEN) {
+			this.communicator.issue("deregister", Deadline.after(this.timeout),
+					(nccl, handle) -> nccl.commDeregister(handle, this.registration));
+		}
+	}
+
+}

@@ -1,0 +1,342 @@
+package io.tutti.engine.backend.nccl;
+
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.device.IdleWait;
+import io.tutti.engine.device.SelectedDevice;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One NCCL communicator: its calls one at a time, each by a deadline, and exactly one end
+ * to its life, orderly or not. One that has failed takes no calls any more but is there
+ * still, so that those who are left can make another one from it.
+ * <p>
+ * Two locks: whoever issues a call holds the turn until the call is done; the gate is
+ * held only while native code runs, which in non-blocking mode is short. So an abort,
+ * which needs the gate alone, comes through while a call waits.
+ */
+final class Communicator {
+
+	/** A call on NCCL that answers with its result code. */
+	interface Issue {
+
+		int on(Nccl nccl, long communicator);
+
+	}
+
+	/** A call on NCCL that makes another communicator. */
+	interface Derivation {
+
+		int on(Nccl nccl, long parent, long slot);
+
+	}
+
+	/** Where it is in its life. */
+	enum State {
+
+		OPEN, FAILED, CLOSING, CLOSED, ABORTED
+
+	}
+
+	/** How long an abort lets a native call end by itself. */
+	private static final Duration COURTESY = Duration.ofSeconds(1);
+
+	private final NcclLibrary library;
+
+	private final long handle;
+
+	private final int rank;
+
+	private final int device;
+
+	private final ReentrantLock turn = new ReentrantLock(true);
+
+	private final ReentrantLock gate = new ReentrantLock();
+
+	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
+
+	private final AbortHandle abortHandle = new AbortHandle(this);
+
+	/** Where NCCL writes the handle, to be kept until it certainly has. */
+	private final @Nullable HandleSlot slot;
+
+	private volatile @Nullable NcclException failure;
+
+	Communicator(NcclLibrary library, HandleSlot slot, int rank, int device) {
+		this(library, slot, slot.handle(), rank, device);
+	}
+
+	/** A communicator that was made long ago. */
+	Communicator(NcclLibrary library, long handle, int rank, int device) {
+		this(library, null, handle, rank, device);
+	}
+
+	private Communicator(NcclLibrary library, @Nullable HandleSlot slot, long handle, int rank, int device) {
+		this.library = library;
+		this.slot = slot;
+		this.handle = handle;
+		this.rank = rank;
+		this.device = device;
+	}
+
+	int device() {
+		return this.device;
+	}
+
+	long handle() {
+		return this.handle;
+	}
+
+	State state() {
+		return this.state.get();
+	}
+
+	AbortHandle abortHandle() {
+		return this.abortHandle;
+	}
+
+	/**
+	 * Issues a call and waits until NCCL has taken it; it may still run on the device.
+	 * @throws NcclException if it fails, is aborted, or the deadline passes
+	 */
+	void issue(String call, Deadline deadline, Issue issue) {
+		takeTurn(call, deadline);
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
+			settle(call, guarded(call, issue), deadline);
+		}
+		finally {
+			this.turn.unlock();
+		}
+	}
+
+	/** Waits until nothing is in progress, as after a creation. */
+	void awaitReady(String call, Deadline deadline) {
+		settle(call, NcclResult.IN_PROGRESS.ordinal(), deadline);
+	}
+
+	private void takeTurn(String call, Deadline deadline) {
+		try {
+			if (!this.turn.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+				throw tooLate(call, deadline);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			abort();
+			throw NcclException.aborted(this.rank, call);
+		}
+	}
+
+	/** Nothing native is called once the communicator is no longer open. */
+	private int guarded(String call, Issue issue) {
+		this.gate.lock();
+		try {
+			requireOpen(call);
+			return issue.on(this.library.nccl(), this.handle);
+		}
+		finally {
+			this.gate.unlock();
+		}
+	}
+
+	private void requireOpen(String call) {
+		NcclException earlier = this.failure;
+		switch (this.state.get()) {
+			case OPEN -> {
+			}
+			case ABORTED -> throw NcclException.aborted(this.rank, call);
+			case FAILED -> throw (earlier != null) ? NcclException.after(earlier, this.rank, call)
+					: NcclException.aborted(this.rank, call);
+			case CLOSING, CLOSED -> throw new IllegalStateException(call + ": the communicator is closed");
+		}
+	}
+
+	private void settle(String call, int code, Deadline deadline) {
+		NcclResult[] answer = { NcclResult.of(code) };
+		boolean done = IdleWait.until(() -> {
+			if (answer[0] == NcclResult.IN_PROGRESS) {
+				answer[0] = NcclResult.of(guarded(call, Communicator::progress));
+			}
+			return answer[0] != NcclResult.IN_PROGRESS;
+		}, deadline);
+		if (!done) {
+			throw tooLate(call, deadline);
+		}
+		if (answer[0] != NcclResult.SUCCESS) {
+			throw failed(call, answer[0]);
+		}
+	}
+
+	private static int progress(Nccl nccl, long communicator) {
+		int[] error = new int[1];
+		int code = nccl.commGetAsyncError(communicator, error);
+		return (code == NcclResult.SUCCESS.ordinal()) ? error[0] : code;
+	}
+
+	/**
+	 * Looks for an error that came up since the last call.
+	 * @throws NcclException if there is one
+	 */
+	void check(String call) {
+		NcclResult result = NcclResult.of(guarded(call, Communicator::progress));
+		if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
+			throw failed(call, result);
+		}
+	}
+
+	private NcclException failed(String call, NcclResult result) {
+		NcclException seen = NcclException.error(this.rank, call, result, this.library.lastError(this.handle));
+		this.failure = seen;
+		this.state.compareAndSet(State.OPEN, State.FAILED);
+		return seen;
+	}
+
+	/**
+	 * Makes another communicator of this one, which may have failed.
+	 * @return the other's handle
+	 */
+	HandleSlot derive(String call, Deadline deadline, Derivation derivation) {
+		HandleSlot child = new HandleSlot();
+		takeTurn(call, deadline);
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
+			NcclResult result = NcclResult.of(deriving(call, derivation, child));
+			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
+				throw failed(call, result);
+			}
+			boolean done = result == NcclResult.SUCCESS || IdleWait
+				.until(() -> child.handle() != 0 || this.state.get() == State.ABORTED || isSettled(), deadline);
+			if (!done) {
+				throw tooLate(call, deadline);
+			}
+			if (this.state.get() == State.ABORTED) {
+				throw NcclException.aborted(this.rank, call);
+			}
+		}
+		finally {
+			this.turn.unlock();
+		}
+		return child;
+	}
+
+	private int deriving(String call, Derivation derivation, HandleSlot child) {
+		this.gate.lock();
+		try {
+			if (this.state.get() != State.FAILED) {
+				requireOpen(call);
+			}
+			return derivation.on(this.library.nccl(), this.handle, child.address());
+		}
+		finally {
+			this.gate.unlock();
+		}
+	}
+
+	/** A part for which this rank has no colour is done without a handle. */
+	private boolean isSettled() {
+		return this.state.get() == State.OPEN && ending(Communicator::progress) != NcclResult.IN_PROGRESS.ordinal();
+	}
+
+	/** What is thrown where a deadline passed or the thread was interrupted. */
+	NcclException tooLate(String call, Deadline deadline) {
+		boolean ours = abort();
+		if (!ours || Thread.currentThread().isInterrupted()) {
+			return NcclException.aborted(this.rank, call);
+		}
+		return NcclException.timeout(this.rank, call, deadline.timeout());
+	}
+
+	/**
+	 * Ends it whatever it is doing.
+	 * @return whether this call was the one that did
+	 */
+	boolean abort() {
+		if (!this.state.compareAndSet(State.OPEN, State.ABORTED)
+				&& !this.state.compareAndSet(State.FAILED, State.ABORTED)
+				&& !this.state.compareAndSet(State.CLOSING, State.ABORTED)) {
+			return false;
+		}
+		boolean alone = tryGate();
+		try {
+			this.library.nccl().commAbort(this.handle);
+		}
+		finally {
+			if (alone) {
+				this.gate.unlock();
+			}
+		}
+		return true;
+	}
+
+	/** A native call that does not end is what an abort is for: then it goes first. */
+	private boolean tryGate() {
+		boolean interrupted = Thread.interrupted();
+		try {
+			return this.gate.tryLock(COURTESY.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			interrupted = true;
+			return false;
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/**
+	 * Ends it in order: what was issued is finished first. Where that fails or takes
+	 * longer than the deadline, it is aborted. Only the first end has an effect.
+	 */
+	void close(Deadline deadline) {
+		if (this.state.get() == State.FAILED) {
+			abort();
+		}
+		if (!this.state.compareAndSet(State.OPEN, State.CLOSING)) {
+			return;
+		}
+		boolean finished;
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
+			finished = finalised(deadline);
+		}
+		catch (RuntimeException ex) {
+			abort();
+			throw ex;
+		}
+		if (!finished) {
+			abort();
+		}
+		else if (this.state.compareAndSet(State.CLOSING, State.CLOSED)) {
+			ending(Nccl::commDestroy);
+		}
+	}
+
+	private boolean finalised(Deadline deadline) {
+		int[] code = { ending(Nccl::commFinalize) };
+		IdleWait.until(() -> {
+			if (code[0] == NcclResult.IN_PROGRESS.ordinal() && this.state.get() == State.CLOSING) {
+				code[0] = ending(Communicator::progress);
+			}
+			return code[0] != NcclResult.IN_PROGRESS.ordinal() || this.state.get() != State.CLOSING;
+		}, deadline);
+		return code[0] == NcclResult.SUCCESS.ordinal();
+	}
+
+	private int ending(Issue issue) {
+		this.gate.lock();
+		try {
+			if (this.state.get() == State.ABORTED) {
+				return NcclResult.INTERNAL_ERROR.ordinal();
+			}
+			return issue.on(this.library.nccl(), this.handle);
+		}
+		finally {
+			this.gate.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,313 @@
+package io.tutti.engine.backend.nccl;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.Collective;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.IdleWait;
+import io.tutti.engine.device.SelectedDevice;
+
+/**
+ * Communicators for several GPUs of one process, driven by one thread at a time: rank
+ * {@code i} is the i-th device. Whatever device the calling thread had selected is
+ * selected again after each call.
+ * <p>
+ * They are created together, on one thread: when worker threads each create their own,
+ * devices of different kinds get in each other's way. {@link #split()} then hands them
+ * out to the workers.
+ */
+public final class CommunicatorGroup implements AutoCloseable {
+
+	private enum State {
+
+		OPEN, HANDED_OUT, CLOSED, ABORTED
+
+	}
+
+	/** How long an abort lets a call on another thread end by itself. */
+	private static final Duration COURTESY = Duration.ofSeconds(1);
+
+	private static final DeviceReduction NONE = DeviceReduction.of(ReduceOp.SUM);
+
+	private final NcclLibrary library;
+
+	private final List<Integer> devices;
+
+	private final long[] communicators;
+
+	private final List<CollectiveIssues> issues = new ArrayList<>();
+
+	private final ReentrantLock turn = new ReentrantLock();
+
+	private volatile State state = State.OPEN;
+
+	private CommunicatorGroup(NcclLibrary library, List<Integer> devices, long[] communicators) {
+		this.library = library;
+		this.devices = List.copyOf(devices);
+		this.communicators = communicators;
+		for (int rank = 0; rank < communicators.length; rank++) {
+			this.issues.add(new CollectiveIssues(library.availability(),
+					new RankPlace(rank, communicators.length, devices.get(rank))));
+		}
+	}
+
+	/**
+	 * Communicators for some devices.
+	 * @param devices at least 2, each once
+	 * @throws BackendUnavailableException if NCCL cannot be used in this process
+	 * @throws NcclException if NCCL refuses
+	 */
+	public static CommunicatorGroup create(List<Integer> devices) {
+		requireDistinct(devices);
+		return create(NcclLibrary.load(), devices);
+	}
+
+	static CommunicatorGroup create(NcclLibrary library, List<Integer> devices) {
+		requireDistinct(devices);
+		requirePresent(devices, library.runtime().deviceCount());
+		long[] communicators = new long[devices.size()];
+		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), devices.getFirst())) {
+			NcclResult result = NcclResult
+				.of(library.nccl().commInitAll(communicators, devices.stream().mapToInt(Integer::intValue).toArray()));
+			if (result != NcclResult.SUCCESS) {
+				throw NcclException.error(0, "init of " + devices.size() + " devices", result, library.lastError(0));
+			}
+		}
+		return new CommunicatorGroup(library, devices, communicators);
+	}
+
+	private static void requireDistinct(List<Integer> devices) {
+		if (devices.size() < 2) {
+			throw new IllegalArgumentException("devices must be at least 2, got " + devices);
+		}
+		if (new HashSet<>(devices).size() < devices.size()) {
+			throw new IllegalArgumentException("devices must be distinct, got " + devices);
+		}
+	}
+
+	private static void requirePresent(List<Integer> devices, int count) {
+		for (int device : devices) {
+			if (device < 0 || device >= count) {
+				throw new IllegalArgumentException("devices must be in 0.." + (count - 1) + ", got " + devices);
+			}
+		}
+	}
+
+	/**
+	 * How many devices, and so ranks, there are; 0 once they are handed out or closed.
+	 */
+	public int size() {
+		return (this.state == State.OPEN) ? this.devices.size() : 0;
+	}
+
+	/** The devices by rank. */
+	public List<Integer> devices() {
+		return this.devices;
+	}
+
+	/** Every device gets the reduction of all, on the default streams. */
+	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction) {
+		allReduce(operands, reduction, defaultStreams());
+	}
+
+	/** As {@link #allReduce(List, DeviceReduction)} on one stream for each device. */
+	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction, List<Long> streams) {
+		run(Collective.ALL_REDUCE, operands, reduction, 0, streams);
+	}
+
+	/** Every device gets the root's send memory, on the default streams. */
+	public void broadcast(List<DeviceOperands> operands, int root) {
+		broadcast(operands, root, defaultStreams());
+	}
+
+	/** As {@link #broadcast(List, int)} on one stream for each device. */
+	public void broadcast(List<DeviceOperands> operands, int root, List<Long> streams) {
+		run(Collective.BROADCAST, operands, NONE, root, streams);
+	}
+
+	/** The root gets the reduction of all. */
+	public void reduce(List<DeviceOperands> operands, DeviceReduction reduction, int root, List<Long> streams) {
+		run(Collective.REDUCE, operands, reduction, root, streams);
+	}
+
+	/** Every device gets the parts of all in rank order. */
+	public void allGather(List<DeviceOperands> operands, List<Long> streams) {
+		run(Collective.ALL_GATHER, operands, NONE, 0, streams);
+	}
+
+	/** Every device gets its own part of the reduction. */
+	public void reduceScatter(List<DeviceOperands> operands, DeviceReduction reduction, List<Long> streams) {
+		run(Collective.REDUCE_SCATTER, operands, reduction, 0, streams);
+	}
+
+	private List<Long> defaultStreams() {
+		return Collections.nCopies(this.devices.size(), DeviceRuntime.DEFAULT_STREAM);
+	}
+
+	private void run(Collective collective, List<DeviceOperands> operands, DeviceReduction reduction, int root,
+			List<Long> streams) {
+		requireOnePerDevice("buffers", operands.size());
+		requireOnePerDevice("streams", streams.size());
+		MessageGroup calls = new MessageGroup();
+		for (int rank = 0; rank < this.devices.size(); rank++) {
+			calls.add(onDevice(rank,
+					this.issues.get(rank).of(collective, operands.get(rank), reduction, root, streams.get(rank))));
+		}
+		this.turn.lock();
+		try {
+			requireOpen(collective.label());
+			NcclResult result = NcclResult.of(calls.on(this.library.nccl(), 0));
+			if (result != NcclResult.SUCCESS) {
+				throw failed(collective.label(), result);
+			}
+		}
+		finally {
+			this.turn.unlock();
+		}
+	}
+
+	/** The same call for one rank, with its communicator and its device. */
+	private Communicator.Issue onDevice(int rank, Communicator.Issue issue) {
+		return (nccl, _) -> {
+			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
+				return issue.on(nccl, this.communicators[rank]);
+			}
+		};
+	}
+
+	private NcclException failed(String call, NcclResult result) {
+		NcclException failure = NcclException.error(0, call, result, this.library.lastError(this.communicators[0]));
+		abort();
+		return failure;
+	}
+
+	private void requireOnePerDevice(String name, int count) {
+		if (count != this.devices.size()) {
+			throw new IllegalArgumentException(
+					"expected " + this.devices.size() + " " + name + " (one per device), got " + count);
+		}
+	}
+
+	private void requireOpen(String call) {
+		switch (this.state) {
+			case OPEN -> {
+			}
+			case HANDED_OUT -> throw new IllegalStateException(call + ": the communicators were handed out");
+			case CLOSED -> throw new IllegalStateException(call + ": the communicators are closed");
+			case ABORTED -> throw NcclException.aborted(0, call);
+		}
+	}
+
+	/** Waits until everything on the default streams is done. */
+	public void synchronize(Duration timeout) {
+		synchronize(defaultStreams(), timeout);
+	}
+
+	/**
+	 * Waits until everything on some streams, one for each device, is done.
+	 * @throws NcclException if that takes longer than it may; all is then aborted
+	 */
+	public void synchronize(List<Long> streams, Duration timeout) {
+		requireOnePerDevice("streams", streams.size());
+		Deadline deadline = Deadline.after(timeout);
+		for (int rank = 0; rank < this.devices.size(); rank++) {
+			long stream = streams.get(rank);
+			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
+				boolean done = IdleWait.until(() -> this.state != State.OPEN || this.library.runtime().isIdle(stream),
+						deadline);
+				requireOpen("synchronize");
+				if (!done) {
+					abort();
+					throw NcclException.timeout(rank, "synchronize", timeout);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Hands the communicators out, by rank, each to be used and closed by a worker thread
+	 * of its own. This group is empty afterwards, and closing it ends nothing.
+	 * @param timeout how long each call of a rank may take
+	 */
+	public List<RankCommunicator> split(Duration timeout) {
+		this.turn.lock();
+		try {
+			requireOpen("split");
+			List<RankCommunicator> ranks = new ArrayList<>();
+			for (int rank = 0; rank < this.devices.size(); rank++) {
+				ranks.add(RankCommunicator.adopt(this.library, this.communicators[rank],
+						new RankPlace(rank, this.devices.size(), this.devices.get(rank)), timeout));
+			}
+			this.state = State.HANDED_OUT;
+			return ranks;
+		}
+		finally {
+			this.turn.unlock();
+		}
+	}
+
+	/**
+	 * Ends all communicators whatever they are doing; from any thread. Only the first end
+	 * has an effect.
+	 */
+	public void abort() {
+		end(State.ABORTED, this.library.nccl()::commAbort);
+	}
+
+	/**
+	 * Ends all communicators in order. Does nothing once they are handed out or ended.
+	 */
+	@Override
+	public void close() {
+		end(State.CLOSED, this.library.nccl()::commDestroy);
+	}
+
+	private interface End {
+
+		int of(long communicator);
+
+	}
+
+	private void end(State how, End end) {
+		boolean alone = tryTurn();
+		try {
+			synchronized (this) {
+				if (this.state != State.OPEN) {
+					return;
+				}
+				this.state = how;
+			}
+			for (int rank = 0; rank < this.devices.size(); rank++) {
+				try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
+					end.of(this.communicators[rank]);
+				}
+			}
+		}
+		finally {
+			if (alone) {
+				this.turn.unlock();
+			}
+		}
+	}
+
+	/** A call that does not end is what an abort is for: then it goes first. */
+	private boolean tryTurn() {
+		try {
+			return this.turn.tryLock(COURTESY.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return this.turn.tryLock();
+		}
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.tutti.engine.backend.nccl;
+
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceDataType;
+
+/**
+ * What a call on device memory reads and writes. The memory must stay as it is until the
+ * call is done on the device.
+ *
+ * @param device whose memory it is
+ * @param send address of what is read; not looked at where the call reads nothing here
+ * @param sendCount elements that are read
+ * @param receive address of what is written; not looked at where the call writes nothing
+ * @param receiveCount elements that are written
+ * @param type type of all elements
+ */
+public record DeviceOperands(int device, long send, long sendCount, long receive, long receiveCount,
+		DeviceDataType type) {
+
+	public DeviceOperands {
+		requireMemory("send", send, sendCount);
+		requireMemory("receive", receive, receiveCount);
+	}
+
+	/** A buffer that is read and then replaced. */
+	public static DeviceOperands inPlace(DeviceBuffer buffer) {
+		return of(buffer, buffer);
+	}
+
+	/**
+	 * One buffer that is read and another that is written.
+	 * @throws IllegalArgumentException if they are of two types or on two devices
+	 */
+	public static DeviceOperands of(DeviceBuffer send, DeviceBuffer receive) {
+		if (send.type() != receive.type() || send.device() != receive.device()) {
+			throw new IllegalArgumentException(
+					"send and receive buffer must be of one type on one device, got " + send + " and " + receive);
+		}
+		return new DeviceOperands(send.device(), send.address(), send.count(), receive.address(), receive.count(),
+				send.type());
+	}
+
+	/** A buffer that is read only. */
+	public static DeviceOperands sending(DeviceBuffer buffer) {
+		return new DeviceOperands(buffer.device(), buffer.address(), buffer.count(), 0, 0, buffer.type());
+	}
+
+	/** A buffer that is written only. */
+	public static DeviceOperands receiving(DeviceBuffer buffer) {
+		return new DeviceOperands(buffer.device(), 0, 0, buffer.address(), buffer.count(), buffer.type());
+	}
+
+	private static void requireMemory(String name, long address, long count) {
+		if (count < 0) {
+			throw new IllegalArgumentException(name + " count must be 0 or more, got " + count);
+		}
+		if (address == 0 && count > 0) {
+			throw new IllegalArgumentException(name + " address is 0 for " + count + " elements");
+		}
+	}
+
+	void requireDevice(int expected) {
+		if (this.device != expected) {
+			throw new IllegalArgumentException(
+					"the communicator works on device " + expected + ", the buffer is on device " + this.device);
+		}
+	}
+
+	void requireEqual() {
+		require("receive", this.receiveCount, this.sendCount, "as many as are sent");
+	}
+
+	void requireReceived(long parts) {
+		require("receive", this.receiveCount, Math.multiplyExact(this.sendCount, parts), parts + " × the send count");
+	}
+
+	void requireSent(long parts) {
+		require("send", this.sendCount, Math.multiplyExact(this.receiveCount, parts), parts + " × the receive count");
+	}
+
+	void requireSentInParts(long parts) {
+		if (this.sendCount % parts != 0) {
+			throw new IllegalArgumentException(
+					"send count must be a multiple of " + parts + " (one part per rank), got " + this.sendCount);
+		}
+	}
+
+	private static void require(String name, long count, long expected, String why) {
+		if (count != expected) {
+			throw new IllegalArgumentException(name + " count must be " + expected + " (" + why + "), got " + count);
+		}
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.tutti.engine.backend.nccl;
+
+/**
+ * The calls of NCCL that are used here, each under the preset's own name without its
+ * {@code nccl}. They answer with NCCL's result codes, and write what else they give into
+ * the first element of an array. Communicators, streams and registrations are handles,
+ * device memory is by address.
+ */
+interface Nccl {
+
+	int getUniqueId(byte[] id);
+
+	/**
+	 * In non-blocking mode: the answer may be that the work is in progress.
+	 * @param slot address of 8 bytes for the handle, written until the work is done
+	 */
+	int commInitRankConfig(long slot, int worldSize, byte[] id, int rank);
+
+	/** One blocking communicator for each of some devices of this process. */
+	int commInitAll(long[] communicators, int[] devices);
+
+	/** As creation, the handle may come later. */
+	int commSplit(long communicator, int color, int key, long slot);
+
+	/** As creation, the handle may come later. */
+	int commShrink(long communicator, int[] excluded, long slot, int flags);
+
+	int commFinalize(long communicator);
+
+	int commDestroy(long communicator);
+
+	int commAbort(long communicator);
+
+	int commGetAsyncError(long communicator, int[] error);
+
+	int commUserRank(long communicator, int[] rank);
+
+	int commCount(long communicator, int[] worldSize);
+
+	int commRegister(long communicator, long address, long bytes, long[] registration);
+
+	int commDeregister(long communicator, long registration);
+
+	int memAlloc(long[] address, long bytes);
+
+	int memFree(long address);
+
+	int redOpCreatePreMulSum(int[] op, byte[] scalar, int type, long communicator);
+
+	int redOpDestroy(int op, long communicator);
+
+	int allReduce(long send, long receive, long count, int type, int op, long communicator, long stream);
+
+	int broadcast(long send, long receive, long count, int type, int root, long communicator, long stream);
+
+	int reduce(long send, long receive, long count, int type, int op, int root, long communicator, long stream);
+
+	int allGather(long send, long receive, long count, int type, long communicator, long stream);
+
+	int reduceScatter(long send, long receive, long count, int type, int op, long communicator, long stream);
+
+	int gather(long send, long receive, long count, int type, int root, long communicator, long stream);
+
+	int scatter(long send, long receive, long count, int type, int root, long communicator, long stream);
+
+	int alltoAll(long send, long receive, long count, int type, long communicator, long stream);
+
+	int send(long send, long count, int type, int peer, long communicator, long stream);
+
+	int recv(long receive, long count, int type, int peer, long communicator, long stream);
+
+	int groupStart();
+
+	int groupEnd();
+
+	String getErrorString(int result);
+
+	/** What went wrong last in this process; the communicator may be 0. */
+	String getLastError(long communicator);
+
+}

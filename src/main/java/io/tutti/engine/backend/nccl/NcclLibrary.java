@@ -1,0 +1,38 @@
+package io.tutti.engine.backend.nccl;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.device.DeviceRuntime;
+
+/**
+ * NCCL and CUDA as this process has them.
+ *
+ * @param nccl NCCL
+ * @param runtime CUDA's runtime
+ * @param availability what the probe found, and so which functions may be called
+ */
+record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availability) {
+
+	/**
+	 * Probes, then loads the preset.
+	 * @throws BackendUnavailableException if anything is missing
+	 */
+	static NcclLibrary load() {
+		NcclAvailability found = new NcclProbe().look();
+		if (!found.available()) {
+			throw new BackendUnavailableException("nccl", found.toString(), found.state().action());
+		}
+		try {
+			return new NcclLibrary(new PresetNccl(), new PresetDeviceRuntime(), found);
+		}
+		catch (LinkageError ex) {
+			throw new BackendUnavailableException("nccl", "the preset does not load though " + found + ": " + ex,
+					"Use the libraries that it was built for: CUDA 13");
+		}
+	}
+
+	/** What went wrong last, in NCCL's words; empty where the library has none. */
+	String lastError(long communicator) {
+		return this.availability.has(NcclFunction.LAST_ERROR) ? this.nccl.getLastError(communicator) : "";
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.engine.backend.nccl;
+
+/**
+ * NCCL's answers, in the order of its codes.
+ */
+public enum NcclResult {
+
+	/** Done, or queued. */
+	SUCCESS("success", ""),
+	/** CUDA failed. */
+	UNHANDLED_CUDA_ERROR("CUDA failed",
+			"Look for an earlier error on this device, and run once with CUDA_LAUNCH_BLOCKING=1"),
+	/** The system failed: a socket, memory, a file. */
+	SYSTEM_ERROR("a system call failed",
+			"Check the network interface (NCCL_SOCKET_IFNAME), the size of /dev/shm and the limit of locked memory"),
+	/** NCCL failed. */
+	INTERNAL_ERROR("NCCL failed within itself", "Run once with NCCL_DEBUG=INFO and read the last lines"),
+	/** An argument is wrong. */
+	INVALID_ARGUMENT("an argument is wrong", "Run once with NCCL_DEBUG=WARN, which names it"),
+	/** The calls do not fit together. */
+	INVALID_USAGE("the calls do not fit together",
+			"Each rank needs a device of its own; two ranks on one device need a distinct NCCL_HOSTID each"),
+	/** Another rank failed or is gone. */
+	REMOTE_ERROR("another rank failed or is gone", "Look at the rank that ended first"),
+	/** Not done yet. */
+	IN_PROGRESS("in progress", "");
+
+	private static final NcclResult[] VALUES = values();
+
+	private final String words;
+
+	private final String hint;
+
+	NcclResult(String words, String hint) {
+		this.words = words;
+		this.hint = hint;
+	}
+
+	/** What a code means; one that is not known is an internal error. */
+	static NcclResult of(int code) {
+		return (code >= 0 && code < VALUES.length) ? VALUES[code] : INTERNAL_ERROR;
+	}
+
+	/** What to do, as a sentence with no full stop. */
+	public String hint() {
+		return this.hint;
+	}
+
+	@Override
+	public String toString() {
+		return this.words;
+	}
+
+}

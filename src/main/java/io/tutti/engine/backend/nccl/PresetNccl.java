@@ -1,0 +1,266 @@
+package io.tutti.engine.backend.nccl;
+
+import org.bytedeco.cuda.cudart.CUstream_st;
+import org.bytedeco.cuda.global.nccl;
+import org.bytedeco.cuda.nccl.ncclComm;
+import org.bytedeco.cuda.nccl.ncclConfig_t;
+import org.bytedeco.cuda.nccl.ncclUniqueId;
+import org.bytedeco.javacpp.BytePointer;
+import org.bytedeco.javacpp.IntPointer;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerPointer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * NCCL by the JavaCPP preset. To be touched only after a successful probe. Where a call
+ * writes a handle later, it gets memory that stays: the preset's own out-parameters are
+ * gone when the call returns.
+ */
+final class PresetNccl implements Nccl {
+
+	/** What NCCL takes for a number that was not set. */
+	private static final int UNDEFINED = Integer.MIN_VALUE;
+
+	/** A bare address, as the preset wants it. */
+	private static final class Address extends Pointer {
+
+		Address(long address) {
+			this.address = address;
+		}
+
+	}
+
+	private static @Nullable Pointer at(long address) {
+		return (address != 0) ? new Address(address) : null;
+	}
+
+	private static @Nullable ncclComm communicator(long handle) {
+		return (handle != 0) ? new ncclComm(new Address(handle)) : null;
+	}
+
+	private static @Nullable CUstream_st stream(long handle) {
+		return (handle != 0) ? new CUstream_st(new Address(handle)) : null;
+	}
+
+	private static PointerPointer<Pointer> slot(long address) {
+		return new PointerPointer<>(new Address(address));
+	}
+
+	/** The preset does not offer NCCL's initializer: every field as it would set it. */
+	private static ncclConfig_t nonBlocking() {
+		ncclConfig_t config = new ncclConfig_t();
+		Pointer.memset(config, 0, config.sizeof());
+		return config.size(config.sizeof())
+			.magic(nccl.NCCL_API_MAGIC)
+			.version(nccl.NCCL_VERSION_CODE)
+			.blocking(0)
+			.cgaClusterSize(UNDEFINED)
+			.minCTAs(UNDEFINED)
+			.maxCTAs(UNDEFINED)
+			.splitShare(UNDEFINED)
+			.trafficClass(UNDEFINED)
+			.collnetEnable(UNDEFINED)
+			.CTAPolicy(UNDEFINED)
+			.shrinkShare(UNDEFINED)
+			.nvlsCTAs(UNDEFINED)
+			.nChannelsPerNetPeer(UNDEFINED)
+			.nvlinkCentricSched(UNDEFINED)
+			.graphUsageMode(UNDEFINED)
+			.numRmaCtx(UNDEFINED);
+	}
+
+	@Override
+	public int getUniqueId(byte[] id) {
+		try (ncclUniqueId made = new ncclUniqueId(); BytePointer bytes = made.internal()) {
+			int result = nccl.ncclGetUniqueId(made);
+			bytes.get(id);
+			return result;
+		}
+	}
+
+	@Override
+	public int commInitRankConfig(long slot, int worldSize, byte[] id, int rank) {
+		try (ncclUniqueId given = new ncclUniqueId();
+				BytePointer bytes = given.internal();
+				ncclConfig_t config = nonBlocking()) {
+			bytes.put(id);
+			return nccl.ncclCommInitRankConfig(slot(slot), worldSize, given, rank, config);
+		}
+	}
+
+	@Override
+	public int commInitAll(long[] communicators, int[] devices) {
+		try (PointerPointer<Pointer> made = new PointerPointer<>(devices.length)) {
+			int result = nccl.ncclCommInitAll(made, devices.length, devices);
+			for (int rank = 0; result == nccl.ncclSuccess && rank < devices.length; rank++) {
+				communicators[rank] = made.get(rank).address();
+			}
+			return result;
+		}
+	}
+
+	@Override
+	public int commSplit(long communicator, int color, int key, long slot) {
+		return nccl.ncclCommSplit(communicator(communicator), color, key, slot(slot), null);
+	}
+
+	@Override
+	public int commShrink(long communicator, int[] excluded, long slot, int flags) {
+		try (IntPointer ranks = new IntPointer(excluded)) {
+			return nccl.ncclCommShrink(communicator(communicator), ranks, excluded.length, slot(slot), null, flags);
+		}
+	}
+
+	@Override
+	public int commFinalize(long communicator) {
+		return nccl.ncclCommFinalize(communicator(communicator));
+	}
+
+	@Override
+	public int commDestroy(long communicator) {
+		return nccl.ncclCommDestroy(communicator(communicator));
+	}
+
+	@Override
+	public int commAbort(long communicator) {
+		return nccl.ncclCommAbort(communicator(communicator));
+	}
+
+	@Override
+	public int commGetAsyncError(long communicator, int[] error) {
+		return nccl.ncclCommGetAsyncError(communicator(communicator), error);
+	}
+
+	@Override
+	public int commUserRank(long communicator, int[] rank) {
+		return nccl.ncclCommUserRank(communicator(communicator), rank);
+	}
+
+	@Override
+	public int commCount(long communicator, int[] worldSize) {
+		return nccl.ncclCommCount(communicator(communicator), worldSize);
+	}
+
+	@Override
+	public int commRegister(long communicator, long address, long bytes, long[] registration) {
+		try (PointerPointer<Pointer> made = new PointerPointer<>(1)) {
+			int result = nccl.ncclCommRegister(communicator(communicator), at(address), bytes, made);
+			registration[0] = addressIn(made);
+			return result;
+		}
+	}
+
+	@Override
+	public int commDeregister(long communicator, long registration) {
+		return nccl.ncclCommDeregister(communicator(communicator), at(registration));
+	}
+
+	@Override
+	public int memAlloc(long[] address, long bytes) {
+		try (PointerPointer<Pointer> made = new PointerPointer<>(1)) {
+			int result = nccl.ncclMemAlloc(made, bytes);
+			address[0] = addressIn(made);
+			return result;
+		}
+	}
+
+	private static long addressIn(PointerPointer<Pointer> slot) {
+		Pointer made = slot.get(0);
+		return (made != null) ? made.address() : 0;
+	}
+
+	@Override
+	public int memFree(long address) {
+		return nccl.ncclMemFree(at(address));
+	}
+
+	@Override
+	public int redOpCreatePreMulSum(int[] op, byte[] scalar, int type, long communicator) {
+		try (BytePointer factor = new BytePointer(scalar)) {
+			return nccl.ncclRedOpCreatePreMulSum(op, factor, type, nccl.ncclScalarHostImmediate,
+					communicator(communicator));
+		}
+	}
+
+	@Override
+	public int redOpDestroy(int op, long communicator) {
+		return nccl.ncclRedOpDestroy(op, communicator(communicator));
+	}
+
+	@Override
+	public int allReduce(long send, long receive, long count, int type, int op, long communicator, long stream) {
+		return nccl.ncclAllReduce(at(send), at(receive), count, type, op, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int broadcast(long send, long receive, long count, int type, int root, long communicator, long stream) {
+		return nccl.ncclBroadcast(at(send), at(receive), count, type, root, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int reduce(long send, long receive, long count, int type, int op, int root, long communicator, long stream) {
+		return nccl.ncclReduce(at(send), at(receive), count, type, op, root, communicator(communicator),
+				stream(stream));
+	}
+
+	@Override
+	public int allGather(long send, long receive, long count, int type, long communicator, long stream) {
+		return nccl.ncclAllGather(at(send), at(receive), count, type, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int reduceScatter(long send, long receive, long count, int type, int op, long communicator, long stream) {
+		return nccl.ncclReduceScatter(at(send), at(receive), count, type, op, communicator(communicator),
+				stream(stream));
+	}
+
+	@Override
+	public int gather(long send, long receive, long count, int type, int root, long communicator, long stream) {
+		return nccl.ncclGather(at(send), at(receive), count, type, root, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int scatter(long send, long receive, long count, int type, int root, long communicator, long stream) {
+		return nccl.ncclScatter(at(send), at(receive), count, type, root, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int alltoAll(long send, long receive, long count, int type, long communicator, long stream) {
+		return nccl.ncclAlltoAll(at(send), at(receive), count, type, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int send(long send, long count, int type, int peer, long communicator, long stream) {
+		return nccl.ncclSend(at(send), count, type, peer, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int recv(long receive, long count, int type, int peer, long communicator, long stream) {
+		return nccl.ncclRecv(at(receive), count, type, peer, communicator(communicator), stream(stream));
+	}
+
+	@Override
+	public int groupStart() {
+		return nccl.ncclGroupStart();
+	}
+
+	@Override
+	public int groupEnd() {
+		return nccl.ncclGroupEnd();
+	}
+
+	@Override
+	public String getErrorString(int result) {
+		return text(nccl.ncclGetErrorString(result));
+	}
+
+	@Override
+	public String getLastError(long communicator) {
+		return text(nccl.ncclGetLastError(communicator(communicator)));
+	}
+
+	private static String text(@Nullable BytePointer words) {
+		return (words != null) ? words.getString() : "";
+	}
+
+}

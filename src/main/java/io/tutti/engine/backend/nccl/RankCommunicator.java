@@ -1,0 +1,306 @@
+package io.tutti.engine.backend.nccl;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceException;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.SelectedDevice;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank's communicator: one process, or one thread, for each GPU. May move between
+ * threads; calls from several are taken one at a time. Creation and every call have a
+ * limit, after which the communicator is aborted.
+ */
+public final class RankCommunicator implements AutoCloseable {
+
+	/** How long an orderly end may take before it becomes an abort. */
+	private static final Duration CLOSING = Duration.ofSeconds(10);
+
+	private final NcclLibrary library;
+
+	private final Communicator communicator;
+
+	private final RankPlace place;
+
+	private final long ownStream;
+
+	private final boolean streamIsOurs;
+
+	private final Duration timeout;
+
+	private final StreamOperations operations;
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private @Nullable DeviceBuffer barrierElement;
+
+	private RankCommunicator(NcclLibrary library, Communicator communicator, RankPlace place, @Nullable Long stream,
+			Duration timeout) {
+		this.library = library;
+		this.communicator = communicator;
+		this.place = place;
+		this.timeout = timeout;
+		this.ownStream = (stream != null) ? stream : ownStream(library.runtime(), place.device());
+		this.streamIsOurs = stream == null && this.ownStream != DeviceRuntime.DEFAULT_STREAM;
+		this.operations = new StreamOperations(communicator, library, place, this.ownStream, timeout);
+	}
+
+	/** Where no stream can be had, the default one does. */
+	private static long ownStream(DeviceRuntime runtime, int device) {
+		try (SelectedDevice _ = SelectedDevice.select(runtime, device)) {
+			return runtime.createStream();
+		}
+		catch (DeviceException ex) {
+			return DeviceRuntime.DEFAULT_STREAM;
+		}
+	}
+
+	/**
+	 * An id for a new communicator; made on one rank and carried to the others.
+	 * @throws BackendUnavailableException if NCCL cannot be used in this process
+	 */
+	public static UniqueId newId() {
+		return newId(NcclLibrary.load());
+	}
+
+	static UniqueId newId(NcclLibrary library) {
+		byte[] id = new byte[UniqueId.BYTES];
+		NcclResult result = NcclResult.of(library.nccl().getUniqueId(id));
+		if (result != NcclResult.SUCCESS) {
+			throw NcclException.error(0, "the making of a unique id", result, library.lastError(0));
+		}
+		return UniqueId.fromBytes(id);
+	}
+
+	/**
+	 * Meets the other ranks, on a stream of its own. Every rank calls it at about the
+	 * same time.
+	 * @param timeout how long the meeting, and later each call, may take
+	 * @throws BackendUnavailableException if NCCL cannot be used in this process
+	 * @throws NcclException if the ranks do not meet in time or NCCL refuses
+	 */
+	public static RankCommunicator create(UniqueId id, RankPlace place, Duration timeout) {
+		return create(NcclLibrary.load(), id, place, null, timeout);
+	}
+
+	/**
+	 * As {@link #create(UniqueId, RankPlace, Duration)} on the caller's stream, which the
+	 * caller keeps.
+	 */
+	public static RankCommunicator create(UniqueId id, RankPlace place, long stream, Duration timeout) {
+		return create(NcclLibrary.load(), id, place, stream, timeout);
+	}
+
+	static RankCommunicator create(NcclLibrary library, UniqueId id, RankPlace place, @Nullable Long stream,
+			Duration timeout) {
+		requireDevice(library, place.device());
+		Deadline deadline = Deadline.after(timeout);
+		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), place.device())) {
+			HandleSlot slot = new HandleSlot();
+			NcclResult result = NcclResult
+				.of(library.nccl().commInitRankConfig(slot.address(), place.worldSize(), id.asBytes(), place.rank()));
+			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
+				throw NcclException.error(place.rank(), "init", result, library.lastError(0));
+			}
+			Communicator communicator = new Communicator(library, slot, place.rank(), place.device());
+			communicator.awaitReady("init", deadline);
+			return new RankCommunicator(library, communicator, place, stream, timeout);
+		}
+	}
+
+	/** A communicator that somebody else has made, to be owned from now on. */
+	static RankCommunicator adopt(NcclLibrary library, long handle, RankPlace place, Duration timeout) {
+		return new RankCommunicator(library, new Communicator(library, handle, place.rank(), place.device()), place,
+				null, timeout);
+	}
+
+	private static void requireDevice(NcclLibrary library, int device) {
+		int devices = library.runtime().deviceCount();
+		if (device >= devices) {
+			throw new IllegalArgumentException("device must be in 0.." + (devices - 1) + ", got " + device);
+		}
+	}
+
+	/** This rank. */
+	public int rank() {
+		return this.place.rank();
+	}
+
+	/** How many ranks there are. */
+	public int worldSize() {
+		return this.place.worldSize();
+	}
+
+	/** The device it works on. */
+	public int device() {
+		return this.place.device();
+	}
+
+	/** NCCL's own handle, for calls that are not offered here. */
+	public long handle() {
+		return this.communicator.handle();
+	}
+
+	/** Calls on this communicator's stream. */
+	public StreamOperations operations() {
+		return this.operations;
+	}
+
+	/** Calls on a stream of the caller's, who orders them against those on others. */
+	public StreamOperations operations(long stream) {
+		return new StreamOperations(this.communicator, this.library, this.place, stream, this.timeout);
+	}
+
+	/** Frees the communicator's callers from any thread. */
+	public AbortHandle abortHandle() {
+		return this.communicator.abortHandle();
+	}
+
+	/** Waits until everything on this communicator's stream is done. */
+	public void synchronize() {
+		this.operations.synchronize();
+	}
+
+	/** Meets all ranks: returns when every rank has come, not before. */
+	public synchronized void barrier() {
+		DeviceBuffer element = this.barrierElement;
+		if (element == null) {
+			element = DeviceBuffer.allocate(this.library.runtime(), device(), 1, DeviceDataType.INT32);
+			this.barrierElement = element;
+		}
+		this.operations.allReduce(DeviceOperands.inPlace(element), DeviceReduction.of(ReduceOp.MAX));
+		this.operations.synchronize();
+	}
+
+	/**
+	 * Looks for an error that came up by itself.
+	 * @throws NcclException if there is one; the communicator is then aborted
+	 */
+	void check() {
+		this.communicator.check("watchdog");
+	}
+
+	boolean isOpen() {
+		return this.communicator.state() == Communicator.State.OPEN;
+	}
+
+	/**
+	 * Parts the ranks by colour, each part in the order of keys. Every rank calls it.
+	 * @param color which part to be in; negative for none
+	 * @return the part's communicator on this device, {@code null} for a negative colour
+	 * @throws UnsupportedOperationException if the installed library cannot
+	 */
+	public @Nullable RankCommunicator split(int color, int key) {
+		this.library.availability().require(NcclFunction.SPLIT);
+		return derived("split",
+				(nccl, parent, slot) -> nccl.commSplit(parent, Math.max(color, NcclCodes.NO_COLOR), key, slot));
+	}
+
+	/**
+	 * The communicator of the ranks that are left. Only they call it.
+	 * @param excluded ranks that are gone or unwanted, at least one and never this one
+	 * @param afterFailure whether calls under way are given up instead of waited for
+	 * @throws UnsupportedOperationException if the installed library cannot
+	 */
+	public RankCommunicator shrink(Set<Integer> excluded, boolean afterFailure) {
+		this.library.availability().require(NcclFunction.SHRINK);
+		if (excluded.isEmpty() || excluded.contains(rank())) {
+			throw new IllegalArgumentException(
+					"excluded ranks must be at least one and not rank " + rank() + " itself, got " + excluded);
+		}
+		excluded.forEach((rank) -> this.place.requireRank("excluded rank", rank));
+		int[] ranks = excluded.stream().mapToInt(Integer::intValue).sorted().toArray();
+		int flags = afterFailure ? NcclCodes.SHRINK_ABORT : NcclCodes.SHRINK_DEFAULT;
+		RankCommunicator rest = derived("shrink", (nccl, parent, slot) -> nccl.commShrink(parent, ranks, slot, flags));
+		if (rest == null) {
+			throw new IllegalStateException("NCCL gave rank " + rank() + " no communicator of those who are left");
+		}
+		return rest;
+	}
+
+	private @Nullable RankCommunicator derived(String call, Communicator.Derivation derivation) {
+		Deadline deadline = Deadline.after(this.timeout);
+		HandleSlot child = this.communicator.derive(call, deadline, derivation);
+		if (child.handle() == 0) {
+			return null;
+		}
+		Communicator made = new Communicator(this.library, child, rank(), device());
+		made.awaitReady(call, deadline);
+		int[] rank = new int[1];
+		int[] worldSize = new int[1];
+		made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
+		made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
+		return new RankCommunicator(this.library, made, new RankPlace(rank[0], worldSize[0], device()), null,
+				this.timeout);
+	}
+
+	/**
+	 * Makes a buffer known to NCCL, which then may move it without a copy.
+	 * @throws UnsupportedOperationException if the installed library cannot
+	 */
+	public BufferRegistration register(DeviceBuffer buffer) {
+		this.library.availability().require(NcclFunction.REGISTER);
+		this.library.availability().require(NcclFunction.DEREGISTER);
+		return BufferRegistration.of(this.communicator, buffer, this.timeout);
+	}
+
+	/**
+	 * Allocates memory of this device in NCCL's way, so that network and fabric can reach
+	 * it.
+	 * @throws UnsupportedOperationException if the installed library cannot
+	 */
+	public DeviceBuffer allocate(long count, DeviceDataType type) {
+		this.library.availability().require(NcclFunction.MEM_ALLOC);
+		this.library.availability().require(NcclFunction.MEM_FREE);
+		if (count < 0) {
+			throw new IllegalArgumentException("count must be 0 or more, got " + count);
+		}
+		long[] address = new long[1];
+		long bytes = Math.max(1, Math.multiplyExact(count, (long) type.bytes()));
+		this.communicator.issue("allocate", Deadline.after(this.timeout),
+				(nccl, communicator) -> nccl.memAlloc(address, bytes));
+		return DeviceBuffer.owned(device(), address[0], count, type, this.library.nccl()::memFree);
+	}
+
+	/**
+	 * Finishes what was issued, ends the communicator, then gives its own stream back;
+	 * each once. After an abort only the stream is left to give back.
+	 */
+	@Override
+	public void close() {
+		if (!this.closed.compareAndSet(false, true)) {
+			return;
+		}
+		try {
+			this.communicator.close(Deadline.after(CLOSING));
+		}
+		finally {
+			giveBack();
+		}
+	}
+
+	private synchronized void giveBack() {
+		DeviceBuffer element = this.barrierElement;
+		if (element != null) {
+			element.close();
+		}
+		if (this.streamIsOurs) {
+			this.library.runtime().destroyStream(this.ownStream);
+		}
+	}
+
+	/** Says nothing of the id. */
+	@Override
+	public String toString() {
+		return "rank " + rank() + " of " + worldSize() + " on device " + device();
+	}
+
+}

@@ -1,0 +1,162 @@
+package io.tutti.engine.backend.nccl;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceDataType;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Several devices of one process, on a scripted NCCL.
+ */
+@Timeout(60)
+class CommunicatorGroupTest {
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private static final DeviceReduction SUM = DeviceReduction.of(ReduceOp.SUM);
+
+	private final HostDevices devices = new HostDevices(4);
+
+	private final ScriptedNccl nccl = new ScriptedNccl(this.devices);
+
+	@Test
+	void everyDeviceHoldsTheSumOnDefaultAndOnGivenStreams() {
+		try (CommunicatorGroup group = group(List.of(2, 0, 3))) {
+			List<DeviceBuffer> buffers = buffers(group, 1, 2, 4);
+			group.allReduce(operands(buffers), SUM);
+			group.synchronize(LONG);
+			assertThat(firsts(buffers)).containsExactly(7f, 7f, 7f);
+			List<Long> streams = List.of(11L, 12L, 13L);
+			group.allReduce(operands(buffers), DeviceReduction.of(ReduceOp.AVERAGE), streams);
+			group.synchronize(streams, LONG);
+			assertThat(firsts(buffers)).containsExactly(7f, 7f, 7f);
+		}
+	}
+
+	@Test
+	void everyDeviceHoldsTheRootsValues() {
+		try (CommunicatorGroup group = group(List.of(0, 1))) {
+			List<DeviceBuffer> buffers = buffers(group, 5, 9);
+			group.broadcast(operands(buffers), 1);
+			group.synchronize(LONG);
+			assertThat(firsts(buffers)).containsExactly(9f, 9f);
+		}
+	}
+
+	@Test
+	void devicesMustBeTwoOrMoreAndDistinctAndThere() {
+		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(1)))
+			.withMessage("devices must be at least 2, got [1]");
+		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(1, 1)))
+			.withMessage("devices must be distinct, got [1, 1]");
+		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(0, 4)))
+			.withMessage("devices must be in 0..3, got [0, 4]");
+		assertThat(this.nccl.calls).isEmpty();
+	}
+
+	@Test
+	void argumentsAreRefusedByNameBeforeAnythingRuns() {
+		try (CommunicatorGroup group = group(List.of(0, 1, 2, 3))) {
+			List<DeviceOperands> three = operands(buffers(group, 1, 2, 3));
+			List<DeviceOperands> four = operands(buffers(group, 1, 2, 3, 4));
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allReduce(three, SUM))
+				.withMessage("expected 4 buffers (one per device), got 3");
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allReduce(four, SUM, List.of(1L)))
+				.withMessage("expected 4 streams (one per device), got 1");
+			assertThatIllegalArgumentException().isThrownBy(() -> group.broadcast(four, 4))
+				.withMessage("root must be in 0..3, got 4");
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allReduce(four.reversed(), SUM))
+				.withMessageContaining("works on device 0, the buffer is on device 3");
+			assertThat(this.nccl.calls).doesNotContain("groupStart");
+		}
+	}
+
+	@Test
+	void theCallersDeviceIsSelectedAgain() {
+		this.devices.selectDevice(3);
+		try (CommunicatorGroup group = group(List.of(0, 1))) {
+			group.allReduce(operands(buffers(group, 1, 2)), SUM);
+			group.synchronize(LONG);
+			assertThat(this.devices.currentDevice()).isEqualTo(3);
+		}
+		assertThat(this.devices.currentDevice()).isEqualTo(3);
+	}
+
+	@Test
+	void aSplitHandsOwnershipToTheWorkers() throws Exception {
+		CommunicatorGroup group = group(List.of(1, 2));
+		List<RankCommunicator> ranks = group.split(LONG);
+		assertThat(group.size()).isZero();
+		assertThatIllegalStateException().isThrownBy(() -> group.split(LONG))
+			.withMessage("split: the communicators were handed out");
+		group.close();
+		group.abort();
+		assertThat(this.nccl.calls).doesNotContain("commDestroy", "commAbort");
+		List<Float> sums = RankThreads.run(2, LONG, (rank) -> {
+			try (RankCommunicator own = ranks.get(rank);
+					DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, own.device(), 1,
+							DeviceDataType.FLOAT32)) {
+				HostDevices.write(buffer.address(), rank + 1);
+				own.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
+				own.synchronize();
+				return HostDevices.read(buffer.address(), 1)[0];
+			}
+		});
+		assertThat(sums).containsExactly(3f, 3f);
+		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
+	}
+
+	@Test
+	void aCloseDestroysEachOnceAndAnErrorAbortsEachOnce() {
+		CommunicatorGroup whole = group(List.of(0, 1));
+		whole.close();
+		whole.close();
+		whole.abort();
+		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
+		assertThat(this.nccl.count("commAbort")).isZero();
+		CommunicatorGroup broken = group(List.of(0, 1));
+		List<DeviceOperands> operands = operands(buffers(broken, 1, 2));
+		this.nccl.answers("groupEnd", NcclResult.SYSTEM_ERROR).lastError = "no buffer space";
+		assertThatExceptionOfType(NcclException.class).isThrownBy(() -> broken.allReduce(operands, SUM))
+			.withMessageContaining("no buffer space")
+			.withMessageContaining("NCCL_SOCKET_IFNAME");
+		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
+		broken.close();
+		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
+	}
+
+	private CommunicatorGroup group(List<Integer> chosen) {
+		return CommunicatorGroup.create(this.nccl.library(), chosen);
+	}
+
+	private List<DeviceBuffer> buffers(CommunicatorGroup group, float... values) {
+		List<DeviceBuffer> buffers = new ArrayList<>();
+		for (int rank = 0; rank < values.length; rank++) {
+			DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, group.devices().get(rank), 1,
+					DeviceDataType.FLOAT32);
+			HostDevices.write(buffer.address(), values[rank]);
+			buffers.add(buffer);
+		}
+		return buffers;
+	}
+
+	private static List<DeviceOperands> operands(List<DeviceBuffer> buffers) {
+		return buffers.stream().map(DeviceOperands::inPlace).toList();
+	}
+
+	private static List<Float> firsts(List<DeviceBuffer> buffers) {
+		return buffers.stream().map((buffer) -> HostDevices.read(buffer.address(), 1)[0]).toList();
+	}
+
+}

@@ -1,0 +1,180 @@
+package io.tutti.engine.backend.nccl;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.device.DeviceException;
+import io.tutti.engine.device.DeviceRuntime;
+
+/**
+ * Devices whose memory is main memory. What is queued on a stream is carried out when the
+ * stream is looked at, in order, as far as it can be.
+ */
+public final class HostDevices implements DeviceRuntime {
+
+	/** Something queued on a stream: done or not yet. */
+	interface Work {
+
+		boolean attempt();
+
+	}
+
+	private final int devices;
+
+	private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
+
+	private final Map<Long, Arena> memory = new ConcurrentHashMap<>();
+
+	private final Set<Long> pinned = ConcurrentHashMap.newKeySet();
+
+	private final Map<Long, Queue<Work>> streams = new ConcurrentHashMap<>();
+
+	private final AtomicLong nextStream = new AtomicLong(0x5000);
+
+	final AtomicInteger streamsMade = new AtomicInteger();
+
+	final AtomicInteger streamsGone = new AtomicInteger();
+
+	final AtomicInteger copies = new AtomicInteger();
+
+	volatile boolean refusesStreams;
+
+	public HostDevices(int devices) {
+		this.devices = devices;
+	}
+
+	void queue(long stream, Work work) {
+		queueOf(stream).add(work);
+	}
+
+	/** The default streams of two devices are two. */
+	private Queue<Work> queueOf(long stream) {
+		long key = (stream == DEFAULT_STREAM) ? -1 - currentDevice() : stream;
+		return this.streams.computeIfAbsent(key, (_) -> new ConcurrentLinkedQueue<>());
+	}
+
+	/** Pieces of memory that were allocated and not given back. */
+	public int allocations() {
+		return this.memory.size();
+	}
+
+	/** Copies that were queued. */
+	public int copies() {
+		return this.copies.get();
+	}
+
+	@Override
+	public int deviceCount() {
+		return this.devices;
+	}
+
+	@Override
+	public int currentDevice() {
+		return this.current.get();
+	}
+
+	@Override
+	public void selectDevice(int device) {
+		if (device < 0 || device >= this.devices) {
+			throw new DeviceException("cudaSetDevice", 101, "invalid device ordinal");
+		}
+		this.current.set(device);
+	}
+
+	@Override
+	public long allocate(long bytes) {
+		Arena arena = Arena.ofShared();
+		MemorySegment segment = arena.allocate(bytes, 256);
+		this.memory.put(segment.address(), arena);
+		return segment.address();
+	}
+
+	@Override
+	public void free(long address) {
+		Arena arena = this.memory.remove(address);
+		if (arena == null) {
+			throw new DeviceException("cudaFree", 1, "invalid argument");
+		}
+		arena.close();
+	}
+
+	@Override
+	public long allocatePinned(long bytes) {
+		long address = allocate(bytes);
+		this.pinned.add(address);
+		return address;
+	}
+
+	@Override
+	public void freePinned(long address) {
+		this.pinned.remove(address);
+		free(address);
+	}
+
+	@Override
+	public boolean isDeviceMemory(long address) {
+		return this.memory.containsKey(address) && !this.pinned.contains(address);
+	}
+
+	@Override
+	public void copy(long target, long source, long bytes, long stream) {
+		this.copies.incrementAndGet();
+		queue(stream, () -> {
+			NativeMemory.copy(source, target, bytes);
+			return true;
+		});
+	}
+
+	@Override
+	public long createStream() {
+		if (this.refusesStreams) {
+			throw new DeviceException("cudaStreamCreateWithFlags", 2, "out of memory");
+		}
+		this.streamsMade.incrementAndGet();
+		return this.nextStream.incrementAndGet();
+	}
+
+	@Override
+	public void destroyStream(long stream) {
+		this.streamsGone.incrementAndGet();
+	}
+
+	@Override
+	public boolean isIdle(long stream) {
+		Queue<Work> queue = queueOf(stream);
+		synchronized (queue) {
+			for (Work work = queue.peek(); work != null; work = queue.peek()) {
+				if (!work.attempt()) {
+					return false;
+				}
+				queue.remove();
+			}
+			return true;
+		}
+	}
+
+	/** Fills device memory. */
+	public static void write(long address, float... values) {
+		for (int index = 0; index < values.length; index++) {
+			NativeMemory.putFloat(address + 4L * index, values[index]);
+		}
+	}
+
+	/** What device memory holds. */
+	public static float[] read(long address, int count) {
+		float[] values = new float[count];
+		for (int index = 0; index < count; index++) {
+			values[index] = NativeMemory.getFloat(address + 4L * index);
+		}
+		return values;
+	}
+
+}

@@ -1,0 +1,496 @@
+package io.tutti.engine.backend.nccl;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceDataType;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * A communicator's calls, its life and its ends, on a scripted NCCL.
+ */
+@Timeout(60)
+class RankCommunicatorTest {
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private static final Duration SHORT = Duration.ofMillis(150);
+
+	private static final DeviceReduction SUM = DeviceReduction.of(ReduceOp.SUM);
+
+	private final HostDevices devices = new HostDevices(4);
+
+	private final ScriptedNccl nccl = new ScriptedNccl(this.devices);
+
+	private final UniqueId id = RankCommunicator.newId(this.nccl.library());
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 4 })
+	void everyRankHoldsTheSum(int worldSize) throws Exception {
+		List<float[]> results = onRanks(worldSize, (communicator) -> {
+			try (DeviceBuffer buffer = buffer(communicator, communicator.rank() + 1, 10 * communicator.rank())) {
+				communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
+				communicator.synchronize();
+				return HostDevices.read(buffer.address(), 2);
+			}
+		});
+		float[] expected = { worldSize * (worldSize + 1) / 2f, 10f * worldSize * (worldSize - 1) / 2 };
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(expected));
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void partsGoWhereTheyBelongWhetherTheLibraryHasTheCallOrOnlyMessages(boolean hasCalls) throws Exception {
+		Set<NcclFunction> functions = EnumSet.allOf(NcclFunction.class);
+		if (!hasCalls) {
+			functions.removeAll(Set.of(NcclFunction.GATHER, NcclFunction.SCATTER, NcclFunction.ALL_TO_ALL));
+		}
+		List<float[]> results = onRanks(3, this.nccl.library(functions), (communicator) -> {
+			float rank = communicator.rank();
+			try (DeviceBuffer own = buffer(communicator, rank);
+					DeviceBuffer three = buffer(communicator, 10 * rank, 10 * rank + 1, 10 * rank + 2);
+					DeviceBuffer gathered = buffer(communicator, -1, -1, -1);
+					DeviceBuffer exchanged = buffer(communicator, -1, -1, -1)) {
+				StreamOperations operations = communicator.operations();
+				operations.gather(DeviceOperands.of(own, gathered), 1);
+				operations.allToAll(DeviceOperands.of(three, exchanged));
+				operations.synchronize();
+				operations.scatter(DeviceOperands.of(three, own), 2);
+				operations.synchronize();
+				return new float[] { HostDevices.read(gathered.address(), 3)[2],
+						HostDevices.read(exchanged.address(), 3)[0], HostDevices.read(exchanged.address(), 3)[2],
+						HostDevices.read(own.address(), 1)[0] };
+			}
+		});
+		assertThat(results.get(0)).containsExactly(-1, 0, 20, 20);
+		assertThat(results.get(1)).containsExactly(2, 1, 21, 21);
+		assertThat(results.get(2)).containsExactly(-1, 2, 22, 22);
+		assertThat(this.nccl.count("alltoAll")).isEqualTo(hasCalls ? 3 : 0);
+	}
+
+	@Test
+	void theOtherCollectivesReachTheirRanks() throws Exception {
+		List<float[]> results = onRanks(2, (communicator) -> {
+			float rank = communicator.rank();
+			try (DeviceBuffer own = buffer(communicator, rank + 1);
+					DeviceBuffer two = buffer(communicator, rank, rank + 2);
+					DeviceBuffer all = buffer(communicator, -1, -1);
+					DeviceBuffer reduced = buffer(communicator, -1);
+					DeviceBuffer part = buffer(communicator, -1)) {
+				StreamOperations operations = communicator.operations();
+				operations.allGather(DeviceOperands.of(own, all));
+				operations.reduce(DeviceOperands.of(own, reduced), DeviceReduction.of(ReduceOp.MAX), 0);
+				operations.reduceScatter(DeviceOperands.of(two, part), DeviceReduction.of(ReduceOp.AVERAGE));
+				operations.broadcast(DeviceOperands.inPlace(own), 1);
+				operations.synchronize();
+				return new float[] { HostDevices.read(all.address(), 2)[0], HostDevices.read(all.address(), 2)[1],
+						HostDevices.read(reduced.address(), 1)[0], HostDevices.read(part.address(), 1)[0],
+						HostDevices.read(own.address(), 1)[0] };
+			}
+		});
+		assertThat(results.get(0)).containsExactly(1, 2, 2, 0.5f, 2);
+		assertThat(results.get(1)).containsExactly(1, 2, -1, 2.5f, 2);
+	}
+
+	@Test
+	void eachRankMultipliesByItsOwnFactorFirst() throws Exception {
+		List<float[]> results = onRanks(2, (communicator) -> {
+			try (DeviceBuffer buffer = buffer(communicator, 10)) {
+				communicator.operations()
+					.allReduce(DeviceOperands.inPlace(buffer),
+							DeviceReduction.premultipliedSum(communicator.rank() + 0.5));
+				communicator.synchronize();
+				return HostDevices.read(buffer.address(), 1);
+			}
+		});
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(20));
+		assertThat(this.nccl.count("redOpDestroy")).isEqualTo(2);
+	}
+
+	@Test
+	void messagesThatCrossGoInOneGroup() throws Exception {
+		List<float[]> results = onRanks(2, (communicator) -> {
+			int other = 1 - communicator.rank();
+			try (DeviceBuffer send = buffer(communicator, communicator.rank() + 7);
+					DeviceBuffer receive = buffer(communicator, -1)) {
+				communicator.operations().group((together) -> {
+					together.receive(DeviceOperands.receiving(receive), other);
+					together.send(DeviceOperands.sending(send), other);
+				});
+				communicator.synchronize();
+				return HostDevices.read(receive.address(), 1);
+			}
+		});
+		assertThat(results.get(0)).containsExactly(8);
+		assertThat(results.get(1)).containsExactly(7);
+	}
+
+	@Test
+	void severalBuffersGoInOneGroup() {
+		try (RankCommunicator alone = alone();
+				DeviceBuffer one = buffer(alone, 1);
+				DeviceBuffer two = buffer(alone, 2)) {
+			alone.operations().allReduce(List.of(DeviceOperands.inPlace(one), DeviceOperands.inPlace(two)), SUM);
+			alone.synchronize();
+			assertThat(this.nccl.calls).containsSubsequence("groupStart", "allReduce", "allReduce", "groupEnd");
+		}
+	}
+
+	@Test
+	void anErrorInsideAGroupStillClosesTheGroup() {
+		try (RankCommunicator alone = alone(); DeviceBuffer one = buffer(alone, 1)) {
+			this.nccl.answers("allReduce", NcclResult.INVALID_ARGUMENT);
+			DeviceOperands operands = DeviceOperands.inPlace(one);
+			assertThatExceptionOfType(NcclException.class)
+				.isThrownBy(() -> alone.operations().allReduce(List.of(operands, operands), SUM))
+				.satisfies((ex) -> assertThat(ex.result()).isEqualTo(NcclResult.INVALID_ARGUMENT));
+			assertThat(this.nccl.calls).containsSubsequence("groupStart", "allReduce", "groupEnd");
+			assertThat(this.nccl.count("allReduce")).isOne();
+		}
+	}
+
+	@Test
+	void aBarrierWaitsForTheLast() throws Exception {
+		CountDownLatch firstIsIn = new CountDownLatch(1);
+		onRanks(2, (communicator) -> {
+			if (communicator.rank() == 1) {
+				assertThat(firstIsIn.await(20, TimeUnit.SECONDS)).isTrue();
+			}
+			else {
+				CompletableFuture<Void> barrier = CompletableFuture.runAsync(communicator::barrier);
+				Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
+				assertThat(barrier).isNotDone();
+				firstIsIn.countDown();
+				barrier.get(20, TimeUnit.SECONDS);
+				return null;
+			}
+			communicator.barrier();
+			return null;
+		});
+	}
+
+	@Test
+	void argumentsAreRefusedBeforeAnythingRuns() {
+		try (RankCommunicator alone = alone();
+				DeviceBuffer two = buffer(alone, 1, 2);
+				DeviceBuffer one = buffer(alone, 1)) {
+			StreamOperations operations = alone.operations();
+			assertThatIllegalArgumentException().isThrownBy(() -> operations.broadcast(DeviceOperands.inPlace(one), 1))
+				.withMessage("root must be in 0..0, got 1");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> operations.allReduce(DeviceOperands.of(two, one), SUM))
+				.withMessageContaining("receive count must be 2");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> operations
+					.allReduce(new DeviceOperands(3, one.address(), 1, one.address(), 1, one.type()), SUM))
+				.withMessage("the communicator works on device 0, the buffer is on device 3");
+			assertThatIllegalArgumentException().isThrownBy(() -> operations.send(DeviceOperands.sending(one), -1))
+				.withMessage("peer must be in 0..0, got -1");
+			assertThatIllegalArgumentException().isThrownBy(() -> new DeviceOperands(0, 0, 1, 0, 0, one.type()))
+				.withMessage("send address is 0 for 1 elements");
+			assertThat(this.nccl.calls).doesNotContain("broadcast", "allReduce", "send");
+		}
+	}
+
+	@Test
+	void aRankOrDeviceOutOfRangeIsRefusedBeforeAnythingRuns() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new RankPlace(2, 2, 0))
+			.withMessage("rank must be in 0..1, got 2");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 4), null, LONG))
+			.withMessage("device must be in 0..3, got 4");
+		assertThat(this.nccl.calls).doesNotContain("commInitRankConfig");
+	}
+
+	@Test
+	void localRanksTakeTheDevicesInTurn() {
+		assertThat(RankPlace.ofLocalRank(5, 8, 1, 4).device()).isEqualTo(1);
+		assertThat(RankPlace.ofLocalRank(5, 8, 5, 4).device()).isEqualTo(1);
+	}
+
+	@Test
+	void aMeetingThatNotAllComeToEndsAtItsDeadline() {
+		assertThatExceptionOfType(NcclException.class)
+			.isThrownBy(
+					() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 2, 0), null, SHORT))
+			.withMessageContaining("init was not done within 150 ms")
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.TIMEOUT));
+		assertThat(this.nccl.count("commAbort")).isOne();
+	}
+
+	@Test
+	void anErrorAtTheMeetingIsSaidInNcclsWords() {
+		this.nccl.answers("commInitRankConfig", NcclResult.INVALID_USAGE).lastError = "Duplicate GPU detected";
+		assertThatExceptionOfType(NcclException.class).isThrownBy(this::alone)
+			.withMessageContaining("Duplicate GPU detected")
+			.withMessageContaining("NCCL_HOSTID");
+	}
+
+	@Test
+	void aPeerThatNeverArrivesEndsTheWaitAtTheDeadline() throws Exception {
+		onRanks(2, (communicator) -> {
+			if (communicator.rank() == 0) {
+				DeviceBuffer buffer = buffer(communicator, 1);
+				StreamOperations hurried = communicator.operations().within(SHORT);
+				hurried.allReduce(DeviceOperands.inPlace(buffer), SUM);
+				assertThatExceptionOfType(NcclException.class).isThrownBy(hurried::synchronize)
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.TIMEOUT));
+				assertThat(communicator.abortHandle().isAborted()).isTrue();
+				assertThatExceptionOfType(NcclException.class)
+					.isThrownBy(() -> hurried.allReduce(DeviceOperands.inPlace(buffer), SUM))
+					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.ABORTED));
+			}
+			return null;
+		});
+	}
+
+	@Test
+	void anAbortFreesACallThatIsStuckOnAnotherThread() throws Exception {
+		onRanks(2, (communicator) -> {
+			if (communicator.rank() == 0) {
+				DeviceBuffer buffer = buffer(communicator, 1);
+				communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
+				CompletableFuture<Void> waiting = CompletableFuture.runAsync(communicator::synchronize);
+				communicator.abortHandle().abort();
+				communicator.abortHandle().abort();
+				assertThat(waiting).failsWithin(Duration.ofSeconds(10))
+					.withThrowableThat()
+					.withCauseInstanceOf(NcclException.class);
+				assertThat(communicator.abortHandle().isAborted()).isTrue();
+			}
+			return null;
+		});
+		assertThat(this.nccl.count("commAbort")).isOne();
+		assertThat(this.nccl.count("commDestroy")).isOne();
+	}
+
+	@Test
+	void anAbortComesThroughThoughANativeCallDoesNotReturn() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		RankCommunicator communicator = alone();
+		DeviceBuffer buffer = buffer(communicator, 1);
+		this.nccl.blocks("allReduce", release);
+		CompletableFuture<Void> stuck = CompletableFuture
+			.runAsync(() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM));
+		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
+		communicator.abortHandle().abort();
+		assertThat(this.nccl.count("commAbort")).isOne();
+		release.countDown();
+		assertThat(stuck).failsWithin(Duration.ofSeconds(10));
+		communicator.close();
+		assertThat(this.nccl.count("commDestroy")).isZero();
+	}
+
+	@Test
+	void aCloseFinishesThenDestroysThenGivesItsStreamBackOnce() {
+		RankCommunicator communicator = alone();
+		communicator.close();
+		communicator.close();
+		communicator.abortHandle().abort();
+		assertThat(this.nccl.calls).containsSubsequence("commFinalize", "commDestroy");
+		assertThat(this.nccl.count("commFinalize")).isOne();
+		assertThat(this.nccl.count("commDestroy")).isOne();
+		assertThat(this.nccl.count("commAbort")).isZero();
+		assertThat(this.devices.streamsGone).hasValue(1);
+		assertThat(communicator.abortHandle().isAborted()).isFalse();
+		assertThatIllegalStateException().isThrownBy(communicator::synchronize)
+			.withMessage("synchronize: the communicator is closed");
+	}
+
+	@Test
+	void aCloseAfterAnAbortOnlyGivesTheStreamBack() {
+		RankCommunicator communicator = alone();
+		communicator.abortHandle().abort();
+		communicator.close();
+		assertThat(this.nccl.calls).doesNotContain("commFinalize", "commDestroy");
+		assertThat(this.devices.streamsGone).hasValue(1);
+	}
+
+	@Test
+	void aCloseThatCannotFinishAborts() {
+		this.nccl.answers("commFinalize", NcclResult.REMOTE_ERROR);
+		alone().close();
+		assertThat(this.nccl.count("commAbort")).isOne();
+		assertThat(this.nccl.count("commDestroy")).isZero();
+	}
+
+	@RepeatedTest(50)
+	void howeverAbortAndCloseRaceItEndsOnce() throws Exception {
+		RankCommunicator communicator = alone();
+		RankThreads.run(4, LONG, (thread) -> {
+			if (thread % 2 == 0) {
+				communicator.close();
+			}
+			else {
+				communicator.abortHandle().abort();
+			}
+			return null;
+		});
+		assertThat(this.nccl.count("commAbort") + this.nccl.count("commDestroy")).isOne();
+		assertThat(this.devices.streamsGone).hasValue(1);
+	}
+
+	@Test
+	void theCallersStreamStaysTheCallers() {
+		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 0),
+				77L, LONG);
+		assertThat(communicator.operations().stream()).isEqualTo(77);
+		communicator.close();
+		assertThat(this.devices.streamsMade).hasValue(0);
+		assertThat(this.devices.streamsGone).hasValue(0);
+	}
+
+	@Test
+	void whereNoStreamIsToBeHadTheDefaultOneDoes() {
+		this.devices.refusesStreams = true;
+		try (RankCommunicator communicator = alone()) {
+			assertThat(communicator.operations().stream()).isZero();
+		}
+		assertThat(this.devices.streamsGone).hasValue(0);
+	}
+
+	@Test
+	void theCallersDeviceIsSelectedAgain() {
+		this.devices.selectDevice(3);
+		try (RankCommunicator communicator = alone(); DeviceBuffer buffer = buffer(communicator, 1)) {
+			communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
+			communicator.synchronize();
+			assertThat(this.devices.currentDevice()).isEqualTo(3);
+		}
+		assertThat(this.devices.currentDevice()).isEqualTo(3);
+	}
+
+	@Test
+	void theWatchdogTellsOfAnErrorThatCameByItself() throws Exception {
+		CompletableFuture<NcclException> told = new CompletableFuture<>();
+		try (RankCommunicator communicator = alone();
+				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), told::complete)) {
+			this.nccl.lastError = "connection to 10.0.0.7 reset";
+			this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
+			NcclException failure = told.get(10, TimeUnit.SECONDS);
+			assertThat(failure.result()).isEqualTo(NcclResult.REMOTE_ERROR);
+			assertThat(failure).hasMessageContaining("connection to 10.0.0.7 reset")
+				.hasMessageContaining("Look at the rank that ended first");
+			assertThatExceptionOfType(NcclException.class).isThrownBy(communicator::synchronize)
+				.withMessageContaining("had failed before");
+		}
+		assertThat(this.nccl.count("commAbort")).isOne();
+	}
+
+	@Test
+	void thoseWhoAreLeftGoOnAfterAFailure() {
+		RankCommunicator communicator = pairOfWhichOneIsLost();
+		try (communicator; RankCommunicator rest = communicator.shrink(Set.of(1), true)) {
+			assertThat(rest.worldSize()).isOne();
+			assertThat(this.nccl.calls).contains("commShrink" + NcclCodes.SHRINK_ABORT);
+			rest.barrier();
+		}
+	}
+
+	private RankCommunicator pairOfWhichOneIsLost() {
+		CompletableFuture<RankCommunicator> other = CompletableFuture.supplyAsync(
+				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(1, 2, 1), null, LONG));
+		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 2, 0),
+				null, LONG);
+		other.join().abortHandle().abort();
+		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
+		assertThatExceptionOfType(NcclException.class).isThrownBy(communicator::synchronize);
+		return communicator;
+	}
+
+	@Test
+	void aPartIsACommunicatorOfItsOwnAndNoColourIsNone() {
+		try (RankCommunicator communicator = alone(); RankCommunicator part = communicator.split(0, 0)) {
+			assertThat(part.worldSize()).isOne();
+			part.barrier();
+			assertThat(communicator.split(-1, 0)).isNull();
+		}
+	}
+
+	@Test
+	void whatTheLibraryLacksIsRefusedAndNeverCalled() {
+		NcclLibrary old = this.nccl.library(EnumSet.of(NcclFunction.INIT_RANK_CONFIG, NcclFunction.FINALIZE));
+		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlace(0, 1, 0), null, LONG);
+				DeviceBuffer buffer = buffer(communicator, 1)) {
+			for (Runnable call : List.<Runnable>of(() -> communicator.split(0, 0),
+					() -> communicator.shrink(Set.of(1), false), () -> communicator.register(buffer),
+					() -> communicator.allocate(1, DeviceDataType.FLOAT32), () -> communicator.operations()
+						.allReduce(DeviceOperands.inPlace(buffer), DeviceReduction.premultipliedSum(2)))) {
+				assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(call::run)
+					.withMessageContaining("needs NCCL 2.");
+			}
+			assertThat(this.nccl.calls).doesNotContain("commSplit", "commShrink0", "commRegister", "memAlloc");
+		}
+	}
+
+	@Test
+	void registeredAndAllocatedMemoryIsGivenBackOnce() {
+		try (RankCommunicator communicator = alone()) {
+			DeviceBuffer buffer = communicator.allocate(4, DeviceDataType.BFLOAT16);
+			BufferRegistration registration = communicator.register(buffer);
+			registration.close();
+			registration.close();
+			buffer.close();
+			buffer.close();
+			assertThat(this.nccl.count("commDeregister")).isOne();
+			assertThat(this.nccl.count("memFree")).isOne();
+		}
+	}
+
+	@Test
+	void theIdIsHiddenAndSurvivesItsBytes() {
+		assertThat(UniqueId.fromBytes(this.id.asBytes())).isEqualTo(this.id);
+		assertThat(this.id).hasToString("UniqueId[hidden]");
+		assertThatIllegalArgumentException().isThrownBy(() -> UniqueId.fromBytes(new byte[64]))
+			.withMessage("a unique id has 128 bytes, got 64");
+	}
+
+	private RankCommunicator alone() {
+		return RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 0), null, LONG);
+	}
+
+	private DeviceBuffer buffer(RankCommunicator communicator, float... values) {
+		DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, communicator.device(), values.length,
+				DeviceDataType.FLOAT32);
+		HostDevices.write(buffer.address(), values);
+		return buffer;
+	}
+
+	private interface Task<T> {
+
+		T on(RankCommunicator communicator) throws Exception;
+
+	}
+
+	private <T> List<T> onRanks(int worldSize, Task<T> task) throws Exception {
+		return onRanks(worldSize, this.nccl.library(), task);
+	}
+
+	private <T> List<T> onRanks(int worldSize, NcclLibrary library, Task<T> task) throws Exception {
+		return RankThreads.run(worldSize, LONG, (rank) -> {
+			try (RankCommunicator communicator = RankCommunicator.create(library, this.id,
+					new RankPlace(rank, worldSize, rank), null, LONG)) {
+				return task.on(communicator);
+			}
+		});
+	}
+
+}
