@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.engine.BackendUnavailableException;
@@ -17,6 +18,8 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.RendezvousException;
@@ -157,6 +160,29 @@ public final class Engine implements AutoCloseable {
 	/** Who is where. */
 	public Membership membership() {
 		return this.membership;
+	}
+
+	/** The groups that this rank is in. */
+	public List<ProcessGroup> groups() {
+		return this.registry.groups();
+	}
+
+	/**
+	 * Asks every rank what it has called lately, over the control plane: works while
+	 * collectives hang.
+	 * @param limit how many calls of each group are wanted at most
+	 * @return by rank, this one included; who did not answer in time is not there
+	 */
+	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+		return AccountCodec.decodeAll(control().askAccounts(limit, timeout));
+	}
+
+	/**
+	 * From now on the flight recorders of all groups, present and later, remember who
+	 * calls, or no longer; see {@link io.tutti.engine.FlightRecorder#recordSites}.
+	 */
+	public void recordSites(boolean wanted) {
+		this.registry.recordSites(wanted);
 	}
 
 	/**
