@@ -50,9 +50,34 @@ final class TuttiProcess implements AutoCloseable {
 		command.add("-jar");
 		command.add(System.getProperty("tutti.jar"));
 		command.addAll(List.of(arguments));
+		return start(directory, environment, command);
+	}
+
+	/** Starts any command. */
+	static TuttiProcess start(Path directory, Map<String, String> environment, List<String> command)
+			throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
 		builder.environment().putAll(environment);
 		return new TuttiProcess(builder.start());
+	}
+
+	/** Gives the process a line to read. */
+	void type(String line) throws IOException {
+		this.process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
+		this.process.getOutputStream().flush();
+	}
+
+	/** Gives the process nothing more to read. */
+	void endInput() throws IOException {
+		this.process.getOutputStream().close();
+	}
+
+	/** Waits until so many lines have the text in them. */
+	void awaitLines(String text, int count, Duration limit) {
+		Awaitility.await(count + " lines with " + text)
+			.atMost(limit)
+			.pollInterval(Duration.ofMillis(50))
+			.until(() -> this.lines.stream().filter((line) -> line.contains(text)).count() >= count);
 	}
 
 	private Thread read(InputStream stream) {

@@ -1,0 +1,169 @@
+package io.tutti.endtoend;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Scanner;
+import java.util.function.IntUnaryOperator;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.TransportChoice;
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionSettings;
+
+/**
+ * One rank in a process of its own, told by lines what to do: {@code collectives} runs
+ * and checks each of them, {@code endless} all-reduces until that fails, and the end of
+ * the input ends the rank.
+ */
+final class HostRank {
+
+	static final Duration HEARTBEAT = Duration.ofSeconds(3);
+
+	static final Duration CALL = Duration.ofSeconds(20);
+
+	private static final int[] COUNTS = { 0, 1, 5, 1000, 40_000 };
+
+	private static final int LARGE_COUNT = 1 << 18;
+
+	private final ProcessGroup group;
+
+	private final int rank;
+
+	private final int ranks;
+
+	private HostRank(ProcessGroup group) {
+		this.group = group;
+		this.rank = group.rank();
+		this.ranks = group.worldSize();
+	}
+
+	public static void main(String[] arguments) {
+		RankAssignment assignment = RankResolution.resolve(System.getenv(), ResolutionSettings.DEFAULTS).assignment();
+		EngineSettings settings = new EngineSettings("tcp", "hosts", "a token", -1, null, null, null, 0, "system",
+				TransportChoice.AUTO,
+				new Timeouts(Duration.ofSeconds(60), CALL, HEARTBEAT, Duration.ofSeconds(2), Duration.ofSeconds(30)),
+				null);
+		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE);
+				Scanner orders = new Scanner(System.in)) {
+			HostRank self = new HostRank(engine.world());
+			System.out.println("rank " + self.rank + " joined; members " + engine.membership().roster());
+			while (orders.hasNextLine()) {
+				self.obey(orders.nextLine());
+			}
+		}
+	}
+
+	private void obey(String order) {
+		switch (order) {
+			case "collectives" -> {
+				for (int count : COUNTS) {
+					checkAll(count);
+				}
+				System.out.println("rank " + this.rank + " found everything right");
+			}
+			case "endless" -> endless();
+			default -> throw new IllegalArgumentException("unknown order: " + order);
+		}
+	}
+
+	private void endless() {
+		float[] values = new float[LARGE_COUNT];
+		long start = System.nanoTime();
+		for (int call = 0;; call++) {
+			start = System.nanoTime();
+			try {
+				this.group.allReduce(values, ReduceOp.SUM);
+			}
+			catch (CollectiveException ex) {
+				System.out.println("rank " + this.rank + " failed after "
+						+ Duration.ofNanos(System.nanoTime() - start).toMillis() + " ms: " + ex.getMessage());
+				return;
+			}
+			if (call == 3) {
+				System.out.println("rank " + this.rank + " is under way");
+			}
+		}
+	}
+
+	private void checkAll(int count) {
+		int all = count * this.ranks;
+		int[] own = filled(count, (i) -> value(this.rank, i));
+		int[] whole = filled(all, (i) -> value(this.rank, i));
+		int root = count % this.ranks;
+		this.group.barrier();
+		int[] sum = own.clone();
+		this.group.allReduce(sum, ReduceOp.SUM);
+		expect("all-reduce", sum, (i) -> sumOver(i));
+		int[] reduced = new int[(this.rank == root) ? count : 0];
+		this.group.reduce(of(own), of(reduced), DataType.INT32, ReduceOp.SUM, root);
+		expect("reduce", reduced, this::sumOver);
+		int[] sent = own.clone();
+		this.group.broadcast(sent, root);
+		expect("broadcast", sent, (i) -> value(root, i));
+		int[] gathered = new int[all];
+		this.group.allGather(own, gathered);
+		expect("all-gather", gathered, (i) -> value(i / count, i % count));
+		int[] part = new int[count];
+		this.group.reduceScatter(whole, part, ReduceOp.SUM);
+		expect("reduce-scatter", part, (i) -> sumOver(this.rank * count + i));
+		int[] atRoot = new int[(this.rank == root) ? all : 0];
+		this.group.gather(of(own), of(atRoot), DataType.INT32, root);
+		expect("gather", atRoot, (i) -> value(i / count, i % count));
+		this.group.scatter(of((this.rank == root) ? whole : new int[0]), of(part), DataType.INT32, root);
+		expect("scatter", part, (i) -> value(root, this.rank * count + i));
+		this.group.allToAll(of(whole), of(gathered), DataType.INT32);
+		expect("all-to-all", gathered, (i) -> value(i / count, this.rank * count + i % count));
+		passAround(own, count);
+	}
+
+	/** Each rank sends to the next and receives from the one before. */
+	private void passAround(int[] own, int count) {
+		var sending = this.group.sendAsync(of(own), DataType.INT32, (this.rank + 1) % this.ranks, count);
+		int before = (this.rank + this.ranks - 1) % this.ranks;
+		int[] received = new int[count];
+		this.group.receive(of(received), DataType.INT32, before, count);
+		sending.join();
+		expect("send and receive", received, (i) -> value(before, i));
+	}
+
+	private int sumOver(int index) {
+		int sum = 0;
+		for (int other = 0; other < this.ranks; other++) {
+			sum += value(other, index);
+		}
+		return sum;
+	}
+
+	private static int value(int rank, int index) {
+		return 31 * index + 1_000_003 * (rank + 1);
+	}
+
+	private static MemorySegment of(int[] values) {
+		return MemorySegment.ofArray(values);
+	}
+
+	private static int[] filled(int count, IntUnaryOperator value) {
+		int[] values = new int[count];
+		Arrays.setAll(values, value);
+		return values;
+	}
+
+	private void expect(String what, int[] found, IntUnaryOperator expected) {
+		for (int i = 0; i < found.length; i++) {
+			if (found[i] != expected.applyAsInt(i)) {
+				throw new AssertionError("rank " + this.rank + ": " + what + " of " + found.length + " elements has "
+						+ found[i] + " at " + i + " instead of " + expected.applyAsInt(i));
+			}
+		}
+	}
+
+}

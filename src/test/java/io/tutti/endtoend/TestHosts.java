@@ -1,0 +1,125 @@
+package io.tutti.endtoend;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Assumptions;
+
+/**
+ * Hosts on one machine: network namespaces with a card each, host names of their own, and
+ * a switch between them. Host 0 is 10.77.0.1 and fd77::1, host 1 is 10.77.0.2, and so on.
+ */
+final class TestHosts {
+
+	private final String prefix = "tt" + ProcessHandle.current().pid();
+
+	private final List<String> namespaces = new ArrayList<>();
+
+	private final TestSwitch network = new TestSwitch();
+
+	TestHosts(int count) throws Exception {
+		for (int host = 0; host < count; host++) {
+			add(host);
+		}
+		this.network.start();
+	}
+
+	/** Skips the test where hosts cannot be made. */
+	static void assumePossible() throws Exception {
+		Assumptions.assumeTrue("root".equals(System.getProperty("user.name")), "not root: no network namespaces");
+		Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/net/tun")), "no /dev/net/tun: no network cards");
+		for (String tool : List.of("ip", "nsenter", "unshare", "hostname")) {
+			Assumptions.assumeTrue(isInstalled(tool), tool + " is not installed");
+		}
+		Assumptions.assumeTrue(succeeds("unshare", "--net", "--uts", "true"), "namespaces are not allowed here");
+	}
+
+	static boolean isInstalled(String tool) {
+		return Arrays.stream(System.getenv("PATH").split(":"))
+			.anyMatch((folder) -> Files.isExecutable(Path.of(folder, tool)));
+	}
+
+	private void add(int host) throws Exception {
+		String name = this.prefix + "h" + host;
+		run("ip", "netns", "add", name);
+		this.namespaces.add(name);
+		TapDevice card = new TapDevice(name);
+		this.network.plugIn(card);
+		run("ip", "link", "set", name, "netns", name);
+		run("ip", "-n", name, "link", "set", "lo", "up");
+		run("ip", "-n", name, "addr", "add", address(host) + "/24", "dev", name);
+		run("ip", "-n", name, "addr", "add", ipv6Address(host) + "/64", "dev", name, "nodad");
+		run("ip", "-n", name, "link", "set", name, "up");
+	}
+
+	static String address(int host) {
+		return "10.77.0." + (host + 1);
+	}
+
+	static String ipv6Address(int host) {
+		return "fd77::" + (host + 1);
+	}
+
+	TestSwitch network() {
+		return this.network;
+	}
+
+	/** A command as it runs on a host. */
+	List<String> on(int host, List<String> command) {
+		List<String> whole = new ArrayList<>(List.of("nsenter", "--net=/run/netns/" + this.namespaces.get(host),
+				"unshare", "--uts", "sh", "-c", "hostname \"$0\"; exec \"$@\"", "host" + host));
+		whole.addAll(command);
+		return whole;
+	}
+
+	/**
+	 * A stand-in for ssh, such as launchers call: runs a command on the host of an
+	 * address.
+	 */
+	Path remoteShell(Path folder) throws IOException {
+		Path script = folder.resolve("remote-shell");
+		Files.writeString(script, """
+				#!/bin/sh
+				while :; do
+				  case ${1:-} in
+				    -l|-p|-o) shift 2;;
+				    -*) shift;;
+				    *) break;;
+				  esac
+				done
+				host=$((${1##*.} - 1))
+				shift
+				exec nsenter --net=/run/netns/%sh$host unshare --uts sh -c "hostname host$host; $*"
+				""".formatted(this.prefix));
+		Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
+		return script;
+	}
+
+	private static void run(String... command) throws Exception {
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+		String output = new String(process.getInputStream().readAllBytes());
+		if (!process.waitFor(20, TimeUnit.SECONDS) || process.exitValue() != 0) {
+			throw new IOException(String.join(" ", command) + ": " + output);
+		}
+	}
+
+	private static boolean succeeds(String... command) throws Exception {
+		Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+		return process.waitFor(20, TimeUnit.SECONDS) && process.exitValue() == 0;
+	}
+
+	/** Removes the hosts; what still runs on them loses its network. */
+	void close() throws Exception {
+		this.network.close();
+		for (String name : this.namespaces) {
+			run("ip", "netns", "del", name);
+		}
+	}
+
+}

@@ -1,0 +1,163 @@
+package io.tutti.endtoend;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.DelayQueue;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * An Ethernet switch in this process, with cables that can be slow, lose frames or be
+ * cut: what the kernel of a test machine may not be able to do.
+ */
+final class TestSwitch {
+
+	private static final int LOOK_MILLIS = 100;
+
+	private static final int SENDER_AT = 6;
+
+	private final List<Port> ports = new ArrayList<>();
+
+	/** Which port a card's address was last seen at. */
+	private final Map<Long, Port> learned = new ConcurrentHashMap<>();
+
+	private volatile long delayNanos;
+
+	private volatile double loss;
+
+	private volatile boolean closed;
+
+	/** Plugs a card in; returns the number of its port. */
+	int plugIn(TapDevice card) {
+		Port port = new Port(card, this.ports.size());
+		this.ports.add(port);
+		return port.number;
+	}
+
+	/** To be called when every card is plugged in. */
+	void start() {
+		this.ports.forEach(Port::start);
+	}
+
+	/** From now on each frame takes so long, and this part of all frames is lost. */
+	void disturb(Duration delay, double lossProbability) {
+		this.delayNanos = delay.toNanos();
+		this.loss = lossProbability;
+	}
+
+	/** Nothing passes this port any more. */
+	void cut(int port) {
+		this.ports.get(port).cut = true;
+	}
+
+	private void pass(Port from, byte[] frame) {
+		ByteBuffer header = ByteBuffer.wrap(frame);
+		this.learned.put(address(header, SENDER_AT), from);
+		Port to = this.learned.get(address(header, 0));
+		long due = System.nanoTime() + this.delayNanos;
+		for (Port port : this.ports) {
+			if (port != from && (to == null || to == port) && !port.cut && !from.cut) {
+				port.frames.add(new Frame(frame, due));
+			}
+		}
+	}
+
+	private static long address(ByteBuffer frame, int at) {
+		return (frame.getInt(at) & 0xffffffffL) << 16 | (frame.getShort(at + 4) & 0xffff);
+	}
+
+	/** Ends all ports; their cards disappear. */
+	void close() throws InterruptedException {
+		this.closed = true;
+		for (Port port : this.ports) {
+			port.end();
+		}
+	}
+
+	private record Frame(byte[] bytes, long dueNanos) implements Delayed {
+
+		@Override
+		public long getDelay(TimeUnit unit) {
+			return unit.convert(this.dueNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+		}
+
+		@Override
+		public int compareTo(Delayed other) {
+			return Long.signum(this.dueNanos - ((Frame) other).dueNanos);
+		}
+
+	}
+
+	private final class Port {
+
+		private final TapDevice card;
+
+		private final int number;
+
+		private final DelayQueue<Frame> frames = new DelayQueue<>();
+
+		/** Always the same frames are lost, as far as the timing allows. */
+		private final Random chance;
+
+		private final List<Thread> threads = new ArrayList<>();
+
+		private volatile boolean cut;
+
+		Port(TapDevice card, int number) {
+			this.card = card;
+			this.number = number;
+			this.chance = new Random(number);
+		}
+
+		void start() {
+			this.threads.add(Thread.ofPlatform().daemon().name("port-in-" + this.number).start(this::receive));
+			this.threads.add(Thread.ofPlatform().daemon().name("port-out-" + this.number).start(this::deliver));
+		}
+
+		private void receive() {
+			try {
+				while (!TestSwitch.this.closed) {
+					byte[] frame = this.card.receive(LOOK_MILLIS);
+					if (frame.length > 2 * SENDER_AT && this.chance.nextDouble() >= TestSwitch.this.loss) {
+						pass(this, frame);
+					}
+				}
+			}
+			catch (IOException ex) {
+				// Without its card a port is dead.
+			}
+		}
+
+		private void deliver() {
+			try {
+				while (!TestSwitch.this.closed) {
+					Frame frame = this.frames.poll(LOOK_MILLIS, TimeUnit.MILLISECONDS);
+					if (frame != null && !this.cut) {
+						this.card.send(frame.bytes());
+					}
+				}
+			}
+			catch (IOException ex) {
+				// Without its card a port is dead.
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+
+		void end() throws InterruptedException {
+			for (Thread thread : this.threads) {
+				thread.join(Duration.ofSeconds(5));
+			}
+			this.card.close();
+		}
+
+	}
+
+}
