@@ -1,0 +1,73 @@
+package io.tutti.engine.transport.tcp;
+
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.net.Socket;
+import java.time.Duration;
+
+import io.tutti.engine.rendezvous.SessionKey;
+
+/**
+ * Either side of a data connection throws {@link IOException} at anything that does not
+ * prove the session's key. The first bit of the input chooses what is read.
+ */
+public final class DataHandshakeReading {
+
+	private DataHandshakeReading() {
+	}
+
+	private static final DataHandshake HANDSHAKE = new DataHandshake(new SessionKey(new byte[] { 1, 2, 3 }));
+
+	private static final DataHello HELLO = new DataHello("world", 1, 2, 0);
+
+	/** Reads an input; throws where the promise is not kept. */
+	public static void read(byte[] input) {
+		int choice = (input.length > 0) ? input[0] & 3 : 0;
+		try {
+			switch (choice) {
+				case 0 -> {
+					HANDSHAKE.receive(new Scripted(input), Duration.ofSeconds(10));
+					throw new AssertionError("let in without the key");
+				}
+				case 1 -> {
+					HANDSHAKE.introduce(new Scripted(input), HELLO, () -> {
+					});
+					throw new AssertionError("believed without the key");
+				}
+				default -> DataHello.decode(input);
+			}
+		}
+		catch (IOException ex) {
+			// What is said of strangers.
+		}
+	}
+
+	/** A socket whose other side says something prepared. */
+	private static final class Scripted extends Socket {
+
+		private final InputStream words;
+
+		Scripted(byte[] words) {
+			this.words = new ByteArrayInputStream(words);
+		}
+
+		@Override
+		public InputStream getInputStream() {
+			return this.words;
+		}
+
+		@Override
+		public OutputStream getOutputStream() {
+			return OutputStream.nullOutputStream();
+		}
+
+		@Override
+		public void setSoTimeout(int timeout) {
+			// What is prepared comes at once.
+		}
+
+	}
+
+}
