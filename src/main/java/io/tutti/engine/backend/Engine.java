@@ -61,6 +61,12 @@ public final class Engine implements AutoCloseable {
 
 	/** Meets the other ranks and forms a group of our own algorithms. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return meet(assignment, settings, events, null);
+	}
+
+	/** As above with something over what carries each group. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -73,7 +79,8 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
+			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events,
+					layer)
 				.form(identity, latch);
 			return new Engine(membership, registry, world, listener);
 		}

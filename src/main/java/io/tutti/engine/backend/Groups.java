@@ -39,6 +39,8 @@ final class Groups implements GroupFactory {
 
 	private static final String FORMING = "/forming";
 
+	private static final String LAYERING = "/layering";
+
 	private final Membership membership;
 
 	private final EngineSettings settings;
@@ -51,8 +53,11 @@ final class Groups implements GroupFactory {
 
 	private final CollectiveListener events;
 
+	private final @Nullable BackendLayer layer;
+
 	Groups(Membership membership, EngineSettings settings, GroupRegistry registry, DataListener listener,
-			TcpSettings tcp, CollectiveListener events) {
+			TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
+		this.layer = layer;
 		this.membership = membership;
 		this.settings = settings;
 		this.registry = registry;
@@ -69,10 +74,28 @@ final class Groups implements GroupFactory {
 		try {
 			HostMemory memory = someShareAHost(identity) ? proveMemory(identity) : null;
 			requireWhatWasAskedFor(identity, memory);
-			return ready(identity, backend(identity, latch, memory), latch);
+			return ready(identity, layered(identity, latch, backend(identity, latch, memory)), latch);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
+		}
+	}
+
+	private Backend layered(GroupIdentity identity, FailureLatch latch, Backend beneath) throws IOException {
+		if (this.layer == null) {
+			return beneath;
+		}
+		GroupIdentity side = new GroupIdentity(identity.name() + LAYERING, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch sideLatch = new FailureLatch();
+		this.registry.add(side, sideLatch);
+		try (ProcessGroup layering = ready(side, backend(side, sideLatch, null), sideLatch)) {
+			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
+					Deadline.after(this.settings.timeouts().rendezvous()));
+		}
+		catch (RuntimeException ex) {
+			beneath.close();
+			throw ex;
 		}
 	}
 
