@@ -48,7 +48,7 @@ final class CallRunner implements AutoCloseable {
 		this.latch = latch;
 		this.settlement = settlement;
 		this.recorder = FlightRecorder.of(identity);
-		this.call = new Call(identity.worldSize(), this::post);
+		this.call = new Call(identity.worldSize(), new Watch());
 		this.buffers = new Buffers(identity);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
@@ -67,10 +67,6 @@ final class CallRunner implements AutoCloseable {
 		}
 		CallSignature found = this.recorder.find(sequence);
 		return (found != null) ? CallPost.remembered(this.identity.name(), found) : null;
-	}
-
-	private void post(Call begun) {
-		this.settlement.post(CallPost.begun(this.identity.name(), begun));
 	}
 
 	/**
@@ -236,6 +232,29 @@ final class CallRunner implements AutoCloseable {
 		this.worker.close();
 		this.sendStage.close();
 		this.receiveStage.close();
+	}
+
+	/** Tells rank 0 what it is to compare. */
+	private final class Watch implements CallWatch {
+
+		/** Rank 0 compares no more places of a group. */
+		private static final int COMPARED = 6;
+
+		@Override
+		public void waited(Call begun) {
+			CallRunner.this.settlement.post(CallPost.begun(CallRunner.this.identity.name(), begun));
+		}
+
+		@Override
+		public void disputed(Call begun) {
+			for (long earlier = begun.sequence() - COMPARED; earlier < begun.sequence(); earlier++) {
+				CallPost post = called(earlier);
+				if (post != null) {
+					CallRunner.this.settlement.post(post);
+				}
+			}
+		}
+
 	}
 
 }

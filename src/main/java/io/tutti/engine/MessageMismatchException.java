@@ -31,6 +31,21 @@ public final class MessageMismatchException extends IllegalArgumentException {
 		this.bytes = bytes;
 	}
 
+	/**
+	 * Of a message whose size is not known, only that it is too large.
+	 * @param source the rank of the group that sent the message
+	 * @param tag its tag
+	 * @param expected the element type of the receive
+	 * @param room size of the receive buffer in bytes
+	 */
+	public MessageMismatchException(int source, int tag, DataType expected, long room) {
+		super("the message from rank " + source + " with tag " + tag
+				+ " is larger than the receive buffer, which takes at most " + room + " bytes of " + expected);
+		this.source = source;
+		this.tag = tag;
+		this.bytes = -1;
+	}
+
 	/** The rank of the group that sent the message. */
 	public int source() {
 		return this.source;
@@ -41,7 +56,7 @@ public final class MessageMismatchException extends IllegalArgumentException {
 		return this.tag;
 	}
 
-	/** The message's size in bytes. */
+	/** The message's size in bytes, -1 if it is not known. */
 	public long bytes() {
 		return this.bytes;
 	}

@@ -5,6 +5,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.engine.BackendUnavailableException;
@@ -17,6 +18,8 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.RendezvousException;
@@ -40,13 +43,13 @@ public final class Engine implements AutoCloseable {
 
 	private final ProcessGroup world;
 
-	private final DataListener listener;
+	private final Carrier carrier;
 
-	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, DataListener listener) {
+	Engine(Membership membership, GroupRegistry registry, ProcessGroup world, Carrier carrier) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
-		this.listener = listener;
+		this.carrier = carrier;
 	}
 
 	/**
@@ -82,7 +85,7 @@ public final class Engine implements AutoCloseable {
 			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events,
 					layer)
 				.form(identity, latch);
-			return new Engine(membership, registry, world, listener);
+			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -136,7 +139,7 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	private static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
+	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
 				settings.timeouts().abort().dividedBy(2));
@@ -162,6 +165,29 @@ public final class Engine implements AutoCloseable {
 		return this.membership;
 	}
 
+	/** The groups that this rank is in. */
+	public List<ProcessGroup> groups() {
+		return this.registry.groups();
+	}
+
+	/**
+	 * Asks every rank what it has called lately, over the control plane: works while
+	 * collectives hang.
+	 * @param limit how many calls of each group are wanted at most
+	 * @return by rank, this one included; who did not answer in time is not there
+	 */
+	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+		return AccountCodec.decodeAll(control().askAccounts(limit, timeout));
+	}
+
+	/**
+	 * From now on the flight recorders of all groups, present and later, remember who
+	 * calls, or no longer; see {@link io.tutti.engine.FlightRecorder#recordSites}.
+	 */
+	public void recordSites(boolean wanted) {
+		this.registry.recordSites(wanted);
+	}
+
 	/**
 	 * Who hears that the whole group shall stop at its next step boundary. Called on the
 	 * control plane's thread; at once if the request came before.
@@ -170,13 +196,25 @@ public final class Engine implements AutoCloseable {
 		this.registry.onDrain(action);
 	}
 
+	/**
+	 * Ends the job: by {@code MPI_Abort} where an MPI library carries it, which does not
+	 * return; otherwise every rank's calls fail with the reason.
+	 * @param code the exit code that the job is asked to end with
+	 */
+	public void abort(int code, String reason) {
+		if (!this.carrier.abort(code)) {
+			this.world.abort(reason);
+		}
+	}
+
 	/** Leaves the group and gives everything back, in reverse order of opening. */
 	@Override
 	public void close() {
+		this.carrier.leaving(this.world.failure());
 		this.registry.closeSubgroups();
 		this.world.close();
 		this.membership.control().close();
-		this.listener.close();
+		this.carrier.close();
 	}
 
 }

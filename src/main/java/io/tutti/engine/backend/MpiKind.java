@@ -1,10 +1,20 @@
 package io.tutti.engine.backend;
 
+import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.libmpi.MpiLibrary;
+import io.tutti.engine.backend.libmpi.MpiWorld;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.meeting.Rendezvous;
 
 /**
- * MPI by name and by launch rules, carried out by our own engine.
+ * MPI by name and by launch rules, carried out by our own engine or, where one is asked
+ * for, by an MPI library.
  */
 final class MpiKind implements BackendKind {
 
@@ -15,12 +25,57 @@ final class MpiKind implements BackendKind {
 
 	@Override
 	public Availability availability(EngineSettings settings) {
-		return Availability.yes("our own algorithms over TCP and shared memory");
+		String library = settings.mpiLibrary();
+		if (library == null) {
+			return Availability.yes("our own algorithms over TCP and shared memory; no MPI library was asked for");
+		}
+		try {
+			return Availability.yes(MpiLibrary.load(library).version());
+		}
+		catch (BackendUnavailableException ex) {
+			return Availability.no(ex.problem(), ex.action());
+		}
 	}
 
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return Engine.meet(assignment, settings, events);
+		String library = settings.mpiLibrary();
+		return (library == null) ? Engine.meet(assignment, settings, events)
+				: meet(MpiLibrary.load(library), assignment, settings, events);
+	}
+
+	private static Engine meet(MpiLibrary library, RankAssignment assignment, EngineSettings settings,
+			CollectiveListener events) {
+		Deadline deadline = Deadline.after(settings.timeouts().rendezvous());
+		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), deadline);
+		requireSameWorld(mpi, assignment);
+		LibMpiMeeting meeting = LibMpiMeeting.agree(mpi, settings.bindAddress(), deadline);
+		EngineSettings agreed = (settings.token() != null) ? settings : settings.withToken(meeting.secret());
+		GroupRegistry registry = new GroupRegistry(events);
+		FailureLatch latch = new FailureLatch();
+		registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
+		Membership membership = Rendezvous.meet(meeting.assignment(assignment), Engine.rendezvous(agreed, 0), registry,
+				deadline);
+		try {
+			ProcessGroup world = new LibMpiGroups(mpi, membership.control(), registry, settings.timeouts())
+				.form(GroupIdentity.world(assignment.rank(), assignment.worldSize(), membership.generation()), latch);
+			return new Engine(membership, registry, world, new LibMpiCarrier(mpi, settings.timeouts(), events));
+		}
+		catch (RuntimeException ex) {
+			membership.control().close();
+			throw ex;
+		}
+	}
+
+	/** A library that another launcher's processes use sees each of them alone. */
+	private static void requireSameWorld(MpiWorld mpi, RankAssignment assignment) {
+		if (mpi.worldSize() != assignment.worldSize() || mpi.rank() != assignment.rank()) {
+			throw new BackendUnavailableException(Backends.MPI,
+					"by the launcher this is rank " + assignment.rank() + " of " + assignment.worldSize() + ", by "
+							+ mpi.version() + " it is rank " + mpi.rank() + " of " + mpi.worldSize(),
+					"Set tutti.mpi.library to the library that the launcher belongs to: openmpi under mpirun of Open "
+							+ "MPI, mpich under mpiexec of MPICH, or its path");
+		}
 	}
 
 }

@@ -115,8 +115,8 @@ public final class DeviceCollectives {
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
 		requireRoot(root);
 		if (this.group.rank() == root && send.count() != Math.multiplyExact(receive.count(), (long) worldSize())) {
-			throw new IllegalArgumentException("send count must be " + receive.count() * worldSize() + " (" + worldSize()
-					+ " × the receive count), got " + send.count());
+			throw new IllegalArgumentException("send count must be " + receive.count() * worldSize() + " ("
+					+ worldSize() + " × the receive count), got " + send.count());
 		}
 		run(Collective.SCATTER, send, receive, ReduceOp.SUM, root);
 	}
@@ -226,10 +226,11 @@ public final class DeviceCollectives {
 	private void requireWay(Collective collective, DeviceBuffer buffer) {
 		hostType(buffer);
 		if (!this.group.takesDeviceMemory() && !this.fallback.allowed()) {
-			throw new UnsupportedOperationException(collective + " of " + buffer + ": group " + this.group.name()
-					+ " runs on " + this.group.backend() + ", which does not reach device memory. Start with the profile "
-					+ "nccl, or allow the way through host memory with " + HostFallback.PROPERTY + "=true or "
-					+ HostFallback.VARIABLE + "=1");
+			throw new UnsupportedOperationException(
+					collective + " of " + buffer + ": group " + this.group.name() + " runs on " + this.group.backend()
+							+ ", which does not reach device memory. Start with the profile "
+							+ "nccl, or allow the way through host memory with " + HostFallback.PROPERTY + "=true or "
+							+ HostFallback.VARIABLE + "=1");
 		}
 	}
 

@@ -217,8 +217,8 @@ final class HostStaging implements AutoCloseable {
 
 	private void awaitCopies(Slot slot, Deadline deadline) {
 		if (!IdleWait.until(() -> this.runtime.isIdle(slot.stream), deadline)) {
-			this.group.abort("copies between device and host were not done within " + deadline.timeout().toMillis()
-					+ " ms");
+			this.group
+				.abort("copies between device and host were not done within " + deadline.timeout().toMillis() + " ms");
 			throw CollectiveException.of(this.group.rank(), Objects.requireNonNull(this.group.failure()), null);
 		}
 	}

@@ -37,6 +37,14 @@ public interface ControlEvents {
 	 */
 	@Nullable CallPost called(String group, long sequence);
 
+	/**
+	 * This rank's account of its last calls, for a rank that wants to know.
+	 * @param limit how many calls of each group are told at most
+	 */
+	default byte[] account(int limit) {
+		return new byte[0];
+	}
+
 	/** Something an operator may want to know. */
 	void note(String message);
 

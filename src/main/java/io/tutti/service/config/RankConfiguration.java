@@ -45,12 +45,12 @@ class RankConfiguration {
 
 	@Bean
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
-			SharedToken token, Timeouts timeouts, ExposureCheck exposure, Environment environment) {
+			SharedToken token, Timeouts timeouts, ExposureCheck exposure, MpiProperties mpi, Environment environment) {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
 		EngineSettings settings = new EngineSettings(BackendProfile.of(environment.getActiveProfiles()),
 				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
-				transport.advertisedHost(), transport.port(), transport.congestionControl(), transport.kind(),
-				timeouts);
+				transport.advertisedHost(), transport.port(), transport.congestionControl(), transport.kind(), timeouts,
+				mpi.library());
 		Backends.requireAvailable(settings);
 		return settings;
 	}

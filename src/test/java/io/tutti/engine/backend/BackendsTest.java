@@ -45,9 +45,7 @@ class BackendsTest {
 	}
 
 	private static EngineSettings settings(String backend) {
-		EngineSettings defaults = EngineSettings.DEFAULTS;
-		return new EngineSettings(backend, defaults.jobId(), null, -1, null, null, 0, defaults.congestionControl(),
-				defaults.transport(), defaults.timeouts());
+		return EngineSettings.DEFAULTS.withBackend(backend, null);
 	}
 
 }

@@ -19,7 +19,7 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
 				defaults.congestionControl(), TransportChoice.TCP,
-				Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)));
+				Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)), null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new World() {

@@ -43,7 +43,7 @@ final class Worlds {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
-				defaults.congestionControl(), TransportChoice.TCP, TIMEOUTS);
+				defaults.congestionControl(), TransportChoice.TCP, TIMEOUTS, null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new World() {

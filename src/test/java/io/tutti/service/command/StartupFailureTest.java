@@ -70,6 +70,17 @@ class StartupFailureTest {
 	}
 
 	@Test
+	void anMpiLibraryThatIsNotThereIsNamed() {
+		assertThat(start("--spring.profiles.active=mpi", "--tutti.mpi.library=/no/libmpi.so"))
+			.isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("BackendUnavailableException: backend mpi is not available: there is no library /no/libmpi.so")
+			.contains("Set tutti.mpi.library");
+	}
+
+	@Test
 	void aTakenPortIsNamed() throws Exception {
 		try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
 			assertThat(start("--tutti.http.port=" + taken.getLocalPort())).isEqualTo(ExitCodes.BAD_CONFIGURATION);

@@ -62,9 +62,9 @@ public final class NcclBackend implements Backend {
 		this.runtime = runtime;
 		this.communicator = communicator;
 		communicator.onWait(this::stillWaiting);
-		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL, (failure) -> reporter.report(
-				Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
-						String.valueOf(failure.getMessage()))));
+		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
+				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
+						List.of(identity.worldRank()), String.valueOf(failure.getMessage()))));
 	}
 
 	@Override
@@ -156,8 +156,8 @@ public final class NcclBackend implements Backend {
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;
 		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
-		return CollectiveException.of(this.identity.worldRank(), Failure.inside(kind, this.identity.name(), call, ranks,
-				String.valueOf(seen.getMessage())), seen);
+		return CollectiveException.of(this.identity.worldRank(),
+				Failure.inside(kind, this.identity.name(), call, ranks, String.valueOf(seen.getMessage())), seen);
 	}
 
 	@Override

@@ -110,8 +110,7 @@ public final class NcclMeeting {
 	}
 
 	private static String reason(byte[] word) {
-		return (word.length < 2) ? "it said nothing"
-				: new String(word, 1, word.length - 1, StandardCharsets.UTF_8);
+		return (word.length < 2) ? "it said nothing" : new String(word, 1, word.length - 1, StandardCharsets.UTF_8);
 	}
 
 }

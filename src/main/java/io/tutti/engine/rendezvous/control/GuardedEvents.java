@@ -51,6 +51,17 @@ public final class GuardedEvents implements ControlEvents {
 	}
 
 	@Override
+	public byte[] account(int limit) {
+		try {
+			return this.events.account(limit);
+		}
+		catch (RuntimeException ex) {
+			complain("account", ex);
+			return new byte[0];
+		}
+	}
+
+	@Override
 	public void note(String message) {
 		guard("note", () -> this.events.note(message));
 	}

@@ -10,7 +10,7 @@ import java.nio.file.Path;
  * What tells hosts apart: the kernel's boot id and the host name. Containers of one
  * machine share the first and differ in the second.
  */
-final class HostIdentity {
+public final class HostIdentity {
 
 	private static final Path BOOT_ID = Path.of("/proc/sys/kernel/random/boot_id");
 
@@ -19,7 +19,8 @@ final class HostIdentity {
 	private HostIdentity() {
 	}
 
-	static String ofThisHost() {
+	/** This host, as one word. */
+	public static String ofThisHost() {
 		return read(BOOT_ID) + "/" + hostName();
 	}
 

@@ -132,6 +132,14 @@ public sealed interface ControlMessage {
 	record AskDrain(String reason) implements Request {
 	}
 
+	/** A rank asks all others for their accounts. */
+	record AskAccounts(long ticket, int limit) implements Request {
+	}
+
+	/** A rank's account, for the rank that asked. */
+	record Account(int asker, long ticket, byte[] account) implements Request {
+	}
+
 	/**
 	 * A rank leaves.
 	 *
@@ -150,6 +158,14 @@ public sealed interface ControlMessage {
 
 	/** Asks for what the rank called at a place in a group's order. */
 	record AskCall(String group, long sequence) implements Notice {
+	}
+
+	/** Asks for the rank's account, which another rank wants. */
+	record TellAccount(int asker, long ticket, int limit) implements Notice {
+	}
+
+	/** The account of a rank, as this one asked. */
+	record AccountOf(long ticket, int rank, byte[] account) implements Notice {
 	}
 
 	/** How a labelled barrier ended for the rank. */

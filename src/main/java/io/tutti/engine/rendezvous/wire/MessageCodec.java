@@ -16,6 +16,9 @@ import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
@@ -37,6 +40,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
 import org.jspecify.annotations.Nullable;
@@ -100,6 +104,14 @@ public final class MessageCodec {
 
 	private static final byte ASK_CALL = 22;
 
+	private static final byte ASK_ACCOUNTS = 30;
+
+	private static final byte ACCOUNT = 31;
+
+	private static final byte TELL_ACCOUNT = 32;
+
+	private static final byte ACCOUNT_OF = 33;
+
 	private static final int NO_CONSTANT = -1;
 
 	private MessageCodec() {
@@ -136,6 +148,13 @@ public final class MessageCodec {
 			case Farewell() -> new WireWriter(FAREWELL).frame();
 			case Posted(CallPost post) -> write(new WireWriter(POSTED), post).frame();
 			case AskCall(String group, long sequence) -> new WireWriter(ASK_CALL).text(group).int64(sequence).frame();
+			case AskAccounts(long ticket, int limit) -> new WireWriter(ASK_ACCOUNTS).int64(ticket).int32(limit).frame();
+			case Account(int asker, long ticket, byte[] account) ->
+				new WireWriter(ACCOUNT).int32(asker).int64(ticket).bytes(account).frame();
+			case TellAccount(int asker, long ticket, int limit) ->
+				new WireWriter(TELL_ACCOUNT).int32(asker).int64(ticket).int32(limit).frame();
+			case AccountOf(long ticket, int rank, byte[] account) ->
+				new WireWriter(ACCOUNT_OF).int64(ticket).int32(rank).bytes(account).frame();
 		};
 	}
 
@@ -170,6 +189,10 @@ public final class MessageCodec {
 			case FAREWELL -> new Farewell();
 			case POSTED -> new Posted(post(in));
 			case ASK_CALL -> new AskCall(in.text(), in.int64());
+			case ASK_ACCOUNTS -> new AskAccounts(in.int64(), in.int32());
+			case ACCOUNT -> new Account(in.int32(), in.int64(), in.bytes());
+			case TELL_ACCOUNT -> new TellAccount(in.int32(), in.int64(), in.int32());
+			case ACCOUNT_OF -> new AccountOf(in.int64(), in.int32(), in.bytes());
 			default -> throw new MalformedFrameException("no message has type " + type);
 		};
 		in.end();

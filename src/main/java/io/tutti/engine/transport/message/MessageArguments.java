@@ -9,21 +9,21 @@ import io.tutti.engine.Message;
 /**
  * Checks of a message's arguments before anything is sent.
  */
-final class MessageArguments {
+public final class MessageArguments {
 
 	private final int worldSize;
 
-	MessageArguments(int worldSize) {
+	public MessageArguments(int worldSize) {
 		this.worldSize = worldSize;
 	}
 
-	void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
+	public void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
 		requireUsable("send", buffer, type);
 		requirePeer("peer", peer);
 		requireTag(tag);
 	}
 
-	void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
+	public void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
 		requireUsable("receive", buffer, type);
 		if (buffer.isReadOnly()) {
 			throw new IllegalArgumentException("receive buffer is read-only");
@@ -36,7 +36,7 @@ final class MessageArguments {
 		}
 	}
 
-	static void requireDisjoint(MemorySegment send, MemorySegment receive) {
+	public static void requireDisjoint(MemorySegment send, MemorySegment receive) {
 		boolean overlap = (send.isNative() && receive.isNative())
 				? send.address() < receive.address() + receive.byteSize()
 						&& receive.address() < send.address() + send.byteSize()
@@ -72,7 +72,7 @@ final class MessageArguments {
 		}
 	}
 
-	static long nanosOf(Duration timeout) {
+	public static long nanosOf(Duration timeout) {
 		if (timeout.isZero() || timeout.isNegative()) {
 			throw new IllegalArgumentException("a timeout must be more than zero, got " + timeout);
 		}

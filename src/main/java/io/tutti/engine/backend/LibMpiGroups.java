@@ -1,0 +1,81 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.libmpi.LibMpiBackend;
+import io.tutti.engine.backend.libmpi.LibMpiMessages;
+import io.tutti.engine.backend.libmpi.MpiCommunicator;
+import io.tutti.engine.backend.libmpi.MpiWorld;
+import io.tutti.engine.rendezvous.ControlPlane;
+
+/**
+ * Makes one rank's groups on an MPI library, each with a communicator of its own.
+ */
+final class LibMpiGroups implements GroupFactory {
+
+	private final MpiWorld world;
+
+	private final ControlPlane control;
+
+	private final GroupRegistry registry;
+
+	private final Timeouts timeouts;
+
+	private final Map<String, MpiCommunicator> communicators = new ConcurrentHashMap<>();
+
+	LibMpiGroups(MpiWorld world, ControlPlane control, GroupRegistry registry, Timeouts timeouts) {
+		this.world = world;
+		this.control = control;
+		this.registry = registry;
+		this.timeouts = timeouts;
+	}
+
+	/** Forms a group whose latch the registry knows. */
+	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
+				Deadline.after(this.timeouts.rendezvous()));
+		this.communicators.put(identity.name(), communicator);
+		LibMpiBackend backend = new LibMpiBackend(Backends.MPI, identity, communicator, latch, patience());
+		ProcessGroup group = new ProcessGroup(identity, backend, latch, this.control, this.timeouts, this);
+		this.registry.ready(group);
+		return group;
+	}
+
+	/** The verdict may take that long, and the program wants to say what it saw. */
+	private Duration patience() {
+		return this.timeouts.abort().multipliedBy(2);
+	}
+
+	@Override
+	public ProcessGroup group(GroupIdentity identity) {
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(identity, latch);
+		return form(identity, latch);
+	}
+
+	@Override
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		MpiCommunicator communicator = this.communicators.get(identity.name());
+		if (communicator == null) {
+			throw new IllegalStateException("group " + identity.name() + " is closed");
+		}
+		return new LibMpiMessages(identity, communicator, latch, settlement, patience());
+	}
+
+	@Override
+	public void closed(ProcessGroup group) {
+		this.communicators.remove(group.name());
+		this.registry.remove(group);
+	}
+
+}

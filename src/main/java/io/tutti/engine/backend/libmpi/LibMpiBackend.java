@@ -1,0 +1,137 @@
+package io.tutti.engine.backend.libmpi;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+
+/**
+ * Collectives by an MPI library. The caller's thread waits, and hears deadlines, verdicts
+ * and interrupts meanwhile; the library's thread does the work. Order, and whether
+ * results agree to the bit, are the library's.
+ */
+public final class LibMpiBackend implements Backend {
+
+	private static final int SPINS = 200;
+
+	/** Longest sleep of a caller; the library's thread wakes it earlier. */
+	private static final long SLEEP_NANOS = 10_000_000;
+
+	/** A call that has waited so long tells rank 0 what it is. */
+	private static final long TELL_NANOS = 100_000_000;
+
+	private final String name;
+
+	private final GroupIdentity identity;
+
+	private final MpiCommunicator communicator;
+
+	private final FailureLatch latch;
+
+	private final Duration patience;
+
+	private final MpiCollective operation;
+
+	/**
+	 * @param name what the backend is called
+	 * @param patience how long the program has after a failure, before the job is ended
+	 */
+	public LibMpiBackend(String name, GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
+			Duration patience) {
+		this.name = name;
+		this.identity = identity;
+		this.communicator = communicator;
+		this.latch = latch;
+		this.patience = patience;
+		this.operation = new MpiCollective(communicator, identity);
+	}
+
+	@Override
+	public String name() {
+		return this.name;
+	}
+
+	@Override
+	public String transport() {
+		return this.communicator.world().version();
+	}
+
+	@Override
+	public void run(Call call) {
+		this.operation.prepare(call);
+		this.communicator.world().submit(this.operation);
+		try {
+			await(call);
+		}
+		catch (CollectiveException ex) {
+			this.communicator.world().doom(ex.failure(), this.patience);
+			throw ex;
+		}
+		RuntimeException failure = this.operation.failure();
+		if (failure != null) {
+			this.communicator.world()
+				.doom(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.patience);
+			throw failure;
+		}
+		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
+			ReductionKernels.get()
+				.finish(call.type(), ReduceOp.AVERAGE, call.receiveAddress(), call.receiveBytes() / call.type().bytes(),
+						this.identity.worldSize());
+		}
+	}
+
+	private void await(Call call) {
+		for (int i = 0; i < SPINS && !this.operation.isDone(); i++) {
+			Thread.onSpinWait();
+		}
+		while (!this.operation.isDone()) {
+			requireAlive(call);
+			if (call.deadline().elapsedNanos() > TELL_NANOS) {
+				call.waited();
+			}
+			LockSupport.parkNanos(this, SLEEP_NANOS);
+		}
+	}
+
+	private void requireAlive(Call call) {
+		Failure verdict = this.latch.failure();
+		if (verdict != null) {
+			throw CollectiveException.of(this.identity.worldRank(), verdict, null);
+		}
+		if (call.deadline().expired()) {
+			throw CollectiveException.of(this.identity.worldRank(),
+					failed(Failure.Kind.TIMEOUT, call, "the MPI library was not done"), null);
+		}
+		if (Thread.currentThread().isInterrupted()) {
+			throw CollectiveException.of(this.identity.worldRank(),
+					failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted"), null);
+		}
+	}
+
+	private Failure failed(Failure.Kind kind, Call call, String detail) {
+		List<Integer> ranks = (kind == Failure.Kind.ABORTED) ? List.of(this.identity.worldRank()) : List.of();
+		return Failure.inside(kind, this.identity.name(), call, ranks, detail);
+	}
+
+	@Override
+	public void wake() {
+		this.operation.wake();
+	}
+
+	/** A communicator with something under way in it is left to the end of the job. */
+	@Override
+	public void close() {
+		if (this.latch.failure() == null) {
+			this.communicator.world().free(this.communicator);
+		}
+	}
+
+}

@@ -1,0 +1,204 @@
+package io.tutti.engine.backend.libmpi;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.Message;
+import io.tutti.engine.PointToPoint;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.transport.message.MessageArguments;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One group's messages by an MPI library, which matches them. What is a small message, is
+ * the library's choice; it does not compare element types.
+ */
+public final class LibMpiMessages implements PointToPoint {
+
+	private final GroupIdentity identity;
+
+	private final MpiCommunicator communicator;
+
+	private final FailureLatch latch;
+
+	private final Settlement settlement;
+
+	private final Duration patience;
+
+	private final MessageArguments arguments;
+
+	private final Set<MpiMessage> open = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean closed;
+
+	/**
+	 * @param patience how long the program has after a failure, before the job is ended
+	 */
+	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
+			Settlement settlement, Duration patience) {
+		this.identity = identity;
+		this.communicator = communicator;
+		this.latch = latch;
+		this.settlement = settlement;
+		this.patience = patience;
+		this.arguments = new MessageArguments(identity.worldSize());
+	}
+
+	@Override
+	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		await(beginSend(buffer, type, peer, tag, timeout));
+	}
+
+	@Override
+	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		return beginSend(buffer, type, peer, tag, timeout).future().thenApply((message) -> null);
+	}
+
+	@Override
+	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
+		return await(beginReceive(buffer, type, source, tag, false, timeout)).count();
+	}
+
+	@Override
+	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
+		return await(beginReceive(buffer, type, source, tag, true, timeout));
+	}
+
+	@Override
+	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag,
+			Duration timeout) {
+		return beginReceive(buffer, type, source, tag, true, timeout).future();
+	}
+
+	@Override
+	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
+			Duration timeout) {
+		this.arguments.requireSend(send, type, peer, tag);
+		MessageArguments.requireDisjoint(send, receive);
+		MpiMessage coming = beginReceive(receive, type, source, tag, false, timeout);
+		await(beginSend(send, type, peer, tag, timeout));
+		return await(coming).count();
+	}
+
+	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+		this.arguments.requireSend(buffer, type, peer, tag);
+		requireTag(tag);
+		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos(buffer, type, timeout)));
+	}
+
+	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed,
+			Duration timeout) {
+		this.arguments.requireReceive(buffer, type, source, tag, anyAllowed);
+		requireTag(tag);
+		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos(buffer, type, timeout)));
+	}
+
+	private static long nanos(MemorySegment buffer, DataType type, Duration timeout) {
+		long count = buffer.byteSize() / type.bytes();
+		if (count > Integer.MAX_VALUE) {
+			throw new IllegalArgumentException(
+					"an MPI library counts 0.." + Integer.MAX_VALUE + " elements in a message, got " + count);
+		}
+		return MessageArguments.nanosOf(timeout);
+	}
+
+	private void requireTag(int tag) {
+		int largest = this.communicator.world().largestTag();
+		if (tag > largest) {
+			throw new IllegalArgumentException("tag must be in 0.." + largest + " with this MPI library, got " + tag);
+		}
+	}
+
+	private MpiMessage begin(MpiMessage message) {
+		if (this.closed) {
+			throw new IllegalStateException("group " + this.identity.name() + " is closed");
+		}
+		Failure earlier = this.latch.failure();
+		if (earlier != null) {
+			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
+		}
+		message.reset(null);
+		this.open.add(message);
+		this.communicator.world().submit(message);
+		return message;
+	}
+
+	/** The library's thread sees to the deadline; this one may be interrupted. */
+	private Message await(MpiMessage message) {
+		try {
+			return message.future().get();
+		}
+		catch (ExecutionException ex) {
+			throw MpiCalls.rethrown(ex.getCause());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			CollectiveException seen = failed(Failure.Kind.ABORTED, message, System.nanoTime(),
+					"the calling thread was interrupted in a " + message);
+			throw (CollectiveException) settled(seen);
+		}
+	}
+
+	MpiCommunicator communicator() {
+		return this.communicator;
+	}
+
+	void finished(MpiMessage message) {
+		this.open.remove(message);
+	}
+
+	/** Why a message that is under way cannot be done any more, or {@code null}. */
+	@Nullable CollectiveException failureOf(MpiMessage message, long nowNanos) {
+		Failure verdict = this.latch.failure();
+		if (verdict != null) {
+			return CollectiveException.of(this.identity.worldRank(), verdict, null);
+		}
+		return message.overdue(nowNanos) ? failed(Failure.Kind.TIMEOUT, message, nowNanos, message + " was not done")
+				: null;
+	}
+
+	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, String detail) {
+		int concerned = (kind == Failure.Kind.ABORTED) ? this.identity.rank() : message.peer();
+		List<Integer> ranks = (concerned >= 0) ? List.of(this.identity.members().get(concerned)) : List.of();
+		return CollectiveException.of(this.identity.worldRank(), new Failure(kind, this.identity.name(), -1, null,
+				ranks, detail, message.elapsed(nowNanos), message.timeout()), null);
+	}
+
+	/** What is thrown for what was seen. A group that breaks ends the job. */
+	RuntimeException settled(RuntimeException seen) {
+		if (seen instanceof CollectiveException failure) {
+			CollectiveException settled = this.settlement.settle(failure);
+			this.communicator.world().doom(settled.failure(), this.patience);
+			return settled;
+		}
+		return seen;
+	}
+
+	/** The library's thread looks at the latch by itself. */
+	@Override
+	public void wake() {
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		if (!this.open.isEmpty()) {
+			Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
+					List.of(this.identity.worldRank()), "this rank closed the group during a send or receive");
+			this.latch.trip(failure);
+			this.open
+				.forEach((message) -> message.fail(CollectiveException.of(this.identity.worldRank(), failure, null)));
+		}
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.tutti.engine.backend.libmpi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.DataType;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * One group's collective call as the library takes it; one object serves all calls, since
+ * a group has one at a time.
+ */
+final class MpiCollective extends MpiOperation {
+
+	private final MpiCommunicator communicator;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	/** Counts and places of an uneven call: what goes out, what comes in. */
+	private final MemorySegment tables;
+
+	private Call call;
+
+	private long sendAddress;
+
+	private int count;
+
+	MpiCollective(MpiCommunicator communicator, GroupIdentity identity) {
+		this.communicator = communicator;
+		this.rank = identity.rank();
+		this.worldSize = identity.worldSize();
+		this.tables = Arena.ofAuto().allocate(ValueLayout.JAVA_INT, 4L * this.worldSize);
+	}
+
+	/**
+	 * Takes a call, on the thread that is going to wait for it.
+	 * @throws IllegalArgumentException if it has more elements than the library counts
+	 */
+	void prepare(Call call) {
+		this.call = call;
+		this.count = requireInt(call.count());
+		boolean inPlace = call.sendAddress() == call.receiveAddress() && call.receiveBytes() > 0;
+		this.sendAddress = inPlace ? this.communicator.world().abi().inPlace() : call.sendAddress();
+		if (call.uneven()) {
+			fill(0, call.sendCounts());
+			fill(2, call.receiveCounts());
+		}
+		reset(Thread.currentThread());
+	}
+
+	private void fill(int table, long[] counts) {
+		long place = 0;
+		for (int i = 0; i < this.worldSize; i++) {
+			this.tables.setAtIndex(ValueLayout.JAVA_INT, (long) table * this.worldSize + i, requireInt(counts[i]));
+			this.tables.setAtIndex(ValueLayout.JAVA_INT, (table + 1L) * this.worldSize + i, requireInt(place));
+			place += counts[i];
+		}
+	}
+
+	private static int requireInt(long count) {
+		if (count > Integer.MAX_VALUE) {
+			throw new IllegalArgumentException(
+					"an MPI library counts 0.." + Integer.MAX_VALUE + " elements in a call, got " + count);
+		}
+		return (int) count;
+	}
+
+	private long table(int table) {
+		return this.tables.address() + (long) table * this.worldSize * Integer.BYTES;
+	}
+
+	@Override
+	boolean begin(MpiCalls calls) {
+		MpiWorld world = this.communicator.world();
+		Call call = this.call;
+		DataType type = call.type();
+		long mpiType = world.abi().type(type);
+		long comm = this.communicator.handle();
+		long receive = call.receiveAddress();
+		switch (call.collective()) {
+			case BARRIER -> calls.ibarrier(comm, request());
+			case BROADCAST -> calls.ibcast(receive, this.count, mpiType, call.root(), comm, request());
+			case ALL_REDUCE -> calls.iallreduce(this.sendAddress, receive, this.count, mpiType,
+					operator(calls, type, call.op()), comm, request());
+			case REDUCE -> calls.ireduce(this.sendAddress, receive, this.count, mpiType,
+					operator(calls, type, call.op()), call.root(), comm, request());
+			case GATHER ->
+				calls.igather(call.sendAddress(), receive, this.count, mpiType, call.root(), comm, request());
+			case SCATTER ->
+				calls.iscatter(call.sendAddress(), receive, this.count, mpiType, call.root(), comm, request());
+			case ALL_GATHER -> allGather(calls, mpiType, comm, receive);
+			case REDUCE_SCATTER -> reduceScatter(calls, mpiType, comm, receive);
+			case ALL_TO_ALL -> allToAll(calls, mpiType, comm, receive);
+		}
+		return true;
+	}
+
+	private void allGather(MpiCalls calls, long type, long comm, long receive) {
+		if (this.call.uneven()) {
+			calls.iallgatherv(this.call.sendAddress(), (int) this.call.sendCounts()[this.rank], receive, table(0),
+					table(1), type, comm, request());
+			return;
+		}
+		calls.iallgather(this.call.sendAddress(), receive, this.count, type, comm, request());
+	}
+
+	private void reduceScatter(MpiCalls calls, long type, long comm, long receive) {
+		long op = operator(calls, this.call.type(), this.call.op());
+		if (this.call.uneven()) {
+			calls.ireduceScatter(this.call.sendAddress(), receive, table(0), type, op, comm, request());
+			return;
+		}
+		calls.ireduceScatterBlock(this.call.sendAddress(), receive, this.count, type, op, comm, request());
+	}
+
+	private void allToAll(MpiCalls calls, long type, long comm, long receive) {
+		if (this.call.uneven()) {
+			calls.ialltoallv(this.call.sendAddress(), table(0), table(1), receive, table(2), table(3), type, comm,
+					request());
+			return;
+		}
+		calls.ialltoall(this.call.sendAddress(), receive, this.count, type, comm, request());
+	}
+
+	/** An average is a sum until all is done. */
+	private long operator(MpiCalls calls, DataType type, ReduceOp op) {
+		MpiWorld world = this.communicator.world();
+		return world.operators().of(type, (op == ReduceOp.AVERAGE) ? ReduceOp.SUM : op, world.abi(), calls);
+	}
+
+}

@@ -1,0 +1,183 @@
+package io.tutti.engine.backend.libmpi;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemoryLayout;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.SymbolLookup;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import io.tutti.engine.BackendUnavailableException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An MPI library in this process: found, loaded, its family known. Loading starts nothing
+ * and lasts until the process ends.
+ */
+public final class MpiLibrary {
+
+	/** Open MPI as its packages call it, 3 to 5. */
+	private static final List<String> OPEN_MPI = List.of("libmpi.so.40", "libmpi.so.80");
+
+	/** MPICH as its packages call it; the second is the family's common name. */
+	private static final List<String> MPICH = List.of("libmpich.so.12", "libmpi.so.12");
+
+	private static final int MAX_VERSION_BYTES = 8192;
+
+	private static final String ACTION = "Set tutti.mpi.library to openmpi, to mpich or to the path of a libmpi, "
+			+ "the one that the launcher belongs to; or leave it out, and our own engine does the work";
+
+	private final SymbolLookup symbols;
+
+	private final MpiAbi abi;
+
+	private final String version;
+
+	private MpiLibrary(SymbolLookup symbols, MpiAbi abi, String version) {
+		this.symbols = symbols;
+		this.abi = abi;
+		this.version = version;
+	}
+
+	/**
+	 * Loads a library.
+	 * @param choice {@code openmpi}, {@code mpich} or a path
+	 * @throws BackendUnavailableException if there is none or it is of no known family
+	 */
+	public static MpiLibrary load(String choice) {
+		SymbolLookup symbols = find(choice);
+		String version = version(symbols, choice);
+		MpiAbi abi = abi(symbols, version, choice);
+		boolean other = choice.equals("openmpi") && abi instanceof MpichAbi
+				|| choice.equals("mpich") && abi instanceof OpenMpiAbi;
+		if (other) {
+			throw unavailable("the library found for " + choice + " is " + version);
+		}
+		return new MpiLibrary(symbols, abi, version);
+	}
+
+	/** What the library says of itself, its first line. */
+	public String version() {
+		return this.version;
+	}
+
+	MpiAbi abi() {
+		return this.abi;
+	}
+
+	/**
+	 * A function that returns an error code.
+	 * @param arguments one letter each: {@code p} a pointer, {@code i} an int, {@code h}
+	 * a handle; pointers and handles are longs in the result
+	 */
+	MethodHandle bind(String name, String arguments) {
+		return bind(this.symbols, this.abi.handle(), name, arguments);
+	}
+
+	@SuppressWarnings("restricted")
+	private static MethodHandle bind(SymbolLookup symbols, ValueLayout handle, String name, String arguments) {
+		MemorySegment function = symbols.find(name)
+			.orElseThrow(() -> unavailable("the library has no function " + name));
+		MemoryLayout[] layouts = arguments.chars().mapToObj((letter) -> switch (letter) {
+			case 'p' -> ValueLayout.JAVA_LONG;
+			case 'h' -> handle;
+			default -> ValueLayout.JAVA_INT;
+		}).toArray(MemoryLayout[]::new);
+		Class<?>[] types = arguments.chars()
+			.mapToObj((letter) -> (letter == 'i') ? int.class : long.class)
+			.toArray(Class<?>[]::new);
+		MethodHandle raw = Linker.nativeLinker()
+			.downcallHandle(function, FunctionDescriptor.of(ValueLayout.JAVA_INT, layouts));
+		return MethodHandles.explicitCastArguments(raw, MethodType.methodType(int.class, types));
+	}
+
+	private static SymbolLookup find(String choice) {
+		leaveSignalsToTheJvm();
+		if (choice.contains("/")) {
+			if (!Files.isReadable(Path.of(choice))) {
+				throw unavailable("there is no library " + choice);
+			}
+			return found(open(choice), choice);
+		}
+		List<String> names = switch (choice) {
+			case "openmpi" -> OPEN_MPI;
+			case "mpich" -> MPICH;
+			default -> throw unavailable("tutti.mpi.library=" + choice + " is none of openmpi, mpich and a path");
+		};
+		SymbolLookup opened = null;
+		for (String name : names) {
+			opened = (opened != null) ? opened : open(name);
+		}
+		return found(opened, String.join(" or ", names));
+	}
+
+	private static SymbolLookup found(@Nullable SymbolLookup opened, String name) {
+		if (opened == null) {
+			throw unavailable("no library " + name + " can be loaded here");
+		}
+		return opened;
+	}
+
+	@SuppressWarnings("restricted")
+	private static @Nullable SymbolLookup open(String name) {
+		try {
+			return SymbolLookup.libraryLookup(name, Arena.global());
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
+	}
+
+	/**
+	 * UCX under the library would take over the signals that the JVM itself lives by.
+	 */
+	@SuppressWarnings("restricted")
+	private static void leaveSignalsToTheJvm() {
+		try (Arena arena = Arena.ofConfined()) {
+			MethodHandle setenv = bind(Linker.nativeLinker().defaultLookup(), ValueLayout.JAVA_LONG, "setenv", "ppi");
+			int _ = (int) setenv.invokeExact(arena.allocateFrom("UCX_ERROR_SIGNALS").address(),
+					arena.allocateFrom("").address(), 1);
+		}
+		catch (Throwable ex) {
+			throw MpiCalls.rethrown(ex);
+		}
+	}
+
+	private static String version(SymbolLookup symbols, String choice) {
+		if (symbols.find("MPI_Get_library_version").isEmpty()) {
+			throw unavailable(choice + " is no library of MPI 3 or later");
+		}
+		try (Arena arena = Arena.ofConfined()) {
+			MemorySegment text = arena.allocate(MAX_VERSION_BYTES);
+			MethodHandle function = bind(symbols, ValueLayout.JAVA_LONG, "MPI_Get_library_version", "pp");
+			int _ = (int) function.invokeExact(text.address(), arena.allocate(ValueLayout.JAVA_INT).address());
+			return text.getString(0).lines().findFirst().orElse("").replaceAll("[,\\s]+", " ").strip();
+		}
+		catch (Throwable ex) {
+			throw MpiCalls.rethrown(ex);
+		}
+	}
+
+	private static MpiAbi abi(SymbolLookup symbols, String version, String choice) {
+		if (symbols.find(OpenMpiAbi.MARK).isPresent()) {
+			return new OpenMpiAbi(symbols);
+		}
+		boolean mpich = List.of("MPICH", "MVAPICH", "Intel", "CRAY").stream().anyMatch(version::startsWith);
+		if (!mpich) {
+			throw unavailable(choice + " (" + version + ") has neither Open MPI's nor MPICH's binary interface");
+		}
+		return new MpichAbi();
+	}
+
+	private static BackendUnavailableException unavailable(String problem) {
+		return new BackendUnavailableException("mpi", problem, ACTION);
+	}
+
+}

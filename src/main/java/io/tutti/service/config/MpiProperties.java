@@ -1,0 +1,22 @@
+package io.tutti.service.config;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * What the profile {@code mpi} runs on.
+ *
+ * @param library the MPI library to use: {@code openmpi}, {@code mpich} or a path; by
+ * default none, and our own engine does the work
+ */
+@ConfigurationProperties(prefix = "tutti.mpi", ignoreUnknownFields = false)
+public record MpiProperties(@Nullable String library) {
+
+	public MpiProperties {
+		if (library != null && library.isBlank()) {
+			throw new IllegalArgumentException("library must be openmpi, mpich or a path; leave it out to have none");
+		}
+	}
+
+}
