@@ -26,6 +26,7 @@ final class NcclKind implements BackendKind {
 
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		events.note("nccl: " + new NcclProbe().look());
 		NcclMeeting meeting = new NcclMeeting(assignment.localRank());
 		return Engine.meet(assignment, settings, events, meeting::meet);
 	}
