@@ -113,7 +113,11 @@ public final class Engine implements AutoCloseable {
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
 		int port = (settings.dataPort() == 0) ? 0 : settings.dataPort() + assignment.localRank();
+		String chosen = settings.dataAddress();
 		try {
+			if (chosen != null) {
+				return DataListener.open(InetAddress.getByName(chosen), port);
+			}
 			InetAddress master = InetAddress.getByName(assignment.masterAddress());
 			return DataListener.open(master.isLoopbackAddress() ? master : null, port);
 		}
