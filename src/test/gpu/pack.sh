@@ -30,7 +30,7 @@ done
 unzip -q -o "$(jar_named 'cuda-.*-linux-x86_64\.jar')" '*/libjnicudart.so' '*/libjninccl.so' -d "$pack/natives"
 unzip -q -o "$(jar_named 'javacpp-.*-linux-x86_64\.jar')" '*/libjnijavacpp.so' -d "$pack/natives"
 
-java_home=${JAVA_HOME_25:-$(./mvnw -q -B toolchains:help >/dev/null 2>&1; ls -d /usr/lib/jvm/*25* 2>/dev/null | head -1)}
+java_home=${JAVA_HOME_25:-$(ls -d /usr/lib/jvm/*25* 2> /dev/null | head -1)}
 [ -x "$java_home/bin/jlink" ] || { echo "no JDK 25 found: set JAVA_HOME_25" >&2; exit 1; }
 "$java_home/bin/jlink" --output "$pack/java" --strip-debug --no-header-files --no-man-pages --compress zip-0 \
   --add-modules java.base,java.logging,java.management,java.net.http,java.xml,java.instrument,jdk.unsupported,jdk.net
