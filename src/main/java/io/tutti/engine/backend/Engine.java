@@ -76,7 +76,8 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
+			ProcessGroup world = new Groups(membership, settings, agreed(membership, settings, events), registry,
+					listener, tcp(assignment, settings), events)
 				.form(identity, latch);
 			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
@@ -93,6 +94,29 @@ public final class Engine implements AutoCloseable {
 			.name("tutti-r" + assignment.rank() + "-warm-up")
 			.daemon()
 			.start(() -> ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, WARM_UP));
+	}
+
+	/** What rank 0 brought to the meeting counts for all. */
+	private static Conduct agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
+		Conduct agreed = conductOfRankZero(membership);
+		if (!membership.conduct().equals(settings.conduct().toString())) {
+			events.warn("rank " + membership.assignment().rank() + " was set up for " + settings.conduct().describe()
+					+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
+					+ "tutti.transport.kind and tutti.collective.algorithms");
+		}
+		return agreed;
+	}
+
+	private static Conduct conductOfRankZero(Membership membership) {
+		try {
+			return Conduct.parse(membership.conduct());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
+					"rank 0 asks for what this rank does not know: " + ex.getMessage()
+							+ ". Run the same version on all ranks",
+					List.of(), ex);
+		}
 	}
 
 	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,
@@ -135,7 +159,7 @@ public final class Engine implements AutoCloseable {
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
-				settings.timeouts().abort().dividedBy(2));
+				settings.timeouts().abort().dividedBy(2), settings.conduct().toString());
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
