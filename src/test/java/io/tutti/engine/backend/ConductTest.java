@@ -29,7 +29,7 @@ class ConductTest {
 
 	private static EngineSettings settings(Conduct conduct) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		return new EngineSettings(defaults.backend(), "conduct", "a token", -1, null, null, 0,
+		return new EngineSettings(defaults.backend(), "conduct", "a token", -1, null, null, null, 0,
 				defaults.congestionControl(), conduct, Timeouts.DEFAULTS.withCollective(LIMIT), null);
 	}
 

@@ -43,7 +43,7 @@ final class Worlds {
 	static World tcp(int worldSize) throws Exception {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
+		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
 				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), TIMEOUTS,
 				null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
