@@ -66,6 +66,12 @@ public final class Engine implements AutoCloseable {
 
 	/** Meets the other ranks and forms a group of our own algorithms. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return meet(assignment, settings, events, null);
+	}
+
+	/** As above with something over what carries each group. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -78,7 +84,8 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
+			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events,
+					layer)
 				.form(identity, latch);
 			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
@@ -108,7 +115,11 @@ public final class Engine implements AutoCloseable {
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
 		int port = (settings.dataPort() == 0) ? 0 : settings.dataPort() + assignment.localRank();
+		String chosen = settings.dataAddress();
 		try {
+			if (chosen != null) {
+				return DataListener.open(InetAddress.getByName(chosen), port);
+			}
 			InetAddress master = InetAddress.getByName(assignment.masterAddress());
 			return DataListener.open(master.isLoopbackAddress() ? master : null, port);
 		}

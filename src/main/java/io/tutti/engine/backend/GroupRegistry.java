@@ -165,6 +165,12 @@ final class GroupRegistry implements ControlEvents {
 	}
 
 	@Override
+	public List<Integer> members(String group) {
+		Entry entry = this.entries.get(group);
+		return (entry != null && !group.equals(Failure.WORLD)) ? entry.identity.members() : List.of();
+	}
+
+	@Override
 	public @Nullable CallPost called(String group, long sequence) {
 		Entry entry = this.entries.get(group);
 		ProcessGroup found = (entry != null) ? entry.group : null;

@@ -44,6 +44,8 @@ final class Groups implements GroupFactory {
 	/** Ends the name of a group that only agrees on what carries another. */
 	static final String FORMING = "/forming";
 
+	private static final String LAYERING = "/layering";
+
 	private static final String WITHIN = "host";
 
 	private static final String ACROSS = "across-";
@@ -60,8 +62,11 @@ final class Groups implements GroupFactory {
 
 	private final CollectiveListener events;
 
+	private final @Nullable BackendLayer layer;
+
 	Groups(Membership membership, EngineSettings settings, GroupRegistry registry, DataListener listener,
-			TcpSettings tcp, CollectiveListener events) {
+			TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
+		this.layer = layer;
 		this.membership = membership;
 		this.settings = settings;
 		this.registry = registry;
@@ -77,10 +82,28 @@ final class Groups implements GroupFactory {
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
 			Backend backend = someShareAHost(identity) ? sharing(identity, latch) : overTcp(identity, latch);
-			return ready(identity, backend, latch);
+			return ready(identity, layered(identity, latch, backend), latch);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
+		}
+	}
+
+	private Backend layered(GroupIdentity identity, FailureLatch latch, Backend beneath) throws IOException {
+		if (this.layer == null) {
+			return beneath;
+		}
+		GroupIdentity side = new GroupIdentity(identity.name() + LAYERING, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch sideLatch = new FailureLatch();
+		this.registry.add(side, sideLatch);
+		try (ProcessGroup layering = ready(side, overTcp(side, sideLatch), sideLatch)) {
+			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
+					Deadline.after(this.settings.timeouts().rendezvous()));
+		}
+		catch (RuntimeException ex) {
+			beneath.close();
+			throw ex;
 		}
 	}
 

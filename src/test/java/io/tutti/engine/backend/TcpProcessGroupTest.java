@@ -17,7 +17,7 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 	World world(int worldSize) throws Exception {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
+		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
 				defaults.congestionControl(), TransportChoice.TCP,
 				Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)), null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine

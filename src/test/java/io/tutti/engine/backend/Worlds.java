@@ -42,7 +42,7 @@ final class Worlds {
 	static World tcp(int worldSize) throws Exception {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, 0,
+		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
 				defaults.congestionControl(), TransportChoice.TCP, TIMEOUTS, null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));

@@ -70,7 +70,7 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 		switch (request) {
 			case Report(Failure failure) -> this.verdicts.report(rank, failure);
 			case Posted(CallPost post) -> compare(rank, post);
-			case RollAnswer(long id, long lastEntered) -> this.verdicts.answer(rank, id, lastEntered);
+			case RollAnswer answer -> this.verdicts.answer(rank, answer);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
 			case AskDrain(String reason) -> drain(reason);

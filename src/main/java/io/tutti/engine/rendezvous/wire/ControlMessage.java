@@ -116,8 +116,18 @@ public sealed interface ControlMessage {
 	record Report(Failure failure) implements Request {
 	}
 
-	/** Answers a roll call. */
-	record RollAnswer(long id, long lastEntered) implements Request {
+	/**
+	 * Answers a roll call.
+	 *
+	 * @param members the world ranks of the group, if it is not the one of all ranks and
+	 * the rank knows it; otherwise empty
+	 */
+	record RollAnswer(long id, long lastEntered, List<Integer> members) implements Request {
+
+		public RollAnswer {
+			members = List.copyOf(members);
+		}
+
 	}
 
 	/** What a rank has called, because it waits there or was asked. */

@@ -133,7 +133,8 @@ public final class MessageCodec {
 			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
 			case Pong(long sent) -> new WireWriter(PONG).int64(sent).frame();
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
-			case RollAnswer(long id, long entered) -> new WireWriter(ROLL_ANSWER).int64(id).int64(entered).frame();
+			case RollAnswer(long id, long entered, var members) ->
+				ranks(new WireWriter(ROLL_ANSWER).int64(id).int64(entered), members).frame();
 			case EnterBarrier(long ticket, String label, long timeout) ->
 				new WireWriter(ENTER_BARRIER).int64(ticket).text(label).int64(timeout).frame();
 			case AskDrain(String reason) -> new WireWriter(ASK_DRAIN).text(reason).frame();
@@ -177,7 +178,7 @@ public final class MessageCodec {
 			case PING -> new Ping(in.int64());
 			case PONG -> new Pong(in.int64());
 			case REPORT -> new Report(failure(in));
-			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64());
+			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64(), ranks(in));
 			case ENTER_BARRIER -> enterBarrier(in);
 			case ASK_DRAIN -> new AskDrain(in.text());
 			case GOODBYE -> new Goodbye(in.optionalText());

@@ -474,6 +474,11 @@ class ControlPlaneTest {
 		}
 
 		@Override
+		public List<Integer> members(String group) {
+			throw new IllegalStateException("members");
+		}
+
+		@Override
 		public void note(String message) {
 			throw new IllegalStateException("note");
 		}
