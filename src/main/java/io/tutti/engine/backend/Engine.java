@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
@@ -195,6 +197,11 @@ public final class Engine implements AutoCloseable {
 	/** The groups that this rank is in. */
 	public List<ProcessGroup> groups() {
 		return this.registry.groups();
+	}
+
+	/** What this rank has done of a collective, in groups that it has left too. */
+	public CallTotals totals(Collective collective) {
+		return this.registry.totals(collective);
 	}
 
 	/**

@@ -40,7 +40,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Groups implements GroupFactory {
 
-	private static final String FORMING = "/forming";
+	/** Ends the name of a group that only agrees on what carries another. */
+	static final String FORMING = "/forming";
 
 	private static final String LAYERING = "/layering";
 
