@@ -9,13 +9,22 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Call {
 
+	/** An odd number without a pattern. */
+	private static final long HASH_FACTOR = 0x9E37_79B9_7F4A_7C15L;
+
 	private final Deadline deadline = new Deadline();
 
 	private final UnevenCounts uneven;
 
 	private final CallWatch watch;
 
+	/** The call that this one is a part of, itself if it is one that was issued. */
+	private Call issued = this;
+
 	private boolean told;
+
+	/** A hash of all that ranks had to agree on in the calls before. */
+	private int history;
 
 	private long sequence = -1;
 
@@ -44,7 +53,47 @@ public final class Call {
 		this.uneven = new UnevenCounts(worldSize);
 	}
 
+	/**
+	 * A call by which a backend carries out parts of others.
+	 * @param worldSize ranks that take part
+	 * @see #partOf
+	 */
+	public static Call forParts(int worldSize) {
+		return new Call(worldSize, CallWatch.NOBODY);
+	}
+
+	/**
+	 * Becomes a part of a call that was issued: has its place in the order, fingerprint,
+	 * deadline and type, and averages by summing. What it works on is still to be said.
+	 * @param count as {@link #count()}, of the part
+	 * @param root rank among those that take part
+	 */
+	public Call partOf(Call whole, Collective collective, long count, int root) {
+		this.issued = whole;
+		describe(whole.sequence, collective, count, whole.type,
+				(whole.op == ReduceOp.AVERAGE) ? ReduceOp.SUM : whole.op, root);
+		place(0, 0, 0, 0);
+		return this;
+	}
+
+	/** Says what this rank contributes to the part. */
+	public Call from(long address, long bytes) {
+		this.sendAddress = address;
+		this.sendBytes = bytes;
+		return this;
+	}
+
+	/** Says where the part's result goes. */
+	public Call into(long address, long bytes) {
+		this.receiveAddress = address;
+		this.receiveBytes = bytes;
+		return this;
+	}
+
 	void describe(long sequence, Collective collective, long count, DataType type, @Nullable ReduceOp op, int root) {
+		if (this.sequence >= 0) {
+			this.history = nextHistory();
+		}
 		this.told = false;
 		this.algorithm = "";
 		this.sequence = sequence;
@@ -53,6 +102,19 @@ public final class Call {
 		this.type = type;
 		this.op = (op != null) ? op : ReduceOp.SUM;
 		this.root = root;
+	}
+
+	private int nextHistory() {
+		long hash = (this.history ^ this.count) * HASH_FACTOR;
+		hash = (hash ^ hash >>> 32 ^ what()) * HASH_FACTOR;
+		hash = (hash ^ hash >>> 32 ^ countsDigest()) * HASH_FACTOR;
+		return (int) (hash >>> 32);
+	}
+
+	/** Collective, type, operator and root in one word. */
+	public long what() {
+		return (long) this.root << 32 | (long) this.collective.ordinal() << 16 | (long) this.type.ordinal() << 8
+				| this.op.ordinal();
 	}
 
 	void counts(long @Nullable [] send, long @Nullable [] receive) {
@@ -64,6 +126,11 @@ public final class Call {
 		this.sendBytes = sendBytes;
 		this.receiveAddress = receiveAddress;
 		this.receiveBytes = receiveBytes;
+	}
+
+	/** The call that this one is a part of; itself, if it is one that was issued. */
+	public Call issued() {
+		return this.issued;
 	}
 
 	/** Place in the group's order of calls, from 0. */
@@ -162,10 +229,25 @@ public final class Call {
 	 * called. Only the first time in a call has an effect.
 	 */
 	public void waited() {
-		if (!this.told) {
-			this.told = true;
-			this.watch.waited(this);
+		if (!this.issued.told) {
+			this.issued.told = true;
+			this.issued.watch.waited(this.issued);
 		}
+	}
+
+	/**
+	 * Another rank is in the same call, but has called something else before it: has the
+	 * calls before compared.
+	 */
+	public void disputed() {
+		this.issued.watch.disputed(this.issued);
+	}
+
+	/**
+	 * A hash of what ranks had to agree on in all calls of the group before this one.
+	 */
+	public int history() {
+		return this.history;
 	}
 
 	/** A backend says how it carries the call out, in a constant of few. */
@@ -180,7 +262,7 @@ public final class Call {
 
 	/** By when the whole call must be done. */
 	public Deadline deadline() {
-		return this.deadline;
+		return this.issued.deadline;
 	}
 
 	/**

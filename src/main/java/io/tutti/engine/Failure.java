@@ -50,10 +50,10 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 		return new Failure(kind, group, -1, null, ranks, detail, Duration.ZERO, Duration.ZERO);
 	}
 
-	/** A failure seen inside a call. */
+	/** A failure seen inside a call, or a part of one. */
 	public static Failure inside(Kind kind, String group, Call call, List<Integer> ranks, String detail) {
-		return new Failure(kind, group, call.sequence(), call.collective(), ranks, detail, call.deadline().elapsed(),
-				call.deadline().timeout());
+		return new Failure(kind, group, call.sequence(), call.issued().collective(), ranks, detail,
+				call.deadline().elapsed(), call.deadline().timeout());
 	}
 
 	/** One sentence for people: which ranks, where in the order, what, after how long. */

@@ -38,7 +38,7 @@ public final class FailureLatch {
 	 * Waits for a failure; an interrupt ends the wait early and stays set.
 	 * @return the failure, or {@code null} if none came in time
 	 */
-	@Nullable Failure await(Duration timeout) {
+	public @Nullable Failure await(Duration timeout) {
 		try {
 			this.tripped.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}

@@ -122,8 +122,7 @@ public final class FlightRecorder {
 		long[] entry = this.words;
 		entry[slot + SEQUENCE] = call.sequence();
 		entry[slot + COUNT] = call.count();
-		entry[slot + WHAT] = (long) call.root() << 32 | (long) call.collective().ordinal() << 16
-				| (long) call.type().ordinal() << 8 | call.op().ordinal();
+		entry[slot + WHAT] = call.what();
 		entry[slot + HOW] = (this.recordingSites ? site() : 0) | call.countsDigest() & 0xffff_ffffL;
 		entry[slot + BYTES] = bytes;
 		entry[slot + ISSUED] = issuedNanos;

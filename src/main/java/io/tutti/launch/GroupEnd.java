@@ -2,6 +2,7 @@ package io.tutti.launch;
 
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 import org.jspecify.annotations.Nullable;
 
@@ -9,9 +10,11 @@ import org.jspecify.annotations.Nullable;
  * How one start of a whole group ended.
  *
  * @param ends every rank, in the order in which they ended
+ * @param outlived how many of them had ended, and been reported, when the launcher was
+ * told to stop the rest: no failure of the stop
  * @param stopped whether the launcher had been told to stop
  */
-record GroupEnd(List<RankEnd> ends, boolean stopped) {
+record GroupEnd(List<RankEnd> ends, int outlived, boolean stopped) {
 
 	GroupEnd {
 		ends = List.copyOf(ends);
@@ -19,21 +22,29 @@ record GroupEnd(List<RankEnd> ends, boolean stopped) {
 
 	/** The first rank to fail, {@code null} if none did. */
 	@Nullable RankEnd firstFailure() {
-		return this.ends.stream().filter(RankEnd::failed).findFirst().orElse(null);
+		return this.ends.stream().skip(this.outlived).filter(RankEnd::failed).findFirst().orElse(null);
 	}
 
 	int exitCode() {
 		RankEnd failure = firstFailure();
-		return (failure != null) ? failure.exitCode() : 0;
+		return (failure != null) ? failure.exitCode() : ExitCode.DONE;
+	}
+
+	/** One line about a group that was asked to stop and did. */
+	String describeStop() {
+		boolean allAlike = this.ends.stream().allMatch((end) -> end.exitCode() == ExitCode.STOPPED_ON_REQUEST);
+		return "stopped on request; " + (allAlike ? "every rank ended with " + ExitCode.STOPPED_ON_REQUEST
+				: "the ranks ended with: " + briefly(this.ends.stream()));
 	}
 
 	/** One line about a failure and how the others ended. */
 	String describe(RankEnd failure) {
-		String others = this.ends.stream()
-			.filter((end) -> end.rank() != failure.rank())
-			.map(RankEnd::brief)
-			.collect(Collectors.joining(", "));
+		String others = briefly(this.ends.stream().filter((end) -> end.rank() != failure.rank()));
 		return failure.describe() + (others.isEmpty() ? "" : "; the others ended with: " + others);
+	}
+
+	private static String briefly(Stream<RankEnd> ends) {
+		return ends.map(RankEnd::brief).collect(Collectors.joining(", "));
 	}
 
 }

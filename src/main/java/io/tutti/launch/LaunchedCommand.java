@@ -25,7 +25,8 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	 * Bad configuration, authentication failed, stopped and aborted on request: the same
 	 * would happen again, or nobody wants it again.
 	 */
-	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(64, 77, RankEnd.STOPPED_ON_REQUEST, 80);
+	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(ExitCode.BAD_CONFIGURATION,
+			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 
 	/** What is launched. */
 	public enum Kind {
@@ -98,8 +99,12 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	/** How long the others may take to end by themselves after a rank has. */
 	Duration leaveLimit(RankEnd failure, LaunchTimings timings) {
-		boolean drained = this.kind != Kind.PROGRAM && failure.exitCode() == RankEnd.STOPPED_ON_REQUEST;
-		return drained ? timings.drain() : timings.leave();
+		return stoppedOnRequest(failure) ? timings.drain() : timings.leave();
+	}
+
+	/** Whether a rank ended as it was asked to, which is no failure to speak of. */
+	boolean stoppedOnRequest(RankEnd end) {
+		return this.kind != Kind.PROGRAM && end.exitCode() == ExitCode.STOPPED_ON_REQUEST;
 	}
 
 }

@@ -43,8 +43,8 @@ public final class LocalLauncher {
 		for (int restart = 0;; restart++) {
 			GroupEnd end = runGroup(restart);
 			RankEnd failure = end.firstFailure();
-			if (failure == null) {
-				return end.exitCode();
+			if (failure == null || this.plan.command().stoppedOnRequest(failure)) {
+				return endAsAsked(end, failure);
 			}
 			boolean again = restart < this.plan.maxRestarts() && !end.stopped()
 					&& this.plan.command().restartHelps(failure);
@@ -54,6 +54,13 @@ public final class LocalLauncher {
 				return end.exitCode();
 			}
 		}
+	}
+
+	private int endAsAsked(GroupEnd end, @Nullable RankEnd stopped) {
+		if (stopped != null) {
+			this.console.say(end.describeStop());
+		}
+		return end.exitCode();
 	}
 
 	/**

@@ -8,16 +8,8 @@ package io.tutti.launch;
  */
 record RankEnd(int rank, int exitCode) {
 
-	/** Stopped on request, after a checkpoint: no failure that a restart would mend. */
-	static final int STOPPED_ON_REQUEST = 79;
-
-	/** The exit code of a rank that SIGKILL ended. */
-	static final int KILLED = 137;
-
-	private static final int SIGNAL_BASE = 128;
-
 	boolean failed() {
-		return this.exitCode != 0;
+		return this.exitCode != ExitCode.DONE;
 	}
 
 	/** As in {@code rank 1 ended with 137 (SIGKILL)}. */
@@ -31,7 +23,7 @@ record RankEnd(int rank, int exitCode) {
 	}
 
 	private String code() {
-		String signal = switch (this.exitCode - SIGNAL_BASE) {
+		String signal = switch (this.exitCode - ExitCode.SIGNAL_BASE) {
 			case 1 -> "SIGHUP";
 			case 2 -> "SIGINT";
 			case 3 -> "SIGQUIT";

@@ -44,6 +44,9 @@ final class RankGroup {
 
 	private boolean stopped;
 
+	/** How many ends services outlived and reported before they were told to stop. */
+	private int outlived;
+
 	RankGroup(LaunchedCommand command, LaunchTimings timings, LaunchConsole console, boolean endsTogether) {
 		this.command = command;
 		this.timings = timings;
@@ -76,7 +79,7 @@ final class RankGroup {
 		for (RankProcess process : this.started) {
 			process.finish(OUTPUT_LIMIT);
 		}
-		return new GroupEnd(this.ends, this.stopped);
+		return new GroupEnd(this.ends, this.outlived, this.stopped);
 	}
 
 	/** Ends what runs without asking; for a start that failed half-way. */
@@ -111,6 +114,7 @@ final class RankGroup {
 	private void onStop() {
 		this.stopped = true;
 		if (this.phase == Phase.RUNNING) {
+			this.outlived = this.ends.size();
 			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
 		}
 		else if (this.phase == Phase.LEAVING) {
@@ -132,7 +136,7 @@ final class RankGroup {
 			}
 			case KILLED -> {
 				sayLate("of SIGKILL: giving up on it");
-				this.running.keySet().forEach((rank) -> this.ends.add(new RankEnd(rank, RankEnd.KILLED)));
+				this.running.keySet().forEach((rank) -> this.ends.add(new RankEnd(rank, ExitCode.KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}

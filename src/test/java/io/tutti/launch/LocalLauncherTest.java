@@ -164,7 +164,14 @@ class LocalLauncherTest {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
 		assertThat(launcher(command, 2, 0).run()).isEqualTo(79);
-		assertThat(lastErrLine()).contains("rank 1 ended with 79; the others ended with: rank 0 79");
+		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
+	}
+
+	@Test
+	void aDrainThatNotEveryRankManagedNamesThem() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && exit 79; exit 76"));
+		assertThat(launcher(command, 2, 0).run()).isIn(76, 79);
+		assertThat(lastErrLine()).contains("rank 1", "79", "rank 0", "76");
 	}
 
 	@Test
@@ -179,6 +186,19 @@ class LocalLauncherTest {
 		Files.createFile(this.directory.resolve("enough"));
 		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(70);
 		assertThat(outLines()).containsExactlyInAnyOrder("[0] served", "[2] served");
+	}
+
+	@Test
+	void aLossThatServicesOutlivedIsNoFailureOfTheirStop() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("serve"), own(
+				"[ $RANK = 1 ] && kill -9 $$; trap 'exit 0' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
+		LocalLauncher launcher = launcher(command, 3, 0);
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0", "ready-2");
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("the other ranks go on"));
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isZero();
+		assertThat(errLines()).singleElement().asString().contains("rank 1 ended with 137 (SIGKILL)");
 	}
 
 	@Test

@@ -7,7 +7,7 @@ import java.lang.foreign.Arena;
  * group, since its calls run one at a time, and bounded, so that no call needs a second
  * copy of its buffer. Made on first use.
  */
-final class Scratch implements AutoCloseable {
+public final class Scratch implements AutoCloseable {
 
 	/** Several system calls' worth, and at home in the second-level cache. */
 	private static final long MINIMUM_BYTES = 256 * 1024;
@@ -21,12 +21,12 @@ final class Scratch implements AutoCloseable {
 	private long address;
 
 	/** Room for at least two elements of the largest type for each rank. */
-	Scratch(int worldSize) {
+	public Scratch(int worldSize) {
 		this.bytes = Math.max(MINIMUM_BYTES, 2L * Long.BYTES * worldSize);
 	}
 
 	/** Where it is. */
-	long address() {
+	public long address() {
 		if (this.address == 0) {
 			this.address = this.arena.allocate(this.bytes, ALIGNMENT).address();
 		}
@@ -34,7 +34,7 @@ final class Scratch implements AutoCloseable {
 	}
 
 	/** How large it is: whole elements of every type. */
-	long bytes() {
+	public long bytes() {
 		return this.bytes;
 	}
 

@@ -5,9 +5,12 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
@@ -17,6 +20,8 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.RendezvousException;
@@ -61,6 +66,12 @@ public final class Engine implements AutoCloseable {
 
 	/** Meets the other ranks and forms a group of our own algorithms. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return meet(assignment, settings, events, null);
+	}
+
+	/** As above with something over what carries each group. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -73,7 +84,8 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
+			ProcessGroup world = new Groups(membership, settings, agreed(membership, settings, events), registry,
+					listener, tcp(assignment, settings), events, layer)
 				.form(identity, latch);
 			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
@@ -92,6 +104,29 @@ public final class Engine implements AutoCloseable {
 			.start(() -> ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, WARM_UP));
 	}
 
+	/** What rank 0 brought to the meeting counts for all. */
+	private static Conduct agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
+		Conduct agreed = conductOfRankZero(membership);
+		if (!membership.conduct().equals(settings.conduct().toString())) {
+			events.warn("rank " + membership.assignment().rank() + " was set up for " + settings.conduct().describe()
+					+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
+					+ "tutti.transport.kind and tutti.collective.algorithms");
+		}
+		return agreed;
+	}
+
+	private static Conduct conductOfRankZero(Membership membership) {
+		try {
+			return Conduct.parse(membership.conduct());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
+					"rank 0 asks for what this rank does not know: " + ex.getMessage()
+							+ ". Run the same version on all ranks",
+					List.of(), ex);
+		}
+	}
+
 	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,
 			RuntimeException cause) {
 		listener.close();
@@ -103,7 +138,11 @@ public final class Engine implements AutoCloseable {
 
 	private static DataListener listen(RankAssignment assignment, EngineSettings settings) {
 		int port = (settings.dataPort() == 0) ? 0 : settings.dataPort() + assignment.localRank();
+		String chosen = settings.dataAddress();
 		try {
+			if (chosen != null) {
+				return DataListener.open(InetAddress.getByName(chosen), port);
+			}
 			InetAddress master = InetAddress.getByName(assignment.masterAddress());
 			return DataListener.open(master.isLoopbackAddress() ? master : null, port);
 		}
@@ -132,7 +171,7 @@ public final class Engine implements AutoCloseable {
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
-				settings.timeouts().abort().dividedBy(2));
+				settings.timeouts().abort().dividedBy(2), settings.conduct().toString());
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
@@ -153,6 +192,34 @@ public final class Engine implements AutoCloseable {
 	/** Who is where. */
 	public Membership membership() {
 		return this.membership;
+	}
+
+	/** The groups that this rank is in. */
+	public List<ProcessGroup> groups() {
+		return this.registry.groups();
+	}
+
+	/** What this rank has done of a collective, in groups that it has left too. */
+	public CallTotals totals(Collective collective) {
+		return this.registry.totals(collective);
+	}
+
+	/**
+	 * Asks every rank what it has called lately, over the control plane: works while
+	 * collectives hang.
+	 * @param limit how many calls of each group are wanted at most
+	 * @return by rank, this one included; who did not answer in time is not there
+	 */
+	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+		return AccountCodec.decodeAll(control().askAccounts(limit, timeout));
+	}
+
+	/**
+	 * From now on the flight recorders of all groups, present and later, remember who
+	 * calls, or no longer; see {@link io.tutti.engine.FlightRecorder#recordSites}.
+	 */
+	public void recordSites(boolean wanted) {
+		this.registry.recordSites(wanted);
 	}
 
 	/**

@@ -5,14 +5,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.tutti.engine.CallPost;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlEvents;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +33,8 @@ final class GroupRegistry implements ControlEvents {
 
 		private final FailureLatch latch;
 
+		private final AtomicBoolean told = new AtomicBoolean();
+
 		private volatile @Nullable ProcessGroup group;
 
 		Entry(GroupIdentity identity, FailureLatch latch) {
@@ -42,10 +49,14 @@ final class GroupRegistry implements ControlEvents {
 	/** How far this rank had come in the groups that it has left. */
 	private final Map<String, Long> left = new ConcurrentHashMap<>();
 
+	private final PastGroups past = new PastGroups();
+
 	/** Verdicts that concern more than the groups that were there at the time. */
 	private final List<Failure> losses = new CopyOnWriteArrayList<>();
 
 	private final CollectiveListener listener;
+
+	private volatile boolean recordingSites;
 
 	private volatile Consumer<String> drain = (reason) -> {
 	};
@@ -71,6 +82,7 @@ final class GroupRegistry implements ControlEvents {
 		if (!group.name().equals(Failure.WORLD)) {
 			this.left.put(group.name(), group.lastEntered());
 			this.entries.remove(group.name());
+			this.past.add(group);
 		}
 	}
 
@@ -88,6 +100,7 @@ final class GroupRegistry implements ControlEvents {
 	void ready(ProcessGroup group) {
 		Entry entry = this.entries.get(group.name());
 		if (entry != null) {
+			group.recorder().recordSites(this.recordingSites);
 			entry.group = group;
 		}
 	}
@@ -107,12 +120,23 @@ final class GroupRegistry implements ControlEvents {
 			this.losses.add(verdict);
 		}
 		for (Entry entry : this.entries.values()) {
-			if (concerns(verdict, entry.identity) && entry.latch.trip(verdict)) {
-				this.listener.broken(verdict);
-				ProcessGroup group = entry.group;
-				if (group != null) {
-					group.wake();
-				}
+			if (concerns(verdict, entry.identity)) {
+				entry.latch.trip(verdict);
+				tell(entry);
+			}
+		}
+	}
+
+	/**
+	 * A group that this rank itself broke before is told of as well, with its own cause.
+	 */
+	private void tell(Entry entry) {
+		Failure cause = entry.latch.failure();
+		if (cause != null && entry.told.compareAndSet(false, true)) {
+			this.listener.broken(cause);
+			ProcessGroup group = entry.group;
+			if (group != null) {
+				group.wake();
 			}
 		}
 	}
@@ -141,10 +165,43 @@ final class GroupRegistry implements ControlEvents {
 	}
 
 	@Override
+	public List<Integer> members(String group) {
+		Entry entry = this.entries.get(group);
+		return (entry != null && !group.equals(Failure.WORLD)) ? entry.identity.members() : List.of();
+	}
+
+	@Override
 	public @Nullable CallPost called(String group, long sequence) {
 		Entry entry = this.entries.get(group);
 		ProcessGroup found = (entry != null) ? entry.group : null;
 		return (found != null) ? found.called(sequence) : null;
+	}
+
+	/** What this process has done of a collective, in groups that it has left too. */
+	CallTotals totals(Collective collective) {
+		return groups().stream()
+			.map((group) -> group.recorder().totals(collective))
+			.reduce(this.past.totals(collective), CallTotals::plus);
+	}
+
+	/** Whether groups remember who calls. */
+	void recordSites(boolean wanted) {
+		this.recordingSites = wanted;
+		groups().forEach((group) -> group.recorder().recordSites(wanted));
+	}
+
+	/** The groups that this process is in and can use. */
+	List<ProcessGroup> groups() {
+		return this.entries.values().stream().map((entry) -> entry.group).filter((group) -> group != null).toList();
+	}
+
+	@Override
+	public byte[] account(int limit) {
+		ProcessGroup world = this.entries.get(Failure.WORLD).group;
+		if (world == null) {
+			return new byte[0];
+		}
+		return AccountCodec.encode(RankAccount.take(world.identity().worldRank(), world.generation(), groups(), limit));
 	}
 
 	@Override

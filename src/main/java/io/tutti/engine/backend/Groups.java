@@ -2,12 +2,15 @@ package io.tutti.engine.backend;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupExchange;
 import io.tutti.engine.GroupFactory;
@@ -15,7 +18,7 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.PeerAddress;
@@ -31,17 +34,26 @@ import io.tutti.engine.transport.tcp.TcpWires;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one rank's groups, and chooses what carries each: shared memory where all its
- * ranks have proven that they see the same, TCP otherwise. What the ranks say to each
+ * Makes one rank's groups, and chooses what carries each: shared memory between ranks who
+ * have proven that they see the same, TCP between the others. What the ranks say to each
  * other about it goes over TCP, in a group of its own that ends with the choice.
  */
 final class Groups implements GroupFactory {
 
-	private static final String FORMING = "/forming";
+	/** Ends the name of a group that only agrees on what carries another. */
+	static final String FORMING = "/forming";
+
+	private static final String LAYERING = "/layering";
+
+	private static final String WITHIN = "host";
+
+	private static final String ACROSS = "across-";
 
 	private final Membership membership;
 
 	private final EngineSettings settings;
+
+	private final Conduct conduct;
 
 	private final GroupRegistry registry;
 
@@ -51,10 +63,17 @@ final class Groups implements GroupFactory {
 
 	private final CollectiveListener events;
 
-	Groups(Membership membership, EngineSettings settings, GroupRegistry registry, DataListener listener,
-			TcpSettings tcp, CollectiveListener events) {
+	private final @Nullable BackendLayer layer;
+
+	/**
+	 * @param conduct what all ranks have agreed to do alike
+	 */
+	Groups(Membership membership, EngineSettings settings, Conduct conduct, GroupRegistry registry,
+			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
+		this.layer = layer;
 		this.membership = membership;
 		this.settings = settings;
+		this.conduct = conduct;
 		this.registry = registry;
 		this.listener = listener;
 		this.tcp = tcp;
@@ -67,12 +86,29 @@ final class Groups implements GroupFactory {
 	 */
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
-			HostMemory memory = someShareAHost(identity) ? proveMemory(identity) : null;
-			requireWhatWasAskedFor(identity, memory);
-			return ready(identity, backend(identity, latch, memory), latch);
+			Backend backend = someShareAHost(identity) ? sharing(identity, latch) : overTcp(identity, latch);
+			return ready(identity, layered(identity, latch, backend), latch);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
+		}
+	}
+
+	private Backend layered(GroupIdentity identity, FailureLatch latch, Backend beneath) throws IOException {
+		if (this.layer == null) {
+			return beneath;
+		}
+		GroupIdentity side = new GroupIdentity(identity.name() + LAYERING, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch sideLatch = new FailureLatch();
+		this.registry.add(side, sideLatch);
+		try (ProcessGroup layering = ready(side, overTcp(side, sideLatch), sideLatch)) {
+			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
+					Deadline.after(this.settings.timeouts().rendezvous()));
+		}
+		catch (RuntimeException ex) {
+			beneath.close();
+			throw ex;
 		}
 	}
 
@@ -106,8 +142,77 @@ final class Groups implements GroupFactory {
 		return group;
 	}
 
-	private void requireWhatWasAskedFor(GroupIdentity identity, @Nullable HostMemory memory) {
-		if (memory == null && this.settings.transport() == TransportChoice.SHM && identity.worldSize() > 1) {
+	private Backend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
+		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
+				this.membership.sessionKey(), this.tcp, this.events);
+		return new TransportBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+				this.conduct.algorithms());
+	}
+
+	private Backend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
+		ShmTransport transport = new ShmTransport(identity, latch, memory,
+				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
+		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+				this.conduct.algorithms());
+	}
+
+	/** Finds out who shares memory with whom, in a group of its own. */
+	private Backend sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
+		GroupIdentity side = new GroupIdentity(identity.name() + FORMING, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch sideLatch = new FailureLatch();
+		this.registry.add(side, sideLatch);
+		try (ProcessGroup forming = ready(side, overTcp(side, sideLatch), sideLatch)) {
+			Exchange exchange = new GroupExchange(forming);
+			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
+			HostMemory memory = HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline);
+			int leader = (memory != null) ? memory.members().getFirst() : identity.rank();
+			Hosts hosts = Hosts.of(leaders(exchange.allGather(ofInt(leader), deadline)));
+			forming.barrier();
+			requireWhatWasAskedFor(identity, hosts, memory);
+			return onHosts(identity, latch, hosts, memory);
+		}
+	}
+
+	private Backend onHosts(GroupIdentity identity, FailureLatch latch, Hosts hosts, @Nullable HostMemory memory)
+			throws IOException {
+		if (hosts.count() == identity.worldSize()) {
+			return overTcp(identity, latch);
+		}
+		if (memory != null && hosts.count() == 1) {
+			return overMemory(identity, latch, memory);
+		}
+		List<Integer> across = hosts.across(identity.rank());
+		return new HierarchicalBackend(identity, hosts, overTcp(identity, latch),
+				(memory != null) ? overMemory(identity.part(WITHIN, memory.members()), latch, memory) : null,
+				across.contains(identity.rank()) ? overTcp(identity.part(ACROSS + across.getFirst(), across), latch)
+						: null,
+				ReductionKernels.get());
+	}
+
+	private static byte[] ofInt(int value) {
+		return ByteBuffer.allocate(Integer.BYTES).putInt(value).array();
+	}
+
+	/** By rank, the lowest rank of its host. */
+	private static List<Integer> leaders(byte[][] given) throws IOException {
+		List<Integer> leaders = new ArrayList<>();
+		for (int rank = 0; rank < given.length; rank++) {
+			int leader = (given[rank].length == Integer.BYTES) ? ByteBuffer.wrap(given[rank]).getInt() : -1;
+			if (leader < 0 || leader > rank) {
+				throw new IOException(
+						"rank " + rank + " must name a rank in 0.." + rank + " of its host, named " + leader);
+			}
+			leaders.add(leader);
+		}
+		return leaders;
+	}
+
+	private void requireWhatWasAskedFor(GroupIdentity identity, Hosts hosts, @Nullable HostMemory memory) {
+		if (hosts.count() > 1 && this.conduct.transport() == TransportChoice.SHM) {
+			if (memory != null) {
+				memory.close();
+			}
 			throw new BackendUnavailableException(this.settings.backend(),
 					"the ranks of group " + identity.name()
 							+ " do not all share memory, and tutti.transport.kind=shm allows nothing else",
@@ -115,50 +220,11 @@ final class Groups implements GroupFactory {
 		}
 	}
 
-	private Backend backend(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory)
-			throws IOException {
-		if (memory == null) {
-			return new TransportBackend(this.settings.backend(), identity, tcp(identity, latch), ReductionKernels.get(),
-					AlgorithmOverrides.NONE);
-		}
-		ShmTransport transport = new ShmTransport(identity, latch, memory,
-				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
-		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				AlgorithmOverrides.NONE);
-	}
-
-	/** Memory that every rank of the group sees, or {@code null}. */
-	private @Nullable HostMemory proveMemory(GroupIdentity identity) throws IOException {
-		GroupIdentity side = new GroupIdentity(identity.name() + FORMING, identity.rank(), identity.members(),
-				identity.generation());
-		FailureLatch latch = new FailureLatch();
-		this.registry.add(side, latch);
-		try (ProcessGroup forming = ready(side, backend(side, latch, null), latch)) {
-			HostMemory memory = HostHandshake.establish(identity, new GroupExchange(forming), memorySettings(),
-					this.events, Deadline.after(this.settings.timeouts().rendezvous()));
-			forming.barrier();
-			return everybodys(memory, identity);
-		}
-	}
-
-	private static @Nullable HostMemory everybodys(@Nullable HostMemory memory, GroupIdentity world) {
-		if (memory != null && memory.members().size() < world.worldSize()) {
-			memory.close();
-			return null;
-		}
-		return memory;
-	}
-
 	private SharedMemorySettings memorySettings() {
-		return switch (this.settings.transport()) {
+		return switch (this.conduct.transport()) {
 			case AUTO, SHM -> SharedMemorySettings.of(this.settings.jobId());
 			case TCP -> SharedMemorySettings.disabled();
 		};
-	}
-
-	private TcpTransport tcp(GroupIdentity identity, FailureLatch latch) throws IOException {
-		return new TcpTransport(identity, latch, this.membership.roster(), this.listener, this.membership.sessionKey(),
-				this.tcp, this.events);
 	}
 
 	private boolean someShareAHost(GroupIdentity identity) {

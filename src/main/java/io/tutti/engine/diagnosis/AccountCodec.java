@@ -9,6 +9,8 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 import io.tutti.engine.CallRecord;
@@ -118,6 +120,23 @@ public final class AccountCodec {
 		catch (BufferUnderflowException ex) {
 			throw new IllegalArgumentException("an account ends within a field", ex);
 		}
+	}
+
+	/** The accounts of many ranks; what is none, or another rank's, is left out. */
+	public static Map<Integer, RankAccount> decodeAll(Map<Integer, byte[]> encoded) {
+		Map<Integer, RankAccount> accounts = new TreeMap<>();
+		encoded.forEach((rank, bytes) -> {
+			try {
+				RankAccount account = decode(bytes);
+				if (account.rank() == rank) {
+					accounts.put(rank, account);
+				}
+			}
+			catch (IllegalArgumentException ex) {
+				// As if it had not answered.
+			}
+		});
+		return accounts;
 	}
 
 	private static GroupAccount group(ByteBuffer in) {

@@ -1,5 +1,7 @@
 package io.tutti.engine.rendezvous;
 
+import java.util.List;
+
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import org.jspecify.annotations.Nullable;
@@ -30,12 +32,26 @@ public interface ControlEvents {
 	long lastEntered(String group);
 
 	/**
+	 * The world ranks of a group, so that none of the others is taken for missing; empty
+	 * for the group of all ranks, or if this rank does not know.
+	 */
+	List<Integer> members(String group);
+
+	/**
 	 * What this rank called at a place in a group's order; rank 0 asks because another
 	 * rank waits there.
 	 * @return {@code null} if it is forgotten or has not begun; in that case the rank
 	 * posts it as soon as it begins
 	 */
 	@Nullable CallPost called(String group, long sequence);
+
+	/**
+	 * This rank's account of its last calls, for a rank that wants to know.
+	 * @param limit how many calls of each group are told at most
+	 */
+	default byte[] account(int limit) {
+		return new byte[0];
+	}
 
 	/** Something an operator may want to know. */
 	void note(String message);

@@ -2,13 +2,14 @@ package io.tutti.engine.rendezvous;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.tutti.engine.FailureReporter;
 
 /**
  * The side of a group that answers while its data plane is stuck: reports, posts,
- * verdicts, heartbeats, labelled barriers, the request to stop. Safe for any number of
- * threads.
+ * verdicts, heartbeats, labelled barriers, accounts, the request to stop. Safe for any
+ * number of threads.
  */
 public interface ControlPlane extends FailureReporter, AutoCloseable {
 
@@ -27,6 +28,16 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 
 	/** Asks every rank to stop at the next step boundary. */
 	void requestDrain(String reason);
+
+	/**
+	 * Asks every rank for its account of its last calls and returns when those that are
+	 * there have answered, or when the time is up. Never fails: who did not answer is not
+	 * in the result.
+	 * @param limit how many calls of each group are wanted at most; fewer come where
+	 * there are many ranks
+	 * @return by rank, this one included
+	 */
+	Map<Integer, byte[]> askAccounts(int limit, Duration timeout);
 
 	/** What is known of every other rank, by rank. */
 	List<PeerStatus> peers();

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport;
 
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.List;
 
 import io.tutti.engine.Call;
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CallFrame {
 
+	/** How long it may take to find out which calls before this one differed. */
+	private static final Duration COMPARING = Duration.ofMillis(600);
+
 	private final GroupIdentity identity;
 
 	private final FailureLatch latch;
@@ -25,7 +29,7 @@ public final class CallFrame {
 
 	private @Nullable Call call;
 
-	private long sequence = -1;
+	private long turn = -1;
 
 	/**
 	 * A frame whose memory lives as long as the arena.
@@ -36,10 +40,10 @@ public final class CallFrame {
 		this.fingerprint = arena.allocate(Fingerprint.BYTES, 64).address();
 	}
 
-	/** Takes up a call. */
+	/** Takes up a call, or a part of one. */
 	public void begin(Call call) {
 		this.call = call;
-		this.sequence = call.sequence();
+		this.turn++;
 		Fingerprint.write(call, this.fingerprint);
 	}
 
@@ -62,9 +66,9 @@ public final class CallFrame {
 		return this.latch;
 	}
 
-	/** Place of the call in the group's order, -1 before the first. */
-	public long sequence() {
-		return this.sequence;
+	/** How many calls were taken up before this one, -1 before the first. */
+	public long turn() {
+		return this.turn;
 	}
 
 	/** Native address of the call's fingerprint. */
@@ -77,18 +81,26 @@ public final class CallFrame {
 		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
 	}
 
-	/** A peer called something else: its fingerprint is at this native address. */
-	public CollectiveException mismatch(int peer, long theirs) {
-		return mismatch(peer, this.fingerprint, theirs);
-	}
-
 	/**
-	 * A peer called something else, now or before: the fingerprints are at these native
-	 * addresses.
+	 * A peer called something else, now or before: its fingerprint is at this native
+	 * address.
 	 */
-	public CollectiveException mismatch(int peer, long ours, long theirs) {
-		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "rank " + this.identity.worldRank()
-				+ " called " + text(ours) + ", rank " + this.identity.members().get(peer) + " called " + text(theirs),
+	public CollectiveException mismatch(int peer, long theirs) {
+		String mine = text(this.fingerprint);
+		String other = text(theirs);
+		if (!mine.equals(other)) {
+			return failure(
+					Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "rank " + this.identity.worldRank()
+							+ " called " + mine + ", rank " + this.identity.members().get(peer) + " called " + other,
+					null);
+		}
+		call().disputed();
+		Failure verdict = this.latch.await(COMPARING);
+		if (verdict != null) {
+			return CollectiveException.of(this.identity.worldRank(), verdict, null);
+		}
+		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "ranks " + this.identity.worldRank()
+				+ " and " + this.identity.members().get(peer) + " called different collectives some calls before",
 				null);
 	}
 

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class StreamLink implements Link {
 
 	/** Bytes that ride along with a fingerprint; more would cost a copy that matters. */
-	private static final int SMALL_BYTES = 8 * 1024;
+	private static final int SMALL_BYTES = 32 * 1024;
 
 	/**
 	 * What a reduction takes in at once: fits the second-level cache beside its result.
@@ -98,7 +98,7 @@ public final class StreamLink implements Link {
 	@Override
 	public long send(long address, long bytes) {
 		long taken = 0;
-		if (this.sentFor != this.frame.sequence()) {
+		if (this.sentFor != this.frame.turn()) {
 			taken = Math.min(bytes, SMALL_BYTES);
 			open(address, taken);
 		}
@@ -115,14 +115,14 @@ public final class StreamLink implements Link {
 
 	@Override
 	public boolean greet() {
-		if (this.sentFor != this.frame.sequence()) {
+		if (this.sentFor != this.frame.turn()) {
 			open(0, 0);
 		}
 		return drain();
 	}
 
 	private void open(long address, long bytes) {
-		this.sentFor = this.frame.sequence();
+		this.sentFor = this.frame.turn();
 		NativeMemory.copy(this.frame.fingerprint(), this.out, Fingerprint.BYTES);
 		if (bytes > 0) {
 			NativeMemory.copy(address, this.out + Fingerprint.BYTES, bytes);
@@ -159,7 +159,7 @@ public final class StreamLink implements Link {
 
 	@Override
 	public boolean greeted() {
-		if (this.greetedFor == this.frame.sequence()) {
+		if (this.greetedFor == this.frame.turn()) {
 			return true;
 		}
 		if (this.inEnd - this.inStart < Fingerprint.BYTES) {
@@ -172,7 +172,7 @@ public final class StreamLink implements Link {
 			throw this.frame.mismatch(this.peer, this.in + this.inStart);
 		}
 		this.inStart += Fingerprint.BYTES;
-		this.greetedFor = this.frame.sequence();
+		this.greetedFor = this.frame.turn();
 		return true;
 	}
 
@@ -197,7 +197,7 @@ public final class StreamLink implements Link {
 			return 0;
 		}
 		int held = this.inEnd - this.inStart;
-		if (held < wantedBytes && held < SMALL_BYTES / 2) {
+		if (held < wantedBytes && held < 4 * 1024) {
 			if (wantedBytes > this.inCapacity && this.inCapacity < LARGE_BYTES) {
 				grow();
 			}

@@ -14,6 +14,7 @@ import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
+import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -31,7 +32,7 @@ import org.springframework.util.unit.DataSize;
  * {@code bench}: one rank of a collective benchmark; rank 0 prints the table.
  */
 @Command(name = "bench", mixinStandardHelpOptions = true, sortOptions = false,
-		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION,
+		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		description = "One rank of a collective benchmark in the manner of nccl-tests; rank 0 prints the table.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 bench                                  all-reduce from 4 B to 64 MB",

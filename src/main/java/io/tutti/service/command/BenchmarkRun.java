@@ -7,6 +7,7 @@ import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.Measurement;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.launch.ExitCode;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.context.ApplicationContext;
@@ -42,7 +43,7 @@ final class BenchmarkRun {
 			System.out.println(this.report.header());
 		}
 		new CollectiveBenchmark(world, this.options).run((line) -> show(line, prints, System.out));
-		return (this.wrong == 0) ? ExitCodes.DONE : ExitCodes.INTERNAL;
+		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
 	}
 
 	private void show(Measurement line, boolean prints, PrintStream out) {

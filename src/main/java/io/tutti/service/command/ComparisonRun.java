@@ -17,6 +17,7 @@ import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.launch.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TransportProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -84,7 +85,7 @@ final class ComparisonRun {
 		else {
 			follow();
 		}
-		return (this.wrong == 0) ? ExitCodes.DONE : ExitCodes.INTERNAL;
+		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
 	}
 
 	private void lead(BenchmarkReport format) throws InterruptedException, IOException {

@@ -2,18 +2,23 @@ package io.tutti.service.command;
 
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
-import java.util.function.Supplier;
 
+import io.tutti.launch.ExitCode;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import io.tutti.service.config.ConfigurationException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ExitCode;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.Unmatched;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
@@ -21,7 +26,7 @@ import tools.jackson.databind.json.JsonMapper;
  * ignored. The output is one write, since launchers interleave what comes in pieces.
  */
 @Command(name = "env", description = "Explains which rank this process is, and why.", mixinStandardHelpOptions = true,
-		exitCodeOnInvalidInput = EnvCommand.BAD_CONFIGURATION, footerHeading = "%nExamples:%n",
+		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti env                        who am I, as text",
 				"  ./tutti env --json                 the same as one line of JSON",
 				"  ./tutti launch -n 4 env            each of four ranks says it",
@@ -29,36 +34,41 @@ import tools.jackson.databind.json.JsonMapper;
 				"  RANK=1 WORLD_SIZE=2 ./tutti env    what these variables mean" })
 public final class EnvCommand implements Callable<Integer> {
 
-	static final int BAD_CONFIGURATION = 64;
-
 	private final Map<String, String> environment;
 
-	private final Supplier<Function<String, @Nullable String>> properties;
+	private final Function<List<String>, Function<String, @Nullable String>> properties;
+
+	@Spec
+	private @Nullable CommandSpec spec;
 
 	@Option(names = "--json", description = "One line of JSON.")
 	private boolean json;
 
+	@Unmatched
+	private List<String> rest = new ArrayList<>();
+
 	/** Explains this process. */
 	public EnvCommand() {
-		this(System.getenv(), () -> ConfiguredProperties.read()::getProperty);
+		this(System.getenv(), (arguments) -> ConfiguredProperties.read(arguments)::getProperty);
 	}
 
-	EnvCommand(Map<String, String> environment, Supplier<Function<String, @Nullable String>> properties) {
+	EnvCommand(Map<String, String> environment, Function<List<String>, Function<String, @Nullable String>> properties) {
 		this.environment = environment;
 		this.properties = properties;
 	}
 
 	@Override
 	public Integer call() {
+		List<String> arguments = PropertyArguments.of(this.spec.commandLine(), this.rest);
 		try {
-			ResolutionSettings settings = ResolutionSettings.from(this.properties.get());
+			ResolutionSettings settings = ResolutionSettings.from(this.properties.apply(arguments));
 			RankReport report = RankReport.of(RankResolution.resolve(this.environment, settings));
 			write(System.out, this.json ? JsonMapper.shared().writeValueAsString(report) + "\n" : report.text());
-			return ExitCode.OK;
+			return ExitCode.DONE;
 		}
-		catch (ResolutionException ex) {
+		catch (ResolutionException | ConfigurationException ex) {
 			write(System.err, "tutti env: " + ex.getMessage() + "\n");
-			return BAD_CONFIGURATION;
+			return ExitCode.BAD_CONFIGURATION;
 		}
 	}
 

@@ -7,6 +7,7 @@ import io.tutti.engine.CollectiveTimeoutException;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.PeerLostException;
 import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.launch.ExitCode;
 import io.tutti.launch.ResolutionException;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.training.CheckpointException;
@@ -17,27 +18,9 @@ import io.tutti.training.TrainingDivergedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the exit code of a rank means, decided here alone.
+ * Which exit code a failure ends a rank with, decided here alone.
  */
 final class ExitCodes {
-
-	static final int DONE = 0;
-
-	static final int BAD_CONFIGURATION = 64;
-
-	static final int INTERNAL = 70;
-
-	static final int DEADLINE_PASSED = 75;
-
-	static final int PEER_LOST = 76;
-
-	static final int AUTHENTICATION_FAILED = 77;
-
-	static final int MISMATCH = 78;
-
-	static final int STOPPED_ON_REQUEST = 79;
-
-	static final int ABORTED = 80;
 
 	private ExitCodes() {
 	}
@@ -48,11 +31,11 @@ final class ExitCodes {
 		return switch (known) {
 			case CollectiveException ex -> of(ex);
 			case RendezvousException ex -> of(ex.reason());
-			case ReplicaMismatchException _ -> MISMATCH;
+			case ReplicaMismatchException _ -> ExitCode.MISMATCH;
 			case ConfigurationException _, ResolutionException _, MalformedDataException _, CheckpointException _,
 					ReportException _, TrainingDivergedException _, BackendUnavailableException _ ->
-				BAD_CONFIGURATION;
-			case null, default -> INTERNAL;
+				ExitCode.BAD_CONFIGURATION;
+			case null, default -> ExitCode.INTERNAL;
 		};
 	}
 
@@ -77,19 +60,19 @@ final class ExitCodes {
 
 	private static int of(CollectiveException failure) {
 		return switch (failure) {
-			case CollectiveTimeoutException _ -> DEADLINE_PASSED;
-			case CollectiveMismatchException _ -> MISMATCH;
-			case PeerLostException _ -> PEER_LOST;
-			case GroupAbortedException _ -> ABORTED;
+			case CollectiveTimeoutException _ -> ExitCode.DEADLINE_PASSED;
+			case CollectiveMismatchException _ -> ExitCode.MISMATCH;
+			case PeerLostException _ -> ExitCode.PEER_LOST;
+			case GroupAbortedException _ -> ExitCode.ABORTED;
 		};
 	}
 
 	private static int of(RendezvousException.Reason reason) {
 		return switch (reason) {
-			case TIMEOUT -> DEADLINE_PASSED;
-			case AUTHENTICATION -> AUTHENTICATION_FAILED;
-			case DUPLICATE_RANK, WORLD_SIZE, STALE_GENERATION, JOB, PROTOCOL -> MISMATCH;
-			case ADDRESS -> BAD_CONFIGURATION;
+			case TIMEOUT -> ExitCode.DEADLINE_PASSED;
+			case AUTHENTICATION -> ExitCode.AUTHENTICATION_FAILED;
+			case DUPLICATE_RANK, WORLD_SIZE, STALE_GENERATION, JOB, PROTOCOL -> ExitCode.MISMATCH;
+			case ADDRESS -> ExitCode.BAD_CONFIGURATION;
 		};
 	}
 

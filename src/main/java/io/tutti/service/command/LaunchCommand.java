@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.launch.ExitCode;
 import io.tutti.launch.LaunchConsole;
 import io.tutti.launch.LaunchPlan;
 import io.tutti.launch.LaunchTimings;
@@ -25,7 +26,7 @@ import picocli.CommandLine.Parameters;
  * the command's own, options included.
  */
 @Command(name = "launch", description = "Starts ranks on this machine, as torchrun does and with its variables.",
-		mixinStandardHelpOptions = true, exitCodeOnInvalidInput = EnvCommand.BAD_CONFIGURATION,
+		mixinStandardHelpOptions = true, exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		modelTransformer = LaunchCommand.StopAtCommand.class, sortOptions = false, footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train --epochs 5       trains on two ranks",
 				"  ./tutti launch -n 3 serve                  serves on 8080, 8081, 8082",
@@ -83,7 +84,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 		catch (IllegalArgumentException | IOException ex) {
 			console.say(String.valueOf(ex.getMessage()));
-			return EnvCommand.BAD_CONFIGURATION;
+			return ExitCode.BAD_CONFIGURATION;
 		}
 	}
 

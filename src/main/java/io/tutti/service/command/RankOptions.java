@@ -1,8 +1,6 @@
 package io.tutti.service.command;
 
-import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
@@ -12,9 +10,6 @@ import picocli.CommandLine.Option;
  * Options that every command understands which is one rank.
  */
 final class RankOptions {
-
-	/** A property has a dot in its name; an option has none. */
-	private static final Pattern PROPERTY = Pattern.compile("--[a-zA-Z][\\w-]*(\\.[\\w\\[\\]-]+)+=.*", Pattern.DOTALL);
 
 	@Option(names = "--http-port", paramLabel = "PORT",
 			description = "Port for HTTP, to which the local rank is added; 0 lets the kernel pick.")
@@ -35,11 +30,7 @@ final class RankOptions {
 	 * @throws CommandLine.UnmatchedArgumentException if one of them is no property
 	 */
 	List<String> properties(CommandLine commandLine, List<String> rest) {
-		List<String> unknown = rest.stream().filter((arg) -> !PROPERTY.matcher(arg).matches()).toList();
-		if (!unknown.isEmpty()) {
-			throw new CommandLine.UnmatchedArgumentException(commandLine, unknown);
-		}
-		List<String> properties = new ArrayList<>(rest);
+		List<String> properties = PropertyArguments.of(commandLine, rest);
 		if (this.httpPort != null) {
 			properties.add("--tutti.http.port=" + this.httpPort);
 		}

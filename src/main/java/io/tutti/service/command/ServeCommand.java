@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
+import io.tutti.launch.ExitCode;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +23,7 @@ import org.springframework.context.ApplicationContext;
  * {@code serve}: one rank that joins its group and serves REST and health until it is
  * stopped.
  */
-@Command(name = "serve", mixinStandardHelpOptions = true, exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION,
+@Command(name = "serve", mixinStandardHelpOptions = true, exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		description = "One rank: joins the group, serves REST and health until it is stopped.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti serve                              rank 0 of 1, HTTP on 127.0.0.1:8080",
@@ -46,7 +47,7 @@ final class ServeCommand implements Callable<Integer> {
 	public Integer call() {
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
-			stop.reason().thenRun(() -> LastResort.haltAfter(RankService.CLOSING, ExitCodes.DONE));
+			stop.reason().thenRun(() -> LastResort.haltAfter(RankService.CLOSING, ExitCode.DONE));
 			return new RankService(this.root.application(), properties, Map.of(), this.options.debug())
 				.run((context) -> serve(context, stop));
 		}
@@ -56,7 +57,7 @@ final class ServeCommand implements Callable<Integer> {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		Duration linger = context.getBean(ServeProperties.class).linger();
 		Await.first(stop.reason(), new BrokenGroup(group, linger).end());
-		return ExitCodes.DONE;
+		return ExitCode.DONE;
 	}
 
 }

@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.tutti.launch.ExitCode;
 import io.tutti.launch.LocalLauncher;
 
 /**
@@ -15,8 +16,6 @@ import io.tutti.launch.LocalLauncher;
  * then ends the JVM with their exit code instead of the signal's.
  */
 final class StoppableLaunch {
-
-	private static final int INTERNAL_ERROR = 70;
 
 	private final LocalLauncher launcher;
 
@@ -38,7 +37,7 @@ final class StoppableLaunch {
 			return code;
 		}
 		finally {
-			this.exitCode.complete(INTERNAL_ERROR);
+			this.exitCode.complete(ExitCode.INTERNAL);
 			forget(hook);
 		}
 	}
@@ -53,7 +52,7 @@ final class StoppableLaunch {
 			return this.exitCode.get(this.longestStop.toMillis(), TimeUnit.MILLISECONDS);
 		}
 		catch (InterruptedException | ExecutionException | TimeoutException ex) {
-			return INTERNAL_ERROR;
+			return ExitCode.INTERNAL;
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
+import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.Preload;
 import io.tutti.training.TrainingOptions;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Unmatched;
  * {@code train}: one rank of a data-parallel training job, with the service beside it.
  */
 @Command(name = "train", mixinStandardHelpOptions = true, sortOptions = false,
-		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION,
+		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		description = "One rank of a data-parallel training job; exits when it is done.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train                         two ranks, the digits that come along",

@@ -15,14 +15,16 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows how a training job goes: a bar of its steps, and a line for each epoch. For one
- * rank, since all would show the same.
+ * Shows how a training job goes: a line for each epoch and, where somebody looks on, a
+ * bar of its steps below them. For one rank, since all would show the same.
  */
 final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 
 	private static final int UPDATE_MILLIS = 200;
 
 	private final ProgressLines lines;
+
+	private final boolean live;
 
 	private final ProgressBarStyle style;
 
@@ -31,9 +33,12 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 	/**
 	 * A bar that appears when the job starts.
 	 * @param out where it is drawn, in place by carriage returns; stays open
+	 * @param live whether to draw it: in a file or another launcher's pipe its many
+	 * states would stand one after another
 	 */
-	TrainingProgressBar(PrintStream out) {
+	TrainingProgressBar(PrintStream out, boolean live) {
 		this.lines = new ProgressLines(out);
+		this.live = live;
 		this.style = out.charset().newEncoder().canEncode('█') ? ProgressBarStyle.UNICODE_BLOCK
 				: ProgressBarStyle.ASCII;
 	}
@@ -41,7 +46,13 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 	@Override
 	public void started(TrainingPlan plan) {
 		this.lines.print(describe(plan));
-		this.bar = new ProgressBarBuilder().setTaskName("train")
+		if (this.live) {
+			this.bar = bar(plan);
+		}
+	}
+
+	private ProgressBar bar(TrainingPlan plan) {
+		return new ProgressBarBuilder().setTaskName("train")
 			.setStyle(this.style)
 			.setInitialMax(plan.totalSteps())
 			.startsFrom(plan.firstStep(), Duration.ZERO)

@@ -5,6 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.Timeouts;
+import io.tutti.launch.ExitCode;
+import io.tutti.launch.LiveLines;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.training.TrainingJob;
@@ -40,7 +42,7 @@ final class TrainingRun {
 	int run(StopRequest stop) throws Exception {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
 		Await.first(stop.reason(), formed);
-		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCodes.STOPPED_ON_REQUEST;
+		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCode.STOPPED_ON_REQUEST;
 	}
 
 	/** All ranks would show the same, so only rank 0 does. */
@@ -48,7 +50,7 @@ final class TrainingRun {
 		if (this.group.assignment().rank() != 0) {
 			return exitCode(train(joined, stop, TrainingListener.NONE));
 		}
-		try (TrainingProgressBar bar = new TrainingProgressBar(System.err)) {
+		try (TrainingProgressBar bar = new TrainingProgressBar(System.err, LiveLines.areShown(System.getenv()))) {
 			TrainingSummary summary = train(joined, stop, bar);
 			System.out.println(TrainingReportText.of(summary));
 			return exitCode(summary);
@@ -67,7 +69,7 @@ final class TrainingRun {
 	}
 
 	private static int exitCode(TrainingSummary summary) {
-		return summary.stopped() ? ExitCodes.STOPPED_ON_REQUEST : ExitCodes.DONE;
+		return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
 	}
 
 	/** A rank that cannot come to the end of a step must not hold the others for ever. */

@@ -2,6 +2,7 @@ package io.tutti.service.command;
 
 import java.io.PrintWriter;
 
+import io.tutti.launch.ExitCode;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -16,7 +17,7 @@ import picocli.CommandLine.Spec;
 		description = "Collective communication and data-parallel training for the JVM.",
 		subcommands = { ServeCommand.class, TrainCommand.class, BenchCommand.class, LaunchCommand.class,
 				EnvCommand.class },
-		exitCodeOnInvalidInput = ExitCodes.BAD_CONFIGURATION, exitCodeOnExecutionException = ExitCodes.INTERNAL,
+		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, exitCodeOnExecutionException = ExitCode.INTERNAL,
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train          two ranks on this machine train a model together",
 				"  ./tutti launch -n 2 bench          how fast are collectives between two ranks",
@@ -24,7 +25,7 @@ import picocli.CommandLine.Spec;
 				"  ./tutti serve                      one rank; the same as no command at all",
 				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
 				"  ./tutti env                        which rank would this process be, and why",
-				"%nThe commands serve, train and bench take any property as --name=value, as application.yml lists them." })
+				"%nThe commands serve, train, bench and env take any property as --name=value, as application.yml lists them." })
 public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";

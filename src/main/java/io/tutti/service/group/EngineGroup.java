@@ -1,12 +1,18 @@
 package io.tutti.service.group;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
 
 /**
@@ -26,6 +32,26 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	@Override
 	public ControlPlane control() {
 		return this.engine.control();
+	}
+
+	@Override
+	public List<ProcessGroup> groups() {
+		return this.engine.groups();
+	}
+
+	@Override
+	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+		return this.engine.accounts(limit, timeout);
+	}
+
+	@Override
+	public CallTotals totals(Collective collective) {
+		return this.engine.totals(collective);
+	}
+
+	@Override
+	public void recordSites(boolean wanted) {
+		this.engine.recordSites(wanted);
 	}
 
 	@Override

@@ -1,8 +1,14 @@
 package io.tutti.service.group;
 
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
 
 /**
@@ -15,6 +21,22 @@ public interface JoinedGroup extends AutoCloseable {
 
 	/** The control plane. */
 	ControlPlane control();
+
+	/** The groups that this rank is in, the one of all ranks among them. */
+	List<ProcessGroup> groups();
+
+	/**
+	 * Asks every rank what it has called lately; works while collectives hang.
+	 * @param limit how many calls of each group are wanted at most
+	 * @return by rank, this one included; who did not answer in time is not there
+	 */
+	Map<Integer, RankAccount> accounts(int limit, Duration timeout);
+
+	/** What this rank has done of a collective, in groups that it has left too. */
+	CallTotals totals(Collective collective);
+
+	/** From now on the flight recorders remember who calls, or no longer. */
+	void recordSites(boolean wanted);
 
 	/** Who hears, with the reason, that some rank asked the whole group to stop. */
 	void onDrain(Consumer<String> listener);

@@ -235,8 +235,8 @@ abstract class CollectivesContract {
 								DataType.INT32)),
 				disagreement("a barrier and data", "barrier #1", "broadcast #1", ProcessGroup::barrier,
 						(group) -> group.broadcast(ints(4), DataType.INT32, 0)),
-				disagreement("calls in which nobody waits", "#1 (count 4, int32, root 0)", "barrier #2",
-						(group) -> group.scatter(ints(8), ints(4), DataType.INT32, 0),
+				disagreement("calls in which nobody waits", "#1 (count 4, int32, root 0)",
+						"#1 (count 4, int32, root 0)", (group) -> group.scatter(ints(8), ints(4), DataType.INT32, 0),
 						(group) -> group.gather(ints(4), ints(8), DataType.INT32, 0)));
 	}
 

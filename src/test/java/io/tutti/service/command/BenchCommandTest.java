@@ -11,6 +11,7 @@ import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
+import io.tutti.launch.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +35,7 @@ class BenchCommandTest {
 					"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
 					"--against gloo --op max|float32 only" })
 	void anOptionThatMakesNoSenseEndsWith64AndSaysWhatDoes(String options, String said) {
-		assertThat(this.tutti.execute(("bench " + options).split(" "))).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(this.tutti.execute(("bench " + options).split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString()).contains(said);
 	}
 

@@ -91,7 +91,7 @@ class EnvCommandTest {
 
 	@Test
 	void aBadPropertyEndsWithBadConfiguration() {
-		assertThat(execute(new EnvCommand(Map.of(), () -> Map.of("tutti.rank", "first")::get))).isEqualTo(64);
+		assertThat(execute(new EnvCommand(Map.of(), (arguments) -> Map.of("tutti.rank", "first")::get))).isEqualTo(64);
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("tutti.rank=first");
 	}
 
@@ -120,8 +120,21 @@ class EnvCommandTest {
 		}
 	}
 
+	@Test
+	void propertiesOfTheCommandLineCountAsTheyDoForARank() {
+		assertThat(execute(new EnvCommand(), "--json", "--tutti.rank=2", "--tutti.world-size=3")).isZero();
+		assertThat(this.writes).singleElement().asString().contains("\"source\":\"properties\"", "\"rank\":2");
+	}
+
+	@Test
+	void aPropertyThatDoesNotExistIsNamedWithTheOneThatWasMeant() {
+		assertThat(execute(new EnvCommand(), "--tutti.wordl-size=3")).isEqualTo(64);
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("tutti.wordl-size",
+				"Did you mean tutti.world-size?");
+	}
+
 	private static int env(Map<String, String> environment, String... arguments) {
-		return execute(new EnvCommand(environment, () -> (name) -> null), arguments);
+		return execute(new EnvCommand(environment, (properties) -> (name) -> null), arguments);
 	}
 
 	private static int execute(EnvCommand command, String... arguments) {

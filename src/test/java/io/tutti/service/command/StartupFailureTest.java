@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.launch.ExitCode;
 import io.tutti.service.TuttiApplication;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -39,40 +40,44 @@ class StartupFailureTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|', textBlock = """
-			--tutti.http.address=0.0.0.0           | HTTP would listen on 0.0.0.0
-			--server.address=0.0.0.0               | HTTP would listen on 0.0.0.0
-			--management.server.port=0             | HTTP would listen on every address
-			--tutti.rank=3                         | tutti.world-size is not set
-			--tutti.rank=x                         | tutti.rank=x
-			--tutti.timeout.abort=5m               | timeout abort (PT5M) must not exceed heartbeat
-			--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a Duration
-			--tutti.timeout.colective=5m           | there is no property tutti.timeout.colective
-			--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
-			--tutti.transport.port=-1              | data port must be in 0..65535, got -1
-			--tutti.security.token-file=/no/file   | token file /no/file cannot be read
-			--tutti.serve.linger=-3s               | linger must not be negative
-			--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
-			--tutti.rendezvous.job-id=             | job id must not be blank
-			--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
-			--spring.profiles.active=nccl          | backend nccl is not available
-			""")
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					--tutti.http.address=0.0.0.0           | HTTP would listen on 0.0.0.0
+					--server.address=0.0.0.0               | HTTP would listen on 0.0.0.0
+					--management.server.port=0             | HTTP would listen on every address
+					--tutti.rank=3                         | tutti.world-size is not set
+					--tutti.rank=x                         | tutti.rank=x
+					--tutti.timeout.abort=5m               | timeout abort (PT5M) must not exceed heartbeat
+					--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a Duration
+					--tutti.timeout.colective=5m           | there is no property tutti.timeout.colective. Did you mean tutti.timeout.collective?
+					--tutti.timeouts.heartbeat=5s          | there is no property tutti.timeouts.heartbeat. Did you mean tutti.timeout.heartbeat?
+					--tutti.ranks=1                        | there is no property tutti.ranks. Did you mean tutti.rank?
+					--tutti.warp-drive.engaged=true        | there is no property tutti.warp-drive.engaged. application.yml lists
+					--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
+					--tutti.transport.port=-1              | data port must be in 0..65535, got -1
+					--tutti.security.token-file=/no/file   | token file /no/file cannot be read
+					--tutti.serve.linger=-3s               | linger must not be negative
+					--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
+					--tutti.rendezvous.job-id=             | job id must not be blank
+					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
+					--spring.profiles.active=nccl          | backend nccl is not available
+					""")
 	void eachMistakeEndsWith64AndOneParagraphThatNamesIt(String argument, String message) {
-		assertThat(start(argument)).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().startsWith("tutti: ").contains(message);
 	}
 
 	@Test
 	void aMeetingPointBeyondThisHostNeedsAToken() {
 		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
-			.isEqualTo(ExitCodes.BAD_CONFIGURATION);
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().contains("10.1.2.3").contains("tutti.security.token");
 	}
 
 	@Test
 	void anMpiLibraryThatIsNotThereIsNamed() {
 		assertThat(start("--spring.profiles.active=mpi", "--tutti.mpi.library=/no/libmpi.so"))
-			.isEqualTo(ExitCodes.BAD_CONFIGURATION);
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1)
 			.first()
 			.asString()
@@ -83,7 +88,7 @@ class StartupFailureTest {
 	@Test
 	void aTakenPortIsNamed() throws Exception {
 		try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
-			assertThat(start("--tutti.http.port=" + taken.getLocalPort())).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+			assertThat(start("--tutti.http.port=" + taken.getLocalPort())).isEqualTo(ExitCode.BAD_CONFIGURATION);
 			assertThat(told()).hasSize(1)
 				.first()
 				.asString()

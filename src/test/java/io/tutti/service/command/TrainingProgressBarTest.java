@@ -46,9 +46,20 @@ class TrainingProgressBarTest {
 		assertThat(shown(StandardCharsets.UTF_8, plan)).contains("1 rank, continued from step 45");
 	}
 
+	@Test
+	void withNobodyToSeeItThereIsNoBarAndNoCarriageReturn() {
+		assertThat(shown(StandardCharsets.UTF_8, PLAN, false)).doesNotContain("\r")
+			.hasLineCount(3)
+			.contains("epoch 2/2", "training on digits");
+	}
+
 	private static String shown(Charset charset, TrainingPlan plan) {
+		return shown(charset, plan, true);
+	}
+
+	private static String shown(Charset charset, TrainingPlan plan, boolean live) {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-		try (TrainingProgressBar bar = new TrainingProgressBar(new PrintStream(bytes, false, charset))) {
+		try (TrainingProgressBar bar = new TrainingProgressBar(new PrintStream(bytes, false, charset), live)) {
 			bar.started(plan);
 			for (long step = plan.firstStep() + 1; step <= 90; step++) {
 				bar.step(step, 0.5);

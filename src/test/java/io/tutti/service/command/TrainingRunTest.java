@@ -8,6 +8,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.launch.ExitCode;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.training.TrainingOptions;
@@ -42,7 +43,7 @@ class TrainingRunTest {
 	void aStopWhileTheRanksMeetEndsTheRankWith79() throws Exception {
 		this.group.start();
 		this.stop.ask("SIGTERM");
-		assertThat(this.run.run(this.stop)).isEqualTo(ExitCodes.STOPPED_ON_REQUEST);
+		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
 	}
 
 	@Test

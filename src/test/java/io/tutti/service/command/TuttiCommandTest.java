@@ -4,6 +4,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.util.List;
 
+import io.tutti.launch.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -54,7 +55,7 @@ class TuttiCommandTest {
 			"train --epochs=0", "train --learning-rate=-1", "train --checkpoint-every=5", "serve --http-port",
 			"serve --http.=1" })
 	void whatIsNotUnderstoodEndsWith64AndAShortAnswer(String line) {
-		assertThat(this.tutti.execute(line.split(" "))).isEqualTo(ExitCodes.BAD_CONFIGURATION);
+		assertThat(this.tutti.execute(line.split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString().lines()).hasSizeBetween(2, 4).first().asString().startsWith("tutti: ");
 	}
 

@@ -3,17 +3,22 @@ package io.tutti.service.group;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.diagnosis.AccountCodec;
+import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
@@ -70,6 +75,26 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
+	public List<ProcessGroup> groups() {
+		return List.of(this.world);
+	}
+
+	@Override
+	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+		return AccountCodec.decodeAll(askAccounts(limit, timeout));
+	}
+
+	@Override
+	public CallTotals totals(Collective collective) {
+		return this.world.recorder().totals(collective);
+	}
+
+	@Override
+	public void recordSites(boolean wanted) {
+		this.world.recorder().recordSites(wanted);
+	}
+
+	@Override
 	public void onDrain(Consumer<String> listener) {
 		this.drains.add(listener);
 	}
@@ -87,6 +112,12 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	@Override
 	public List<PeerStatus> peers() {
 		return List.copyOf(this.peers);
+	}
+
+	@Override
+	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
+		return Map.of(this.world.rank(), AccountCodec
+			.encode(RankAccount.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
 	}
 
 	@Override

@@ -7,6 +7,9 @@ import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
@@ -19,6 +22,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
+import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 
 /**
@@ -66,10 +70,12 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 		switch (request) {
 			case Report(Failure failure) -> this.verdicts.report(rank, failure);
 			case Posted(CallPost post) -> compare(rank, post);
-			case RollAnswer(long id, long lastEntered) -> this.verdicts.answer(rank, id, lastEntered);
+			case RollAnswer answer -> this.verdicts.answer(rank, answer);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
 			case AskDrain(String reason) -> drain(reason);
+			case AskAccounts(long ticket, int limit) -> askOthers(rank, new TellAccount(rank, ticket, limit));
+			case Account(int asker, long ticket, byte[] account) -> pass(asker, new AccountOf(ticket, rank, account));
 			case Goodbye(var cutOff) -> left(rank);
 		}
 	}
@@ -101,6 +107,21 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 	private void compare(int rank, CallPost post) {
 		if (!this.verdicts.decided(post.group())) {
 			this.posts.post(rank, post);
+		}
+	}
+
+	private void askOthers(int asker, Notice question) {
+		for (int rank = 0; rank < this.presence.worldSize(); rank++) {
+			if (rank != asker && this.presence.isUp(rank)) {
+				this.downlink.send(rank, question);
+			}
+		}
+	}
+
+	/** The asker's number comes from another process. */
+	private void pass(int asker, Notice answer) {
+		if (this.presence.holds(asker) && this.presence.isUp(asker)) {
+			this.downlink.send(asker, answer);
 		}
 	}
 

@@ -1,5 +1,7 @@
 package io.tutti.engine.rendezvous.control;
 
+import java.util.List;
+
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.ControlEvents;
@@ -40,6 +42,17 @@ public final class GuardedEvents implements ControlEvents {
 	}
 
 	@Override
+	public List<Integer> members(String group) {
+		try {
+			return this.events.members(group);
+		}
+		catch (RuntimeException ex) {
+			complain("members", ex);
+			return List.of();
+		}
+	}
+
+	@Override
 	public @Nullable CallPost called(String group, long sequence) {
 		try {
 			return this.events.called(group, sequence);
@@ -47,6 +60,17 @@ public final class GuardedEvents implements ControlEvents {
 		catch (RuntimeException ex) {
 			complain("called", ex);
 			return null;
+		}
+	}
+
+	@Override
+	public byte[] account(int limit) {
+		try {
+			return this.events.account(limit);
+		}
+		catch (RuntimeException ex) {
+			complain("account", ex);
+			return new byte[0];
 		}
 	}
 

@@ -19,6 +19,9 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
@@ -33,6 +36,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.Sighting;
 import org.jspecify.annotations.Nullable;
@@ -55,6 +59,12 @@ public final class RankControl implements ControlPlane {
 
 	}
 
+	/**
+	 * Calls that all accounts together may hold of one group: rank 0 passes them on, at
+	 * some 70 bytes each.
+	 */
+	private static final int MAX_CALLS_IN_ALL = 50_000;
+
 	private final int rank;
 
 	private final ControlEvents events;
@@ -67,6 +77,8 @@ public final class RankControl implements ControlPlane {
 	private final Duration answerLimit;
 
 	private final Map<Long, CompletableFuture<BarrierOutcome>> waits = new ConcurrentHashMap<>();
+
+	private final Map<Long, Gathering> gatherings = new ConcurrentHashMap<>();
 
 	private final AtomicLong tickets = new AtomicLong();
 
@@ -113,6 +125,27 @@ public final class RankControl implements ControlPlane {
 	@Override
 	public List<PeerStatus> peers() {
 		return this.board.others(this.rank);
+	}
+
+	@Override
+	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
+		List<Integer> others = peers().stream()
+			.filter((peer) -> peer.state() == PeerStatus.State.UP)
+			.map(PeerStatus::rank)
+			.toList();
+		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));
+		long ticket = this.tickets.incrementAndGet();
+		Gathering gathering = new Gathering(this.closed.get() ? List.of() : others);
+		this.gatherings.put(ticket, gathering);
+		try {
+			send(new AskAccounts(ticket, fair));
+			Map<Integer, byte[]> accounts = gathering.await(timeout);
+			accounts.put(this.rank, this.events.account(fair));
+			return accounts;
+		}
+		finally {
+			this.gatherings.remove(ticket);
+		}
 	}
 
 	@Override
@@ -163,8 +196,12 @@ public final class RankControl implements ControlPlane {
 	public void receive(Notice notice) {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
-			case RollCall(long id, String group) -> send(new RollAnswer(id, this.events.lastEntered(group)));
+			case RollCall(long id, String group) ->
+				send(new RollAnswer(id, this.events.lastEntered(group), this.events.members(group)));
 			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
+			case TellAccount(int asker, long ticket, int limit) ->
+				send(new Account(asker, ticket, this.events.account(Math.clamp(limit, 1, MAX_CALLS_IN_ALL))));
+			case AccountOf(long ticket, int from, byte[] account) -> told(ticket, from, account);
 			case BarrierEnded(long ticket, BarrierOutcome outcome) -> ended(ticket, outcome);
 			case Drain(String reason) -> drain(reason);
 			case Sightings(List<Sighting> byRank) -> this.board.take(byRank, this.rank);
@@ -178,6 +215,18 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
+	private void told(long ticket, int from, byte[] account) {
+		Gathering gathering = this.gatherings.get(ticket);
+		if (gathering != null) {
+			gathering.add(from, account);
+		}
+	}
+
+	/** Without rank 0 nobody else can be asked. */
+	private void endGatherings() {
+		this.gatherings.values().forEach(Gathering::end);
+	}
+
 	/**
 	 * Without rank 0 a rank answers itself; what it asks concerns nobody else any more.
 	 */
@@ -186,7 +235,10 @@ public final class RankControl implements ControlPlane {
 			case Report(Failure failure) -> failed(failure);
 			case AskDrain(String reason) -> drain(reason);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
-			case RollAnswer(long id, long lastEntered) -> {
+			case AskAccounts(long ticket, int limit) -> endGatherings();
+			case RollAnswer answer -> {
+			}
+			case Account(int asker, long ticket, byte[] account) -> {
 			}
 			case Posted(CallPost post) -> {
 			}
@@ -198,11 +250,13 @@ public final class RankControl implements ControlPlane {
 	/** Rank 0 ended or fell silent. */
 	public void rankZeroLost(String detail) {
 		this.board.state(0, PeerStatus.State.LOST);
+		endGatherings();
 		failed(lostRankZero(detail));
 	}
 
 	private void rankZeroLeft() {
 		this.board.state(0, PeerStatus.State.LEFT);
+		endGatherings();
 		if (this.ended == null) {
 			this.ended = lostRankZero("it has left the group");
 		}
@@ -242,6 +296,7 @@ public final class RankControl implements ControlPlane {
 		if (this.closed.compareAndSet(false, true)) {
 			this.uplink.leave();
 			endWaits();
+			endGatherings();
 		}
 	}
 

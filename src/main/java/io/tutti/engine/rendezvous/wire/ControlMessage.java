@@ -83,9 +83,10 @@ public sealed interface ControlMessage {
 	 * All have met.
 	 *
 	 * @param keyNonce from which, with the token, the session key is derived
+	 * @param conduct what all ranks do alike, as rank 0 has it
 	 * @param peers by rank; an empty host of rank 0 means where this rank reached it
 	 */
-	record Roster(long generation, byte[] keyNonce, List<PeerAddress> peers) implements Greeting {
+	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
 
 		public Roster {
 			peers = List.copyOf(peers);
@@ -99,7 +100,7 @@ public sealed interface ControlMessage {
 			}
 			List<PeerAddress> reachable = new ArrayList<>(this.peers);
 			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
-			return new Roster(this.generation, this.keyNonce, reachable);
+			return new Roster(this.generation, this.keyNonce, this.conduct, reachable);
 		}
 
 	}
@@ -116,8 +117,18 @@ public sealed interface ControlMessage {
 	record Report(Failure failure) implements Request {
 	}
 
-	/** Answers a roll call. */
-	record RollAnswer(long id, long lastEntered) implements Request {
+	/**
+	 * Answers a roll call.
+	 *
+	 * @param members the world ranks of the group, if it is not the one of all ranks and
+	 * the rank knows it; otherwise empty
+	 */
+	record RollAnswer(long id, long lastEntered, List<Integer> members) implements Request {
+
+		public RollAnswer {
+			members = List.copyOf(members);
+		}
+
 	}
 
 	/** What a rank has called, because it waits there or was asked. */
@@ -130,6 +141,14 @@ public sealed interface ControlMessage {
 
 	/** A rank asks all to stop. */
 	record AskDrain(String reason) implements Request {
+	}
+
+	/** A rank asks all others for their accounts. */
+	record AskAccounts(long ticket, int limit) implements Request {
+	}
+
+	/** A rank's account, for the rank that asked. */
+	record Account(int asker, long ticket, byte[] account) implements Request {
 	}
 
 	/**
@@ -150,6 +169,14 @@ public sealed interface ControlMessage {
 
 	/** Asks for what the rank called at a place in a group's order. */
 	record AskCall(String group, long sequence) implements Notice {
+	}
+
+	/** Asks for the rank's account, which another rank wants. */
+	record TellAccount(int asker, long ticket, int limit) implements Notice {
+	}
+
+	/** The account of a rank, as this one asked. */
+	record AccountOf(long ticket, int rank, byte[] account) implements Notice {
 	}
 
 	/** How a labelled barrier ended for the rank. */

@@ -16,6 +16,9 @@ import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
@@ -37,6 +40,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
 import org.jspecify.annotations.Nullable;
@@ -100,6 +104,14 @@ public final class MessageCodec {
 
 	private static final byte ASK_CALL = 22;
 
+	private static final byte ASK_ACCOUNTS = 30;
+
+	private static final byte ACCOUNT = 31;
+
+	private static final byte TELL_ACCOUNT = 32;
+
+	private static final byte ACCOUNT_OF = 33;
+
 	private static final int NO_CONSTANT = -1;
 
 	private MessageCodec() {
@@ -116,12 +128,17 @@ public final class MessageCodec {
 			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
 			case Awaiting(Absence absence, boolean over) ->
 				ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()).flag(over).frame();
-			case Roster(long generation, byte[] nonce, List<PeerAddress> peers) ->
-				new WireWriter(ROSTER).int64(generation).raw(nonce).list(peers, MessageCodec::write).frame();
+			case Roster(long generation, byte[] nonce, String conduct, List<PeerAddress> peers) ->
+				new WireWriter(ROSTER).int64(generation)
+					.raw(nonce)
+					.text(conduct)
+					.list(peers, MessageCodec::write)
+					.frame();
 			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
 			case Pong(long sent) -> new WireWriter(PONG).int64(sent).frame();
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
-			case RollAnswer(long id, long entered) -> new WireWriter(ROLL_ANSWER).int64(id).int64(entered).frame();
+			case RollAnswer(long id, long entered, var members) ->
+				ranks(new WireWriter(ROLL_ANSWER).int64(id).int64(entered), members).frame();
 			case EnterBarrier(long ticket, String label, long timeout) ->
 				new WireWriter(ENTER_BARRIER).int64(ticket).text(label).int64(timeout).frame();
 			case AskDrain(String reason) -> new WireWriter(ASK_DRAIN).text(reason).frame();
@@ -136,6 +153,13 @@ public final class MessageCodec {
 			case Farewell() -> new WireWriter(FAREWELL).frame();
 			case Posted(CallPost post) -> write(new WireWriter(POSTED), post).frame();
 			case AskCall(String group, long sequence) -> new WireWriter(ASK_CALL).text(group).int64(sequence).frame();
+			case AskAccounts(long ticket, int limit) -> new WireWriter(ASK_ACCOUNTS).int64(ticket).int32(limit).frame();
+			case Account(int asker, long ticket, byte[] account) ->
+				new WireWriter(ACCOUNT).int32(asker).int64(ticket).bytes(account).frame();
+			case TellAccount(int asker, long ticket, int limit) ->
+				new WireWriter(TELL_ACCOUNT).int32(asker).int64(ticket).int32(limit).frame();
+			case AccountOf(long ticket, int rank, byte[] account) ->
+				new WireWriter(ACCOUNT_OF).int64(ticket).int32(rank).bytes(account).frame();
 		};
 	}
 
@@ -158,7 +182,7 @@ public final class MessageCodec {
 			case PING -> new Ping(in.int64());
 			case PONG -> new Pong(in.int64());
 			case REPORT -> new Report(failure(in));
-			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64());
+			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64(), ranks(in));
 			case ENTER_BARRIER -> enterBarrier(in);
 			case ASK_DRAIN -> new AskDrain(in.text());
 			case GOODBYE -> new Goodbye(in.optionalText());
@@ -170,6 +194,10 @@ public final class MessageCodec {
 			case FAREWELL -> new Farewell();
 			case POSTED -> new Posted(post(in));
 			case ASK_CALL -> new AskCall(in.text(), in.int64());
+			case ASK_ACCOUNTS -> new AskAccounts(in.int64(), in.int32());
+			case ACCOUNT -> new Account(in.int32(), in.int64(), in.bytes());
+			case TELL_ACCOUNT -> new TellAccount(in.int32(), in.int64(), in.int32());
+			case ACCOUNT_OF -> new AccountOf(in.int64(), in.int32(), in.bytes());
 			default -> throw new MalformedFrameException("no message has type " + type);
 		};
 		in.end();
@@ -206,7 +234,7 @@ public final class MessageCodec {
 	}
 
 	private static Roster decodeRoster(WireReader in) throws MalformedFrameException {
-		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.list(4 * Integer.BYTES, () -> address(in)));
+		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.text(), in.list(4 * Integer.BYTES, () -> address(in)));
 	}
 
 	private static EnterBarrier enterBarrier(WireReader in) throws MalformedFrameException {

@@ -48,13 +48,18 @@ final class WireReader {
 		return result;
 	}
 
-	String text() throws MalformedFrameException {
+	/** Bytes whose number comes before them. */
+	byte[] bytes() throws MalformedFrameException {
 		int length = int32();
 		if (length < 0 || length > this.bytes.remaining()) {
 			throw new MalformedFrameException(
 					"a text of " + length + " bytes in a frame with " + this.bytes.remaining() + " left");
 		}
-		return new String(raw(length), StandardCharsets.UTF_8);
+		return raw(length);
+	}
+
+	String text() throws MalformedFrameException {
+		return new String(bytes(), StandardCharsets.UTF_8);
 	}
 
 	@Nullable String optionalText() throws MalformedFrameException {

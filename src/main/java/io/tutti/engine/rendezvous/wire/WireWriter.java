@@ -49,6 +49,11 @@ final class WireWriter {
 		return this;
 	}
 
+	/** Bytes whose number only this side knows. */
+	WireWriter bytes(byte[] bytes) {
+		return int32(bytes.length).raw(bytes);
+	}
+
 	WireWriter text(String text) {
 		String kept = (text.length() > MAX_TEXT_CHARACTERS) ? text.substring(0, MAX_TEXT_CHARACTERS) : text;
 		byte[] bytes = kept.getBytes(StandardCharsets.UTF_8);

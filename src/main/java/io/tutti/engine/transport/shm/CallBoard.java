@@ -18,15 +18,13 @@ import io.tutti.engine.transport.CallFrame;
  * the slot held. The round number, written last, publishes the rest.
  * <p>
  * A rank need not look at every round of every other: what it leaves out is covered by
- * the history, a hash of all fingerprints before this one.
+ * later fingerprints.
  */
 public final class CallBoard {
 
 	private static final int FINGERPRINT_OFFSET = Long.BYTES;
 
-	private static final int HISTORY_OFFSET = FINGERPRINT_OFFSET + Fingerprint.BYTES;
-
-	private static final int TINY_OFFSET = HISTORY_OFFSET + Long.BYTES;
+	private static final int TINY_OFFSET = FINGERPRINT_OFFSET + Fingerprint.BYTES;
 
 	/** Operands up to this size share the fingerprint's line. */
 	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
@@ -54,12 +52,6 @@ public final class CallBoard {
 
 	private long round;
 
-	/** Of the rounds before this one. */
-	private long history;
-
-	/** With this one; computed while the others are on their way. */
-	private long nextHistory;
-
 	CallBoard(HostMemory memory, CallFrame frame, Doorbell doorbell, Patience patience) {
 		this.capacity = memory.layout().slotOperandBytes();
 		this.frame = frame;
@@ -82,7 +74,6 @@ public final class CallBoard {
 
 	/** Begins the next round: waits until this rank's slot is free. */
 	void begin() {
-		this.history = this.nextHistory;
 		this.round++;
 		long left = this.round - HostLayout.SLOTS + 1;
 		for (int rank = 0; rank < this.ranks; rank++) {
@@ -114,13 +105,11 @@ public final class CallBoard {
 	public void post(long address, long bytes) {
 		long slot = slot(this.self, this.round);
 		Fingerprint.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET);
-		NativeMemory.putLong(slot + HISTORY_OFFSET, this.history);
 		if (bytes > 0) {
 			NativeMemory.copy(address, slot + offset(bytes), bytes);
 		}
 		SharedWords.release(slot, this.round);
 		this.doorbell.ringAll();
-		this.nextHistory = Fingerprint.hash(slot + FINGERPRINT_OFFSET, this.history);
 	}
 
 	/**
@@ -139,26 +128,9 @@ public final class CallBoard {
 		if (!Fingerprint.same(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET)) {
 			throw this.frame.mismatch(rank, slot + FINGERPRINT_OFFSET);
 		}
-		if (this.agreed[rank] < this.round - 1 && NativeMemory.getLong(slot + HISTORY_OFFSET) != this.history) {
-			throw earlierMismatch(rank);
-		}
 		this.agreed[rank] = this.round;
 		this.entered[rank] = this.round;
 		return true;
-	}
-
-	/** Finds the first call that differed, unless its slot has been written again. */
-	private CollectiveException earlierMismatch(int rank) {
-		for (long earlier = Math.max(1, this.round - HostLayout.SLOTS + 1); earlier < this.round; earlier++) {
-			long ours = slot(this.self, earlier) + FINGERPRINT_OFFSET;
-			long theirs = slot(rank, earlier);
-			if (SharedWords.acquire(theirs) == earlier && !Fingerprint.same(ours, theirs + FINGERPRINT_OFFSET)) {
-				return this.frame.mismatch(rank, ours, theirs + FINGERPRINT_OFFSET);
-			}
-		}
-		return this.frame.failure(Failure.Kind.MISMATCH, List.of(this.self, rank),
-				"ranks " + this.self + " and " + rank + " of the group called different collectives some calls before",
-				null);
 	}
 
 	/** Waits until a rank has entered this call. */

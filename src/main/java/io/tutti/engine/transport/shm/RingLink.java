@@ -87,7 +87,7 @@ final class RingLink implements Link {
 	}
 
 	private boolean open() {
-		if (this.sentFor == this.frame.sequence()) {
+		if (this.sentFor == this.frame.turn()) {
 			return true;
 		}
 		this.out.alignWriting(OPENING_BYTES);
@@ -98,13 +98,13 @@ final class RingLink implements Link {
 		NativeMemory.copy(this.frame.fingerprint(), this.out.writeAddress(), Fingerprint.BYTES);
 		this.out.publish(OPENING_BYTES);
 		this.doorbell.ring(this.peer);
-		this.sentFor = this.frame.sequence();
+		this.sentFor = this.frame.turn();
 		return true;
 	}
 
 	@Override
 	public boolean greeted() {
-		if (this.greetedFor == this.frame.sequence()) {
+		if (this.greetedFor == this.frame.turn()) {
 			return true;
 		}
 		this.in.alignReading(OPENING_BYTES);
@@ -116,7 +116,7 @@ final class RingLink implements Link {
 			throw this.frame.mismatch(this.peer, this.in.readAddress());
 		}
 		this.in.release(OPENING_BYTES);
-		this.greetedFor = this.frame.sequence();
+		this.greetedFor = this.frame.turn();
 		return true;
 	}
 

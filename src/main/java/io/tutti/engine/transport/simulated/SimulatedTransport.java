@@ -48,7 +48,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 		this.frame = new CallFrame(identity, latch, this.arena);
 		this.waiting = new Waiting(this.frame, this, false);
 		this.links = new StreamLink[identity.worldSize()];
-		network.join(new SimulatedNetwork.Endpoint(identity.name(), identity.worldRank()), this::wake);
+		network.join(new SimulatedNetwork.Endpoint(identity.connectionName(), identity.worldRank()), this::wake);
 	}
 
 	@Override
@@ -78,7 +78,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 	}
 
 	private PipeWire wire(int self, int other) {
-		String group = this.identity.name();
+		String group = this.identity.connectionName();
 		SimulatedNetwork.Endpoint peer = new SimulatedNetwork.Endpoint(group, other);
 		return new PipeWire(this.network.pipe(group, self, other), this.network.pipe(group, other, self),
 				() -> this.network.wake(peer));
@@ -116,7 +116,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 
 	@Override
 	public void close() {
-		this.network.leave(new SimulatedNetwork.Endpoint(this.identity.name(), this.identity.worldRank()));
+		this.network.leave(new SimulatedNetwork.Endpoint(this.identity.connectionName(), this.identity.worldRank()));
 		this.arena.close();
 	}
 

@@ -58,12 +58,13 @@ final class Connector {
 		int other = this.identity.members().get(peer);
 		SocketChannel channel;
 		if (self > other) {
-			channel = dial(other, new DataHello(this.identity.name(), this.identity.generation(), self, other),
-					maxMillis, worthWaiting);
+			channel = dial(other,
+					new DataHello(this.identity.connectionName(), this.identity.generation(), self, other), maxMillis,
+					worthWaiting);
 		}
 		else {
-			channel = this.listener.poll(new DataHello(this.identity.name(), this.identity.generation(), other, self),
-					notice);
+			channel = this.listener
+				.poll(new DataHello(this.identity.connectionName(), this.identity.generation(), other, self), notice);
 		}
 		if (channel != null) {
 			prepare(channel, other);

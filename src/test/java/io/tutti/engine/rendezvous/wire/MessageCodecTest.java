@@ -17,6 +17,9 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
@@ -38,6 +41,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
 import org.junit.jupiter.api.Test;
@@ -66,13 +70,15 @@ class MessageCodecTest {
 				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
 				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
 				new Awaiting(new Absence(List.of(1, 2), List.of(2)), true),
-				new Roster(3, bytes(),
+				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
-				new RollAnswer(1, -1), new EnterBarrier(4, "label", 1), new AskDrain("now"), new Goodbye(null),
-				new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
-				new Drain("now"), new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(),
-				new Posted(post), new AskCall("world", Long.MAX_VALUE));
+				new RollAnswer(1, -1, List.of()), new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1),
+				new AskDrain("now"), new Goodbye(null), new Goodbye("silent"), new Verdict(inside),
+				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
+				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
+				new AskCall("world", Long.MAX_VALUE), new AskAccounts(5, 100), new Account(2, 5, bytes()),
+				new TellAccount(2, 5, 100), new AccountOf(5, 1, bytes()));
 	}
 
 	private static byte[] bytes() {

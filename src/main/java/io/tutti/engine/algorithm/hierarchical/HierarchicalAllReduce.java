@@ -1,0 +1,66 @@
+package io.tutti.engine.algorithm.hierarchical;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+
+/**
+ * All-reduce on two levels. A large buffer is reduced and scattered over the ranks of
+ * each host; ranks of one place all-reduce their parts between hosts, all at a time; and
+ * each host puts the result together. A small one, the elements that do not share out,
+ * and hosts of different sizes go through the leaders: reduce, all-reduce, broadcast. A
+ * host of {@code L} ranks sends {@code 2 (H - 1) / H} times the buffer to others, by
+ * {@code L} ranks together or by one. Operands are combined host by host.
+ * <p>
+ * N. Karonis et al.: Exploiting hierarchy in parallel computer networks to optimize
+ * collective operation performance, IPDPS 2000.
+ */
+final class HierarchicalAllReduce implements Algorithm {
+
+	/** Below this a call is mostly latency, and through the leaders has less of it. */
+	private static final long PARTED_BYTES = 64 << 10;
+
+	private final Levels levels;
+
+	private final Hosts hosts;
+
+	private final ReductionKernels kernels;
+
+	HierarchicalAllReduce(Hosts hosts, Levels levels, ReductionKernels kernels) {
+		this.levels = levels;
+		this.hosts = hosts;
+		this.kernels = kernels;
+	}
+
+	@Override
+	public void run(Call call) {
+		long each = (this.hosts.even() && call.bytes() >= PARTED_BYTES) ? call.count() / this.levels.localSize() : 0;
+		if (each > 0) {
+			inParts(call, each);
+		}
+		long parted = each * this.levels.localSize();
+		if (parted < call.count() || call.count() == 0) {
+			throughLeaders(call, parted, call.count() - parted);
+		}
+	}
+
+	private void inParts(Call call, long each) {
+		long own = call.receiveAddress() + this.levels.place() * each * call.type().bytes();
+		this.levels.reduceScatterWithin(call, each, call.sendAddress(), own);
+		this.levels.allReduceAcross(call, each, own);
+		this.kernels.finish(call.type(), call.op(), own, each, this.hosts.worldSize());
+		this.levels.allGatherWithin(call, each, own, call.receiveAddress());
+	}
+
+	private void throughLeaders(Call call, long first, long count) {
+		long offset = first * call.type().bytes();
+		long target = call.receiveAddress() + offset;
+		this.levels.reduceWithin(call, count, 0, call.sendAddress() + offset, target);
+		if (this.levels.place() == 0) {
+			this.levels.allReduceAcross(call, count, target);
+			this.kernels.finish(call.type(), call.op(), target, count, this.hosts.worldSize());
+		}
+		this.levels.broadcastWithin(call, count, 0, target);
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.tutti.engine.algorithm.hierarchical;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.Collective;
+
+/**
+ * The two levels of a group as one rank sees them, and the parts of calls that it has
+ * carried out on them. Calls are reused, so that a call allocates nothing.
+ */
+final class Levels {
+
+	private final Level within;
+
+	private final Level across;
+
+	private final Call inner;
+
+	private final Call outer;
+
+	private final int place;
+
+	private final int host;
+
+	private final int localSize;
+
+	/**
+	 * @param within the ranks of this host
+	 * @param across the ranks of {@link Hosts#across}; not used if this rank is not among
+	 * them
+	 */
+	Levels(Hosts hosts, int rank, Level within, Level across) {
+		this.within = within;
+		this.across = across;
+		this.place = hosts.place(rank);
+		this.host = hosts.host(rank);
+		this.localSize = hosts.around(rank).size();
+		this.inner = Call.forParts(this.localSize);
+		this.outer = Call.forParts(hosts.count());
+	}
+
+	/** This rank's index on its host. */
+	int place() {
+		return this.place;
+	}
+
+	/** Number of this rank's host. */
+	int host() {
+		return this.host;
+	}
+
+	/** How many ranks this host has. */
+	int localSize() {
+		return this.localSize;
+	}
+
+	void barrierWithin(Call call) {
+		this.within.run(this.inner.partOf(call, Collective.BARRIER, 0, 0));
+	}
+
+	void barrierAcross(Call call) {
+		this.across.run(this.outer.partOf(call, Collective.BARRIER, 0, 0));
+	}
+
+	/** Reduces to a place; the target is used there only. */
+	void reduceWithin(Call call, long count, int place, long source, long target) {
+		long bytes = count * call.type().bytes();
+		this.within.run(this.inner.partOf(call, Collective.REDUCE, count, place)
+			.from(source, bytes)
+			.into(target, (place == this.place) ? bytes : 0));
+	}
+
+	/** Reduces to a host; the target is used there only. */
+	void reduceAcross(Call call, long count, int host, long source, long target) {
+		long bytes = count * call.type().bytes();
+		this.across.run(this.outer.partOf(call, Collective.REDUCE, count, host)
+			.from(source, bytes)
+			.into(target, (host == this.host) ? bytes : 0));
+	}
+
+	void broadcastWithin(Call call, long count, int place, long address) {
+		long bytes = count * call.type().bytes();
+		this.within
+			.run(this.inner.partOf(call, Collective.BROADCAST, count, place).from(address, bytes).into(address, bytes));
+	}
+
+	void broadcastAcross(Call call, long count, int host, long address) {
+		long bytes = count * call.type().bytes();
+		this.across
+			.run(this.outer.partOf(call, Collective.BROADCAST, count, host).from(address, bytes).into(address, bytes));
+	}
+
+	void allReduceAcross(Call call, long count, long address) {
+		long bytes = count * call.type().bytes();
+		this.across
+			.run(this.outer.partOf(call, Collective.ALL_REDUCE, count, 0).from(address, bytes).into(address, bytes));
+	}
+
+	/** Leaves each rank of the host its part, of that many elements. */
+	void reduceScatterWithin(Call call, long count, long source, long target) {
+		long bytes = count * call.type().bytes();
+		this.within.run(this.inner.partOf(call, Collective.REDUCE_SCATTER, count, 0)
+			.from(source, bytes * this.localSize)
+			.into(target, bytes));
+	}
+
+	/** Puts the parts of the host's ranks together, each of that many elements. */
+	void allGatherWithin(Call call, long count, long source, long target) {
+		long bytes = count * call.type().bytes();
+		this.within.run(this.inner.partOf(call, Collective.ALL_GATHER, count, 0)
+			.from(source, bytes)
+			.into(target, bytes * this.localSize));
+	}
+
+	/** Puts the parts of the host's ranks together at its first rank. */
+	void gatherWithin(Call call, long count, long source, long target) {
+		long bytes = count * call.type().bytes();
+		this.within.run(this.inner.partOf(call, Collective.GATHER, count, 0)
+			.from(source, bytes)
+			.into(target, (this.place == 0) ? bytes * this.localSize : 0));
+	}
+
+	/** Puts the parts of the hosts together, each of that many elements. */
+	void allGatherAcross(Call call, long count, int hosts, long source, long target) {
+		long bytes = count * call.type().bytes();
+		this.across.run(this.outer.partOf(call, Collective.ALL_GATHER, count, 0)
+			.from(source, bytes)
+			.into(target, bytes * hosts));
+	}
+
+}

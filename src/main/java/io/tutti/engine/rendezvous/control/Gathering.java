@@ -1,0 +1,61 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The accounts that one question brings in, as they come. Added to by the control thread,
+ * waited for by whoever asked.
+ */
+final class Gathering {
+
+	private final Set<Integer> awaited = ConcurrentHashMap.newKeySet();
+
+	private final Map<Integer, byte[]> accounts = new ConcurrentHashMap<>();
+
+	private final CountDownLatch done = new CountDownLatch(1);
+
+	Gathering(Collection<Integer> ranks) {
+		this.awaited.addAll(ranks);
+		if (this.awaited.isEmpty()) {
+			end();
+		}
+	}
+
+	/** A rank that was asked has answered; one that was not is not listened to. */
+	void add(int rank, byte[] account) {
+		if (this.awaited.contains(rank)) {
+			this.accounts.putIfAbsent(rank, account);
+			this.awaited.remove(rank);
+			if (this.awaited.isEmpty()) {
+				end();
+			}
+		}
+	}
+
+	/** Nothing more will come. */
+	void end() {
+		this.done.countDown();
+	}
+
+	/**
+	 * Waits until all have answered; an interrupt ends the wait early and stays set.
+	 * @return what has come, by rank
+	 */
+	Map<Integer, byte[]> await(Duration timeout) {
+		try {
+			this.done.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		return new TreeMap<>(this.accounts);
+	}
+
+}

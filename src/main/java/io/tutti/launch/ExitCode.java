@@ -1,0 +1,45 @@
+package io.tutti.launch;
+
+/**
+ * What a rank's exit code tells whoever started it. Plain constants, since annotations of
+ * the command line name them too.
+ */
+public final class ExitCode {
+
+	/** Done. */
+	public static final int DONE = 0;
+
+	/** The configuration cannot be followed; the same would happen again. */
+	public static final int BAD_CONFIGURATION = 64;
+
+	/** A defect of ours. */
+	public static final int INTERNAL = 70;
+
+	/** The ranks did not meet in time, or a collective took too long. */
+	public static final int DEADLINE_PASSED = 75;
+
+	/** A rank was lost. */
+	public static final int PEER_LOST = 76;
+
+	/** The token was wrong. */
+	public static final int AUTHENTICATION_FAILED = 77;
+
+	/** Ranks called different collectives, or trained different things. */
+	public static final int MISMATCH = 78;
+
+	/** Stopped on request, after a checkpoint if one is kept. */
+	public static final int STOPPED_ON_REQUEST = 79;
+
+	/** Aborted on request. */
+	public static final int ABORTED = 80;
+
+	/** Added to the number of a signal that ended a process. */
+	static final int SIGNAL_BASE = 128;
+
+	/** What SIGKILL leaves. */
+	static final int KILLED = SIGNAL_BASE + 9;
+
+	private ExitCode() {
+	}
+
+}

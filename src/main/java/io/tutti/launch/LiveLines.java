@@ -1,0 +1,25 @@
+package io.tutti.launch;
+
+import java.util.Map;
+
+/**
+ * Whether a line that is drawn again and again, such as a progress bar, comes before
+ * somebody's eyes as such.
+ */
+public final class LiveLines {
+
+	private static final int STANDARD_ERROR = 2;
+
+	private LiveLines() {
+	}
+
+	/**
+	 * Whether to draw one on standard error: on a terminal, and for Tutti's own launcher,
+	 * which shows it on its terminal and drops it where it has none.
+	 * @param environment this process's environment variables
+	 */
+	public static boolean areShown(Map<String, String> environment) {
+		return environment.containsKey(RankEnvironment.LAUNCHER_PID) || Terminal.is(STANDARD_ERROR);
+	}
+
+}

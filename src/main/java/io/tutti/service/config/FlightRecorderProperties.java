@@ -1,0 +1,36 @@
+package io.tutti.service.config;
+
+import java.nio.file.Path;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * What the flight recorder does beyond recording, which is always on.
+ *
+ * @param onFailure whether a file is left behind when the group breaks
+ * @param folder where those files go; the system's folder for temporary files by default
+ * @param keep how many of them each rank keeps, the newest
+ * @param sites whether it remembers which line of the application called, which costs
+ * each call some microseconds
+ */
+@ConfigurationProperties(prefix = "tutti.flight-recorder", ignoreUnknownFields = false)
+public record FlightRecorderProperties(@DefaultValue("true") boolean onFailure, @Nullable Path folder,
+		@DefaultValue("4") int keep, @DefaultValue("false") boolean sites) {
+
+	private static final int MOST_KEPT = 1000;
+
+	public FlightRecorderProperties {
+		if (keep < 1 || keep > MOST_KEPT) {
+			throw new IllegalArgumentException("keep must be in 1.." + MOST_KEPT + ", got " + keep);
+		}
+	}
+
+	/** Where the files go. */
+	public Path place() {
+		return (this.folder != null) ? this.folder : Path.of(System.getProperty("java.io.tmpdir"));
+	}
+
+}

@@ -1,0 +1,103 @@
+package io.tutti.service.config;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
+import org.springframework.core.env.ConfigurableEnvironment;
+import org.springframework.core.env.EnumerablePropertySource;
+import org.springframework.core.env.PropertySource;
+import org.springframework.core.env.StandardEnvironment;
+
+/**
+ * Every property of Tutti's own, from the metadata that the build writes of them. One
+ * that is set and does not exist is refused, so that a slip of the keyboard is no setting
+ * that silently does nothing. Variables and system properties are not looked at: they
+ * serve other programs too.
+ */
+public final class KnownProperties {
+
+	private static final String METADATA = "META-INF/spring-configuration-metadata.json";
+
+	private static final ConfigurationPropertyName TUTTI = ConfigurationPropertyName.of("tutti");
+
+	private static final Set<String> NOT_LOOKED_AT = Set.of(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+
+	/** By name: whether it is a map or a list, which has names below it. */
+	private final Map<ConfigurationPropertyName, Boolean> names;
+
+	private KnownProperties(Map<ConfigurationPropertyName, Boolean> names) {
+		this.names = names;
+	}
+
+	/** What this build knows. */
+	public static KnownProperties ofTutti() {
+		Map<ConfigurationPropertyName, Boolean> names = new LinkedHashMap<>();
+		try {
+			for (URL metadata : Collections.list(KnownProperties.class.getClassLoader().getResources(METADATA))) {
+				addAll(metadata, names);
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("cannot read " + METADATA, ex);
+		}
+		return new KnownProperties(names);
+	}
+
+	/** Every jar has a file of that name. */
+	private static void addAll(URL metadata, Map<ConfigurationPropertyName, Boolean> names) throws IOException {
+		try (InputStream text = metadata.openStream()) {
+			for (JsonNode property : JsonMapper.shared().readTree(text).path("properties")) {
+				ConfigurationPropertyName name = ConfigurationPropertyName.of(property.path("name").asString());
+				if (TUTTI.isAncestorOf(name)) {
+					names.put(name, property.path("type").asString("").startsWith("java.util."));
+				}
+			}
+		}
+	}
+
+	/**
+	 * Refuses what is set under {@code tutti.} and does not exist.
+	 * @throws ConfigurationException naming it and what was probably meant
+	 */
+	public void require(ConfigurableEnvironment environment) {
+		for (PropertySource<?> source : environment.getPropertySources()) {
+			if (source instanceof EnumerablePropertySource<?> set && !NOT_LOOKED_AT.contains(source.getName())) {
+				for (String name : set.getPropertyNames()) {
+					require(name);
+				}
+			}
+		}
+	}
+
+	private void require(String name) {
+		ConfigurationPropertyName canonical = ConfigurationPropertyName.adapt(name, '.');
+		if (TUTTI.isAncestorOf(canonical) && !isKnown(canonical)) {
+			throw new ConfigurationException("there is no property " + name, advice(name));
+		}
+	}
+
+	private boolean isKnown(ConfigurationPropertyName name) {
+		return this.names.containsKey(name) || this.names.entrySet()
+			.stream()
+			.anyMatch((known) -> known.getValue() && known.getKey().isAncestorOf(name));
+	}
+
+	private String advice(String name) {
+		String nearest = NearestName.of(name,
+				this.names.keySet().stream().map(ConfigurationPropertyName::toString).toList());
+		return (nearest != null) ? "Did you mean " + nearest + "?" : "application.yml lists those that there are";
+	}
+
+}

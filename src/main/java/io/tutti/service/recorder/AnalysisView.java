@@ -1,0 +1,31 @@
+package io.tutti.service.recorder;
+
+import java.util.Collection;
+import java.util.List;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupFinding;
+import io.tutti.engine.diagnosis.RankAccount;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the accounts of all ranks say together.
+ *
+ * @param verdict the whole in words
+ * @param problem what broke the group, in words; absent while it is whole
+ * @param silentRanks ranks that gave no account
+ * @param findings what there is to say of each group, the most pressing first
+ * @param ranks how far each rank has come
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record AnalysisView(String verdict, @Nullable String problem, List<Integer> silentRanks,
+		List<GroupFinding> findings, List<RankPlaceView> ranks) {
+
+	/** What was found, and the accounts that it was found in. */
+	public static AnalysisView of(Analysis analysis, Collection<RankAccount> accounts, @Nullable String problem) {
+		return new AnalysisView(analysis.verdict(), problem, analysis.silentRanks(), analysis.findings(),
+				accounts.stream().map(RankPlaceView::of).toList());
+	}
+
+}

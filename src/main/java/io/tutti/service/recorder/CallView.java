@@ -1,0 +1,64 @@
+package io.tutti.service.recorder;
+
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.diagnosis.RankAccount;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One collective that a rank has called.
+ *
+ * @param sequence place in the group's order of calls
+ * @param collective what was called
+ * @param count elements that all ranks agree on
+ * @param type element type
+ * @param op operator; absent where the collective has none
+ * @param root root rank of the group; absent where the collective has none
+ * @param bytes size of the larger of this rank's two buffers
+ * @param state how far it has come
+ * @param issuedAt when the caller issued it
+ * @param waitedMicros how long it waited for its turn
+ * @param durationMicros how long it took, or has taken so far
+ * @param algorithm how it was carried out; absent while that is not known
+ * @param site who called; absent unless {@code tutti.flight-recorder.sites} is on
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record CallView(long sequence, String collective, long count, String type, @Nullable String op,
+		@Nullable Integer root, long bytes, CallRecord.State state, Instant issuedAt, double waitedMicros,
+		double durationMicros, @Nullable String algorithm, @Nullable String site) {
+
+	private static final double NANOS_PER_MICRO = 1e3;
+
+	static CallView of(RankAccount account, CallRecord record) {
+		CallSignature call = record.call();
+		return new CallView(call.sequence(), call.collective().label(), call.count(), call.type().label(), op(call),
+				root(call), record.bytes(), record.state(), instant(account.epochNanos(record.issuedNanos())),
+				(record.startedNanos() - record.issuedNanos()) / NANOS_PER_MICRO,
+				record.durationNanos(account.takenNanos()) / NANOS_PER_MICRO,
+				record.algorithm().isEmpty() ? null : record.algorithm(), record.site());
+	}
+
+	static Instant instant(long epochNanos) {
+		long second = TimeUnit.SECONDS.toNanos(1);
+		return Instant.ofEpochSecond(Math.floorDiv(epochNanos, second), Math.floorMod(epochNanos, second));
+	}
+
+	private static @Nullable String op(CallSignature call) {
+		return switch (call.collective()) {
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> call.op().label();
+			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> null;
+		};
+	}
+
+	private static @Nullable Integer root(CallSignature call) {
+		return switch (call.collective()) {
+			case REDUCE, BROADCAST, GATHER, SCATTER -> call.root();
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> null;
+		};
+	}
+
+}

@@ -1,0 +1,91 @@
+package io.tutti.service.recorder;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.FlightRecorder;
+import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.service.config.FlightRecorderProperties;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.stereotype.Component;
+
+/**
+ * Leaves this rank's flight recorder behind as a file when the group breaks, and says
+ * where. The application does not end before the file is there, or for a second.
+ */
+@Component
+final class FailureFile implements DisposableBean {
+
+	private static final Logger log = LoggerFactory.getLogger(FailureFile.class);
+
+	private static final long PATIENCE_SECONDS = 1;
+
+	private final GroupLifecycle group;
+
+	private final FlightRecorderProperties properties;
+
+	private final JsonMapper json;
+
+	private final CompletableFuture<Void> written;
+
+	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, JsonMapper json) {
+		this.group = group;
+		this.properties = properties;
+		this.json = json;
+		group.formed().thenAccept((joined) -> joined.recordSites(properties.sites()));
+		this.written = properties.onFailure() ? group.broken().thenAcceptAsync(this::write, Thread::startVirtualThread)
+				: CompletableFuture.completedFuture(null);
+	}
+
+	private void write(Failure failure) {
+		JoinedGroup joined = this.group.joined();
+		if (joined == null) {
+			return;
+		}
+		int rank = this.group.assignment().rank();
+		try {
+			RankAccount account = RankAccount.take(rank, joined.world().generation(), joined.groups(),
+					FlightRecorder.CAPACITY);
+			byte[] content = this.json.writeValueAsBytes(
+					FlightRecorderView.of(account, this.group.assignment().worldSize(), failure.describe()));
+			Path file = new FailureFolder(this.properties.place(), rank, this.properties.keep()).write(content,
+					Instant.now());
+			log.warn("the last collectives of this rank are in {}", file);
+		}
+		catch (IOException | RuntimeException ex) {
+			log.warn("the flight recorder could not be written to {}: {}", this.properties.place(), ex.toString());
+		}
+	}
+
+	@Override
+	public void destroy() {
+		JoinedGroup joined = this.group.joined();
+		@Nullable Failure failure = (joined != null) ? joined.world().failure() : null;
+		if (failure == null) {
+			return;
+		}
+		try {
+			this.written.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		catch (ExecutionException | TimeoutException ex) {
+			log.debug("the flight recorder was not written", ex);
+		}
+	}
+
+}

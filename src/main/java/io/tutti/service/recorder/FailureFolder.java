@@ -1,0 +1,76 @@
+package io.tutti.service.recorder;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * A folder that holds a rank's last files, a bounded number of them. A file is there
+ * whole or not at all.
+ */
+final class FailureFolder {
+
+	private static final DateTimeFormatter STAMP = DateTimeFormatter.ofPattern("yyyyMMdd'T'HHmmss.SSS'Z'")
+		.withZone(ZoneOffset.UTC);
+
+	private static final String SUFFIX = ".json";
+
+	private final Path folder;
+
+	private final String prefix;
+
+	private final int keep;
+
+	FailureFolder(Path folder, int rank, int keep) {
+		this.folder = folder;
+		this.prefix = "tutti-flight-recorder-r" + rank + "-";
+		this.keep = keep;
+	}
+
+	/** Writes a file and removes the oldest beyond the limit. */
+	Path write(byte[] content, Instant now) throws IOException {
+		Files.createDirectories(this.folder);
+		Path partial = Files.createTempFile(this.folder, this.prefix, ".part");
+		Path file = this.folder.resolve(this.prefix + STAMP.format(now) + SUFFIX).toAbsolutePath();
+		try {
+			Files.write(partial, content);
+			Files.move(partial, file, StandardCopyOption.ATOMIC_MOVE);
+		}
+		finally {
+			Files.deleteIfExists(partial);
+		}
+		prune();
+		return file;
+	}
+
+	/** The names hold the time, so that the newest comes first. */
+	private void prune() throws IOException {
+		for (Path old : ours().stream().skip(this.keep).toList()) {
+			Files.deleteIfExists(old);
+		}
+	}
+
+	private List<Path> ours() throws IOException {
+		try (Stream<Path> files = Files.list(this.folder)) {
+			return files.filter((file) -> isOurs(file.getFileName().toString()))
+				.sorted(Comparator.comparing((Path file) -> file.getFileName().toString()).reversed())
+				.toList();
+		}
+		catch (UncheckedIOException ex) {
+			throw ex.getCause();
+		}
+	}
+
+	private boolean isOurs(String name) {
+		return name.startsWith(this.prefix) && name.endsWith(SUFFIX);
+	}
+
+}

@@ -1,0 +1,31 @@
+package io.tutti.service.recorder;
+
+import java.time.Instant;
+import java.util.List;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.tutti.engine.diagnosis.RankAccount;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last collectives of one rank.
+ *
+ * @param rank the rank
+ * @param worldSize ranks in the group
+ * @param generation which forming of the job this is
+ * @param takenAt when this was put together
+ * @param problem what is wrong with the group, in words; absent while nothing is
+ * @param groups its groups, the one of all ranks first
+ */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record FlightRecorderView(int rank, int worldSize, long generation, Instant takenAt, @Nullable String problem,
+		List<RecordedGroupView> groups) {
+
+	/** A rank's account. */
+	public static FlightRecorderView of(RankAccount account, int worldSize, @Nullable String problem) {
+		return new FlightRecorderView(account.rank(), worldSize, account.generation(),
+				CallView.instant(account.epochNanos(account.takenNanos())), problem,
+				account.groups().stream().map((group) -> RecordedGroupView.of(account, group)).toList());
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.IntUnaryOperator;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.hierarchical.Hosts;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.transport.shm.HostHandshake;
+import io.tutti.engine.transport.shm.HostMemory;
+import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import io.tutti.engine.transport.simulated.SimulatedTransport;
+
+/**
+ * All ranks of a group in one JVM as if on several hosts: real shared memory among those
+ * of one, queues between hosts.
+ */
+final class HierarchicalWorld implements FailureContract.MortalWorld {
+
+	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
+	}
+
+	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("hierarchy");
+
+	private final SimulatedNetwork network;
+
+	private final SimulatedControl control;
+
+	private final Hosts hosts;
+
+	private final List<LocalExchange> exchanges;
+
+	private final List<Member> members;
+
+	/**
+	 * @param host number of a rank's host
+	 */
+	HierarchicalWorld(int worldSize, Timeouts timeouts, IntUnaryOperator host) throws Exception {
+		this.network = new SimulatedNetwork(worldSize);
+		this.control = new SimulatedControl(worldSize);
+		this.hosts = Hosts.of(IntStream.range(0, worldSize)
+			.mapToObj((rank) -> IntStream.range(0, worldSize)
+				.filter((other) -> host.applyAsInt(other) == host.applyAsInt(rank))
+				.min()
+				.orElseThrow())
+			.toList());
+		this.exchanges = IntStream.range(0, worldSize)
+			.mapToObj((rank) -> new LocalExchange(this.hosts.around(rank).size()))
+			.toList();
+		this.members = RankThreads.run(worldSize, ProcessGroupContract.LIMIT,
+				(rank) -> join(GroupIdentity.world(rank, worldSize, 0), timeouts));
+	}
+
+	private Member join(GroupIdentity identity, Timeouts timeouts) throws Exception {
+		FailureLatch latch = new FailureLatch();
+		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+		registry.add(identity, latch);
+		ControlPlane plane = this.control.join(identity.rank(), registry);
+		List<Integer> around = this.hosts.around(identity.rank());
+		List<Integer> across = this.hosts.across(identity.rank());
+		HierarchicalBackend backend = new HierarchicalBackend(identity, this.hosts, overQueues(identity, latch),
+				(around.size() > 1) ? overMemory(identity.part("host", around), latch) : null,
+				across.contains(identity.rank())
+						? overQueues(identity.part("across-" + across.getFirst(), across), latch) : null,
+				ReductionKernels.get());
+		ProcessGroup group = new ProcessGroup(identity, backend, latch, plane, timeouts);
+		registry.ready(group);
+		return new Member(group, plane, latch);
+	}
+
+	private TransportBackend overQueues(GroupIdentity identity, FailureLatch latch) {
+		return new TransportBackend("tcp", identity, new SimulatedTransport(identity, latch, this.network),
+				ReductionKernels.get(), AlgorithmOverrides.NONE);
+	}
+
+	private SharedMemoryBackend overMemory(GroupIdentity part, FailureLatch latch) throws Exception {
+		LocalExchange exchange = this.exchanges.get(part.members().getFirst());
+		HostMemory memory = HostHandshake.establish(part, exchange.rank(part.rank()), SETTINGS, CollectiveListener.NONE,
+				Deadline.after(Duration.ofSeconds(30)));
+		if (memory == null) {
+			throw new IllegalStateException("this machine offers no shared memory");
+		}
+		return new SharedMemoryBackend("tcp", part,
+				new ShmTransport(part, latch, memory, SETTINGS, true, CollectiveListener.NONE), ReductionKernels.get(),
+				AlgorithmOverrides.NONE);
+	}
+
+	@Override
+	public ProcessGroup group(int rank) {
+		return this.members.get(rank).group();
+	}
+
+	/**
+	 * Ends a rank as if its process had died: its connections close, its memory tells
+	 * nobody, then others hear.
+	 */
+	@Override
+	public void kill(int rank) {
+		Member dead = this.members.get(rank);
+		dead.latch().trip(Failure.outside(Failure.Kind.ABORTED, dead.group().name(), List.of(rank), "dead"));
+		this.network.cut(rank);
+		this.control.kill(rank);
+	}
+
+	@Override
+	public void close() {
+		for (Member member : this.members) {
+			member.group().close();
+			member.plane().close();
+		}
+	}
+
+}

@@ -1,0 +1,52 @@
+package io.tutti.service.recorder;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.stream.Stream;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class FailureFolderTest {
+
+	private static final Instant BEGIN = Instant.parse("2026-11-21T05:00:00Z");
+
+	@TempDir
+	private Path parent;
+
+	@Test
+	void aFileIsThereWholeAndNamesItsRankAndTime() throws IOException {
+		Path folder = this.parent.resolve("made/on/demand");
+		Path file = new FailureFolder(folder, 3, 2).write("{}".getBytes(), BEGIN);
+		assertThat(file).isEqualTo(folder.resolve("tutti-flight-recorder-r3-20261121T050000.000Z.json"))
+			.hasContent("{}");
+		assertThat(names(folder)).hasSize(1);
+	}
+
+	@Test
+	void onlyTheNewestOfThisRankAreKept() throws IOException {
+		Path stranger = Files.writeString(this.parent.resolve("tutti-flight-recorder-r12-20200101T000000.000Z.json"),
+				"");
+		FailureFolder folder = new FailureFolder(this.parent, 1, 2);
+		for (int second = 0; second < 5; second++) {
+			folder.write(new byte[] { 1 }, BEGIN.plusSeconds(second));
+		}
+		assertThat(names(this.parent)).containsExactlyInAnyOrder(stranger.getFileName().toString(),
+				"tutti-flight-recorder-r1-20261121T050003.000Z.json",
+				"tutti-flight-recorder-r1-20261121T050004.000Z.json");
+	}
+
+	private static List<String> names(Path folder) throws IOException {
+		try (Stream<Path> files = Files.list(folder)) {
+			return files.map((file) -> file.getFileName().toString()).toList();
+		}
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.tutti.service.rest;
+
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.GroupLifecycle;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A real group of one rank, which has called something.
+ */
+@Timeout(60)
+@SpringBootTest(classes = TuttiApplication.class,
+		properties = { "tutti.rank=0", "tutti.world-size=1", "tutti.flight-recorder.sites=true" })
+@AutoConfigureMockMvc
+class FlightRecorderApiTest {
+
+	@Autowired
+	private MockMvcTester http;
+
+	@Autowired
+	private GroupLifecycle group;
+
+	@BeforeEach
+	void call() {
+		ProcessGroup world = this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world();
+		world.allReduce(new float[] { 1, 2, 3 }, ReduceOp.MAX);
+		world.broadcast(new long[] { 1 }, 0);
+	}
+
+	@Test
+	void theLastCollectivesAreShownAsTheyWereCalled() {
+		assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=2")).hasStatusOk()
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"rank":0,"worldSize":1,"generation":0,"groups":[{"group":"world","members":[0],
+					"calls":[{"collective":"all-reduce","count":3,"type":"float32","op":"max","bytes":12,"state":"DONE",
+					"algorithm":"identity"},
+					{"collective":"broadcast","count":1,"type":"int64","root":0,"bytes":8,"state":"DONE"}]}]}""");
+	}
+
+	@Test
+	void theCallersLineIsShownWhereItWasAskedFor() {
+		assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=1")).bodyJson()
+			.extractingPath("$.groups[0].calls[0].site")
+			.asString()
+			.startsWith("FlightRecorderApiTest.call:");
+	}
+
+	@Test
+	void aTimelineViewerGetsTheCallsOfEveryRank() {
+		assertThat(this.http.get().uri("/api/v1/flight-recorder?format=chrome-trace&limit=1")).hasStatusOk()
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"displayTimeUnit":"ms","traceEvents":[{"ph":"M","name":"process_name","args":{"name":"rank 0"}},
+					{"ph":"M","name":"process_sort_index"},{"ph":"M","name":"thread_name","args":{"name":"world"}},
+					{"ph":"X","cat":"world","ts":0.0,"pid":0,"tid":0,"args":{"bytes":8,"state":"DONE"}}]}""");
+	}
+
+	@Test
+	void theAnalysisSaysInWordsHowTheGroupStands() {
+		assertThat(this.http.get().uri("/api/v1/flight-recorder/analysis")).hasStatusOk()
+			.bodyJson()
+			.satisfies((json) -> {
+				json.assertThat().extractingPath("$.verdict").asString().startsWith("group world has come to #");
+				json.assertThat().extractingPath("$.silentRanks").asArray().isEmpty();
+				json.assertThat().extractingPath("$.findings[0].kind").isEqualTo("MOVING");
+			});
+	}
+
+	@Test
+	void whatIsOutOfRangeIsRefusedWithTheRange() {
+		for (String query : new String[] { "limit=0", "limit=2001", "limit=-1" }) {
+			assertThat(this.http.get().uri("/api/v1/flight-recorder?" + query))
+				.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
+				.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+				.bodyText()
+				.contains("limit must be in 1..2000");
+		}
+		assertThat(this.http.get().uri("/api/v1/flight-recorder/analysis?timeoutMs=30001"))
+			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT);
+		assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=many")).hasStatus(HttpStatus.BAD_REQUEST);
+	}
+
+}
