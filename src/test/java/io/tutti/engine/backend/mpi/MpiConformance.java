@@ -316,14 +316,15 @@ final class MpiConformance {
 		expectIllegal(() -> this.world.allReduce(new int[1], 1, DataType.FLOAT32, ReduceOp.SUM));
 		expectIllegal(() -> this.world.allReduce("text", 1, DataType.FLOAT32, ReduceOp.SUM));
 		expectIllegal(() -> this.world.send(new int[1], 1, DataType.INT32, 0, -7));
-		Request small = this.world.iRecv(new int[1], 1, DataType.INT32, this.rank, 6);
-		this.world.send(new int[3], 3, DataType.INT32, this.rank, 6);
+		int previous = (this.rank + this.size - 1) % this.size;
+		Request small = this.world.iRecv(new int[1], 1, DataType.INT32, previous, 6);
+		this.world.send(new int[3], 3, DataType.INT32, (this.rank + 1) % this.size, 6);
 		try {
 			small.waitFor();
 			throw new AssertionError("a message was larger than its buffer, and nobody said so");
 		}
 		catch (MessageMismatchException ex) {
-			expect("who sent too much", ex.source() == this.rank && ex.tag() == 6);
+			expect("who sent too much", ex.source() == previous && ex.tag() == 6);
 		}
 		int[] still = { 1 };
 		this.world.allReduce(still, 1, DataType.INT32, ReduceOp.SUM);
