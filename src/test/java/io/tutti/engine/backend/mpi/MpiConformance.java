@@ -43,8 +43,9 @@ final class MpiConformance {
 		try (Mpi mpi = MpiEnvironment.init()) {
 			double start = Mpi.wtime();
 			int checks = run(mpi.world());
-			System.out.printf("conformance rank %d of %d: %d checks over %s in %.1f s%n", mpi.world().rank(),
-					mpi.world().size(), checks, mpi.world().group().transport(), Mpi.wtime() - start);
+			System.out.print("conformance rank %d of %d: %d checks over %s in %.1f s%n".formatted(mpi.world().rank(),
+					mpi.world().size(), checks, mpi.world().group().transport(), Mpi.wtime() - start));
+			System.out.flush();
 		}
 	}
 
