@@ -1,6 +1,9 @@
 package io.tutti.service.rest;
 
+import java.util.concurrent.TimeUnit;
+
 import io.tutti.service.TuttiApplication;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -9,6 +12,7 @@ import org.springframework.boot.test.context.SpringBootTest;
 import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
 import org.springframework.context.annotation.Import;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,7 +43,11 @@ class PageTest {
 
 	@Test
 	void whoLooksIsSentHowEverythingStands() {
-		assertThat(this.http.get().uri("/page/events").exchange()).hasStatusOk().request().hasAsyncStarted(true);
+		MvcTestResult events = this.http.get().uri("/page/events").asyncExchange();
+		Awaitility.await()
+			.atMost(20, TimeUnit.SECONDS)
+			.until(() -> events.getResponse().getContentAsString(), (sent) -> sent.contains("event:state")
+					&& sent.contains("\"state\":\"READY\",\"rank\":1,\"worldSize\":3"));
 	}
 
 }
