@@ -24,6 +24,11 @@ class GroupConfiguration {
 	}
 
 	@Bean
+	BoundedWaits boundedWaits() {
+		return new BoundedWaits();
+	}
+
+	@Bean
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
 			CollectiveListener log) {
 		return new GroupLifecycle(assignment, settings, factory, log);
