@@ -5,6 +5,9 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -100,7 +103,7 @@ final class CallRunner implements AutoCloseable {
 		requireOpen();
 		long issuedNanos = System.nanoTime();
 		long ticket = this.order.draw();
-		long startedNanos = this.order.awaitTurn(ticket) ? System.nanoTime() : issuedNanos;
+		long startedNanos = awaitTurn(ticket, collective, issuedNanos, timeoutNanos);
 		try {
 			this.call.deadline().restart(issuedNanos, timeoutNanos);
 			this.call.describe(ticket, collective, count, type, op, root);
@@ -110,6 +113,18 @@ final class CallRunner implements AutoCloseable {
 		finally {
 			this.order.pass(ticket);
 		}
+	}
+
+	/** When the call's turn came; the clock is not read where it was there at once. */
+	private long awaitTurn(long ticket, Collective collective, long issuedNanos, long timeoutNanos) {
+		if (this.order.isTurn(ticket)) {
+			return issuedNanos;
+		}
+		if (!this.order.awaitTurn(ticket, issuedNanos, timeoutNanos)) {
+			this.order.forgo(ticket);
+			throw waitedForItsTurn(ticket, collective, issuedNanos, timeoutNanos);
+		}
+		return System.nanoTime();
 	}
 
 	/**
@@ -142,8 +157,13 @@ final class CallRunner implements AutoCloseable {
 		requireOpen();
 		long issuedNanos = System.nanoTime();
 		CompletableFuture<Void> result = new CompletableFuture<>();
-		this.worker.submit(this.order::draw, (ticket) -> {
+		AtomicBoolean taken = new AtomicBoolean();
+		long drawn = this.worker.submit(this.order::draw, (ticket) -> {
 			this.order.awaitTurn(ticket);
+			if (!taken.compareAndSet(false, true)) {
+				this.order.pass(ticket);
+				return;
+			}
 			try {
 				this.call.deadline().restart(issuedNanos, timeoutNanos);
 				this.call.describe(ticket, collective, count, type, op, root);
@@ -158,7 +178,42 @@ final class CallRunner implements AutoCloseable {
 				this.order.pass(ticket);
 			}
 		});
+		if (!this.order.isTurn(drawn)) {
+			expire(result, taken, timeoutNanos - (System.nanoTime() - issuedNanos),
+					() -> waitedForItsTurn(drawn, collective, issuedNanos, timeoutNanos));
+		}
 		return result;
+	}
+
+	/** Fails a queued call at its deadline, if its turn has not come by then. */
+	private static void expire(CompletableFuture<Void> result, AtomicBoolean taken, long leftNanos,
+			Supplier<CollectiveException> failure) {
+		CompletableFuture<Void> alarm = new CompletableFuture<>();
+		alarm.orTimeout(leftNanos, TimeUnit.NANOSECONDS).exceptionally((ex) -> {
+			if (taken.compareAndSet(false, true)) {
+				Thread.startVirtualThread(() -> result.completeExceptionally(failure.get()));
+			}
+			return null;
+		});
+		result.whenComplete((done, ex) -> alarm.complete(null));
+	}
+
+	/**
+	 * The deadline of a call passed before its turn came. Who holds up the call that runs
+	 * holds up this one: that call is what the others are asked about.
+	 */
+	private CollectiveException waitedForItsTurn(long ticket, Collective collective, long issuedNanos,
+			long timeoutNanos) {
+		long running = this.order.serving();
+		CallSignature found = this.recorder.find(running);
+		Failure failure = new Failure(Failure.Kind.TIMEOUT, this.identity.name(), running,
+				(found != null) ? found.collective() : null, List.of(),
+				collective + " #" + ticket + " waited behind it until its own deadline",
+				Duration.ofNanos(System.nanoTime() - issuedNanos), Duration.ofNanos(timeoutNanos));
+		CollectiveException cause = this.settlement
+			.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
+		this.backend.wake();
+		return cause;
 	}
 
 	private void requireOpen() {
@@ -223,8 +278,9 @@ final class CallRunner implements AutoCloseable {
 		this.closed = true;
 		long ticket = this.order.draw();
 		if (!this.order.isTurn(ticket)) {
-			this.latch.trip(Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
-					List.of(this.identity.worldRank()), "this rank closed the group during a call"));
+			Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
+					List.of(this.identity.worldRank()), "this rank closed the group during a call");
+			this.settlement.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
 			this.backend.wake();
 		}
 		this.order.awaitTurn(ticket);

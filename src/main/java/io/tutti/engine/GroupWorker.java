@@ -32,13 +32,15 @@ final class GroupWorker implements AutoCloseable {
 	/**
 	 * Draws a ticket and queues its task as one step, so that the queue holds tickets in
 	 * order and no task waits for one behind it.
+	 * @return the ticket
 	 */
-	synchronized void submit(LongSupplier draw, LongConsumer task) {
+	synchronized long submit(LongSupplier draw, LongConsumer task) {
 		if (this.executor.isShutdown()) {
 			throw new IllegalStateException("the group is closed");
 		}
 		long ticket = draw.getAsLong();
 		this.executor.execute(() -> task.accept(ticket));
+		return ticket;
 	}
 
 	/** Lets queued tasks end: they find the group closed. */

@@ -31,26 +31,60 @@ final class IssueOrder {
 		return this.serving == ticket;
 	}
 
+	/** The ticket whose turn it is. */
+	long serving() {
+		return this.serving;
+	}
+
+	/** Waits until it is the ticket's turn; an interrupt is kept for the call to see. */
+	void awaitTurn(long ticket) {
+		awaitTurn(ticket, System.nanoTime(), Long.MAX_VALUE);
+	}
+
 	/**
-	 * Waits until it is the ticket's turn; an interrupt is kept for the call to see.
-	 * @return whether there was anything to wait for
+	 * Waits until it is the ticket's turn, not beyond a call's deadline; an interrupt is
+	 * kept for the call to see.
+	 * @return whether it is; otherwise the ticket still takes its turn later, and must be
+	 * passed then
 	 */
-	boolean awaitTurn(long ticket) {
-		if (this.serving == ticket) {
-			return false;
-		}
+	boolean awaitTurn(long ticket, long startNanos, long timeoutNanos) {
+		return this.serving == ticket || park(ticket, startNanos, timeoutNanos);
+	}
+
+	private boolean park(long ticket, long startNanos, long timeoutNanos) {
+		boolean interrupted = false;
 		this.lock.lock();
 		try {
 			this.waiting++;
 			while (this.serving != ticket) {
-				this.passed.awaitUninterruptibly();
+				long leftNanos = timeoutNanos - (System.nanoTime() - startNanos);
+				if (leftNanos <= 0) {
+					return false;
+				}
+				try {
+					this.passed.awaitNanos(leftNanos);
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
 			}
+			return true;
 		}
 		finally {
 			this.waiting--;
 			this.lock.unlock();
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
-		return true;
+	}
+
+	/** Passes the ticket as soon as it has its turn, without waiting for that. */
+	void forgo(long ticket) {
+		Thread.startVirtualThread(() -> {
+			awaitTurn(ticket);
+			pass(ticket);
+		});
 	}
 
 	/** Ends the ticket's turn. */

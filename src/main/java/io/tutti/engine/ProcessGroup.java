@@ -34,8 +34,6 @@ public final class ProcessGroup implements AutoCloseable {
 
 	private final FailureLatch latch;
 
-	private final FailureReporter reporter;
-
 	private final Timeouts timeouts;
 
 	private final CallRunner runner;
@@ -71,7 +69,6 @@ public final class ProcessGroup implements AutoCloseable {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.reporter = reporter;
 		this.timeouts = timeouts;
 		this.factory = factory;
 		this.settlement = new Settlement(identity, latch, reporter, timeouts.abort());
@@ -107,6 +104,14 @@ public final class ProcessGroup implements AutoCloseable {
 	/** Name of the transport that carries the group's data. */
 	public String transport() {
 		return this.backend.transport();
+	}
+
+	/**
+	 * Whether collectives may be given segments in a GPU's memory, which nobody else must
+	 * touch; both buffers of a call then are.
+	 */
+	public boolean takesDeviceMemory() {
+		return this.backend.takesDeviceMemory();
 	}
 
 	/** Whether the group can still be used. */
@@ -692,13 +697,12 @@ public final class ProcessGroup implements AutoCloseable {
 
 	/**
 	 * Ends the group on every rank, with a reason that each of them will name. From any
-	 * thread, any number of times; the first failure stays the cause.
+	 * thread, any number of times; the first failure stays the cause. Waits for rank 0's
+	 * verdict, at most the abort timeout.
 	 */
 	public void abort(String reason) {
 		Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()), reason);
-		if (this.latch.trip(failure)) {
-			this.reporter.report(failure);
-		}
+		this.settlement.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
 		wake();
 	}
 

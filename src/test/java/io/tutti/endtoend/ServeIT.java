@@ -67,7 +67,7 @@ class ServeIT {
 			Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> !waiting.isDone());
 			TuttiProcess.signal(launch.handle(), "TERM");
 			assertThat(waiting.join().statusCode()).isEqualTo(503);
-			assertThat(json(waiting.join()).get("state").asString()).isEqualTo("CLOSED");
+			assertThat(json(waiting.join()).get("rank").asInt()).isEqualTo(1);
 			assertThat(launch.exitCode(Duration.ofSeconds(10))).as(launch.output()).isZero();
 		}
 	}

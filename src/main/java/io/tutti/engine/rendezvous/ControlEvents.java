@@ -1,5 +1,7 @@
 package io.tutti.engine.rendezvous;
 
+import java.util.List;
+
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +30,12 @@ public interface ControlEvents {
 	 * asks to find out who is missing.
 	 */
 	long lastEntered(String group);
+
+	/**
+	 * The world ranks of a group, so that none of the others is taken for missing; empty
+	 * for the group of all ranks, or if this rank does not know.
+	 */
+	List<Integer> members(String group);
 
 	/**
 	 * What this rank called at a place in a group's order; rank 0 asks because another

@@ -68,7 +68,7 @@ final class HttpCollectives {
 			return this.calls.submit(match.order(), () -> make(joined, call, count, body, memory)).join();
 		}
 		catch (CollectiveException ex) {
-			throw new GroupUnavailableException(this.group.status(), ex);
+			throw new GroupUnavailableException(this.group.statusOf(ex), ex);
 		}
 		catch (CompletionException ex) {
 			throw unwrapped(ex);

@@ -46,7 +46,7 @@ final class LabelledBarriers {
 			return joined.control().barrier(label, timeout);
 		}
 		catch (CollectiveException ex) {
-			throw new GroupUnavailableException(this.group.status(), ex);
+			throw new GroupUnavailableException(this.group.statusOf(ex), ex);
 		}
 	}
 

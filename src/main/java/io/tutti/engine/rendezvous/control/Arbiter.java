@@ -78,7 +78,7 @@ public final class Arbiter
 		switch (request) {
 			case Report(Failure failure) -> this.verdicts.report(rank, failure);
 			case Posted(CallPost post) -> compare(rank, post);
-			case RollAnswer(long id, long lastEntered) -> this.verdicts.answer(rank, id, lastEntered);
+			case RollAnswer answer -> this.verdicts.answer(rank, answer);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
 			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) ->

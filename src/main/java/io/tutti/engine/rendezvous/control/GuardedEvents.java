@@ -1,5 +1,7 @@
 package io.tutti.engine.rendezvous.control;
 
+import java.util.List;
+
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.ControlEvents;
@@ -36,6 +38,17 @@ public final class GuardedEvents implements ControlEvents {
 		catch (RuntimeException ex) {
 			complain("lastEntered", ex);
 			return NONE_ENTERED;
+		}
+	}
+
+	@Override
+	public List<Integer> members(String group) {
+		try {
+			return this.events.members(group);
+		}
+		catch (RuntimeException ex) {
+			complain("members", ex);
+			return List.of();
 		}
 	}
 

@@ -232,7 +232,8 @@ public final class RankControl implements ControlPlane {
 	public void receive(Notice notice) {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
-			case RollCall(long id, String group) -> send(new RollAnswer(id, this.events.lastEntered(group)));
+			case RollCall(long id, String group) ->
+				send(new RollAnswer(id, this.events.lastEntered(group), this.events.members(group)));
 			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
 			case TellAccount(int asker, long ticket, int limit) -> send(new Account(asker, ticket, account(limit)));
 			case AccountOf(long ticket, int from, byte[] account) -> told(ticket, from, account);
@@ -277,7 +278,7 @@ public final class RankControl implements ControlPlane {
 			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
 			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) -> endWaits();
 			case AskAccounts(long ticket, int limit) -> endGatherings();
-			case RollAnswer(long id, long lastEntered) -> {
+			case RollAnswer answer -> {
 			}
 			case Account(int asker, long ticket, byte[] account) -> {
 			}

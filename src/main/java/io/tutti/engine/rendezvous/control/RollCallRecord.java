@@ -2,6 +2,7 @@ package io.tutti.engine.rendezvous.control;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.List;
 
 import io.tutti.engine.Failure;
@@ -26,6 +27,9 @@ final class RollCallRecord {
 
 	private final long[] lastEntered;
 
+	/** Who is in the group, as those who are say; nobody yet. */
+	private final BitSet members = new BitSet();
+
 	private int answers;
 
 	RollCallRecord(long id, int reporter, Failure report, int worldSize) {
@@ -41,7 +45,8 @@ final class RollCallRecord {
 	}
 
 	/** Takes an answer; only a rank's first one counts. */
-	void answer(int rank, long entered) {
+	void answer(int rank, long entered, List<Integer> ofGroup) {
+		ofGroup.stream().filter((member) -> member >= 0 && member < this.lastEntered.length).forEach(this.members::set);
 		if (this.lastEntered[rank] == NO_ANSWER) {
 			this.lastEntered[rank] = Math.max(entered, NO_ANSWER + 1);
 			this.answers++;
@@ -72,10 +77,14 @@ final class RollCallRecord {
 
 	/**
 	 * A rank that knows nothing of the group is not in it, unless the reporter waits for
-	 * it: then it has not come as far as forming it.
+	 * it: then it has not come as far as forming it. One that is silent may be of any
+	 * group, unless those who answer know better.
 	 */
 	private boolean isBehind(int rank) {
 		long entered = this.lastEntered[rank];
+		if (entered == NO_ANSWER && !this.members.isEmpty() && !this.members.get(rank)) {
+			return false;
+		}
 		return (entered == ControlEvents.NOT_A_MEMBER) ? this.report.ranks().contains(rank)
 				: entered < this.report.sequence();
 	}

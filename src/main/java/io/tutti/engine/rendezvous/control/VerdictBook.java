@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 
 /**
  * Rank 0's decision on what broke a group. The first failure to arrive is the cause; what
@@ -115,10 +116,10 @@ final class VerdictBook {
 	}
 
 	/** A rank answers a roll call. */
-	void answer(int rank, long id, long lastEntered) {
+	void answer(int rank, RollAnswer answer) {
 		for (Inquiry inquiry : this.inquiries.values()) {
-			if (inquiry instanceof RollCall(RollCallRecord record, long due) && record.id() == id) {
-				record.answer(rank, lastEntered);
+			if (inquiry instanceof RollCall(RollCallRecord record, long due) && record.id() == answer.id()) {
+				record.answer(rank, answer.lastEntered(), answer.members());
 				if (isComplete(record)) {
 					decide(record.verdict(this.presence));
 				}

@@ -85,9 +85,10 @@ public sealed interface ControlMessage {
 	 * All have met.
 	 *
 	 * @param keyNonce from which, with the token, the session key is derived
+	 * @param conduct what all ranks do alike, as rank 0 has it
 	 * @param peers by rank; an empty host of rank 0 means where this rank reached it
 	 */
-	record Roster(long generation, byte[] keyNonce, List<PeerAddress> peers) implements Greeting {
+	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
 
 		public Roster {
 			peers = List.copyOf(peers);
@@ -101,7 +102,7 @@ public sealed interface ControlMessage {
 			}
 			List<PeerAddress> reachable = new ArrayList<>(this.peers);
 			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
-			return new Roster(this.generation, this.keyNonce, reachable);
+			return new Roster(this.generation, this.keyNonce, this.conduct, reachable);
 		}
 
 	}
@@ -118,8 +119,18 @@ public sealed interface ControlMessage {
 	record Report(Failure failure) implements Request {
 	}
 
-	/** Answers a roll call. */
-	record RollAnswer(long id, long lastEntered) implements Request {
+	/**
+	 * Answers a roll call.
+	 *
+	 * @param members the world ranks of the group, if it is not the one of all ranks and
+	 * the rank knows it; otherwise empty
+	 */
+	record RollAnswer(long id, long lastEntered, List<Integer> members) implements Request {
+
+		public RollAnswer {
+			members = List.copyOf(members);
+		}
+
 	}
 
 	/** What a rank has called, because it waits there or was asked. */

@@ -140,12 +140,17 @@ public final class MessageCodec {
 			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
 			case Awaiting(Absence absence, boolean over) ->
 				ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()).flag(over).frame();
-			case Roster(long generation, byte[] nonce, List<PeerAddress> peers) ->
-				new WireWriter(ROSTER).int64(generation).raw(nonce).list(peers, MessageCodec::write).frame();
+			case Roster(long generation, byte[] nonce, String conduct, List<PeerAddress> peers) ->
+				new WireWriter(ROSTER).int64(generation)
+					.raw(nonce)
+					.text(conduct)
+					.list(peers, MessageCodec::write)
+					.frame();
 			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
 			case Pong(long sent) -> new WireWriter(PONG).int64(sent).frame();
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
-			case RollAnswer(long id, long entered) -> new WireWriter(ROLL_ANSWER).int64(id).int64(entered).frame();
+			case RollAnswer(long id, long entered, var members) ->
+				ranks(new WireWriter(ROLL_ANSWER).int64(id).int64(entered), members).frame();
 			case EnterBarrier(long ticket, String label, long timeout) ->
 				new WireWriter(ENTER_BARRIER).int64(ticket).text(label).int64(timeout).frame();
 			case Announce(long ticket, String label, CallSignature call, long timeout) ->
@@ -195,7 +200,7 @@ public final class MessageCodec {
 			case PING -> new Ping(in.int64());
 			case PONG -> new Pong(in.int64());
 			case REPORT -> new Report(failure(in));
-			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64());
+			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64(), ranks(in));
 			case ENTER_BARRIER -> enterBarrier(in);
 			case ANNOUNCE -> announce(in);
 			case MATCHED -> matched(in);
@@ -249,7 +254,7 @@ public final class MessageCodec {
 	}
 
 	private static Roster decodeRoster(WireReader in) throws MalformedFrameException {
-		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.list(4 * Integer.BYTES, () -> address(in)));
+		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.text(), in.list(4 * Integer.BYTES, () -> address(in)));
 	}
 
 	private static EnterBarrier enterBarrier(WireReader in) throws MalformedFrameException {

@@ -1,14 +1,14 @@
 package io.tutti.engine.transport.tcp;
 
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.Arrays;
 
 import io.tutti.engine.rendezvous.SessionKey;
@@ -24,6 +24,9 @@ final class DataHandshake {
 
 	/** How long the connecting side waits before it looks whether waiting makes sense. */
 	private static final int SLICE_MILLIS = 20;
+
+	/** How often within its limit the accepting side looks at the clock in a silence. */
+	private static final int LOOKS_PER_LIMIT = 10;
 
 	private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -56,6 +59,7 @@ final class DataHandshake {
 		byte[] bytes = new byte[count];
 		int held = 0;
 		while (held < count) {
+			patience.check();
 			try {
 				int got = socket.getInputStream().read(bytes, held, count - held);
 				if (got < 0) {
@@ -64,7 +68,7 @@ final class DataHandshake {
 				held += got;
 			}
 			catch (SocketTimeoutException ex) {
-				patience.check();
+				// Patience decides whether to go on.
 			}
 		}
 		return bytes;
@@ -72,30 +76,38 @@ final class DataHandshake {
 
 	/**
 	 * The accepting side.
-	 * @throws IOException if the other side proves nothing or talks nonsense
+	 * @param limit time for the whole of it, however the other side dribbles
+	 * @throws IOException if the other side proves nothing, talks nonsense or takes too
+	 * long
 	 */
-	DataHello receive(Socket socket) throws IOException {
-		DataInputStream in = new DataInputStream(socket.getInputStream());
-		DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+	DataHello receive(Socket socket, Duration limit) throws IOException {
+		Patience patience = untilOver(limit);
+		socket.setSoTimeout((int) limit.dividedBy(LOOKS_PER_LIMIT).toMillis());
+		OutputStream out = socket.getOutputStream();
 		byte[] nonce = new byte[NONCE_BYTES];
 		RANDOM.nextBytes(nonce);
 		out.write(nonce);
-		out.flush();
-		int length = in.readUnsignedShort();
+		int length = ByteBuffer.wrap(read(socket, Short.BYTES, patience)).getShort() & 0xffff;
 		if (length > DataHello.MAX_BYTES) {
 			throw new IOException("a hello of " + length + " bytes, at most " + DataHello.MAX_BYTES + " are allowed");
 		}
-		byte[] words = new byte[length];
-		in.readFully(words);
-		byte[] proof = new byte[SessionKey.PROOF_BYTES];
-		in.readFully(proof);
+		byte[] words = read(socket, length, patience);
+		byte[] proof = read(socket, SessionKey.PROOF_BYTES, patience);
 		if (!this.key.proves(join("connect", nonce, words), proof)) {
 			throw new IOException("the other side did not prove that it belongs to this session");
 		}
 		DataHello hello = DataHello.decode(words);
 		out.write(this.key.prove(join("accept", nonce, words)));
-		out.flush();
 		return hello;
+	}
+
+	private static Patience untilOver(Duration limit) {
+		long startNanos = System.nanoTime();
+		return () -> {
+			if (System.nanoTime() - startNanos >= limit.toNanos()) {
+				throw new IOException("the handshake took longer than " + limit.toMillis() + " ms");
+			}
+		};
 	}
 
 	/** Whether a wait goes on. */

@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.rendezvous.SessionKey;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +23,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DataListener implements AutoCloseable {
 
-	/** Time for one handshake; a silent stranger costs no more than that. */
-	private static final int HANDSHAKE_MILLIS = 10_000;
+	/** Time for one handshake; a stranger that dribbles gets no more than that. */
+	private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
 
 	/** Handshakes at once; more wait in the kernel's queue. */
-	private static final int MAX_HANDSHAKES = 256;
+	private static final int MAX_HANDSHAKES = 512;
+
+	/** How long the loop rests when the system has no descriptor left. */
+	private static final Duration BREATH = Duration.ofMillis(50);
 
 	private static final int BACKLOG = 1024;
 
@@ -51,10 +56,14 @@ public final class DataListener implements AutoCloseable {
 
 	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
 
-	private final Semaphore handshakes = new Semaphore(MAX_HANDSHAKES);
+	private final Antechamber antechamber;
 
-	private DataListener(ServerSocketChannel server) {
+	private final Duration handshakeLimit;
+
+	private DataListener(ServerSocketChannel server, int mostHandshakes, Duration handshakeLimit) {
 		this.server = server;
+		this.antechamber = new Antechamber(mostHandshakes, handshakeLimit);
+		this.handshakeLimit = handshakeLimit;
 	}
 
 	/**
@@ -63,6 +72,11 @@ public final class DataListener implements AutoCloseable {
 	 * @param port port, 0 for the kernel's choice
 	 */
 	public static DataListener open(@Nullable InetAddress address, int port) throws IOException {
+		return open(address, port, MAX_HANDSHAKES, HANDSHAKE_LIMIT);
+	}
+
+	static DataListener open(@Nullable InetAddress address, int port, int mostHandshakes, Duration handshakeLimit)
+			throws IOException {
 		ServerSocketChannel server = ServerSocketChannel.open();
 		try {
 			server.setOption(StandardSocketOptions.SO_REUSEADDR, true);
@@ -72,7 +86,7 @@ public final class DataListener implements AutoCloseable {
 			server.close();
 			throw new IOException("cannot listen for data connections on port " + port + ": " + ex.getMessage(), ex);
 		}
-		return new DataListener(server);
+		return new DataListener(server, mostHandshakes, handshakeLimit);
 	}
 
 	/** The port that was bound. */
@@ -123,13 +137,19 @@ public final class DataListener implements AutoCloseable {
 	private void accept(int worldRank, DataHandshake handshake) {
 		while (this.server.isOpen()) {
 			try {
-				this.handshakes.acquire();
+				this.antechamber.awaitRoom();
 				SocketChannel channel = this.server.accept();
+				this.antechamber.enter(channel);
 				Thread.ofVirtual().start(() -> admit(worldRank, handshake, channel));
 			}
+			catch (ClosedChannelException ex) {
+				return;
+			}
 			catch (IOException ex) {
-				this.handshakes.release();
-				Thread.yield();
+				// Out of descriptors, most likely: a stranger gives one back, and calls
+				// wait.
+				this.antechamber.hangUpOnFirst();
+				LockSupport.parkNanos(BREATH.toNanos());
 			}
 			catch (InterruptedException ex) {
 				return;
@@ -139,8 +159,7 @@ public final class DataListener implements AutoCloseable {
 
 	private void admit(int worldRank, DataHandshake handshake, SocketChannel channel) {
 		try {
-			channel.socket().setSoTimeout(HANDSHAKE_MILLIS);
-			DataHello hello = handshake.receive(channel.socket());
+			DataHello hello = handshake.receive(channel.socket(), this.handshakeLimit);
 			if (hello.to() != worldRank) {
 				throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
 			}
@@ -152,19 +171,10 @@ public final class DataListener implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			closeQuietly(channel);
+			Antechamber.close(channel);
 		}
 		finally {
-			this.handshakes.release();
-		}
-	}
-
-	private static void closeQuietly(SocketChannel channel) {
-		try {
-			channel.close();
-		}
-		catch (IOException ex) {
-			// Nobody is left to be told about a connection that is given up.
+			this.antechamber.leave(channel);
 		}
 	}
 
@@ -177,7 +187,7 @@ public final class DataListener implements AutoCloseable {
 		catch (IOException ex) {
 			// The port is given back by the end of the process at the latest.
 		}
-		this.arrived.values().forEach(DataListener::closeQuietly);
+		this.arrived.values().forEach(Antechamber::close);
 		this.arrived.clear();
 	}
 

@@ -21,6 +21,8 @@ public final class RecordedEvents implements ControlEvents {
 
 	public final Map<String, Long> entered = new ConcurrentHashMap<>();
 
+	public final Map<String, List<Integer>> members = new ConcurrentHashMap<>();
+
 	public final List<Long> asked = new CopyOnWriteArrayList<>();
 
 	public final Map<Long, CallPost> calls = new ConcurrentHashMap<>();
@@ -38,6 +40,11 @@ public final class RecordedEvents implements ControlEvents {
 	@Override
 	public long lastEntered(String group) {
 		return this.entered.getOrDefault(group, -1L);
+	}
+
+	@Override
+	public List<Integer> members(String group) {
+		return this.members.getOrDefault(group, List.of());
 	}
 
 	@Override

@@ -9,6 +9,7 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -110,9 +111,25 @@ class VerdictBookTest {
 	}
 
 	@Test
+	void aSilentRankOutsideTheGroupIsNotMissing() {
+		this.book.report(1, timeout("pair", 5));
+		this.book.answer(1, new RollAnswer(this.rollCalls.getLast(), 5, List.of(1, 3)));
+		pass(LIMIT);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
+	}
+
+	@Test
+	void membersThatCannotBeAreNotBelieved() {
+		this.book.report(1, timeout("pair", 5));
+		this.book.answer(1, new RollAnswer(this.rollCalls.getLast(), 5, List.of(-1, Integer.MAX_VALUE, 3)));
+		pass(LIMIT);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
+	}
+
+	@Test
 	void answersToAnotherRollCallAndSecondAnswersDoNotCount() {
 		this.book.report(1, timeout("world", 5));
-		this.book.answer(0, 77, 5);
+		this.book.answer(0, new RollAnswer(77, 5, List.of()));
 		answer(1, 4);
 		answer(1, 5);
 		answer(2, 5);
@@ -274,7 +291,7 @@ class VerdictBookTest {
 	}
 
 	private void answer(int rank, long entered) {
-		this.book.answer(rank, this.rollCalls.getLast(), entered);
+		this.book.answer(rank, new RollAnswer(this.rollCalls.getLast(), entered, List.of()));
 	}
 
 	private void pass(Duration time) {

@@ -1,0 +1,187 @@
+package io.tutti.engine.backend.nccl;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.Collective;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.FailureReporter;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.IdleWait;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collectives on device memory by NCCL, on a stream of their own, and on host memory by
+ * the backend beneath. Both take their places in the one order of the group's calls, so
+ * that ranks that call different things are found out the same way: a call on the device
+ * that has waited a millisecond is posted to rank 0, which compares, and whose verdict
+ * aborts the communicator on every rank.
+ */
+public final class NcclBackend implements Backend {
+
+	/** The name of the backend. */
+	public static final String NAME = "nccl";
+
+	/** A call on the device is compared early: nothing else tells what it waits for. */
+	private static final long COMPARE_AFTER_NANOS = 1_000_000;
+
+	/** A broken connection is often a lost rank, of which rank 0 hears by itself. */
+	private static final Duration VERDICT = Duration.ofMillis(500);
+
+	private final GroupIdentity identity;
+
+	private final Backend host;
+
+	private final FailureLatch latch;
+
+	private final DeviceRuntime runtime;
+
+	private final RankCommunicator communicator;
+
+	private final Watchdog watchdog;
+
+	/** The call on the device that runs, for the thread that runs it. */
+	private @Nullable Call waiting;
+
+	private long waitingSince;
+
+	NcclBackend(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
+			DeviceRuntime runtime, RankCommunicator communicator) {
+		this.identity = identity;
+		this.host = host;
+		this.latch = latch;
+		this.runtime = runtime;
+		this.communicator = communicator;
+		communicator.onWait(this::stillWaiting);
+		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
+				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
+						List.of(identity.worldRank()), String.valueOf(failure.getMessage()))));
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public String transport() {
+		return this.host.transport();
+	}
+
+	@Override
+	public boolean takesDeviceMemory() {
+		return true;
+	}
+
+	@Override
+	public void run(Call call) {
+		boolean sends = isOnDevice(call.sendAddress(), call.sendBytes());
+		boolean receives = isOnDevice(call.receiveAddress(), call.receiveBytes());
+		if (!sends && !receives) {
+			this.host.run(call);
+			return;
+		}
+		if (call.sendBytes() > 0 && call.receiveBytes() > 0 && sends != receives) {
+			throw new IllegalArgumentException(call.collective()
+					+ ": both buffers must be on the device or both in host memory; the send buffer is "
+					+ (sends ? "on the device" : "in host memory"));
+		}
+		if (call.uneven()) {
+			throw new UnsupportedOperationException(call.collective()
+					+ " with counts by rank is not offered on device memory; pad the parts to one size");
+		}
+		runOnDevice(call);
+	}
+
+	private boolean isOnDevice(long address, long bytes) {
+		return bytes > 0 && this.runtime.isDeviceMemory(address);
+	}
+
+	private void runOnDevice(Call call) {
+		this.waiting = call;
+		this.waitingSince = System.nanoTime();
+		try {
+			StreamOperations operations = this.communicator.operations().within(left(call));
+			operations.run(call.collective(), operands(call), DeviceReduction.of(call.op()), call.root());
+			operations.await(call.collective().label(), Deadline.after(left(call)));
+		}
+		catch (NcclException ex) {
+			throw failure(call, ex);
+		}
+		finally {
+			this.waiting = null;
+		}
+	}
+
+	private static Duration left(Call call) {
+		return call.deadline().remaining().plusNanos(1);
+	}
+
+	private DeviceOperands operands(Call call) {
+		long bytes = call.type().bytes();
+		boolean inPlace = call.collective() == Collective.BROADCAST || call.collective() == Collective.ALL_REDUCE;
+		long send = inPlace ? call.receiveAddress() : call.sendAddress();
+		return new DeviceOperands(this.communicator.device(), send, call.sendBytes() / bytes, call.receiveAddress(),
+				call.receiveBytes() / bytes, DeviceDataType.of(call.type()));
+	}
+
+	/** The communicator calls this while nothing moves. */
+	private void stillWaiting() {
+		Call call = this.waiting;
+		if (call != null && System.nanoTime() - this.waitingSince > COMPARE_AFTER_NANOS) {
+			call.waited();
+		}
+		if (this.latch.failure() != null) {
+			this.communicator.abortHandle().abort();
+		}
+	}
+
+	private CollectiveException failure(Call call, NcclException seen) {
+		if (seen.reason() == NcclException.Reason.ERROR) {
+			IdleWait.until(() -> this.latch.failure() != null, Deadline.after(VERDICT));
+		}
+		Failure verdict = this.latch.failure();
+		if (verdict != null) {
+			return CollectiveException.of(this.identity.worldRank(), verdict, seen);
+		}
+		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
+				: Failure.Kind.ABORTED;
+		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
+		return CollectiveException.of(this.identity.worldRank(),
+				Failure.inside(kind, this.identity.name(), call, ranks, String.valueOf(seen.getMessage())), seen);
+	}
+
+	@Override
+	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+		return this.host.allocate(bytes, exchange, deadline);
+	}
+
+	/** A group that is broken leaves nothing on the device to wait for. */
+	@Override
+	public void wake() {
+		this.host.wake();
+		if (this.latch.failure() != null) {
+			this.communicator.abortHandle().abort();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.watchdog.close();
+		if (this.latch.failure() != null) {
+			this.communicator.abortHandle().abort();
+		}
+		this.communicator.close();
+		this.host.close();
+	}
+
+}

@@ -1,0 +1,47 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * One address of this host.
+ *
+ * @param interfaceName the interface that has it
+ * @param address the address
+ */
+record HostAddress(String interfaceName, InetAddress address) {
+
+	/** Every address of the interfaces that are up, in the system's order. */
+	static List<HostAddress> all() {
+		try {
+			List<HostAddress> found = new ArrayList<>();
+			for (NetworkInterface candidate : NetworkInterface.networkInterfaces().toList()) {
+				if (candidate.isUp()) {
+					candidate.inetAddresses()
+						.forEach((address) -> found.add(new HostAddress(candidate.getName(), address)));
+				}
+			}
+			return found;
+		}
+		catch (SocketException ex) {
+			throw new ConfigurationException("this host's network interfaces cannot be listed: " + ex.getMessage(),
+					"Leave tutti.network.interface out", ex);
+		}
+	}
+
+	/** The address as peers on other hosts can use it: with no interface name. */
+	String text() {
+		String text = this.address.getHostAddress();
+		int scope = text.indexOf('%');
+		return (scope < 0) ? text : text.substring(0, scope);
+	}
+
+	@Override
+	public String toString() {
+		return this.interfaceName + " " + text();
+	}
+
+}

@@ -1,0 +1,29 @@
+package io.tutti.service.config;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.Name;
+
+/**
+ * Which of this host's networks carries data.
+ *
+ * @param wanted the interface by its name ({@code eth0}), a prefix of names ({@code eth})
+ * or the network that its address lies in ({@code 10.1.0.0/16}, {@code fd00::/8}); by
+ * default data connections are accepted on every interface, and a rank advertises its end
+ * of the connection to rank 0
+ */
+@ConfigurationProperties(prefix = "tutti.network", ignoreUnknownFields = false)
+public record NetworkProperties(@Name("interface") @Nullable String wanted) {
+
+	public NetworkProperties {
+		if (wanted != null && wanted.isBlank()) {
+			throw new IllegalArgumentException(
+					"interface must be a name, a prefix of names or a network such as" + " 10.1.0.0/16, got a blank");
+		}
+		if (wanted != null && wanted.contains("/")) {
+			Subnet.parse(wanted);
+		}
+	}
+
+}

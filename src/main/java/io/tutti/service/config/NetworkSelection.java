@@ -1,0 +1,62 @@
+package io.tutti.service.config;
+
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+
+/**
+ * Picks the address that {@code tutti.network.interface} asks for. A name counts before a
+ * prefix of names. Of several addresses the first of the meeting point's family is taken,
+ * else the first IPv4 one, and one that is only valid on its link comes last.
+ */
+final class NetworkSelection {
+
+	private final List<HostAddress> present;
+
+	NetworkSelection(List<HostAddress> present) {
+		this.present = List.copyOf(present);
+	}
+
+	/**
+	 * @param wanted an interface's name, a prefix of names or a network
+	 * @param meetingPoint where ranks meet
+	 * @throws ConfigurationException if no interface that is up fits, naming those there
+	 * are
+	 */
+	HostAddress select(String wanted, String meetingPoint) {
+		boolean ipv6 = meetingPoint.contains(":");
+		Comparator<HostAddress> best = Comparator
+			.comparing((HostAddress candidate) -> candidate.address().isLinkLocalAddress())
+			.thenComparing((candidate) -> isIpv6(candidate.address()) != ipv6);
+		return fitting(wanted).stream().min(best).orElseThrow(() -> nothingFits(wanted));
+	}
+
+	private List<HostAddress> fitting(String wanted) {
+		if (wanted.contains("/")) {
+			Subnet network = Subnet.parse(wanted);
+			return where((candidate) -> network.contains(candidate.address()));
+		}
+		List<HostAddress> named = where((candidate) -> candidate.interfaceName().equals(wanted));
+		return named.isEmpty() ? where((candidate) -> candidate.interfaceName().startsWith(wanted)) : named;
+	}
+
+	private List<HostAddress> where(Predicate<HostAddress> fits) {
+		return this.present.stream().filter(fits).toList();
+	}
+
+	private ConfigurationException nothingFits(String wanted) {
+		String there = this.present.stream().map(HostAddress::toString).collect(Collectors.joining(", "));
+		return new ConfigurationException(
+				"tutti.network.interface=" + wanted + " is no interface of this host that is up and has an address",
+				"There are: " + (there.isEmpty() ? "none" : there)
+						+ ". Give one's name, a prefix of its name, or a network that its address lies in");
+	}
+
+	private static boolean isIpv6(InetAddress address) {
+		return !(address instanceof Inet4Address);
+	}
+
+}

@@ -1,0 +1,49 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+
+/**
+ * A network in the notation {@code 10.1.0.0/16} or {@code fd00::/8}.
+ *
+ * @param base an address in it
+ * @param bits how many leading bits its addresses share
+ */
+record Subnet(InetAddress base, int bits) {
+
+	/**
+	 * @throws IllegalArgumentException if the text is no network, naming it
+	 */
+	static Subnet parse(String text) {
+		int slash = text.indexOf('/');
+		try {
+			InetAddress base = InetAddress.ofLiteral(text.substring(0, slash));
+			int bits = Integer.parseInt(text.substring(slash + 1));
+			int most = base.getAddress().length * Byte.SIZE;
+			if (bits < 0 || bits > most) {
+				throw new IllegalArgumentException(
+						"the network " + text + " must have 0.." + most + " bits after the slash, got " + bits);
+			}
+			return new Subnet(base, bits);
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException(
+					"the network " + text + " must have a number of bits after the slash, as in 10.1.0.0/16");
+		}
+	}
+
+	boolean contains(InetAddress address) {
+		byte[] own = this.base.getAddress();
+		byte[] other = address.getAddress();
+		if (own.length != other.length) {
+			return false;
+		}
+		for (int bit = 0; bit < this.bits; bit++) {
+			int mask = 0x80 >> (bit % Byte.SIZE);
+			if (((own[bit / Byte.SIZE] ^ other[bit / Byte.SIZE]) & mask) != 0) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+}

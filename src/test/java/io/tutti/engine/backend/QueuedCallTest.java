@@ -1,0 +1,71 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+/** A call's deadline counts from when it was issued, also behind one that takes long. */
+@Timeout(60)
+class QueuedCallTest {
+
+	private static final Timeouts LONG = Timeouts.DEFAULTS;
+
+	private final SimulatedWorld world = new SimulatedWorld(2, LONG);
+
+	private final ProcessGroup group = this.world.group(0);
+
+	@AfterEach
+	void close() {
+		this.world.close();
+	}
+
+	@Test
+	void aCallBehindALongOneFailsAtItsOwnDeadline() {
+		CompletableFuture<Void> ahead = this.group.barrierAsync();
+		CollectiveTimeoutException late = catchThrowableOfType(CollectiveTimeoutException.class,
+				() -> this.group.barrier(Duration.ofMillis(200)));
+		assertNamesWhoHoldsUpTheFirst(late);
+		assertThat(failure(ahead).failure()).isEqualTo(late.failure());
+	}
+
+	@Test
+	void anAsynchronousCallBehindALongOneFailsAtItsOwnDeadline() {
+		SimulatedWorld brief = new SimulatedWorld(2, LONG.withCollective(Duration.ofMillis(200)));
+		try (brief) {
+			CompletableFuture<Void> ahead = CompletableFuture
+				.runAsync(() -> brief.group(0).barrier(Duration.ofMinutes(5)));
+			while (brief.group(0).lastEntered() < 0) {
+				Thread.onSpinWait();
+			}
+			CollectiveTimeoutException late = failure(brief.group(0).barrierAsync());
+			assertNamesWhoHoldsUpTheFirst(late);
+			assertThat(failure(ahead).failure()).isEqualTo(late.failure());
+		}
+	}
+
+	private static void assertNamesWhoHoldsUpTheFirst(CollectiveTimeoutException late) {
+		assertThat(late.failure().sequence()).isZero();
+		assertThat(late.failure().ranks()).isEqualTo(List.of(1));
+		assertThat(late.failure().timeout()).isEqualTo(Duration.ofMillis(200));
+		assertThat(late.failure().elapsed()).isBetween(Duration.ofMillis(200), Duration.ofSeconds(20));
+	}
+
+	private static CollectiveTimeoutException failure(CompletableFuture<Void> call) {
+		Throwable thrown = call.handle((done, ex) -> ex).orTimeout(20, TimeUnit.SECONDS).join();
+		Throwable cause = (thrown instanceof java.util.concurrent.CompletionException) ? thrown.getCause() : thrown;
+		assertThat(cause).isInstanceOf(CollectiveTimeoutException.class);
+		return (CollectiveTimeoutException) cause;
+	}
+
+}

@@ -1,0 +1,125 @@
+package io.tutti.engine.transport.tcp;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.rendezvous.SessionKey;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class DataListenerTest {
+
+	private static final Duration LIMIT = Duration.ofMillis(600);
+
+	private static final int ROOM = 8;
+
+	private final SessionKey key = new SessionKey(new byte[] { 7 });
+
+	private final DataListener listener = open();
+
+	private final BlockingQueue<Integer> arrivals = new LinkedBlockingQueue<>();
+
+	private DataListener open() {
+		try {
+			DataListener opened = DataListener.open(InetAddress.getLoopbackAddress(), 0, ROOM, LIMIT);
+			opened.start(0, this.key);
+			return opened;
+		}
+		catch (IOException ex) {
+			throw new java.io.UncheckedIOException(ex);
+		}
+	}
+
+	@AfterEach
+	void close() {
+		this.listener.close();
+	}
+
+	@Test
+	void aRankThatProvesTheKeyIsLetIn() throws Exception {
+		subscribe();
+		try (SocketChannel channel = dial(this.key)) {
+			assertThat(channel.isConnected()).isTrue();
+			assertThat(this.arrivals.poll(10, TimeUnit.SECONDS)).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void anotherKeyIsRefused() {
+		assertThatThrownBy(() -> dial(new SessionKey(new byte[] { 8 }))).isInstanceOf(IOException.class);
+	}
+
+	@Test
+	void aDribblerGetsNoMoreTimeThanASilentCaller() throws Exception {
+		long start = System.nanoTime();
+		try (Socket dribbler = stranger()) {
+			dribbler.getInputStream().readNBytes(32);
+			assertThatThrownBy(() -> {
+				while (true) {
+					dribbler.getOutputStream().write(0);
+					if (dribbler.getInputStream().read() < 0) {
+						throw new SocketException("hung up");
+					}
+				}
+			}).isInstanceOf(IOException.class);
+		}
+		assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+	}
+
+	@Test
+	void silentCallersBeyondTheRoomThereIsHoldUpNoRankForLong() throws Exception {
+		subscribe();
+		List<Socket> silent = new ArrayList<>();
+		for (int i = 0; i < 5 * ROOM; i++) {
+			silent.add(stranger());
+		}
+		try (SocketChannel channel = dial(this.key)) {
+			assertThat(channel.isConnected()).isTrue();
+			assertThat(this.arrivals.poll(10, TimeUnit.SECONDS)).isEqualTo(3);
+		}
+		for (Socket socket : silent) {
+			socket.close();
+		}
+	}
+
+	private Socket stranger() throws IOException {
+		Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.listener.port());
+		socket.setSoTimeout(100);
+		return socket;
+	}
+
+	private void subscribe() {
+		this.listener.subscribe("world", 0, (from, channel) -> {
+			this.arrivals.add(from);
+			Antechamber.close(channel);
+		});
+	}
+
+	private SocketChannel dial(SessionKey with) throws IOException {
+		SocketChannel channel = SocketChannel
+			.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.listener.port()));
+		long start = System.nanoTime();
+		new DataHandshake(with).introduce(channel.socket(), new DataHello("world", 0, 3, 0), () -> {
+			if (System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {
+				throw new IOException("no answer");
+			}
+		});
+		return channel;
+	}
+
+}
