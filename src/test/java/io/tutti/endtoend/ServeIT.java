@@ -77,7 +77,8 @@ class ServeIT {
 		assertThat(sums).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(7)));
 		List<HttpResponse<byte[]>> copies = collective(port, "broadcast?root=1", new byte[0], floats(5), new byte[0]);
 		assertThat(copies).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(5)));
-		List<HttpResponse<byte[]>> differing = collective(port, "all-reduce?op=sum", floats(1), floats(2, 3), floats(4));
+		List<HttpResponse<byte[]>> differing = collective(port, "all-reduce?op=sum", floats(1), floats(2, 3),
+				floats(4));
 		assertThat(differing).allSatisfy((answer) -> {
 			assertThat(answer.statusCode()).isEqualTo(409);
 			assertThat(new String(answer.body(), StandardCharsets.UTF_8)).contains("collective-mismatch", "count 1",
@@ -133,7 +134,8 @@ class ServeIT {
 			post(port + 1, "control/abort", "{\"reason\":\"the data were wrong\"}").join();
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(80);
 			for (int rank = 0; rank < 3; rank++) {
-				assertThat(launch.output()).contains("rank " + rank + ": group world: aborted by rank 1: the data were wrong");
+				assertThat(launch.output())
+					.contains("rank " + rank + ": group world: aborted by rank 1: the data were wrong");
 			}
 		}
 	}
@@ -214,10 +216,11 @@ class ServeIT {
 	}
 
 	private CompletableFuture<HttpResponse<String>> post(int port, String endpoint, String body) {
-		return this.client.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/" + endpoint))
-			.header("Content-Type", "application/json")
-			.POST(HttpRequest.BodyPublishers.ofString(body))
-			.build(), HttpResponse.BodyHandlers.ofString());
+		return this.client
+			.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/" + endpoint))
+				.header("Content-Type", "application/json")
+				.POST(HttpRequest.BodyPublishers.ofString(body))
+				.build(), HttpResponse.BodyHandlers.ofString());
 	}
 
 	private static JsonNode json(HttpResponse<String> response) {
