@@ -94,15 +94,9 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-<<<<<<< HEAD
-			Groups groups = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events);
+			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
+					tcp(assignment, settings), events, layer);
 			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpCarrier(listener));
-=======
-			ProcessGroup world = new Groups(membership, settings, agreed(membership, settings, events), registry,
-					listener, tcp(assignment, settings), events, layer)
-				.form(identity, latch);
-			return new Engine(membership, registry, world, new TcpCarrier(listener));
->>>>>>> main
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);

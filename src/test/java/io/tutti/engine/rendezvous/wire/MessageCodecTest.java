@@ -77,22 +77,14 @@ class MessageCodecTest {
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
-<<<<<<< HEAD
-				new RollAnswer(1, -1), new EnterBarrier(4, "label", 1), new AskDrain("now"), new Goodbye(null),
-				new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
-				new Drain("now"), new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(),
-				new Posted(post), new AskCall("world", Long.MAX_VALUE), new AskAccounts(5, 100),
-				new Announce(6, "label", post.call(), 1),
-				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
-				new Account(2, 5, bytes()), new TellAccount(2, 5, 100), new AccountOf(5, 1, bytes()));
-=======
 				new RollAnswer(1, -1, List.of()), new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1),
 				new AskDrain("now"), new Goodbye(null), new Goodbye("silent"), new Verdict(inside),
 				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
 				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
 				new AskCall("world", Long.MAX_VALUE), new AskAccounts(5, 100), new Account(2, 5, bytes()),
+				new Announce(6, "label", post.call(), 1),
+				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
 				new TellAccount(2, 5, 100), new AccountOf(5, 1, bytes()));
->>>>>>> main
 	}
 
 	private static byte[] bytes() {
