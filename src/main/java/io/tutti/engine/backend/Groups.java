@@ -18,7 +18,6 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.Membership;
@@ -54,6 +53,8 @@ final class Groups implements GroupFactory {
 
 	private final EngineSettings settings;
 
+	private final Conduct conduct;
+
 	private final GroupRegistry registry;
 
 	private final DataListener listener;
@@ -64,11 +65,15 @@ final class Groups implements GroupFactory {
 
 	private final @Nullable BackendLayer layer;
 
-	Groups(Membership membership, EngineSettings settings, GroupRegistry registry, DataListener listener,
-			TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
+	/**
+	 * @param conduct what all ranks have agreed to do alike
+	 */
+	Groups(Membership membership, EngineSettings settings, Conduct conduct, GroupRegistry registry,
+			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
 		this.layer = layer;
 		this.membership = membership;
 		this.settings = settings;
+		this.conduct = conduct;
 		this.registry = registry;
 		this.listener = listener;
 		this.tcp = tcp;
@@ -141,14 +146,14 @@ final class Groups implements GroupFactory {
 		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
 		return new TransportBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				AlgorithmOverrides.NONE);
+				this.conduct.algorithms());
 	}
 
 	private Backend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
 		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				AlgorithmOverrides.NONE);
+				this.conduct.algorithms());
 	}
 
 	/** Finds out who shares memory with whom, in a group of its own. */
@@ -204,7 +209,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private void requireWhatWasAskedFor(GroupIdentity identity, Hosts hosts, @Nullable HostMemory memory) {
-		if (hosts.count() > 1 && this.settings.transport() == TransportChoice.SHM) {
+		if (hosts.count() > 1 && this.conduct.transport() == TransportChoice.SHM) {
 			if (memory != null) {
 				memory.close();
 			}
@@ -216,7 +221,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private SharedMemorySettings memorySettings() {
-		return switch (this.settings.transport()) {
+		return switch (this.conduct.transport()) {
 			case AUTO, SHM -> SharedMemorySettings.of(this.settings.jobId());
 			case TCP -> SharedMemorySettings.disabled();
 		};

@@ -93,6 +93,9 @@ final class ScriptedNccl implements Nccl {
 
 	volatile String lastError = "";
 
+	/** Whether calls that do not fit together come to an end all the same. */
+	volatile boolean forgiving;
+
 	private final ThreadLocal<Integer> depth = ThreadLocal.withInitial(() -> 0);
 
 	ScriptedNccl(HostDevices devices) {
@@ -384,7 +387,7 @@ final class ScriptedNccl implements Nccl {
 		Map<Integer, Operation> results = new ConcurrentHashMap<>();
 		all.put(member.rank, snapshot(own, call, member));
 		this.devices.queue(stream, () -> {
-			if (all.size() < member.world.size || all.values()
+			if (all.size() < member.world.size || !this.forgiving && all.values()
 				.stream()
 				.anyMatch((other) -> !other.call().equals(call) || other.count() != count)) {
 				return false;
