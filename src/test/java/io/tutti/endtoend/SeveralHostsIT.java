@@ -132,7 +132,7 @@ class SeveralHostsIT {
 		program.addAll(List.of("-jar", System.getProperty("tutti.jar"), "bench", "--collective", "all-reduce",
 				"--max-bytes", "64", "--iterations", "5", "--format", "tsv"));
 		List<String> whole = Stream.concat(launcher, program.stream()).toList();
-		TuttiProcess bench = TuttiProcess.start(this.folder,
+		TuttiProcess bench = TuttiProcess.run(this.folder,
 				Map.of("MASTER_ADDR", TestHosts.address(0), "TUTTI_SECURITY_TOKEN", "a token"),
 				this.hosts.on(0, whole));
 		this.ranks.add(bench);
@@ -148,7 +148,7 @@ class SeveralHostsIT {
 			List<String> program = new ArrayList<>(List.of(java()));
 			program.addAll(FLAGS);
 			program.addAll(List.of("-cp", System.getProperty("java.class.path"), HostRank.class.getName()));
-			this.ranks.add(TuttiProcess.start(this.folder, environment, this.hosts.on(rank / 2, program)));
+			this.ranks.add(TuttiProcess.run(this.folder, environment, this.hosts.on(rank / 2, program)));
 		}
 	}
 

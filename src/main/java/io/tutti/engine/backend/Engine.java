@@ -9,10 +9,13 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
@@ -43,12 +46,21 @@ public final class Engine implements AutoCloseable {
 
 	private final ProcessGroup world;
 
+	private final GroupFactory groups;
+
 	private final Carrier carrier;
 
+	/** One that can make no groups but those within the one of all ranks. */
 	Engine(Membership membership, GroupRegistry registry, ProcessGroup world, Carrier carrier) {
+		this(membership, registry, world, GroupFactory.NONE, carrier);
+	}
+
+	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, GroupFactory groups,
+			Carrier carrier) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
+		this.groups = groups;
 		this.carrier = carrier;
 	}
 
@@ -64,6 +76,12 @@ public final class Engine implements AutoCloseable {
 
 	/** Meets the other ranks and forms a group of our own algorithms. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return meet(assignment, settings, events, null);
+	}
+
+	/** As above with something over what carries each group. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -76,9 +94,9 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
-				.form(identity, latch);
-			return new Engine(membership, registry, world, new TcpCarrier(listener));
+			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
+					tcp(assignment, settings), events, layer);
+			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpCarrier(listener));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -93,6 +111,29 @@ public final class Engine implements AutoCloseable {
 			.name("tutti-r" + assignment.rank() + "-warm-up")
 			.daemon()
 			.start(() -> ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, WARM_UP));
+	}
+
+	/** What rank 0 brought to the meeting counts for all. */
+	private static Conduct agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
+		Conduct agreed = conductOfRankZero(membership);
+		if (!membership.conduct().equals(settings.conduct().toString())) {
+			events.warn("rank " + membership.assignment().rank() + " was set up for " + settings.conduct().describe()
+					+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
+					+ "tutti.transport.kind and tutti.collective.algorithms");
+		}
+		return agreed;
+	}
+
+	private static Conduct conductOfRankZero(Membership membership) {
+		try {
+			return Conduct.parse(membership.conduct());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
+					"rank 0 asks for what this rank does not know: " + ex.getMessage()
+							+ ". Run the same version on all ranks",
+					List.of(), ex);
+		}
 	}
 
 	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,
@@ -139,7 +180,7 @@ public final class Engine implements AutoCloseable {
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
-				settings.timeouts().abort().dividedBy(2));
+				settings.timeouts().abort().dividedBy(2), settings.conduct().toString());
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
@@ -165,6 +206,22 @@ public final class Engine implements AutoCloseable {
 	/** The groups that this rank is in. */
 	public List<ProcessGroup> groups() {
 		return this.registry.groups();
+	}
+
+	/** What this rank has done of a collective, in groups that it has left too. */
+	public CallTotals totals(Collective collective) {
+		return this.registry.totals(collective);
+	}
+
+	/**
+	 * Forms a further group of all ranks beside the first, with connections of its own.
+	 * Takes no part in the first one's order of calls: every rank does so under the same
+	 * name at about the same time, however it came to know.
+	 * @throws UnsupportedOperationException if an MPI library carries the groups
+	 */
+	public ProcessGroup formBeside(String name) {
+		GroupIdentity first = this.world.identity();
+		return this.groups.group(new GroupIdentity(name, first.rank(), first.members(), first.generation()));
 	}
 
 	/**

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
@@ -12,6 +14,7 @@ import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.launch.ExitCode;
 
 /**
  * A group that the engine formed with other processes.
@@ -43,6 +46,11 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	}
 
 	@Override
+	public CallTotals totals(Collective collective) {
+		return this.engine.totals(collective);
+	}
+
+	@Override
 	public void recordSites(boolean wanted) {
 		this.engine.recordSites(wanted);
 	}
@@ -50,6 +58,16 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	@Override
 	public void onDrain(Consumer<String> listener) {
 		this.engine.onDrain(listener);
+	}
+
+	@Override
+	public void abort(String reason) {
+		this.engine.abort(ExitCode.ABORTED, reason);
+	}
+
+	@Override
+	public ProcessGroup formBeside(String name) {
+		return this.engine.formBeside(name);
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.tutti.service.group;
 
+import java.util.List;
+
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
@@ -24,9 +26,14 @@ class GroupConfiguration {
 	}
 
 	@Bean
+	BoundedWaits boundedWaits() {
+		return new BoundedWaits();
+	}
+
+	@Bean
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
-			CollectiveListener log) {
-		return new GroupLifecycle(assignment, settings, factory, log);
+			List<CollectiveListener> listeners) {
+		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners));
 	}
 
 }

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupState;
@@ -52,6 +53,9 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private volatile boolean closed;
 
+	/** How long it took to form, 0 before it has. */
+	private volatile long formingNanos;
+
 	/**
 	 * A group that is not joined yet.
 	 * @param log hears what the engine says
@@ -74,6 +78,11 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return this.broken.copy();
 	}
 
+	/** How long the group took to form, {@link Duration#ZERO} before it has. */
+	public Duration formedAfter() {
+		return Duration.ofNanos(this.formingNanos);
+	}
+
 	/** Who this rank is. */
 	public RankAssignment assignment() {
 		return this.assignment;
@@ -92,6 +101,15 @@ public final class GroupLifecycle implements SmartLifecycle {
 			return GroupStatus.broken(failure);
 		}
 		return GroupStatus.of(this.formed.isDone() ? GroupState.READY : GroupState.FORMING);
+	}
+
+	/**
+	 * Where the group stands for a call that failed: the failure may concern a group
+	 * beside it alone, or not have come here yet.
+	 */
+	public GroupStatus statusOf(CollectiveException failure) {
+		GroupStatus status = status();
+		return (status.state() == GroupState.READY) ? GroupStatus.broken(failure.failure()) : status;
 	}
 
 	/**
@@ -151,10 +169,11 @@ public final class GroupLifecycle implements SmartLifecycle {
 		try {
 			JoinedGroup joined = this.factory.join(this.assignment, this.settings,
 					new BreakListener(this.log, this.broken));
+			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
 			this.log.note("joined the group: rank %d of %d, backend %s over %s, after %d ms".formatted(
 					this.assignment.rank(), this.assignment.worldSize(), this.settings.backend(),
-					joined.world().transport(), (System.nanoTime() - start) / NANOS_PER_MILLI));
+					joined.world().transport(), this.formingNanos / NANOS_PER_MILLI));
 		}
 		catch (RuntimeException | LinkageError ex) {
 			this.formed.completeExceptionally(ex);

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
@@ -30,11 +32,27 @@ public interface JoinedGroup extends AutoCloseable {
 	 */
 	Map<Integer, RankAccount> accounts(int limit, Duration timeout);
 
+	/** What this rank has done of a collective, in groups that it has left too. */
+	CallTotals totals(Collective collective);
+
 	/** From now on the flight recorders remember who calls, or no longer. */
 	void recordSites(boolean wanted);
 
 	/** Who hears, with the reason, that some rank asked the whole group to stop. */
 	void onDrain(Consumer<String> listener);
+
+	/**
+	 * Ends the group on every rank, with a reason that each of them will name. Where an
+	 * MPI library carries the group this ends the process.
+	 */
+	void abort(String reason);
+
+	/**
+	 * Forms a further group of all ranks, beside the one of all ranks and outside its
+	 * order of calls; every rank does so under the same name.
+	 * @throws UnsupportedOperationException where the backend cannot
+	 */
+	ProcessGroup formBeside(String name);
 
 	/** Leaves the group and gives everything back. */
 	@Override

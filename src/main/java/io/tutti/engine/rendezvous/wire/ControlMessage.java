@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.RendezvousException;
 import org.jspecify.annotations.Nullable;
@@ -83,9 +85,10 @@ public sealed interface ControlMessage {
 	 * All have met.
 	 *
 	 * @param keyNonce from which, with the token, the session key is derived
+	 * @param conduct what all ranks do alike, as rank 0 has it
 	 * @param peers by rank; an empty host of rank 0 means where this rank reached it
 	 */
-	record Roster(long generation, byte[] keyNonce, List<PeerAddress> peers) implements Greeting {
+	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
 
 		public Roster {
 			peers = List.copyOf(peers);
@@ -99,7 +102,7 @@ public sealed interface ControlMessage {
 			}
 			List<PeerAddress> reachable = new ArrayList<>(this.peers);
 			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
-			return new Roster(this.generation, this.keyNonce, reachable);
+			return new Roster(this.generation, this.keyNonce, this.conduct, reachable);
 		}
 
 	}
@@ -136,6 +139,10 @@ public sealed interface ControlMessage {
 
 	/** A rank comes to a labelled barrier. */
 	record EnterBarrier(long ticket, String label, long timeoutNanos) implements Request {
+	}
+
+	/** A rank announces a call at a label before it makes it. */
+	record Announce(long ticket, String label, CallSignature call, long timeoutNanos) implements Request {
 	}
 
 	/** A rank asks all to stop. */
@@ -180,6 +187,10 @@ public sealed interface ControlMessage {
 
 	/** How a labelled barrier ended for the rank. */
 	record BarrierEnded(long ticket, BarrierOutcome outcome) implements Notice {
+	}
+
+	/** How a call that the rank announced was matched. */
+	record Matched(long ticket, CallMatch match) implements Notice {
 	}
 
 	/** All are asked to stop. */

@@ -141,7 +141,7 @@ class ControlPlaneTest {
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
 				RawRank raw = RawRankZero.welcome(confused.accept(), 0)) {
-			raw.send(new Roster(0, new byte[32], List.of()));
+			raw.send(new Roster(0, new byte[32], "", List.of()));
 			assertThat(raw.isHungUpOn()).isTrue();
 			assertThat(TestWorld.refusal(one)).hasMessageContaining("could not be reached");
 		}
@@ -271,6 +271,16 @@ class ControlPlaneTest {
 				await(() -> assertThat(events.drains).hasSize(1));
 			}
 			assertThat(world.events).extracting((events) -> events.drains).containsOnly(world.events.get(0).drains);
+		}
+	}
+
+	@Test
+	void aRollCallHearsEveryRankThatIsThereAndMissesThoseThatHaveGone() {
+		try (TestWorld world = TestWorld.met(3)) {
+			assertThat(world.control(1).rollCall(LONG)).containsOnlyKeys(0, 1, 2)
+				.allSatisfy((rank, roundTrip) -> assertThat(roundTrip).isLessThan(LONG));
+			world.control(2).close();
+			await(() -> assertThat(world.control(1).rollCall(Duration.ofMillis(300))).containsOnlyKeys(0, 1));
 		}
 	}
 
