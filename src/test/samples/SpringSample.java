@@ -1,3 +1,5 @@
+package sample;
+
 import io.tutti.engine.*;
 import java.lang.foreign.*;
 import org.springframework.boot.*;

@@ -49,12 +49,12 @@ class LibraryIT {
 
 	@Test
 	void aPlainProgramHasAGroupFromItsEnvironment() throws Exception {
-		run("PlainSample", List.of());
+		run("PlainSample", "PlainSample", List.of());
 	}
 
 	@Test
 	void aSpringApplicationHasAGroupToInject() throws Exception {
-		run("SpringSample", SPRING);
+		run("SpringSample", "sample.SpringSample", SPRING);
 	}
 
 	@Test
@@ -90,11 +90,11 @@ class LibraryIT {
 		assertThat(Files.readString(Path.of("README.md"))).contains(Files.readString(source(sample)));
 	}
 
-	private void run(String sample, List<String> frameworks) throws Exception {
+	private void run(String sample, String mainClass, List<String> frameworks) throws Exception {
 		String classPath = classPath(frameworks);
 		compile(sample, classPath);
 		int port = FreePort.find();
-		try (Rank first = start(sample, classPath, 0, port); Rank second = start(sample, classPath, 1, port)) {
+		try (Rank first = start(mainClass, classPath, 0, port); Rank second = start(mainClass, classPath, 1, port)) {
 			assertThat(first.output()).contains("3.0 on rank 0");
 			assertThat(second.output()).contains("3.0 on rank 1");
 		}
@@ -107,10 +107,10 @@ class LibraryIT {
 		assertThat(code).isZero();
 	}
 
-	private Rank start(String sample, String classPath, int rank, int port) throws IOException {
+	private Rank start(String mainClass, String classPath, int rank, int port) throws IOException {
 		Path output = this.folder.resolve("rank-" + rank + ".txt");
 		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"-cp", this.folder + File.pathSeparator + classPath, sample);
+				"-cp", this.folder + File.pathSeparator + classPath, mainClass);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment().put("RANK", "" + rank);
 		builder.environment().put("WORLD_SIZE", "2");
