@@ -30,14 +30,7 @@ public record Measurement(String system, String transport, Collective collective
 	 * second; nccl-tests' definition.
 	 */
 	public double busBandwidth() {
-		double others = (double) (this.ranks - 1) / this.ranks;
-		double factor = switch (this.collective) {
-			case ALL_REDUCE -> 2 * others;
-			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> others;
-			case REDUCE, BROADCAST -> (this.ranks > 1) ? 1 : 0;
-			case BARRIER -> 0;
-		};
-		return factor * algorithmBandwidth();
+		return this.collective.busFactor(this.ranks) * algorithmBandwidth();
 	}
 
 }

@@ -37,6 +37,14 @@ public interface Backend extends AutoCloseable {
 	}
 
 	/**
+	 * Whether calls may be given addresses in a GPU's memory. A backend that does not
+	 * would read and write them as host memory.
+	 */
+	default boolean takesDeviceMemory() {
+		return false;
+	}
+
+	/**
 	 * Wakes a call that waits on another thread, so that it sees that the group is
 	 * broken. May be called from any thread, any number of times.
 	 */

@@ -38,6 +38,21 @@ public enum Collective {
 	}
 
 	/**
+	 * What the busiest connection carries of the whole buffer, so that speeds are
+	 * comparable between world sizes; nccl-tests' definition of bus bandwidth.
+	 * @param ranks how many ranks take part
+	 */
+	public double busFactor(int ranks) {
+		double others = (double) (ranks - 1) / ranks;
+		return switch (this) {
+			case ALL_REDUCE -> 2 * others;
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> others;
+			case REDUCE, BROADCAST -> (ranks > 1) ? 1 : 0;
+			case BARRIER -> 0;
+		};
+	}
+
+	/**
 	 * The collective with an ordinal that came over the wire.
 	 * @throws IllegalArgumentException if no collective has that ordinal
 	 */

@@ -127,6 +127,14 @@ public class ProcessGroup implements AutoCloseable {
 		return this.backend.transport();
 	}
 
+	/**
+	 * Whether collectives may be given segments in a GPU's memory, which nobody else must
+	 * touch; both buffers of a call then are.
+	 */
+	public boolean takesDeviceMemory() {
+		return this.backend.takesDeviceMemory();
+	}
+
 	/** Whether the group can still be used. */
 	public GroupState state() {
 		if (this.closed) {

@@ -37,7 +37,8 @@ class SurroundingsTest {
 
 	private static final Pattern METER = Pattern.compile("tutti_([a-z_]+)");
 
-	private static final Pattern KIND = Pattern.compile("(_seconds)?(_total|_count|_sum|_max|_bucket)?$");
+	private static final Pattern KIND = Pattern
+		.compile("(_seconds|_bytes_per_second)?(_total|_count|_sum|_max|_bucket)?$");
 
 	@TempDir
 	private static Path folder;
@@ -124,7 +125,7 @@ class SurroundingsTest {
 	@Test
 	void alertsAskOnlyForMetersThatThereAre() {
 		JsonNode rules = chart.scenario("serve").only("PrometheusRule").at("/spec/groups/0/rules");
-		assertThat(rules).hasSize(5);
+		assertThat(rules).hasSize(7);
 		for (JsonNode rule : rules) {
 			assertThat(meters(rule.path("expr").asString())).isNotEmpty().isSubsetOf(METERS);
 			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"", "pod=~\"demo-tutti-[0-9]+(-.+)?\"");
@@ -137,7 +138,7 @@ class SurroundingsTest {
 		JsonNode map = chart.scenario("serve").only("ConfigMap");
 		assertThat(map.at("/metadata/labels/grafana_dashboard").asString()).isEqualTo("1");
 		JsonNode dashboard = JsonMapper.shared().readTree(map.at("/data/tutti.json").asString());
-		assertThat(dashboard.path("panels")).hasSize(9);
+		assertThat(dashboard.path("panels")).hasSize(14);
 		for (String expression : dashboard.path("panels").findValuesAsString("expr")) {
 			assertThat(meters(expression)).isNotEmpty().isSubsetOf(METERS);
 		}

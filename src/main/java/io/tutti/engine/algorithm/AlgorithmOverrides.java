@@ -29,7 +29,7 @@ public final class AlgorithmOverrides {
 	 * Reads {@code collective=algorithm} pairs, separated by commas; blank for none.
 	 * @throws IllegalArgumentException if a collective or an algorithm for it is unknown
 	 */
-	public static AlgorithmOverrides parse(String text) {
+	public static AlgorithmOverrides from(String text) {
 		Map<Collective, AlgorithmName> chosen = new EnumMap<>(Collective.class);
 		for (String pair : text.split(",")) {
 			if (!pair.isBlank()) {
@@ -76,7 +76,7 @@ public final class AlgorithmOverrides {
 		return this.chosen.get(collective);
 	}
 
-	/** The pairs, by collective label; read it back with {@link #parse}. */
+	/** The pairs, by collective label; read it back with {@link #from}. */
 	@Override
 	public String toString() {
 		return Collections.unmodifiableMap(this.chosen)

@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
@@ -64,6 +66,12 @@ public final class Engine implements AutoCloseable {
 
 	/** Meets the other ranks and forms a group of our own algorithms. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return meet(assignment, settings, events, null);
+	}
+
+	/** As above with something over what carries each group. */
+	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -76,7 +84,8 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, registry, listener, tcp(assignment, settings), events)
+			ProcessGroup world = new Groups(membership, settings, agreed(membership, settings, events), registry,
+					listener, tcp(assignment, settings), events, layer)
 				.form(identity, latch);
 			return new Engine(membership, registry, world, new TcpCarrier(listener));
 		}
@@ -93,6 +102,29 @@ public final class Engine implements AutoCloseable {
 			.name("tutti-r" + assignment.rank() + "-warm-up")
 			.daemon()
 			.start(() -> ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, WARM_UP));
+	}
+
+	/** What rank 0 brought to the meeting counts for all. */
+	private static Conduct agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
+		Conduct agreed = conductOfRankZero(membership);
+		if (!membership.conduct().equals(settings.conduct().toString())) {
+			events.warn("rank " + membership.assignment().rank() + " was set up for " + settings.conduct().describe()
+					+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
+					+ "tutti.transport.kind and tutti.collective.algorithms");
+		}
+		return agreed;
+	}
+
+	private static Conduct conductOfRankZero(Membership membership) {
+		try {
+			return Conduct.parse(membership.conduct());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
+					"rank 0 asks for what this rank does not know: " + ex.getMessage()
+							+ ". Run the same version on all ranks",
+					List.of(), ex);
+		}
 	}
 
 	private static RuntimeException closed(DataListener listener, @Nullable Membership membership,
@@ -139,7 +171,7 @@ public final class Engine implements AutoCloseable {
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
-				settings.timeouts().abort().dividedBy(2));
+				settings.timeouts().abort().dividedBy(2), settings.conduct().toString());
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
@@ -165,6 +197,11 @@ public final class Engine implements AutoCloseable {
 	/** The groups that this rank is in. */
 	public List<ProcessGroup> groups() {
 		return this.registry.groups();
+	}
+
+	/** What this rank has done of a collective, in groups that it has left too. */
+	public CallTotals totals(Collective collective) {
+		return this.registry.totals(collective);
 	}
 
 	/**

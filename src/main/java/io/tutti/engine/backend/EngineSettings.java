@@ -20,18 +20,18 @@ import org.jspecify.annotations.Nullable;
  * added to a fixed one
  * @param congestionControl TCP congestion control for connections inside one host, where
  * the kernel offers it; {@code system} to leave it alone
- * @param transport what may carry data; shared memory is used if every rank may
+ * @param conduct what all ranks do alike; rank 0's counts
  * @param timeouts how long each kind of wait may take
  * @param mpiLibrary the MPI library that the backend {@code mpi} runs on:
  * {@code openmpi}, {@code mpich} or a path; {@code null} for our own engine
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-		String congestionControl, TransportChoice transport, Timeouts timeouts, @Nullable String mpiLibrary) {
+		String congestionControl, Conduct conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
 
 	/** The defaults that the documentation names. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,
-			null, 0, "cubic", TransportChoice.AUTO, Timeouts.DEFAULTS, null);
+			null, 0, "cubic", Conduct.DEFAULT, Timeouts.DEFAULTS, null);
 
 	public EngineSettings {
 		if (dataPort < 0 || dataPort > 65535) {
@@ -44,13 +44,13 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 	 */
 	public EngineSettings withBackend(String name, @Nullable String library) {
 		return new EngineSettings(name, this.jobId, this.token, this.generation, this.bindAddress, this.advertisedHost,
-				this.dataAddress, this.dataPort, this.congestionControl, this.transport, this.timeouts, library);
+				this.dataAddress, this.dataPort, this.congestionControl, this.conduct, this.timeouts, library);
 	}
 
 	/** The same with another token. */
 	EngineSettings withToken(String secret) {
 		return new EngineSettings(this.backend, this.jobId, secret, this.generation, this.bindAddress,
-				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.transport,
+				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,
 				this.timeouts, this.mpiLibrary);
 	}
 

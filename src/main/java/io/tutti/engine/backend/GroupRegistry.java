@@ -9,6 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 import io.tutti.engine.CallPost;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
@@ -47,6 +49,8 @@ final class GroupRegistry implements ControlEvents {
 	/** How far this rank had come in the groups that it has left. */
 	private final Map<String, Long> left = new ConcurrentHashMap<>();
 
+	private final PastGroups past = new PastGroups();
+
 	/** Verdicts that concern more than the groups that were there at the time. */
 	private final List<Failure> losses = new CopyOnWriteArrayList<>();
 
@@ -78,6 +82,7 @@ final class GroupRegistry implements ControlEvents {
 		if (!group.name().equals(Failure.WORLD)) {
 			this.left.put(group.name(), group.lastEntered());
 			this.entries.remove(group.name());
+			this.past.add(group);
 		}
 	}
 
@@ -170,6 +175,13 @@ final class GroupRegistry implements ControlEvents {
 		Entry entry = this.entries.get(group);
 		ProcessGroup found = (entry != null) ? entry.group : null;
 		return (found != null) ? found.called(sequence) : null;
+	}
+
+	/** What this process has done of a collective, in groups that it has left too. */
+	CallTotals totals(Collective collective) {
+		return groups().stream()
+			.map((group) -> group.recorder().totals(collective))
+			.reduce(this.past.totals(collective), CallTotals::plus);
 	}
 
 	/** Whether groups remember who calls. */

@@ -18,7 +18,6 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.Membership;
@@ -41,7 +40,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Groups implements GroupFactory {
 
-	private static final String FORMING = "/forming";
+	/** Ends the name of a group that only agrees on what carries another. */
+	static final String FORMING = "/forming";
+
+	private static final String LAYERING = "/layering";
 
 	private static final String WITHIN = "host";
 
@@ -51,6 +53,8 @@ final class Groups implements GroupFactory {
 
 	private final EngineSettings settings;
 
+	private final Conduct conduct;
+
 	private final GroupRegistry registry;
 
 	private final DataListener listener;
@@ -59,10 +63,17 @@ final class Groups implements GroupFactory {
 
 	private final CollectiveListener events;
 
-	Groups(Membership membership, EngineSettings settings, GroupRegistry registry, DataListener listener,
-			TcpSettings tcp, CollectiveListener events) {
+	private final @Nullable BackendLayer layer;
+
+	/**
+	 * @param conduct what all ranks have agreed to do alike
+	 */
+	Groups(Membership membership, EngineSettings settings, Conduct conduct, GroupRegistry registry,
+			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
+		this.layer = layer;
 		this.membership = membership;
 		this.settings = settings;
+		this.conduct = conduct;
 		this.registry = registry;
 		this.listener = listener;
 		this.tcp = tcp;
@@ -76,10 +87,28 @@ final class Groups implements GroupFactory {
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
 			Backend backend = someShareAHost(identity) ? sharing(identity, latch) : overTcp(identity, latch);
-			return ready(identity, backend, latch);
+			return ready(identity, layered(identity, latch, backend), latch);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
+		}
+	}
+
+	private Backend layered(GroupIdentity identity, FailureLatch latch, Backend beneath) throws IOException {
+		if (this.layer == null) {
+			return beneath;
+		}
+		GroupIdentity side = new GroupIdentity(identity.name() + LAYERING, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch sideLatch = new FailureLatch();
+		this.registry.add(side, sideLatch);
+		try (ProcessGroup layering = ready(side, overTcp(side, sideLatch), sideLatch)) {
+			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
+					Deadline.after(this.settings.timeouts().rendezvous()));
+		}
+		catch (RuntimeException ex) {
+			beneath.close();
+			throw ex;
 		}
 	}
 
@@ -117,14 +146,14 @@ final class Groups implements GroupFactory {
 		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
 		return new TransportBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				AlgorithmOverrides.NONE);
+				this.conduct.algorithms());
 	}
 
 	private Backend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
 		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				AlgorithmOverrides.NONE);
+				this.conduct.algorithms());
 	}
 
 	/** Finds out who shares memory with whom, in a group of its own. */
@@ -180,7 +209,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private void requireWhatWasAskedFor(GroupIdentity identity, Hosts hosts, @Nullable HostMemory memory) {
-		if (hosts.count() > 1 && this.settings.transport() == TransportChoice.SHM) {
+		if (hosts.count() > 1 && this.conduct.transport() == TransportChoice.SHM) {
 			if (memory != null) {
 				memory.close();
 			}
@@ -192,7 +221,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private SharedMemorySettings memorySettings() {
-		return switch (this.settings.transport()) {
+		return switch (this.conduct.transport()) {
 			case AUTO, SHM -> SharedMemorySettings.of(this.settings.jobId());
 			case TCP -> SharedMemorySettings.disabled();
 		};

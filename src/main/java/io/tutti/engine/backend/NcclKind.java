@@ -1,32 +1,34 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.nccl.NcclAvailability;
+import io.tutti.engine.backend.nccl.NcclBackend;
+import io.tutti.engine.backend.nccl.NcclMeeting;
+import io.tutti.engine.backend.nccl.NcclProbe;
 
 /**
- * Collectives on GPUs by NCCL; known by name, so that asking for it is refused and not
- * answered by another backend.
+ * Collectives on GPUs by NCCL, over our own engine for what lies in host memory.
  */
 final class NcclKind implements BackendKind {
 
-	private static final String PROBLEM = "this build has no NCCL backend";
-
-	private static final String ACTION = "Use the profile tcp or mpi, on host memory";
-
 	@Override
 	public String name() {
-		return Backends.NCCL;
+		return NcclBackend.NAME;
 	}
 
 	@Override
 	public Availability availability(EngineSettings settings) {
-		return Availability.no(PROBLEM, ACTION);
+		NcclAvailability found = new NcclProbe().look();
+		return found.available() ? Availability.yes(found.detail())
+				: Availability.no(found.toString(), found.state().action());
 	}
 
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		throw new BackendUnavailableException(name(), PROBLEM, ACTION);
+		events.note("nccl: " + new NcclProbe().look());
+		NcclMeeting meeting = new NcclMeeting(assignment.localRank());
+		return Engine.meet(assignment, settings, events, meeting::meet);
 	}
 
 }

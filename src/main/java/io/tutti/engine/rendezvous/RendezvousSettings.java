@@ -17,9 +17,17 @@ import org.jspecify.annotations.Nullable;
  * @param dataPort port where this rank accepts data connections
  * @param heartbeat silence after which a rank counts as lost
  * @param verdict how long rank 0 asks around before it gives a verdict
+ * @param conduct what all ranks are to do alike, in words that only they understand; rank
+ * 0's counts
  */
 public record RendezvousSettings(String jobId, @Nullable String token, long generation, @Nullable String bindAddress,
-		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict) {
+		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict, String conduct) {
+
+	/** Settings of ranks that need not agree on anything. */
+	public RendezvousSettings(String jobId, @Nullable String token, long generation, @Nullable String bindAddress,
+			@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict) {
+		this(jobId, token, generation, bindAddress, advertisedHost, dataPort, heartbeat, verdict, "");
+	}
 
 	@Override
 	public String toString() {

@@ -3,6 +3,7 @@ package io.tutti.service.config;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.Backends;
+import io.tutti.engine.backend.Conduct;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
@@ -47,15 +48,16 @@ public class RankConfiguration {
 
 	@Bean
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
-			NetworkProperties network, SharedToken token, Timeouts timeouts, ExposureCheck exposure, MpiProperties mpi,
-			Environment environment) {
+			NetworkProperties network, CollectiveProperties collective, SharedToken token, Timeouts timeouts,
+			ExposureCheck exposure, MpiProperties mpi, Environment environment) {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
 		String dataAddress = dataAddress(network, resolved.assignment(), exposure);
 		String advertised = transport.advertisedHost();
 		EngineSettings settings = new EngineSettings(BackendProfile.of(environment.getActiveProfiles()),
 				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
 				(advertised != null) ? advertised : dataAddress, dataAddress, transport.port(),
-				transport.congestionControl(), transport.kind(), timeouts, mpi.library());
+				transport.congestionControl(), new Conduct(transport.kind(), collective.algorithms()), timeouts,
+				mpi.library());
 		Backends.requireAvailable(settings);
 		return settings;
 	}

@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
@@ -40,6 +42,11 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	@Override
 	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
 		return this.engine.accounts(limit, timeout);
+	}
+
+	@Override
+	public CallTotals totals(Collective collective) {
+		return this.engine.totals(collective);
 	}
 
 	@Override

@@ -1,5 +1,7 @@
 package io.tutti.service.group;
 
+import java.util.List;
+
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
@@ -25,8 +27,8 @@ public class GroupConfiguration {
 
 	@Bean
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
-			CollectiveListener log) {
-		return new GroupLifecycle(assignment, settings, factory, log);
+			List<CollectiveListener> listeners) {
+		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners));
 	}
 
 }

@@ -52,6 +52,9 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private volatile boolean closed;
 
+	/** How long it took to form, 0 before it has. */
+	private volatile long formingNanos;
+
 	/**
 	 * A group that is not joined yet.
 	 * @param log hears what the engine says
@@ -72,6 +75,11 @@ public final class GroupLifecycle implements SmartLifecycle {
 	/** What broke the group, if ever it breaks. */
 	public CompletableFuture<Failure> broken() {
 		return this.broken.copy();
+	}
+
+	/** How long the group took to form, {@link Duration#ZERO} before it has. */
+	public Duration formedAfter() {
+		return Duration.ofNanos(this.formingNanos);
 	}
 
 	/** Who this rank is. */
@@ -151,10 +159,11 @@ public final class GroupLifecycle implements SmartLifecycle {
 		try {
 			JoinedGroup joined = this.factory.join(this.assignment, this.settings,
 					new BreakListener(this.log, this.broken));
+			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
 			this.log.note("joined the group: rank %d of %d, backend %s over %s, after %d ms".formatted(
 					this.assignment.rank(), this.assignment.worldSize(), this.settings.backend(),
-					joined.world().transport(), (System.nanoTime() - start) / NANOS_PER_MILLI));
+					joined.world().transport(), this.formingNanos / NANOS_PER_MILLI));
 		}
 		catch (RuntimeException | LinkageError ex) {
 			this.formed.completeExceptionally(ex);

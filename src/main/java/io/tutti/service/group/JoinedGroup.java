@@ -5,6 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
@@ -29,6 +31,9 @@ public interface JoinedGroup extends AutoCloseable {
 	 * @return by rank, this one included; who did not answer in time is not there
 	 */
 	Map<Integer, RankAccount> accounts(int limit, Duration timeout);
+
+	/** What this rank has done of a collective, in groups that it has left too. */
+	CallTotals totals(Collective collective);
 
 	/** From now on the flight recorders remember who calls, or no longer. */
 	void recordSites(boolean wanted);

@@ -12,37 +12,36 @@ class AlgorithmOverridesTest {
 
 	@Test
 	void pairsAreReadAndWrittenTheSame() {
-		AlgorithmOverrides overrides = AlgorithmOverrides.parse(" broadcast=chain , all-reduce=ring,");
+		AlgorithmOverrides overrides = AlgorithmOverrides.from(" broadcast=chain , all-reduce=ring,");
 		assertThat(overrides.of(Collective.ALL_REDUCE)).isEqualTo(AlgorithmName.RING);
 		assertThat(overrides.of(Collective.BROADCAST)).isEqualTo(AlgorithmName.CHAIN);
 		assertThat(overrides.of(Collective.REDUCE)).isNull();
 		assertThat(overrides).hasToString("all-reduce=ring,broadcast=chain");
-		assertThat(AlgorithmOverrides.parse(overrides.toString())).hasToString(overrides.toString());
+		assertThat(AlgorithmOverrides.from(overrides.toString())).hasToString(overrides.toString());
 	}
 
 	@Test
 	void blankMeansNone() {
-		assertThat(AlgorithmOverrides.parse(" ")).hasToString("");
+		assertThat(AlgorithmOverrides.from(" ")).hasToString("");
 	}
 
 	@Test
 	void anUnknownCollectiveIsRefusedWithThoseThatExist() {
-		assertThatThrownBy(() -> AlgorithmOverrides.parse("allreduce=ring"))
-			.isInstanceOf(IllegalArgumentException.class)
+		assertThatThrownBy(() -> AlgorithmOverrides.from("allreduce=ring")).isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("got allreduce")
 			.hasMessageContaining("all-reduce, reduce, broadcast");
 	}
 
 	@Test
 	void anAlgorithmOfAnotherCollectiveIsRefusedWithThoseThatThisOneHas() {
-		assertThatThrownBy(() -> AlgorithmOverrides.parse("all-reduce=bruck"))
+		assertThatThrownBy(() -> AlgorithmOverrides.from("all-reduce=bruck"))
 			.isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("ring, recursive-doubling, halving-doubling, got bruck");
 	}
 
 	@Test
 	void aPairWithoutEqualsIsRefused() {
-		assertThatThrownBy(() -> AlgorithmOverrides.parse("ring")).isInstanceOf(IllegalArgumentException.class)
+		assertThatThrownBy(() -> AlgorithmOverrides.from("ring")).isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("all-reduce=ring");
 	}
 

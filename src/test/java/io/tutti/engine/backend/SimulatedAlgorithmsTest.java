@@ -41,7 +41,7 @@ class SimulatedAlgorithmsTest {
 
 	private static SimulatedWorld world(int worldSize, String override) {
 		return new SimulatedWorld(worldSize, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)),
-				AlgorithmOverrides.parse(override));
+				AlgorithmOverrides.from(override));
 	}
 
 	private static Collective collective(String override) {

@@ -10,6 +10,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
 
 class TcpProcessGroupTest extends ProcessGroupContract {
 
@@ -18,7 +19,7 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), TransportChoice.TCP,
+				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)), null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));

@@ -10,6 +10,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.CollectivesContract.World;
 
 /**
@@ -43,7 +44,8 @@ final class Worlds {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), TransportChoice.TCP, TIMEOUTS, null);
+				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), TIMEOUTS,
+				null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new World() {

@@ -10,6 +10,8 @@ import java.util.function.Consumer;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
@@ -80,6 +82,11 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	@Override
 	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
 		return AccountCodec.decodeAll(askAccounts(limit, timeout));
+	}
+
+	@Override
+	public CallTotals totals(Collective collective) {
+		return this.world.recorder().totals(collective);
 	}
 
 	@Override

@@ -66,6 +66,10 @@ final class Communicator {
 
 	private volatile @Nullable NcclException failure;
 
+	/** What is done while a call does not come forward. */
+	private volatile Runnable onWait = () -> {
+	};
+
 	Communicator(NcclLibrary library, HandleSlot slot, int rank, int device) {
 		this(library, slot, slot.handle(), rank, device);
 	}
@@ -111,6 +115,15 @@ final class Communicator {
 		finally {
 			this.turn.unlock();
 		}
+	}
+
+	void onWait(Runnable action) {
+		this.onWait = action;
+	}
+
+	/** A call does not come forward. */
+	void stillWaiting() {
+		this.onWait.run();
 	}
 
 	/** Waits until nothing is in progress, as after a creation. */
@@ -159,6 +172,7 @@ final class Communicator {
 		NcclResult[] answer = { NcclResult.of(code) };
 		boolean done = IdleWait.until(() -> {
 			if (answer[0] == NcclResult.IN_PROGRESS) {
+				stillWaiting();
 				answer[0] = NcclResult.of(guarded(call, Communicator::progress));
 			}
 			return answer[0] != NcclResult.IN_PROGRESS;

@@ -188,8 +188,9 @@ public final class RankCommunicator implements AutoCloseable {
 		this.communicator.check("watchdog");
 	}
 
-	boolean isOpen() {
-		return this.communicator.state() == Communicator.State.OPEN;
+	/** What is done again and again while a call does not come forward. */
+	void onWait(Runnable action) {
+		this.communicator.onWait(action);
 	}
 
 	/**

@@ -166,6 +166,7 @@ public final class StreamOperations {
 
 	void await(String call, Deadline deadline) {
 		boolean done = IdleWait.until(() -> {
+			this.communicator.stillWaiting();
 			this.communicator.check(call);
 			return this.runtime.isIdle(this.stream);
 		}, deadline);

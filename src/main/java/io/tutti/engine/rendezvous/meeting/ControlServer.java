@@ -208,7 +208,8 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		long generation = this.gatekeeper.generation();
 		String chosen = this.settings.advertisedHost();
 		String reached = this.seats.rankZeroHost(this.failure.point().host());
-		this.members.broadcast(new Roster(generation, keyNonce, roster((chosen != null) ? chosen : "", reached)));
+		this.members.broadcast(new Roster(generation, keyNonce, this.settings.conduct(),
+				roster((chosen != null) ? chosen : "", reached)));
 		List<PeerAddress> own = roster((chosen != null) ? chosen : reached, reached);
 		this.board.roster(own);
 		this.formed.complete(new Formed(generation, own, this.proofs.session(keyNonce)));

@@ -106,7 +106,7 @@ final class MeetingGuest {
 		try {
 			Roster roster = client.start().get(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
 			return new Membership(this.assignment, roster.generation(), roster.peers(),
-					this.proofs.session(roster.keyNonce()), client.control());
+					this.proofs.session(roster.keyNonce()), roster.conduct(), client.control());
 		}
 		catch (ExecutionException ex) {
 			client.control().close();

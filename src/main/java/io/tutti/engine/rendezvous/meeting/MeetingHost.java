@@ -113,7 +113,7 @@ final class MeetingHost {
 			Formed formed = server.start()
 				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
 			return new Membership(this.assignment, formed.generation(), formed.roster(), formed.sessionKey(),
-					server.control());
+					this.settings.conduct(), server.control());
 		}
 		catch (ExecutionException ex) {
 			server.control().close();

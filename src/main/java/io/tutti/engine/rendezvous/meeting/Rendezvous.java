@@ -60,7 +60,8 @@ public final class Rendezvous {
 		byte[] secret = new byte[SessionKey.PROOF_BYTES];
 		new SecureRandom().nextBytes(secret);
 		ControlPlane control = new SimulatedControl("tutti-r0-control", roster).join(0, events);
-		return new Membership(assignment, Math.max(0, settings.generation()), roster, new SessionKey(secret), control);
+		return new Membership(assignment, Math.max(0, settings.generation()), roster, new SessionKey(secret),
+				settings.conduct(), control);
 	}
 
 	private static void check(RendezvousSettings settings) {

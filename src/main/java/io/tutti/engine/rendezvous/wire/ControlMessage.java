@@ -83,9 +83,10 @@ public sealed interface ControlMessage {
 	 * All have met.
 	 *
 	 * @param keyNonce from which, with the token, the session key is derived
+	 * @param conduct what all ranks do alike, as rank 0 has it
 	 * @param peers by rank; an empty host of rank 0 means where this rank reached it
 	 */
-	record Roster(long generation, byte[] keyNonce, List<PeerAddress> peers) implements Greeting {
+	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
 
 		public Roster {
 			peers = List.copyOf(peers);
@@ -99,7 +100,7 @@ public sealed interface ControlMessage {
 			}
 			List<PeerAddress> reachable = new ArrayList<>(this.peers);
 			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
-			return new Roster(this.generation, this.keyNonce, reachable);
+			return new Roster(this.generation, this.keyNonce, this.conduct, reachable);
 		}
 
 	}

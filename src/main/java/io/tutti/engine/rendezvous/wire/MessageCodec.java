@@ -128,8 +128,12 @@ public final class MessageCodec {
 			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
 			case Awaiting(Absence absence, boolean over) ->
 				ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()).flag(over).frame();
-			case Roster(long generation, byte[] nonce, List<PeerAddress> peers) ->
-				new WireWriter(ROSTER).int64(generation).raw(nonce).list(peers, MessageCodec::write).frame();
+			case Roster(long generation, byte[] nonce, String conduct, List<PeerAddress> peers) ->
+				new WireWriter(ROSTER).int64(generation)
+					.raw(nonce)
+					.text(conduct)
+					.list(peers, MessageCodec::write)
+					.frame();
 			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
 			case Pong(long sent) -> new WireWriter(PONG).int64(sent).frame();
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
@@ -230,7 +234,7 @@ public final class MessageCodec {
 	}
 
 	private static Roster decodeRoster(WireReader in) throws MalformedFrameException {
-		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.list(4 * Integer.BYTES, () -> address(in)));
+		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.text(), in.list(4 * Integer.BYTES, () -> address(in)));
 	}
 
 	private static EnterBarrier enterBarrier(WireReader in) throws MalformedFrameException {

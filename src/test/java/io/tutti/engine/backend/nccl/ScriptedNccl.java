@@ -71,7 +71,8 @@ final class ScriptedNccl implements Nccl {
 
 	}
 
-	private record Operation(long send, long receive, long count, Combination combination) {
+	/** Two that differ never come together, as on a GPU. */
+	private record Operation(String call, long send, long receive, long count, Combination combination) {
 	}
 
 	private final HostDevices devices;
@@ -91,6 +92,9 @@ final class ScriptedNccl implements Nccl {
 	final Map<Integer, Float> factors = new ConcurrentHashMap<>();
 
 	volatile String lastError = "";
+
+	/** Whether calls that do not fit together come to an end all the same. */
+	volatile boolean forgiving;
 
 	private final ThreadLocal<Integer> depth = ThreadLocal.withInitial(() -> 0);
 
@@ -379,11 +383,13 @@ final class ScriptedNccl implements Nccl {
 		}
 		int round = member.round++;
 		Map<Integer, Operation> all = member.world.rounds.computeIfAbsent(round, (_) -> new ConcurrentHashMap<>());
-		Operation own = new Operation(send, receive, count, combination);
+		Operation own = new Operation(call, send, receive, count, combination);
 		Map<Integer, Operation> results = new ConcurrentHashMap<>();
 		all.put(member.rank, snapshot(own, call, member));
 		this.devices.queue(stream, () -> {
-			if (all.size() < member.world.size) {
+			if (all.size() < member.world.size || !this.forgiving && all.values()
+				.stream()
+				.anyMatch((other) -> !other.call().equals(call) || other.count() != count)) {
 				return false;
 			}
 			results.putAll(all);
@@ -402,7 +408,7 @@ final class ScriptedNccl implements Nccl {
 		};
 		long copy = Arena.global().allocate(Math.max(1, 4 * elements), 8).address();
 		NativeMemory.copy(own.send(), copy, 4 * elements);
-		return new Operation(copy, own.receive(), own.count(), own.combination());
+		return new Operation(call, copy, own.receive(), own.count(), own.combination());
 	}
 
 	private void reduceInto(long target, Map<Integer, Operation> all, long first, long count, int op) {

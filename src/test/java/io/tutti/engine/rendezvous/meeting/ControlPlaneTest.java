@@ -141,7 +141,7 @@ class ControlPlaneTest {
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
 				RawRank raw = RawRankZero.welcome(confused.accept(), 0)) {
-			raw.send(new Roster(0, new byte[32], List.of()));
+			raw.send(new Roster(0, new byte[32], "", List.of()));
 			assertThat(raw.isHungUpOn()).isTrue();
 			assertThat(TestWorld.refusal(one)).hasMessageContaining("could not be reached");
 		}

@@ -41,7 +41,7 @@ final class RawRankZero implements AutoCloseable {
 		List<PeerAddress> roster = IntStream.range(0, world.worldSize)
 			.mapToObj((rank) -> new PeerAddress(rank, "127.0.0.1", 7000, "host"))
 			.toList();
-		this.ranks.values().forEach((raw) -> raw.send(new Roster(0, new byte[32], roster)));
+		this.ranks.values().forEach((raw) -> raw.send(new Roster(0, new byte[32], "", roster)));
 		for (int rank = 1; rank < world.worldSize; rank++) {
 			world.members.put(rank, TestWorld.join(meetings.get(rank - 1)));
 		}

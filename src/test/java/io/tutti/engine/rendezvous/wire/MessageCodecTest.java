@@ -70,7 +70,7 @@ class MessageCodecTest {
 				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
 				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
 				new Awaiting(new Absence(List.of(1, 2), List.of(2)), true),
-				new Roster(3, bytes(),
+				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
 				new RollAnswer(1, -1, List.of()), new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1),

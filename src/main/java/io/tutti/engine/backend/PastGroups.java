@@ -1,0 +1,31 @@
+package io.tutti.engine.backend;
+
+import java.util.EnumMap;
+import java.util.Map;
+
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
+import io.tutti.engine.ProcessGroup;
+
+/**
+ * What was done in groups that this rank has left: counters never go back. How ranks
+ * agreed on what carries a group is none of the application's collectives.
+ */
+final class PastGroups {
+
+	private final Map<Collective, CallTotals> totals = new EnumMap<>(Collective.class);
+
+	synchronized void add(ProcessGroup group) {
+		if (group.name().endsWith(Groups.FORMING)) {
+			return;
+		}
+		for (Collective collective : Collective.values()) {
+			this.totals.merge(collective, group.recorder().totals(collective), CallTotals::plus);
+		}
+	}
+
+	synchronized CallTotals totals(Collective collective) {
+		return this.totals.getOrDefault(collective, CallTotals.NONE);
+	}
+
+}

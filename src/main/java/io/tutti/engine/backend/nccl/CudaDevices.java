@@ -1,0 +1,35 @@
+package io.tutti.engine.backend.nccl;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.backend.nccl.NcclAvailability.State;
+import io.tutti.engine.device.DeviceRuntime;
+
+/**
+ * The GPUs of this process by CUDA's runtime, with or without NCCL.
+ */
+public final class CudaDevices {
+
+	private CudaDevices() {
+	}
+
+	/**
+	 * The devices.
+	 * @throws BackendUnavailableException if the driver, a device, the runtime or the
+	 * preset is missing
+	 */
+	public static DeviceRuntime runtime() {
+		NcclAvailability found = new NcclProbe().look();
+		State state = found.state();
+		if (state != State.AVAILABLE && state != State.LIBRARY_MISSING && state != State.TOO_OLD) {
+			throw new BackendUnavailableException("cuda", found.toString(), state.action());
+		}
+		try {
+			return new PresetDeviceRuntime();
+		}
+		catch (LinkageError ex) {
+			throw new BackendUnavailableException("cuda", "the preset does not load: " + ex,
+					"Use the libraries that it was built for: CUDA 13");
+		}
+	}
+
+}

@@ -1,0 +1,170 @@
+package io.tutti.engine.backend.nccl;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.Collective;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Exchange;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.FailureReporter;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.IdleWait;
+
+/**
+ * Collectives on device memory by NCCL, on a stream of their own, and on host memory by
+ * the backend beneath. Both take their places in the one order of the group's calls.
+ * Every call on the device is posted to rank 0 as it begins, since NCCL compares nothing
+ * and may well finish calls that do not fit together; rank 0 does compare, and its
+ * verdict aborts the communicator on every rank.
+ */
+public final class NcclBackend implements Backend {
+
+	/** The name of the backend. */
+	public static final String NAME = "nccl";
+
+	/** A broken connection is often a lost rank, of which rank 0 hears by itself. */
+	private static final Duration VERDICT = Duration.ofMillis(500);
+
+	private final GroupIdentity identity;
+
+	private final Backend host;
+
+	private final FailureLatch latch;
+
+	private final DeviceRuntime runtime;
+
+	private final RankCommunicator communicator;
+
+	private final Watchdog watchdog;
+
+	NcclBackend(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
+			DeviceRuntime runtime, RankCommunicator communicator) {
+		this.identity = identity;
+		this.host = host;
+		this.latch = latch;
+		this.runtime = runtime;
+		this.communicator = communicator;
+		communicator.onWait(this::stillWaiting);
+		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
+				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
+						List.of(identity.worldRank()), String.valueOf(failure.getMessage()))));
+	}
+
+	@Override
+	public String name() {
+		return NAME;
+	}
+
+	@Override
+	public String transport() {
+		return this.host.transport();
+	}
+
+	@Override
+	public boolean takesDeviceMemory() {
+		return true;
+	}
+
+	@Override
+	public void run(Call call) {
+		boolean sends = isOnDevice(call.sendAddress(), call.sendBytes());
+		boolean receives = isOnDevice(call.receiveAddress(), call.receiveBytes());
+		if (!sends && !receives) {
+			this.host.run(call);
+			return;
+		}
+		if (call.sendBytes() > 0 && call.receiveBytes() > 0 && sends != receives) {
+			throw new IllegalArgumentException(call.collective()
+					+ ": both buffers must be on the device or both in host memory; the send buffer is "
+					+ (sends ? "on the device" : "in host memory"));
+		}
+		if (call.uneven()) {
+			throw new UnsupportedOperationException(call.collective()
+					+ " with counts by rank is not offered on device memory; pad the parts to one size");
+		}
+		runOnDevice(call);
+	}
+
+	private boolean isOnDevice(long address, long bytes) {
+		return bytes > 0 && this.runtime.isDeviceMemory(address);
+	}
+
+	private void runOnDevice(Call call) {
+		call.waited();
+		try {
+			StreamOperations operations = this.communicator.operations().within(left(call));
+			operations.run(call.collective(), operands(call), DeviceReduction.of(call.op()), call.root());
+			operations.await(call.collective().label(), Deadline.after(left(call)));
+		}
+		catch (NcclException ex) {
+			throw failure(call, ex);
+		}
+	}
+
+	private static Duration left(Call call) {
+		return call.deadline().remaining().plusNanos(1);
+	}
+
+	private DeviceOperands operands(Call call) {
+		long bytes = call.type().bytes();
+		boolean inPlace = call.collective() == Collective.BROADCAST || call.collective() == Collective.ALL_REDUCE;
+		long send = inPlace ? call.receiveAddress() : call.sendAddress();
+		return new DeviceOperands(this.communicator.device(), send, call.sendBytes() / bytes, call.receiveAddress(),
+				call.receiveBytes() / bytes, DeviceDataType.of(call.type()));
+	}
+
+	/** The communicator calls this while nothing moves. */
+	private void stillWaiting() {
+		if (this.latch.failure() != null) {
+			this.communicator.abortHandle().abort();
+		}
+	}
+
+	private CollectiveException failure(Call call, NcclException seen) {
+		if (seen.reason() == NcclException.Reason.ERROR) {
+			IdleWait.until(() -> this.latch.failure() != null, Deadline.after(VERDICT));
+		}
+		Failure verdict = this.latch.failure();
+		if (verdict != null) {
+			return CollectiveException.of(this.identity.worldRank(), verdict, seen);
+		}
+		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
+				: Failure.Kind.ABORTED;
+		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
+		return CollectiveException.of(this.identity.worldRank(),
+				Failure.inside(kind, this.identity.name(), call, ranks, String.valueOf(seen.getMessage())), seen);
+	}
+
+	@Override
+	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+		return this.host.allocate(bytes, exchange, deadline);
+	}
+
+	/** A group that is broken leaves nothing on the device to wait for. */
+	@Override
+	public void wake() {
+		this.host.wake();
+		if (this.latch.failure() != null) {
+			this.communicator.abortHandle().abort();
+		}
+	}
+
+	@Override
+	public void close() {
+		this.watchdog.close();
+		if (this.latch.failure() != null) {
+			this.communicator.abortHandle().abort();
+		}
+		this.communicator.close();
+		this.host.close();
+	}
+
+}

@@ -1,0 +1,246 @@
+package io.tutti.engine.device;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Collectives of a process group on buffers in device memory. What carries them out, in
+ * this order: the group's backend, if it reaches the devices; host memory, if that was
+ * allowed, with a warning for each call; nothing, with an
+ * {@link UnsupportedOperationException} that names both ways out.
+ * <p>
+ * A call without {@code InPlace} in its name leaves its input as it is and returns a new
+ * buffer on the same device, to be closed by the caller. Every call takes a place in the
+ * group's order of calls, waits for what was queued on the default stream before, and
+ * returns when the result is there. Work on other streams that fills the input must be
+ * done before. Arguments are checked before anything runs; failures are those of
+ * {@link ProcessGroup}, after which the buffers of the call are undefined.
+ */
+public final class DeviceCollectives {
+
+	private final ProcessGroup group;
+
+	private final DeviceRuntime runtime;
+
+	private final HostFallback fallback;
+
+	private final CollectiveListener listener;
+
+	private final Duration timeout;
+
+	/**
+	 * @param group the ranks
+	 * @param runtime the devices of this process
+	 * @param fallback whether calls may go through host memory
+	 * @param listener hears a warning for each call that does
+	 * @param timeout how long each call may take
+	 */
+	public DeviceCollectives(ProcessGroup group, DeviceRuntime runtime, HostFallback fallback,
+			CollectiveListener listener, Duration timeout) {
+		this.group = group;
+		this.runtime = runtime;
+		this.fallback = fallback;
+		this.listener = listener;
+		this.timeout = timeout;
+	}
+
+	/** The reduction of all ranks' buffers. */
+	public DeviceBuffer allReduce(DeviceBuffer buffer, ReduceOp op) {
+		requireWay(Collective.ALL_REDUCE, buffer);
+		return intoCopy(buffer, (copy) -> allReduceInPlace(copy, op));
+	}
+
+	/** Replaces the buffer by the reduction of all ranks' buffers. */
+	public void allReduceInPlace(DeviceBuffer buffer, ReduceOp op) {
+		run(Collective.ALL_REDUCE, buffer, buffer, op, 0);
+	}
+
+	/** The root's buffer. */
+	public DeviceBuffer broadcast(DeviceBuffer buffer, int root) {
+		requireRoot(root);
+		requireWay(Collective.BROADCAST, buffer);
+		return intoCopy(buffer, (copy) -> broadcastInPlace(copy, root));
+	}
+
+	/** Replaces the buffer by the root's. */
+	public void broadcastInPlace(DeviceBuffer buffer, int root) {
+		requireRoot(root);
+		run(Collective.BROADCAST, buffer, buffer, ReduceOp.SUM, root);
+	}
+
+	/** The reduction of all ranks' buffers on the root; elsewhere a copy of the input. */
+	public DeviceBuffer reduce(DeviceBuffer buffer, ReduceOp op, int root) {
+		requireRoot(root);
+		requireWay(Collective.REDUCE, buffer);
+		return intoCopy(buffer, (copy) -> run(Collective.REDUCE, copy, copy, op, root));
+	}
+
+	/** The buffers of all ranks, in rank order. */
+	public DeviceBuffer allGather(DeviceBuffer buffer) {
+		return intoNew(Collective.ALL_GATHER, buffer, Math.multiplyExact(buffer.count(), (long) worldSize()),
+				ReduceOp.SUM, 0);
+	}
+
+	/** This rank's part of the reduction of all ranks' buffers. */
+	public DeviceBuffer reduceScatter(DeviceBuffer buffer, ReduceOp op) {
+		requireParts(buffer);
+		return intoNew(Collective.REDUCE_SCATTER, buffer, buffer.count() / worldSize(), op, 0);
+	}
+
+	/** The buffers of all ranks on the root, in rank order; elsewhere empty. */
+	public DeviceBuffer gather(DeviceBuffer buffer, int root) {
+		requireRoot(root);
+		long count = (this.group.rank() == root) ? Math.multiplyExact(buffer.count(), (long) worldSize()) : 0;
+		return intoNew(Collective.GATHER, buffer, count, ReduceOp.SUM, root);
+	}
+
+	/** From each rank the part meant for this one. */
+	public DeviceBuffer allToAll(DeviceBuffer buffer) {
+		requireParts(buffer);
+		return intoNew(Collective.ALL_TO_ALL, buffer, buffer.count(), ReduceOp.SUM, 0);
+	}
+
+	/**
+	 * Writes this rank's part of the root's buffer.
+	 * @param send all parts in rank order on the root; not looked at elsewhere
+	 * @param receive this rank's part
+	 */
+	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
+		requireRoot(root);
+		if (this.group.rank() == root && send.count() != Math.multiplyExact(receive.count(), (long) worldSize())) {
+			throw new IllegalArgumentException("send count must be " + receive.count() * worldSize() + " ("
+					+ worldSize() + " × the receive count), got " + send.count());
+		}
+		run(Collective.SCATTER, send, receive, ReduceOp.SUM, root);
+	}
+
+	/** What is done on a buffer of its own. */
+	private interface InPlace {
+
+		void on(DeviceBuffer copy);
+
+	}
+
+	private DeviceBuffer intoCopy(DeviceBuffer buffer, InPlace call) {
+		DeviceBuffer copy = DeviceBuffer.allocate(this.runtime, buffer.device(), buffer.count(), buffer.type());
+		try {
+			copy(buffer, copy);
+			call.on(copy);
+			return copy;
+		}
+		catch (RuntimeException | Error ex) {
+			copy.close();
+			throw ex;
+		}
+	}
+
+	/** On the default stream, behind what fills the input. */
+	private void copy(DeviceBuffer from, DeviceBuffer to) {
+		try (SelectedDevice _ = SelectedDevice.select(this.runtime, from.device())) {
+			this.runtime.copy(to.address(), from.address(), from.bytes(), DeviceRuntime.DEFAULT_STREAM);
+		}
+	}
+
+	private DeviceBuffer intoNew(Collective collective, DeviceBuffer send, long count, ReduceOp op, int root) {
+		requireWay(collective, send);
+		DeviceBuffer receive = DeviceBuffer.allocate(this.runtime, send.device(), count, send.type());
+		try {
+			run(collective, send, receive, op, root);
+			return receive;
+		}
+		catch (RuntimeException | Error ex) {
+			receive.close();
+			throw ex;
+		}
+	}
+
+	private void run(Collective collective, DeviceBuffer send, DeviceBuffer receive, ReduceOp op, int root) {
+		requireWay(collective, receive);
+		Deadline deadline = Deadline.after(this.timeout);
+		awaitInput(collective, receive.device(), deadline);
+		if (this.group.takesDeviceMemory()) {
+			onDevice(collective, send, receive, op, root, deadline);
+			return;
+		}
+		this.listener.warn(collective + " of " + receive + " goes through host memory, since group " + this.group.name()
+				+ " runs on " + this.group.backend() + "; to forbid that unset " + HostFallback.PROPERTY + " and "
+				+ HostFallback.VARIABLE);
+		try (HostStaging staging = new HostStaging(this.group, this.runtime, receive.device())) {
+			staging.run(new HostStaging.Staged(collective, send, receive, hostType(receive), op, root), deadline);
+		}
+	}
+
+	private void awaitInput(Collective collective, int device, Deadline deadline) {
+		try (SelectedDevice _ = SelectedDevice.select(this.runtime, device)) {
+			if (!IdleWait.until(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), deadline)) {
+				this.group.abort(collective + ": the default stream of device " + device + " was not idle within "
+						+ this.timeout.toMillis() + " ms");
+			}
+		}
+	}
+
+	private void onDevice(Collective collective, DeviceBuffer send, DeviceBuffer receive, ReduceOp op, int root,
+			Deadline deadline) {
+		MemorySegment from = send.segment();
+		MemorySegment to = receive.segment();
+		DataType type = hostType(receive);
+		Duration left = deadline.remaining().plusNanos(1);
+		switch (collective) {
+			case ALL_REDUCE -> this.group.allReduce(to, type, op, left);
+			case BROADCAST -> this.group.broadcast(to, type, root, left);
+			case REDUCE -> this.group.reduce(from, to, type, op, root, left);
+			case ALL_GATHER -> this.group.allGather(from, to, type, left);
+			case REDUCE_SCATTER -> this.group.reduceScatter(from, to, type, op, left);
+			case GATHER -> this.group.gather(from, to, type, root, left);
+			case SCATTER -> this.group.scatter(from, to, type, root, left);
+			case ALL_TO_ALL -> this.group.allToAll(from, to, type, left);
+			case BARRIER -> this.group.barrier(left);
+		}
+	}
+
+	private int worldSize() {
+		return this.group.worldSize();
+	}
+
+	private void requireRoot(int root) {
+		if (root < 0 || root >= worldSize()) {
+			throw new IllegalArgumentException("root must be in 0.." + (worldSize() - 1) + ", got " + root);
+		}
+	}
+
+	private void requireParts(DeviceBuffer buffer) {
+		if (buffer.count() % worldSize() != 0) {
+			throw new IllegalArgumentException(
+					"count must be a multiple of " + worldSize() + " (one part per rank), got " + buffer.count());
+		}
+	}
+
+	/** Refused before a buffer is allocated or a place in the order is taken. */
+	private void requireWay(Collective collective, DeviceBuffer buffer) {
+		hostType(buffer);
+		if (!this.group.takesDeviceMemory() && !this.fallback.allowed()) {
+			throw new UnsupportedOperationException(
+					collective + " of " + buffer + ": group " + this.group.name() + " runs on " + this.group.backend()
+							+ ", which does not reach device memory. Start with the profile "
+							+ "nccl, or allow the way through host memory with " + HostFallback.PROPERTY + "=true or "
+							+ HostFallback.VARIABLE + "=1");
+		}
+	}
+
+	private static DataType hostType(DeviceBuffer buffer) {
+		DataType type = buffer.type().host();
+		if (type == null) {
+			throw new UnsupportedOperationException("groups have no " + buffer.type()
+					+ "; use an NCCL rank communicator for it, or a type of the same size");
+		}
+		return type;
+	}
+
+}

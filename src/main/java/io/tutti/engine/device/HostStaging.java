@@ -1,0 +1,234 @@
+package io.tutti.engine.device;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Collectives on device memory through pinned host memory: chunk by chunk, so that one
+ * chunk is copied while the one before is on its way between the hosts. Where a buffer
+ * holds a part for each rank, a chunk is the same stretch of every part. All ranks cut
+ * alike, since they agree on the parts' size.
+ */
+final class HostStaging implements AutoCloseable {
+
+	/** Enough for a copy and a collective to run at full speed, little enough to pin. */
+	static final long CHUNK_BYTES = 4 << 20;
+
+	/** One chunk in host memory, and what is being done with it. */
+	private final class Slot {
+
+		private final long send;
+
+		private final long receive;
+
+		private final long stream;
+
+		private long offset;
+
+		private long bytes;
+
+		private CompletableFuture<Void> collective = CompletableFuture.completedFuture(null);
+
+		Slot(long sendBytes, long receiveBytes) {
+			this.send = pinned(sendBytes);
+			this.receive = pinned(receiveBytes);
+			this.stream = HostStaging.this.runtime.createStream();
+			HostStaging.this.releases.add(() -> HostStaging.this.runtime.destroyStream(this.stream));
+		}
+
+		MemorySegment sent(Layout layout) {
+			return segment(this.send, layout.sendParts() * this.bytes);
+		}
+
+		MemorySegment received(Layout layout) {
+			return segment(this.receive, layout.receiveParts() * this.bytes);
+		}
+
+	}
+
+	/**
+	 * A call on device memory.
+	 *
+	 * @param collective what to do
+	 * @param send what is read
+	 * @param receive what is written
+	 * @param type the elements' type in host memory
+	 * @param op operator, not looked at where nothing is reduced
+	 * @param root root, not looked at where there is none
+	 */
+	record Staged(Collective collective, DeviceBuffer send, DeviceBuffer receive, DataType type, ReduceOp op,
+			int root) {
+	}
+
+	/** How many parts each side has on this rank, and how large each is. */
+	private record Layout(int sendParts, int receiveParts, long partBytes) {
+	}
+
+	private final ProcessGroup group;
+
+	private final DeviceRuntime runtime;
+
+	private final SelectedDevice selected;
+
+	private final List<Runnable> releases = new ArrayList<>();
+
+	private final List<CompletableFuture<Void>> started = new ArrayList<>();
+
+	HostStaging(ProcessGroup group, DeviceRuntime runtime, int device) {
+		this.group = group;
+		this.runtime = runtime;
+		this.selected = SelectedDevice.select(runtime, device);
+	}
+
+	/** Carries a call out; its result is in device memory when this returns. */
+	void run(Staged call, Deadline deadline) {
+		Layout layout = layout(call);
+		int parts = Math.max(1, this.group.worldSize());
+		long element = call.type().bytes();
+		long chunk = Math.max(element, CHUNK_BYTES / parts / element * element);
+		long largest = Math.min(chunk, layout.partBytes());
+		Slot[] slots = { slot(layout, largest), (layout.partBytes() > chunk) ? slot(layout, largest) : null };
+		Slot previous = null;
+		long offset = 0;
+		for (int index = 0; offset < layout.partBytes() || index == 0; index++) {
+			Slot slot = slots[index % 2];
+			awaitCopies(slot, deadline);
+			slot.offset = offset;
+			slot.bytes = Math.min(chunk, layout.partBytes() - offset);
+			copyIn(call, layout, slot);
+			awaitCopies(slot, deadline);
+			if (previous != null) {
+				finish(call, layout, previous);
+			}
+			start(call, layout, slot, deadline);
+			previous = slot;
+			offset += slot.bytes;
+			if (slot.bytes == 0) {
+				break;
+			}
+		}
+		finish(call, layout, previous);
+		for (Slot slot : slots) {
+			if (slot != null) {
+				awaitCopies(slot, deadline);
+			}
+		}
+	}
+
+	private Layout layout(Staged call) {
+		int all = this.group.worldSize();
+		boolean root = this.group.rank() == call.root();
+		long send = call.send().bytes();
+		long receive = call.receive().bytes();
+		return switch (call.collective()) {
+			case ALL_REDUCE -> new Layout(1, 1, send);
+			case REDUCE -> new Layout(1, root ? 1 : 0, send);
+			case BROADCAST -> new Layout(root ? 1 : 0, 1, receive);
+			case ALL_GATHER -> new Layout(1, all, send);
+			case REDUCE_SCATTER -> new Layout(all, 1, receive);
+			case GATHER -> new Layout(1, root ? all : 0, send);
+			case SCATTER -> new Layout(root ? all : 0, 1, receive);
+			case ALL_TO_ALL -> new Layout(all, all, send / all);
+			case BARRIER -> throw new IllegalArgumentException("a barrier has no buffer");
+		};
+	}
+
+	private Slot slot(Layout layout, long partBytes) {
+		boolean onePlace = layout.sendParts() <= 1 && layout.receiveParts() <= 1;
+		long sendBytes = (onePlace ? 1 : layout.sendParts()) * partBytes;
+		return new Slot(sendBytes, layout.receiveParts() * partBytes);
+	}
+
+	private long pinned(long bytes) {
+		long address = this.runtime.allocatePinned(Math.max(1, bytes));
+		this.releases.add(() -> this.runtime.freePinned(address));
+		return address;
+	}
+
+	@SuppressWarnings("restricted") // pinned memory of at least that size
+	private static MemorySegment segment(long address, long bytes) {
+		return MemorySegment.ofAddress(address).reinterpret(bytes);
+	}
+
+	private void copyIn(Staged call, Layout layout, Slot slot) {
+		for (int part = 0; part < layout.sendParts(); part++) {
+			this.runtime.copy(slot.send + part * slot.bytes,
+					call.send().address() + part * layout.partBytes() + slot.offset, slot.bytes, slot.stream);
+		}
+	}
+
+	/** In place in the send memory where both sides have one part. */
+	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
+		Duration left = deadline.remaining().plusNanos(1);
+		MemorySegment whole = segment(slot.send, slot.bytes);
+		MemorySegment sent = slot.sent(layout);
+		MemorySegment received = slot.received(layout);
+		DataType type = call.type();
+		int root = call.root();
+		slot.collective = CompletableFuture.runAsync(() -> {
+			switch (call.collective()) {
+				case ALL_REDUCE -> this.group.allReduce(whole, type, call.op(), left);
+				case BROADCAST -> this.group.broadcast(whole, type, root, left);
+				case REDUCE -> this.group.reduce(whole, whole, type, call.op(), root, left);
+				case ALL_GATHER -> this.group.allGather(sent, received, type, left);
+				case REDUCE_SCATTER -> this.group.reduceScatter(sent, received, type, call.op(), left);
+				case GATHER -> this.group.gather(sent, received, type, root, left);
+				case SCATTER -> this.group.scatter(sent, received, type, root, left);
+				case ALL_TO_ALL -> this.group.allToAll(sent, received, type, left);
+				case BARRIER -> this.group.barrier(left);
+			}
+		}, (task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));
+		this.started.add(slot.collective);
+	}
+
+	private void finish(Staged call, Layout layout, Slot slot) {
+		join(slot.collective);
+		boolean inPlace = switch (call.collective()) {
+			case ALL_REDUCE, BROADCAST, REDUCE -> true;
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
+		};
+		long from = inPlace ? slot.send : slot.receive;
+		for (int part = 0; part < layout.receiveParts(); part++) {
+			this.runtime.copy(call.receive().address() + part * layout.partBytes() + slot.offset,
+					from + part * slot.bytes, slot.bytes, slot.stream);
+		}
+	}
+
+	private static void join(CompletableFuture<Void> collective) {
+		try {
+			collective.join();
+		}
+		catch (CompletionException ex) {
+			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+		}
+	}
+
+	private void awaitCopies(Slot slot, Deadline deadline) {
+		if (!IdleWait.until(() -> this.runtime.isIdle(slot.stream), deadline)) {
+			this.group
+				.abort("copies between device and host were not done within " + deadline.timeout().toMillis() + " ms");
+			throw CollectiveException.of(this.group.rank(), Objects.requireNonNull(this.group.failure()), null);
+		}
+	}
+
+	/** Nothing may be given back while a collective still works in it. */
+	@Override
+	public void close() {
+		this.started.forEach((collective) -> collective.handle((_, _) -> true).join());
+		this.releases.reversed().forEach(Runnable::run);
+		this.selected.close();
+	}
+
+}

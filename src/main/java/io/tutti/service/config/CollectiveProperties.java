@@ -1,0 +1,16 @@
+package io.tutti.service.config;
+
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How collectives are carried out.
+ *
+ * @param algorithms algorithms to use instead of the measured table's, such as
+ * {@code all-reduce=ring,broadcast=chain}; rank 0's count for all ranks
+ */
+@ConfigurationProperties(prefix = "tutti.collective", ignoreUnknownFields = false)
+public record CollectiveProperties(@DefaultValue("") AlgorithmOverrides algorithms) {
+}

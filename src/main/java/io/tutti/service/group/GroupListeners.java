@@ -1,0 +1,28 @@
+package io.tutti.service.group;
+
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+
+/**
+ * Passes what the engine says on to all who listen.
+ */
+record GroupListeners(List<CollectiveListener> listeners) implements CollectiveListener {
+
+	@Override
+	public void note(String message) {
+		this.listeners.forEach((listener) -> listener.note(message));
+	}
+
+	@Override
+	public void warn(String message) {
+		this.listeners.forEach((listener) -> listener.warn(message));
+	}
+
+	@Override
+	public void broken(Failure failure) {
+		this.listeners.forEach((listener) -> listener.broken(failure));
+	}
+
+}

@@ -1,0 +1,130 @@
+package io.tutti.service.metrics;
+
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+import java.util.function.ToLongFunction;
+
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
+import io.tutti.engine.Failure;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * What this rank's collectives were, how long they took and how they failed.
+ */
+@Component
+final class CollectiveMetrics implements MeterBinder {
+
+	private static final String OUTCOME = "outcome";
+
+	private final GroupLifecycle group;
+
+	private final EngineSettings settings;
+
+	private final FailureCounts failures;
+
+	CollectiveMetrics(GroupLifecycle group, EngineSettings settings, FailureCounts failures) {
+		this.group = group;
+		this.settings = settings;
+		this.failures = failures;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		for (Collective collective : Collective.values()) {
+			Tags tags = Tags.of("op", collective.label(), "backend", this.settings.backend());
+			bindDuration(registry, collective, tags);
+			bindSpeed(registry, collective, tags);
+		}
+		bindFailures(registry);
+		Gauge.builder("tutti.collective.inflight", this, CollectiveMetrics::inFlight)
+			.description("Collectives that this rank is in, over all its groups")
+			.register(registry);
+		Gauge.builder("tutti.collective.last.sequence", this, (self) -> self.ofWorld(ProcessGroup::lastEntered))
+			.description("Sequence number of the last collective that was entered in the group of all ranks")
+			.register(registry);
+	}
+
+	private void bindDuration(MeterRegistry registry, Collective collective, Tags tags) {
+		timer(collective, CallTotals::done, CallTotals::doneNanos).tags(tags.and(OUTCOME, "success"))
+			.register(registry);
+		timer(collective, CallTotals::failed, CallTotals::failedNanos).tags(tags.and(OUTCOME, "failure"))
+			.register(registry);
+		FunctionCounter.builder("tutti.collective.bytes", this, (self) -> self.total(collective, CallTotals::bytes))
+			.description("Bytes of the larger of the two buffers of each call that ended well")
+			.baseUnit("bytes")
+			.tags(tags)
+			.register(registry);
+	}
+
+	private FunctionTimer.Builder<CollectiveMetrics> timer(Collective collective, ToLongFunction<CallTotals> count,
+			ToLongFunction<CallTotals> nanos) {
+		return FunctionTimer
+			.builder("tutti.collective.duration", this, (self) -> self.total(collective, count),
+					(self) -> self.total(collective, nanos), TimeUnit.NANOSECONDS)
+			.description("Collectives, and the time from their turn to their end");
+	}
+
+	private void bindSpeed(MeterRegistry registry, Collective collective, Tags tags) {
+		if (collective == Collective.BARRIER) {
+			return;
+		}
+		Gauge
+			.builder("tutti.collective.algorithm.bandwidth", this,
+					(self) -> self.ofWorld((world) -> RecentSpeed.of(world, collective).algorithmBandwidth()))
+			.description("Bytes of the buffer per second of the last minute's calls in the group of all ranks")
+			.baseUnit("bytes_per_second")
+			.tags(tags)
+			.register(registry);
+		Gauge
+			.builder("tutti.collective.bus.bandwidth", this,
+					(self) -> self.ofWorld((world) -> RecentSpeed.of(world, collective).algorithmBandwidth()
+							* collective.busFactor(world.worldSize())))
+			.description("What the busiest connection carried per second, comparable between world sizes")
+			.baseUnit("bytes_per_second")
+			.tags(tags)
+			.register(registry);
+	}
+
+	private void bindFailures(MeterRegistry registry) {
+		failures(registry, "tutti.collective.timeouts", "Groups that broke because a deadline passed",
+				Failure.Kind.TIMEOUT);
+		failures(registry, "tutti.collective.mismatches", "Groups that broke because ranks called different things",
+				Failure.Kind.MISMATCH);
+		failures(registry, "tutti.collective.aborts", "Groups that were aborted", Failure.Kind.ABORTED);
+	}
+
+	private void failures(MeterRegistry registry, String name, String description, Failure.Kind kind) {
+		FunctionCounter.builder(name, this.failures, (counts) -> counts.of(kind))
+			.description(description)
+			.register(registry);
+	}
+
+	private long total(Collective collective, ToLongFunction<CallTotals> part) {
+		JoinedGroup joined = this.group.joined();
+		return (joined != null) ? part.applyAsLong(joined.totals(collective)) : 0;
+	}
+
+	private double inFlight() {
+		JoinedGroup joined = this.group.joined();
+		return (joined != null) ? joined.groups().stream().filter((each) -> each.recorder().running() != null).count()
+				: 0;
+	}
+
+	private double ofWorld(ToDoubleFunction<ProcessGroup> value) {
+		JoinedGroup joined = this.group.joined();
+		return (joined != null) ? value.applyAsDouble(joined.world()) : Double.NaN;
+	}
+
+}

@@ -1,0 +1,27 @@
+package io.tutti.service.metrics;
+
+import java.util.concurrent.atomic.AtomicLongArray;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Counts the groups that broke, by what broke them.
+ */
+@Component
+final class FailureCounts implements CollectiveListener {
+
+	private final AtomicLongArray counts = new AtomicLongArray(Failure.Kind.values().length);
+
+	@Override
+	public void broken(Failure failure) {
+		this.counts.incrementAndGet(failure.kind().ordinal());
+	}
+
+	long of(Failure.Kind kind) {
+		return this.counts.get(kind.ordinal());
+	}
+
+}

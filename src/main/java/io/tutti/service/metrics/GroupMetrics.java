@@ -1,0 +1,104 @@
+package io.tutti.service.metrics;
+
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
+
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.recorder.ArrivalWatch;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * How this rank's group stands, what it knows of its peers, and how late it comes.
+ * Nothing is said of peers before the group has formed.
+ */
+@Component
+final class GroupMetrics implements MeterBinder {
+
+	private static final double MICROS_PER_SECOND = 1e6;
+
+	private final GroupLifecycle group;
+
+	private final ArrivalWatch arrivals;
+
+	GroupMetrics(GroupLifecycle group, ArrivalWatch arrivals) {
+		this.group = group;
+		this.arrivals = arrivals;
+	}
+
+	@Override
+	public void bindTo(MeterRegistry registry) {
+		for (GroupState state : GroupState.values()) {
+			Gauge.builder("tutti.group.state", this.group, (group) -> (group.status().state() == state) ? 1 : 0)
+				.description("1 for the state that the group is in")
+				.tag("state", state.name().toLowerCase(Locale.ROOT))
+				.register(registry);
+		}
+		Gauge.builder("tutti.group.generation", this, GroupMetrics::generation)
+			.description("Which forming of the job the group belongs to")
+			.register(registry);
+		TimeGauge.builder("tutti.rendezvous.duration", this, TimeUnit.NANOSECONDS, GroupMetrics::formingNanos)
+			.description("How long the group took to form")
+			.register(registry);
+		TimeGauge.builder("tutti.rank.arrival.skew", this.arrivals, TimeUnit.MICROSECONDS, ArrivalWatch::meanMicros)
+			.description("How much later than the first rank this one came to the last collectives, on average")
+			.register(registry);
+		for (int rank = 0; rank < this.group.assignment().worldSize(); rank++) {
+			if (rank != this.group.assignment().rank()) {
+				bindPeer(registry, rank);
+			}
+		}
+	}
+
+	private void bindPeer(MeterRegistry registry, int rank) {
+		Gauge.builder("tutti.peer.up", this, (self) -> self.up(rank))
+			.description("Whether the peer is there")
+			.tag("peer", String.valueOf(rank))
+			.register(registry);
+		Gauge.builder("tutti.peer.rtt", this, (self) -> self.roundTripSeconds(rank))
+			.description("Last measured round trip to the peer over the control plane")
+			.baseUnit("seconds")
+			.tag("peer", String.valueOf(rank))
+			.register(registry);
+	}
+
+	private double generation() {
+		JoinedGroup joined = this.group.joined();
+		return (joined != null) ? joined.world().generation() : Double.NaN;
+	}
+
+	private double formingNanos() {
+		long nanos = this.group.formedAfter().toNanos();
+		return (nanos > 0) ? nanos : Double.NaN;
+	}
+
+	private double up(int rank) {
+		PeerStatus peer = peer(rank);
+		if (peer == null) {
+			return Double.NaN;
+		}
+		return (peer.state() == PeerStatus.State.UP) ? 1 : 0;
+	}
+
+	private double roundTripSeconds(int rank) {
+		PeerStatus peer = peer(rank);
+		return (peer != null && peer.roundTripMicros() >= 0) ? peer.roundTripMicros() / MICROS_PER_SECOND : Double.NaN;
+	}
+
+	private @Nullable PeerStatus peer(int rank) {
+		JoinedGroup joined = this.group.joined();
+		if (joined == null) {
+			return null;
+		}
+		return joined.control().peers().stream().filter((peer) -> peer.rank() == rank).findFirst().orElse(null);
+	}
+
+}

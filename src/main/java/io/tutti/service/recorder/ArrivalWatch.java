@@ -1,0 +1,72 @@
+package io.tutti.service.recorder;
+
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupFinding.Arrival;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * How late this rank comes to the collectives of all ranks. Whoever reads it gets what is
+ * known at once; if that is old, the ranks are asked again for the next reader.
+ */
+@Component
+public final class ArrivalWatch {
+
+	private static final Duration FRESH = Duration.ofSeconds(5);
+
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
+
+	/** Calls that an average is made of. */
+	private static final int CALLS = 100;
+
+	private final GroupLifecycle group;
+
+	private final AtomicBoolean asking = new AtomicBoolean();
+
+	private volatile double meanMicros = Double.NaN;
+
+	private volatile long askedNanos = System.nanoTime() - FRESH.toNanos();
+
+	ArrivalWatch(GroupLifecycle group) {
+		this.group = group;
+	}
+
+	/**
+	 * Microseconds after the first rank, on average over the last calls; not a number
+	 * while nothing is known.
+	 */
+	public double meanMicros() {
+		JoinedGroup joined = this.group.joined();
+		boolean old = System.nanoTime() - this.askedNanos >= FRESH.toNanos();
+		if (joined != null && old && this.asking.compareAndSet(false, true)) {
+			Thread.ofVirtual().name("tutti-arrivals").start(() -> ask(joined));
+		}
+		return this.meanMicros;
+	}
+
+	private void ask(JoinedGroup joined) {
+		try {
+			int rank = this.group.assignment().rank();
+			this.meanMicros = Analysis.of(this.group.assignment().worldSize(), joined.accounts(CALLS, PATIENCE))
+				.findings()
+				.stream()
+				.filter((finding) -> finding.group().equals(Failure.WORLD))
+				.flatMap((finding) -> finding.arrivals().stream())
+				.filter((arrival) -> arrival.rank() == rank)
+				.mapToDouble(Arrival::meanMicros)
+				.findFirst()
+				.orElse(Double.NaN);
+		}
+		finally {
+			this.askedNanos = System.nanoTime();
+			this.asking.set(false);
+		}
+	}
+
+}

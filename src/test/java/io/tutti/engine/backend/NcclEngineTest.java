@@ -1,0 +1,232 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.CollectiveMismatchException;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.nccl.HostDevices;
+import io.tutti.engine.backend.nccl.NcclMeeting;
+import io.tutti.engine.backend.nccl.ScriptedGpus;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.HostFallback;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The backend for device memory in whole ranks: real rendezvous, control plane and TCP, a
+ * scripted NCCL on top.
+ */
+@Timeout(120)
+class NcclEngineTest {
+
+	private static final Duration LONG = Duration.ofSeconds(30);
+
+	private final ScriptedGpus gpus = new ScriptedGpus(4);
+
+	@Test
+	void deviceAndHostMemoryTakeTurnsInOneOrder() throws Exception {
+		List<float[]> results = onRanks(3, (group) -> {
+			DeviceCollectives onDevice = collectives(group, LONG);
+			float rank = group.rank();
+			try (DeviceBuffer one = buffer(group, rank + 1);
+					DeviceBuffer sum = onDevice.allReduce(one, ReduceOp.SUM);
+					DeviceBuffer all = onDevice.allGather(one);
+					DeviceBuffer part = onDevice.reduceScatter(all, ReduceOp.MAX)) {
+				float[] host = { rank };
+				group.allReduce(host, ReduceOp.MAX);
+				onDevice.broadcastInPlace(one, 2);
+				group.barrier();
+				return new float[] { read(sum), HostDevices.read(all.address(), 3)[1], read(part), host[0], read(one) };
+			}
+		});
+		for (int rank = 0; rank < 3; rank++) {
+			assertThat(results.get(rank)).containsExactly(6, 2, rank + 1, 2, 3);
+		}
+		assertThat(this.gpus.calls("commDestroy")).isEqualTo(3);
+	}
+
+	@Test
+	void aSubgroupHasACommunicatorOfItsOwn() throws Exception {
+		List<float[]> results = onRanks(3, (group) -> {
+			try (ProcessGroup part = group.split((group.rank() == 1) ? -1 : 0, group.rank())) {
+				if (part == null) {
+					return new float[] { -1 };
+				}
+				try (DeviceBuffer one = buffer(group, group.rank() + 1);
+						DeviceBuffer sum = collectives(part, LONG).allReduce(one, ReduceOp.SUM)) {
+					return new float[] { part.worldSize(), read(sum) };
+				}
+			}
+		});
+		assertThat(results.get(0)).containsExactly(2, 4);
+		assertThat(results.get(1)).containsExactly(-1);
+		assertThat(results.get(2)).containsExactly(2, 4);
+	}
+
+	@Test
+	void ranksThatCallDifferentThingsOnTheDeviceAreToldWithinASecond() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			DeviceCollectives onDevice = collectives(group, LONG);
+			DeviceBuffer two = buffer(group, 1, 2);
+			long start = System.nanoTime();
+			try {
+				if (group.rank() == 0) {
+					onDevice.allReduceInPlace(two, ReduceOp.SUM);
+				}
+				else {
+					onDevice.broadcastInPlace(two, 0);
+				}
+				return null;
+			}
+			finally {
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			}
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("rank 0 called all-reduce #0 (count 2, float32, sum)")
+				.hasMessageContaining("rank 1 called broadcast #0 (count 2, float32, root 0)"));
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void callsThatDifferAreFoundOutThoughNcclFinishesThem() throws Exception {
+		this.gpus.forgive();
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			collectives(group, LONG).allReduceInPlace(buffer(group, 1),
+					(group.rank() == 0) ? ReduceOp.SUM : ReduceOp.MAX);
+			Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+			group.barrier();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("sum")
+				.hasMessageContaining("max"));
+	}
+
+	@Test
+	void aRankThatNeverComesEndsTheCallAtItsDeadline() throws Exception {
+		CompletableFuture<Void> over = new CompletableFuture<>();
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			if (group.rank() == 1) {
+				over.get();
+				throw CollectiveException.of(1, group.failure(), null);
+			}
+			try {
+				collectives(group, Duration.ofMillis(300)).allReduceInPlace(buffer(group, 1), ReduceOp.SUM);
+				return null;
+			}
+			finally {
+				over.complete(null);
+			}
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveTimeoutException.class)
+				.satisfies((failure) -> assertThat(((CollectiveException) failure).failure().kind())
+					.isEqualTo(Failure.Kind.TIMEOUT)));
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void anAbortFreesACallThatWaitsOnTheDeviceEverywhere() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(3, (group) -> {
+			if (group.rank() == 2) {
+				group.abort("the test asked for it");
+				throw CollectiveException.of(2, group.failure(), null);
+			}
+			collectives(group, LONG).allReduceInPlace(buffer(group, 1), ReduceOp.SUM);
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("the test asked for it"));
+	}
+
+	@Test
+	void oneRankWithoutNcclKeepsAllFromStartingAndIsNamed() throws Exception {
+		int port = freePort();
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+			NcclMeeting meeting = (rank == 0) ? this.gpus.meeting(0) : ScriptedGpus.without("no device: none here");
+			join(rank, 2, port, meeting).close();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(BackendUnavailableException.class)
+				.hasMessageContaining("rank 1 cannot use it")
+				.hasMessageContaining("no device: none here"));
+	}
+
+	private static DeviceBuffer buffer(HostDevices devices, int device, float... values) {
+		DeviceBuffer buffer = DeviceBuffer.allocate(devices, device, values.length, DeviceDataType.FLOAT32);
+		HostDevices.write(buffer.address(), values);
+		return buffer;
+	}
+
+	private DeviceBuffer buffer(ProcessGroup world, float... values) {
+		return buffer(this.gpus.devices(), world.rank(), values);
+	}
+
+	private static float read(DeviceBuffer buffer) {
+		return HostDevices.read(buffer.address(), 1)[0];
+	}
+
+	private DeviceCollectives collectives(ProcessGroup group, Duration timeout) {
+		return new DeviceCollectives(group, this.gpus.devices(), new HostFallback(false), CollectiveListener.NONE,
+				timeout);
+	}
+
+	private interface Task {
+
+		float[] on(ProcessGroup group) throws Exception;
+
+	}
+
+	private List<float[]> onRanks(int worldSize, Task task) throws Exception {
+		int port = freePort();
+		return RankThreads.run(worldSize, LONG, (rank) -> onRank(rank, worldSize, port, task));
+	}
+
+	private List<RankThreads.Outcome<float[]>> outcomes(int worldSize, Task task) throws Exception {
+		int port = freePort();
+		return RankThreads.outcomes(worldSize, LONG, (rank) -> onRank(rank, worldSize, port, task));
+	}
+
+	private float[] onRank(int rank, int worldSize, int port, Task task) throws Exception {
+		try (Engine engine = join(rank, worldSize, port, this.gpus.meeting(rank))) {
+			assertThat(engine.world().backend()).isEqualTo("nccl");
+			return task.on(engine.world());
+		}
+	}
+
+	private static Engine join(int rank, int worldSize, int port, NcclMeeting meeting) {
+		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
+		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
+				meeting::meet);
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0)) {
+			return socket.getLocalPort();
+		}
+	}
+
+}

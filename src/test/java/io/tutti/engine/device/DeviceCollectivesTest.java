@@ -1,0 +1,211 @@
+package io.tutti.engine.device;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.engine.backend.nccl.HostDevices;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * What carries a call on device memory, and the way through host memory.
+ */
+@Timeout(120)
+class DeviceCollectivesTest {
+
+	private static final Duration LONG = Duration.ofSeconds(60);
+
+	private static final HostFallback ALLOWED = new HostFallback(true);
+
+	/** Two chunks and a bit, of the part of each of two ranks. */
+	private static final int SEVERAL_CHUNKS = (int) (HostStaging.CHUNK_BYTES / Float.BYTES) + 3;
+
+	private final SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS);
+
+	private final HostDevices devices = new HostDevices(2);
+
+	private final List<String> warnings = new CopyOnWriteArrayList<>();
+
+	private final CollectiveListener listener = new CollectiveListener() {
+		@Override
+		public void warn(String message) {
+			DeviceCollectivesTest.this.warnings.add(message);
+		}
+	};
+
+	@AfterEach
+	void close() {
+		this.world.close();
+	}
+
+	@Test
+	void withoutAWayACallIsRefusedWithBothWaysOutBeforeAnythingHappens() {
+		try (DeviceBuffer buffer = buffer(0, 4)) {
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> collectives(0, new HostFallback(false)).allReduce(buffer, ReduceOp.SUM))
+				.withMessage(
+						"all-reduce of 4 × float32 on device 0: group world runs on simulated, which does not reach "
+								+ "device memory. Start with the profile nccl, or allow the way through host memory with "
+								+ "tutti.gpu.host-fallback=true or TUTTI_ENABLE_GPU_FALLBACK=1");
+			assertThat(this.devices.allocations()).isOne();
+			assertThat(this.world.group(0).lastEntered()).isEqualTo(-1);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aRootOutOfRangeIsRefusedFirst(boolean fallback) {
+		DeviceCollectives collectives = collectives(0, new HostFallback(fallback));
+		try (DeviceBuffer buffer = buffer(0, 4)) {
+			for (Runnable call : List.<Runnable>of(() -> collectives.broadcast(buffer, 2),
+					() -> collectives.broadcastInPlace(buffer, 2), () -> collectives.reduce(buffer, ReduceOp.SUM, 2),
+					() -> collectives.gather(buffer, 2), () -> collectives.scatter(buffer, buffer, 2))) {
+				assertThatIllegalArgumentException().isThrownBy(call::run).withMessage("root must be in 0..1, got 2");
+			}
+		}
+		assertThat(this.warnings).isEmpty();
+	}
+
+	@Test
+	void whatGroupsHaveNoTypeForIsRefused() {
+		try (DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, 0, 4, DeviceDataType.FLOAT8_E4M3)) {
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> collectives(0, ALLOWED).allReduce(buffer, ReduceOp.SUM))
+				.withMessageContaining("groups have no float8-e4m3");
+		}
+	}
+
+	@Test
+	void partsThatDoNotComeOutEvenAreRefused() {
+		try (DeviceBuffer buffer = buffer(0, 3)) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> collectives(0, ALLOWED).reduceScatter(buffer, ReduceOp.SUM))
+				.withMessage("count must be a multiple of 2 (one part per rank), got 3");
+		}
+	}
+
+	@Test
+	void eachCallThroughHostMemoryWarnsOnceWithItsNameAndTheSwitch() throws Exception {
+		RankThreads.run(2, LONG, (rank) -> {
+			try (DeviceBuffer buffer = buffer(rank, 4)) {
+				DeviceCollectives collectives = new DeviceCollectives(this.world.group(rank), this.devices, ALLOWED,
+						(rank == 0) ? this.listener : CollectiveListener.NONE, LONG);
+				collectives.allReduceInPlace(buffer, ReduceOp.SUM);
+				collectives.allReduce(buffer, ReduceOp.SUM).close();
+				collectives.broadcastInPlace(buffer, 0);
+			}
+			return null;
+		});
+		assertThat(this.warnings).hasSize(3)
+			.allSatisfy((warning) -> assertThat(warning)
+				.contains("of 4 × float32 on device 0 goes through host memory, since group world runs on simulated")
+				.contains("unset tutti.gpu.host-fallback and TUTTI_ENABLE_GPU_FALLBACK"));
+		assertThat(this.warnings.getFirst()).startsWith("all-reduce");
+		assertThat(this.warnings.getLast()).startsWith("broadcast");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 7, SEVERAL_CHUNKS })
+	void everyCollectiveComesThroughHostMemory(int count) throws Exception {
+		RankThreads.run(2, LONG, (rank) -> {
+			DeviceCollectives collectives = collectives(rank, ALLOWED);
+			int other = 1 - rank;
+			try (DeviceBuffer own = buffer(rank, count);
+					DeviceBuffer sum = collectives.allReduce(own, ReduceOp.SUM);
+					DeviceBuffer ones = collectives.broadcast(own, 1);
+					DeviceBuffer reduced = collectives.reduce(own, ReduceOp.PRODUCT, 1);
+					DeviceBuffer all = collectives.allGather(own);
+					DeviceBuffer gathered = collectives.gather(own, 0);
+					DeviceBuffer part = collectives.reduceScatter(all, ReduceOp.SUM);
+					DeviceBuffer exchanged = collectives.allToAll(all);
+					DeviceBuffer scattered = buffer(rank, count)) {
+				collectives.scatter(all, scattered, 0);
+				for (int index = 0; index < count; index += Math.max(1, count / 50)) {
+					assertThat(at(own, index)).isEqualTo(value(rank, index));
+					assertThat(at(sum, index)).isEqualTo(value(0, index) + value(1, index));
+					assertThat(at(ones, index)).isEqualTo(value(1, index));
+					assertThat(at(reduced, index))
+						.isEqualTo((rank == 1) ? value(0, index) * value(1, index) : value(0, index));
+					assertThat(at(all, count + index)).isEqualTo(value(1, index));
+					assertThat(at(part, index)).isEqualTo(2 * value(rank, index));
+					assertThat(at(exchanged, other * count + index)).isEqualTo(value(rank, index));
+					assertThat(at(scattered, index)).isEqualTo(value(rank, index));
+				}
+				assertThat(gathered.count()).isEqualTo((rank == 0) ? 2L * count : 0);
+				if (rank == 0 && count > 0) {
+					assertThat(at(gathered, 2 * count - 1)).isEqualTo(value(1, count - 1));
+				}
+			}
+			return null;
+		});
+		assertThat(this.devices.allocations()).isZero();
+		assertThat(this.devices.currentDevice()).isZero();
+	}
+
+	@Test
+	void aBrokenGroupFailsTheCallAndGivesAllMemoryBack() throws Exception {
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+			try (DeviceBuffer buffer = buffer(rank, SEVERAL_CHUNKS)) {
+				if (rank == 1) {
+					this.world.group(1).abort("no more");
+					throw CollectiveException.of(1, this.world.group(1).failure(), null);
+				}
+				collectives(0, ALLOWED).allReduce(buffer, ReduceOp.SUM).close();
+			}
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveException.class)
+				.hasMessageContaining("no more"));
+		assertThat(this.devices.allocations()).isZero();
+	}
+
+	@Test
+	void thePropertyGoesBeforeTheVariable() {
+		assertThat(HostFallback.of((name) -> null, Map.of()).allowed()).isFalse();
+		assertThat(HostFallback.of((name) -> null, Map.of("TUTTI_ENABLE_GPU_FALLBACK", "1")).allowed()).isTrue();
+		assertThat(HostFallback.of((name) -> "false", Map.of("TUTTI_ENABLE_GPU_FALLBACK", "1")).allowed()).isFalse();
+		assertThat(HostFallback.of((name) -> "true", Map.of()).allowed()).isTrue();
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> HostFallback.of((name) -> null, Map.of("TUTTI_ENABLE_GPU_FALLBACK", "yes")))
+			.withMessage("TUTTI_ENABLE_GPU_FALLBACK must be true, false, 1 or 0, got yes");
+	}
+
+	private DeviceCollectives collectives(int rank, HostFallback fallback) {
+		return new DeviceCollectives(this.world.group(rank), this.devices, fallback, this.listener, LONG);
+	}
+
+	private DeviceBuffer buffer(int rank, int count) {
+		DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, rank, count, DeviceDataType.FLOAT32);
+		float[] values = new float[count];
+		for (int index = 0; index < count; index++) {
+			values[index] = value(rank, index);
+		}
+		HostDevices.write(buffer.address(), values);
+		return buffer;
+	}
+
+	private static float value(int rank, int index) {
+		return (index % 97 + 1) * (rank + 2);
+	}
+
+	private static float at(DeviceBuffer buffer, int index) {
+		return HostDevices.read(buffer.address() + 4L * index, 1)[0];
+	}
+
+}

@@ -1,0 +1,175 @@
+package io.tutti.service.metrics;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.FakeGroup;
+import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.GroupFactory;
+import io.tutti.service.group.GroupLifecycle;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+class MetersTest {
+
+	private static final Pattern METER = Pattern.compile("\\btutti_[a-z_]+");
+
+	private static Set<String> metersIn(String text) {
+		Set<String> meters = new TreeSet<>();
+		Matcher matcher = METER.matcher(text);
+		while (matcher.find()) {
+			meters.add(matcher.group());
+		}
+		return meters;
+	}
+
+	private static String scrape(MockMvcTester http) {
+		assertThat(http.get().uri("/actuator/prometheus")).hasStatusOk();
+		try {
+			return http.get().uri("/actuator/prometheus").exchange().getResponse().getContentAsString();
+		}
+		catch (IOException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	/** Rank 1 of 3, which knows its peers. */
+	@Nested
+	@SpringBootTest(classes = TuttiApplication.class,
+			properties = { "tutti.rank=1", "tutti.world-size=3", "management.prometheus.metrics.export.enabled=true" })
+	@AutoConfigureMockMvc
+	@Import(RankOfThree.class)
+	class OfARankWithPeers {
+
+		@Autowired
+		private MockMvcTester http;
+
+		@Test
+		void peersAndTheGroupsStateAreTold() {
+			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"0\"} 1.0", "tutti_peer_up{peer=\"2\"} 0.0",
+					"tutti_peer_rtt_seconds{peer=\"0\"} 2.5E-4", "tutti_peer_rtt_seconds{peer=\"2\"} NaN",
+					"tutti_group_generation 4.0", "tutti_group_state{state=\"ready\"} 1.0",
+					"tutti_group_state{state=\"broken\"} 0.0", "tutti_collective_inflight 0.0",
+					"tutti_collective_last_sequence -1.0");
+		}
+
+		@Test
+		void everyPanelOfTheDashboardNamesAMeterThatThereIs() throws IOException {
+			Set<String> there = metersIn(scrape(this.http));
+			JsonNode dashboard = JsonMapper.shared()
+				.readTree(Files.readString(Path.of("helm", "tutti", "dashboards", "tutti.json")));
+			for (JsonNode panel : dashboard.path("panels")) {
+				for (JsonNode target : panel.path("targets")) {
+					assertThat(metersIn(target.path("expr").asString())).as(panel.path("title").asString())
+						.isNotEmpty()
+						.isSubsetOf(there);
+				}
+			}
+			JsonNode variables = dashboard.at("/templating/list");
+			assertThat(there).containsAll(metersIn(variables.toString()));
+		}
+
+		@Test
+		void everyAlertNamesAMeterThatThereIs() throws IOException {
+			Set<String> there = metersIn(scrape(this.http));
+			String rules = Files.readString(Path.of("helm", "tutti", "templates", "prometheusrule.yaml"));
+			assertThat(rules.lines().filter((line) -> line.contains("expr:"))).hasSize(7)
+				.allSatisfy((line) -> assertThat(metersIn(line)).isNotEmpty().isSubsetOf(there));
+		}
+
+		@Test
+		void everyMeterOfTheReadmeIsThere() throws IOException {
+			String readme = Files.readString(Path.of("README.md"));
+			String table = readme.substring(readme.indexOf("## Meters"), readme.indexOf("The skew compares"));
+			Set<String> told = new TreeSet<>();
+			Matcher braces = Pattern.compile("`(tutti_\\w*)(?:\\{([a-z,]+)\\})?(\\w*)`").matcher(table);
+			while (braces.find()) {
+				String middles = (braces.group(2) != null) ? braces.group(2) : "";
+				Arrays.stream(middles.split(","))
+					.map((middle) -> braces.group(1) + middle + braces.group(3))
+					.forEach(told::add);
+			}
+			assertThat(told).hasSizeGreaterThan(15).isSubsetOf(metersIn(scrape(this.http)));
+		}
+
+	}
+
+	/** A real group of one, which has called something. */
+	@Nested
+	@SpringBootTest(classes = TuttiApplication.class,
+			properties = { "tutti.rank=0", "tutti.world-size=1", "management.prometheus.metrics.export.enabled=true" })
+	@AutoConfigureMockMvc
+	class OfARankThatCalls {
+
+		@Autowired
+		private MockMvcTester http;
+
+		@Autowired
+		private GroupLifecycle group;
+
+		@Test
+		void collectivesAreCountedWithTheirTimeAndBytes() {
+			ProcessGroup world = this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world();
+			for (int i = 0; i < 2500; i++) {
+				world.allReduce(new float[] { 1, 2 }, ReduceOp.SUM);
+			}
+			String scraped = scrape(this.http);
+			String tags = "{backend=\"tcp\",op=\"all-reduce\"";
+			assertThat(scraped).contains(
+					"tutti_collective_duration_seconds_count" + tags + ",outcome=\"success\"} 2500",
+					"tutti_collective_duration_seconds_count" + tags + ",outcome=\"failure\"} 0",
+					"tutti_collective_bytes_total" + tags + "} 20000.0", "tutti_collective_last_sequence 2499.0",
+					"tutti_collective_bus_bandwidth_bytes_per_second" + tags + "} 0.0");
+			assertThat(scraped)
+				.containsPattern("algorithm_bandwidth_bytes_per_second\\{backend=\"tcp\",op=\"all-reduce\"} [1-9]")
+				.containsPattern("tutti_rendezvous_duration_seconds [0-9.E-]+");
+		}
+
+	}
+
+	@TestConfiguration
+	static class RankOfThree {
+
+		@Bean
+		FakeGroup fakeGroup() {
+			FakeGroup group = new FakeGroup(1, 3, 4);
+			group.addPeer(new PeerStatus(0, "10.0.0.1", 41000, 12, 250, PeerStatus.State.UP));
+			group.addPeer(new PeerStatus(2, "fd00::2", 42000, -1, -1, PeerStatus.State.LOST));
+			return group;
+		}
+
+		@Bean
+		@Primary
+		GroupFactory fakeMeeting(FakeGroup group) {
+			return FakeMeeting.of(group);
+		}
+
+	}
+
+}
