@@ -11,6 +11,8 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.Conduct;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
@@ -32,7 +34,8 @@ final class TcpRankWorld implements RankWorld {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		this.worldSize = worldSize;
 		this.settings = new EngineSettings(defaults.backend(), "rank-test", null, -1, null, null, null, 0,
-				defaults.congestionControl(), TransportChoice.TCP, timeouts, null);
+				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), timeouts,
+				null);
 		this.port = freePort();
 	}
 

@@ -8,6 +8,8 @@ import java.util.Locale;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.Conduct;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.MeetingExposure;
@@ -49,8 +51,14 @@ final class StandaloneSettings {
 		return new EngineSettings(defaults.backend(), this.properties.text("tutti.rendezvous.job-id", defaults.jobId()),
 				token, resolved.generation(), bindAddress, this.properties.text("tutti.transport.advertised-host"),
 				defaults.dataAddress(), this.properties.port("tutti.transport.port", defaults.dataPort()),
-				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()), transport(),
+				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()), conduct(),
 				timeouts(), defaults.mpiLibrary());
+	}
+
+	private Conduct conduct() {
+		String algorithms = this.properties.text("tutti.collective.algorithms");
+		return new Conduct(transport(),
+				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE);
 	}
 
 	private TransportChoice transport() {
