@@ -26,6 +26,11 @@ public class GroupConfiguration {
 	}
 
 	@Bean
+	BoundedWaits boundedWaits() {
+		return new BoundedWaits();
+	}
+
+	@Bean
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
 			List<CollectiveListener> listeners) {
 		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners));
