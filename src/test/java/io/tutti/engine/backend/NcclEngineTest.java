@@ -54,6 +54,7 @@ class NcclEngineTest {
 				group.allReduce(host, ReduceOp.MAX);
 				onDevice.broadcastInPlace(one, 2);
 				group.barrier();
+				assertThat(group.lastEntered()).isEqualTo(5);
 				return new float[] { read(sum), HostDevices.read(all.address(), 3)[1], read(part), host[0], read(one) };
 			}
 		});

@@ -93,6 +93,9 @@ final class ScriptedNccl implements Nccl {
 
 	volatile String lastError = "";
 
+	/** What goes wrong in a communicator while its ranks meet. */
+	volatile NcclResult failsWhenMade = NcclResult.SUCCESS;
+
 	/** Whether calls that do not fit together come to an end all the same. */
 	volatile boolean forgiving;
 
@@ -171,7 +174,9 @@ final class ScriptedNccl implements Nccl {
 
 	private long join(World world, int rank) {
 		long handle = this.next.incrementAndGet();
-		this.members.put(handle, new Member(world, rank));
+		Member member = new Member(world, rank);
+		member.asyncError = this.failsWhenMade.ordinal();
+		this.members.put(handle, member);
 		world.members.put(rank, handle);
 		return handle;
 	}
