@@ -20,6 +20,12 @@ public record CallSignature(long sequence, Collective collective, long count, in
 				call.op(), call.root());
 	}
 
+	/** The same call with another count. */
+	public CallSignature withCount(long elements) {
+		return new CallSignature(this.sequence, this.collective, elements, this.countsDigest, this.type, this.op,
+				this.root);
+	}
+
 	/** The call in words, such as {@code all-reduce #7 (count 1024, float32, sum)}. */
 	@Override
 	public String toString() {

@@ -43,6 +43,11 @@ public final class LaunchConsole {
 				new FileOutputStream(FileDescriptor.err), Terminal.is(2));
 	}
 
+	/** Whether a line that is drawn again and again on standard error is shown so. */
+	boolean showsLiveLines() {
+		return this.err.terminal;
+	}
+
 	/** A line of the launcher's own, on standard error. */
 	public void say(String line) {
 		byte[] text = line.getBytes(StandardCharsets.UTF_8);

@@ -1,9 +1,11 @@
 package io.tutti.launch;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What each rank runs, and how its end is to be taken.
@@ -18,6 +20,9 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	private static final Set<String> JOBS = Set.of("train", "bench", "env");
 
 	private static final String SERVE = "serve";
+
+	/** The script that runs this program, as other launchers are given it. */
+	private static final String OWN_SCRIPT = "tutti";
 
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
@@ -45,13 +50,16 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	}
 
 	/**
-	 * The command that a user typed: one of Tutti's own words and its options, or any
-	 * program.
+	 * The command that a user typed: one of Tutti's own words and its options, with its
+	 * script before them or without, or any program.
 	 * @throws IllegalArgumentException if nothing was typed
 	 */
 	public static LaunchedCommand of(List<String> typed, OwnProgram own) {
 		if (typed.isEmpty()) {
 			throw new IllegalArgumentException("nothing to launch: give a command such as train, serve or bench");
+		}
+		if (Path.of(typed.getFirst()).endsWith(OWN_SCRIPT)) {
+			return ownCommand(typed.subList(1, typed.size()), own);
 		}
 		Kind kind = kindOf(typed.getFirst());
 		List<String> words = new ArrayList<>();
@@ -60,6 +68,12 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		}
 		words.addAll(typed);
 		return new LaunchedCommand(words, kind, hasMachineFormat(typed));
+	}
+
+	/** Without a word, or with options alone, a rank serves. */
+	private static LaunchedCommand ownCommand(List<String> typed, OwnProgram own) {
+		boolean hasWord = !typed.isEmpty() && !typed.getFirst().startsWith("-");
+		return of(hasWord ? typed : Stream.concat(Stream.of(SERVE), typed.stream()).toList(), own);
 	}
 
 	private static Kind kindOf(String word) {

@@ -14,12 +14,12 @@ public final class LiveLines {
 	}
 
 	/**
-	 * Whether to draw one on standard error: on a terminal, and for Tutti's own launcher,
-	 * which shows it on its terminal and drops it where it has none.
+	 * Whether to draw one on standard error: it is a terminal, or the way to Tutti's own
+	 * launcher on one.
 	 * @param environment this process's environment variables
 	 */
 	public static boolean areShown(Map<String, String> environment) {
-		return environment.containsKey(RankEnvironment.LAUNCHER_PID) || Terminal.is(STANDARD_ERROR);
+		return environment.containsKey(RankEnvironment.LIVE_LINES) || Terminal.is(STANDARD_ERROR);
 	}
 
 }

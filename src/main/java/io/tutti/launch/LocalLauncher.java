@@ -29,7 +29,7 @@ public final class LocalLauncher {
 		this.plan = plan;
 		this.timings = timings;
 		this.console = console;
-		this.environment = new RankEnvironment(plan);
+		this.environment = new RankEnvironment(plan, console.showsLiveLines());
 	}
 
 	/**

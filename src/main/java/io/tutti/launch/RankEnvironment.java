@@ -16,6 +16,11 @@ final class RankEnvironment {
 	 */
 	static final String LAUNCHER_PID = "TUTTI_LAUNCHER_PID";
 
+	/**
+	 * The variable that tells a rank of a launcher on a terminal, which shows live lines.
+	 */
+	static final String LIVE_LINES = "TUTTI_LIVE_LINES";
+
 	private static final List<String> OTHER_LAUNCHERS = List.of("OMPI_", "PMI_", "PMIX_", "PET_", "MPI_LOCAL");
 
 	private static final List<String> LEFTOVERS = List.of("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID",
@@ -26,8 +31,16 @@ final class RankEnvironment {
 
 	private final String runId;
 
-	RankEnvironment(LaunchPlan plan) {
+	private final boolean showsLiveLines;
+
+	/**
+	 * The environment of a plan's ranks.
+	 * @param showsLiveLines whether the launcher's console shows lines that are drawn
+	 * again
+	 */
+	RankEnvironment(LaunchPlan plan, boolean showsLiveLines) {
 		this.plan = plan;
+		this.showsLiveLines = showsLiveLines;
 		this.runId = (plan.nodes() == 1) ? UUID.randomUUID().toString()
 				: plan.masterAddress() + ":" + plan.masterPort();
 	}
@@ -52,6 +65,10 @@ final class RankEnvironment {
 		put(environment, "TORCHELASTIC_MAX_RESTARTS", this.plan.maxRestarts());
 		put(environment, "TORCHELASTIC_RUN_ID", this.runId);
 		put(environment, LAUNCHER_PID, ProcessHandle.current().pid());
+		environment.remove(LIVE_LINES);
+		if (this.showsLiveLines) {
+			environment.put(LIVE_LINES, "true");
+		}
 		environment.putAll(this.plan.environment());
 	}
 

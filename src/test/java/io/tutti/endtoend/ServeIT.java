@@ -5,6 +5,9 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -48,8 +51,92 @@ class ServeIT {
 			}
 			passABarrier(port);
 			breakABarrier(port);
+			callCollectives(port);
+			drain(port, launch);
+		}
+	}
+
+	@Test
+	void sigtermAnswersABarrierUnderWayAndEndsWithZero() throws Exception {
+		int port = freePorts();
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+				"serve")) {
+			awaitReady(port, 3);
+			CompletableFuture<HttpResponse<String>> waiting = barrier(port + 1,
+					"{\"label\":\"never\",\"timeoutMs\":60000}");
+			Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> !waiting.isDone());
 			TuttiProcess.signal(launch.handle(), "TERM");
+			assertThat(waiting.join().statusCode()).isEqualTo(503);
+			assertThat(json(waiting.join()).get("rank").asInt()).isEqualTo(1);
 			assertThat(launch.exitCode(Duration.ofSeconds(10))).as(launch.output()).isZero();
+		}
+	}
+
+	private void callCollectives(int port) {
+		List<HttpResponse<byte[]>> sums = collective(port, "all-reduce?op=sum", floats(1), floats(2), floats(4));
+		assertThat(sums).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(7)));
+		List<HttpResponse<byte[]>> copies = collective(port, "broadcast?root=1", new byte[0], floats(5), new byte[0]);
+		assertThat(copies).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(5)));
+		List<HttpResponse<byte[]>> differing = collective(port, "all-reduce?op=sum", floats(1), floats(2, 3),
+				floats(4));
+		assertThat(differing).allSatisfy((answer) -> {
+			assertThat(answer.statusCode()).isEqualTo(409);
+			assertThat(new String(answer.body(), StandardCharsets.UTF_8)).contains("collective-mismatch", "count 1",
+					"count 2");
+		});
+		List<HttpResponse<byte[]>> missing = collective(port, "all-reduce?timeoutMs=500", floats(1), floats(2));
+		assertThat(missing).allSatisfy((answer) -> {
+			assertThat(answer.statusCode()).isEqualTo(504);
+			assertThat(new String(answer.body(), StandardCharsets.UTF_8)).contains("\"missingRanks\":[2]");
+		});
+		assertThat(one(port + 2, "all-reduce", floats(1)).join().statusCode()).isEqualTo(409);
+		List<HttpResponse<byte[]>> again = collective(port, "all-reduce?op=max", floats(1), floats(2), floats(4));
+		assertThat(again).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(4)));
+	}
+
+	private List<HttpResponse<byte[]>> collective(int port, String call, byte[]... bodies) {
+		List<CompletableFuture<HttpResponse<byte[]>>> answers = new ArrayList<>();
+		for (int rank = 0; rank < bodies.length; rank++) {
+			answers.add(one(port + rank, call, bodies[rank]));
+		}
+		return answers.stream().map(CompletableFuture::join).toList();
+	}
+
+	private CompletableFuture<HttpResponse<byte[]>> one(int port, String call, byte[] body) {
+		return this.client
+			.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/collectives/" + call))
+				.header("Content-Type", "application/octet-stream")
+				.POST(HttpRequest.BodyPublishers.ofByteArray(body))
+				.build(), HttpResponse.BodyHandlers.ofByteArray());
+	}
+
+	private static byte[] floats(float... values) {
+		ByteBuffer bytes = ByteBuffer.allocate(Float.BYTES * values.length).order(ByteOrder.LITTLE_ENDIAN);
+		for (float value : values) {
+			bytes.putFloat(value);
+		}
+		return bytes.array();
+	}
+
+	/** Asked of one rank, every rank ends in order. */
+	private void drain(int port, TuttiProcess launch) throws Exception {
+		assertThat(post(port + 2, "control/drain", "{\"reason\":\"done\"}").join().statusCode()).isEqualTo(202);
+		assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isZero();
+	}
+
+	@Test
+	void anAbortEndsEveryRankWithItsReason() throws Exception {
+		int port = freePorts();
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
+				"serve")) {
+			awaitReady(port, 3);
+			assertThat(json(post(port + 1, "roll-call", "{}").join()).get("silentRanks")).isEmpty();
+			post(port + 1, "control/abort", "{\"reason\":\"the data were wrong\"}").join();
+			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(80);
+			for (int rank = 0; rank < 3; rank++) {
+				assertThat(launch.output())
+					.contains("rank " + rank + ": group world: aborted by rank 1: the data were wrong");
+			}
 		}
 	}
 
@@ -125,10 +212,15 @@ class ServeIT {
 	}
 
 	private CompletableFuture<HttpResponse<String>> barrier(int port, String body) {
-		return this.client.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/barrier"))
-			.header("Content-Type", "application/json")
-			.POST(HttpRequest.BodyPublishers.ofString(body))
-			.build(), HttpResponse.BodyHandlers.ofString());
+		return post(port, "barrier", body);
+	}
+
+	private CompletableFuture<HttpResponse<String>> post(int port, String endpoint, String body) {
+		return this.client
+			.sendAsync(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/" + endpoint))
+				.header("Content-Type", "application/json")
+				.POST(HttpRequest.BodyPublishers.ofString(body))
+				.build(), HttpResponse.BodyHandlers.ofString());
 	}
 
 	private static JsonNode json(HttpResponse<String> response) {

@@ -60,6 +60,11 @@ final class TuttiProcess implements AutoCloseable {
 		command.add("-jar");
 		command.add(System.getProperty("tutti.jar"));
 		command.addAll(List.of(arguments));
+		return run(directory, environment, command);
+	}
+
+	/** Any command, such as another launcher's. */
+	static TuttiProcess run(Path directory, Map<String, String> environment, List<String> command) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
 		builder.environment().putAll(environment);
 		return new TuttiProcess(builder.start());

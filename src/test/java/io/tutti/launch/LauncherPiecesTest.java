@@ -74,7 +74,7 @@ class LauncherPiecesTest {
 		environment.put("HOME", "/root");
 		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 2, 1, 0, "127.0.0.1", null, 0,
 				Map.of());
-		new RankEnvironment(plan).apply(environment, 1, 4242, 3);
+		new RankEnvironment(plan, false).apply(environment, 1, 4242, 3);
 		ResolvedRank resolved = RankResolution.resolve(environment, ResolutionSettings.from(environment::get));
 		assertThat(resolved.source()).isEqualTo("torchrun");
 		assertThat(resolved.assignment().rank()).isEqualTo(1);
@@ -84,6 +84,29 @@ class LauncherPiecesTest {
 		assertThat(resolved.conflicts()).isEmpty();
 		assertThat(resolved.ignored()).isEmpty();
 		assertThat(environment).containsEntry("HOME", "/root");
+	}
+
+	@Test
+	void onlyALauncherOnATerminalAsksForLinesThatAreDrawnAgain() {
+		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", null, 0,
+				Map.of());
+		Map<String, String> environment = new HashMap<>();
+		new RankEnvironment(plan, true).apply(environment, 0, 4242, 0);
+		assertThat(LiveLines.areShown(environment)).isTrue();
+		new RankEnvironment(plan, false).apply(environment, 0, 4242, 0);
+		assertThat(environment).doesNotContainKey("TUTTI_LIVE_LINES");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "./tutti train --epochs 3,JOB", "/opt/tutti/tutti serve,SERVICE", "tutti,SERVICE",
+			"./tutti --http-port 9000,SERVICE" })
+	void ourOwnScriptIsOurOwnProgram(String typed, LaunchedCommand.Kind kind) {
+		List<String> words = List.of(typed.split(" "));
+		LaunchedCommand command = LaunchedCommand.of(words, OWN);
+		assertThat(command.kind()).isEqualTo(kind);
+		assertThat(command.words()).startsWith("java", "-jar", "tutti.jar")
+			.endsWith(words.subList(1, words.size()).toArray(String[]::new))
+			.doesNotContain(words.getFirst());
 	}
 
 	@Test

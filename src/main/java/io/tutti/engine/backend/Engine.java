@@ -15,6 +15,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
@@ -45,12 +46,21 @@ public final class Engine implements AutoCloseable {
 
 	private final ProcessGroup world;
 
+	private final GroupFactory groups;
+
 	private final Carrier carrier;
 
+	/** One that can make no groups but those within the one of all ranks. */
 	Engine(Membership membership, GroupRegistry registry, ProcessGroup world, Carrier carrier) {
+		this(membership, registry, world, GroupFactory.NONE, carrier);
+	}
+
+	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, GroupFactory groups,
+			Carrier carrier) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
+		this.groups = groups;
 		this.carrier = carrier;
 	}
 
@@ -84,10 +94,9 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
-			ProcessGroup world = new Groups(membership, settings, agreed(membership, settings, events), registry,
-					listener, tcp(assignment, settings), events, layer)
-				.form(identity, latch);
-			return new Engine(membership, registry, world, new TcpCarrier(listener));
+			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
+					tcp(assignment, settings), events, layer);
+			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpCarrier(listener));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -202,6 +211,17 @@ public final class Engine implements AutoCloseable {
 	/** What this rank has done of a collective, in groups that it has left too. */
 	public CallTotals totals(Collective collective) {
 		return this.registry.totals(collective);
+	}
+
+	/**
+	 * Forms a further group of all ranks beside the first, with connections of its own.
+	 * Takes no part in the first one's order of calls: every rank does so under the same
+	 * name at about the same time, however it came to know.
+	 * @throws UnsupportedOperationException if an MPI library carries the groups
+	 */
+	public ProcessGroup formBeside(String name) {
+		GroupIdentity first = this.world.identity();
+		return this.groups.group(new GroupIdentity(name, first.rank(), first.members(), first.generation()));
 	}
 
 	/**

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.FailureReporter;
 
 /**
@@ -26,6 +27,19 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 */
 	BarrierOutcome barrier(String label, Duration timeout);
 
+	/**
+	 * Announces a call before making it, so that one that could not succeed is never
+	 * made. Ranks meet at the label as at a barrier, in a count of its own.
+	 * @param label 1 to 256 characters
+	 * @param call what this rank would call, with sequence 0; a negative count takes what
+	 * the others bring
+	 * @param timeout how long this rank waits for the others
+	 * @return whether all announced the same, and the call's place among all such calls,
+	 * in which every rank must make them
+	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
+	 */
+	CallMatch match(String label, CallSignature call, Duration timeout);
+
 	/** Asks every rank to stop at the next step boundary. */
 	void requestDrain(String reason);
 
@@ -38,6 +52,14 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * @return by rank, this one included
 	 */
 	Map<Integer, byte[]> askAccounts(int limit, Duration timeout);
+
+	/**
+	 * Asks every rank for a sign of life and returns when all have answered, or when the
+	 * time is up. Never fails: who did not answer is not in the result. Those who have
+	 * gone are asked nothing.
+	 * @return by rank, this one included, how long the answer took by way of rank 0
+	 */
+	Map<Integer, Duration> rollCall(Duration timeout);
 
 	/** What is known of every other rank, by rank. */
 	List<PeerStatus> peers();

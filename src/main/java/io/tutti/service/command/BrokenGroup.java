@@ -38,7 +38,12 @@ final class BrokenGroup {
 		return this.group.formed().thenCompose((joined) -> this.group.broken()).thenCompose(this::linger);
 	}
 
+	/** Whoever aborted the group knows what happened: nobody needs to ask. */
 	private CompletableFuture<Void> linger(Failure failure) {
+		if (failure.kind() == Failure.Kind.ABORTED) {
+			return CompletableFuture
+				.failedFuture(CollectiveException.of(this.group.assignment().rank(), failure, null));
+		}
 		if (this.linger == null) {
 			log.error("{}. Still answering; stop it to end it", failure.describe());
 			return new CompletableFuture<>();

@@ -5,11 +5,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -30,6 +33,8 @@ import org.springframework.context.ApplicationContext;
 				"  ./tutti launch -n 3 serve                  three ranks, HTTP on 8080, 8081, 8082",
 				"  ./tutti serve --tutti.serve.linger=30s     end 30 s after the group broke" })
 final class ServeCommand implements Callable<Integer> {
+
+	private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
 
 	@ParentCommand
 	private @Nullable TuttiCommand root;
@@ -56,8 +61,18 @@ final class ServeCommand implements Callable<Integer> {
 	private static int serve(ApplicationContext context, StopRequest stop) throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		Duration linger = context.getBean(ServeProperties.class).linger();
-		Await.first(stop.reason(), new BrokenGroup(group, linger).end());
+		Await.first(stop.reason(), drained(group), new BrokenGroup(group, linger).end());
 		return ExitCode.DONE;
+	}
+
+	/** Completes when some rank asked the whole group to stop. */
+	private static CompletableFuture<String> drained(GroupLifecycle group) {
+		CompletableFuture<String> drained = new CompletableFuture<>();
+		group.formed().thenAccept((joined) -> joined.onDrain((reason) -> {
+			log.info("asked to stop: {}", reason);
+			drained.complete(reason);
+		}));
+		return drained;
 	}
 
 }

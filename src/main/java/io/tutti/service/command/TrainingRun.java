@@ -9,6 +9,7 @@ import io.tutti.launch.ExitCode;
 import io.tutti.launch.LiveLines;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.page.TrainingWatch;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
@@ -28,14 +29,22 @@ final class TrainingRun {
 
 	private final TrainingOptions options;
 
-	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options) {
+	private final TrainingListener watch;
+
+	/**
+	 * A job that has not begun.
+	 * @param watch hears of it on every rank
+	 */
+	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options, TrainingListener watch) {
 		this.group = group;
 		this.drain = drain;
 		this.options = options;
+		this.watch = watch;
 	}
 
 	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
-		return new TrainingRun(context.getBean(GroupLifecycle.class), context.getBean(Timeouts.class).drain(), options);
+		return new TrainingRun(context.getBean(GroupLifecycle.class), context.getBean(Timeouts.class).drain(), options,
+				context.getBean(TrainingWatch.class));
 	}
 
 	/** Trains and returns the exit code; a stop before the ranks have met ends it too. */
@@ -48,10 +57,10 @@ final class TrainingRun {
 	/** All ranks would show the same, so only rank 0 does. */
 	private int train(JoinedGroup joined, StopRequest stop) {
 		if (this.group.assignment().rank() != 0) {
-			return exitCode(train(joined, stop, TrainingListener.NONE));
+			return exitCode(train(joined, stop, this.watch));
 		}
 		try (TrainingProgressBar bar = new TrainingProgressBar(System.err, LiveLines.areShown(System.getenv()))) {
-			TrainingSummary summary = train(joined, stop, bar);
+			TrainingSummary summary = train(joined, stop, TrainingListeners.of(bar, this.watch));
 			System.out.println(TrainingReportText.of(summary));
 			return exitCode(summary);
 		}

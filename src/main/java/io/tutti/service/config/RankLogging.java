@@ -3,9 +3,11 @@ package io.tutti.service.config;
 import java.util.HashMap;
 import java.util.Map;
 
+import io.tutti.engine.RankAssignment;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.event.ApplicationEnvironmentPreparedEvent;
 import org.springframework.boot.context.logging.LoggingApplicationListener;
@@ -24,8 +26,14 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 	/** Whether ranks other than 0 log only what is wrong. */
 	public static final String QUIET_OTHERS = "tutti.log.quiet-others";
 
+	/** Nothing is traced unless this says where to. */
+	private static final String TRACES_GO_TO = "management.opentelemetry.tracing.export.otlp.endpoint";
+
 	/** Names this rank in log lines. */
 	static final String RANK = "tutti.log.rank";
+
+	/** How many ranks there are, for log lines. */
+	static final String WORLD_SIZE = "tutti.log.world-size";
 
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
@@ -35,10 +43,15 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 
 	private static Map<String, Object> defaults(ConfigurableEnvironment environment) {
 		Map<String, Object> defaults = new HashMap<>();
-		int rank = rank(environment);
+		RankAssignment assignment = assignment(environment);
+		int rank = (assignment != null) ? assignment.rank() : -1;
 		boolean quiet = rank > 0 && environment.getProperty(QUIET_OTHERS, Boolean.class, false);
-		defaults.put(RANK, (rank < 0) ? "?" : rank);
+		defaults.put(RANK, (assignment != null) ? rank : "?");
+		defaults.put(WORLD_SIZE, (assignment != null) ? assignment.worldSize() : "?");
 		defaults.put("logging.level.root", "warn");
+		if (!environment.containsProperty(TRACES_GO_TO)) {
+			defaults.put("management.opentelemetry.enabled", false);
+		}
 		defaults.put("logging.level.io.tutti", quiet ? "warn" : "info");
 		defaults.put("logging.level.org.springframework.boot.SpringApplication", "off");
 		defaults.put("logging.level.org.springframework.boot.diagnostics.LoggingFailureAnalysisReporter", "off");
@@ -47,14 +60,13 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 	}
 
 	/** A rank that cannot be resolved fails the start later, with its own message. */
-	private static int rank(ConfigurableEnvironment environment) {
+	private static @Nullable RankAssignment assignment(ConfigurableEnvironment environment) {
 		try {
 			return RankResolution.resolve(System.getenv(), ResolutionSettings.from(environment::getProperty))
-				.assignment()
-				.rank();
+				.assignment();
 		}
 		catch (ResolutionException ex) {
-			return -1;
+			return null;
 		}
 	}
 

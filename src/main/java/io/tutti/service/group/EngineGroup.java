@@ -14,6 +14,7 @@ import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.launch.ExitCode;
 
 /**
  * A group that the engine formed with other processes.
@@ -57,6 +58,16 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	@Override
 	public void onDrain(Consumer<String> listener) {
 		this.engine.onDrain(listener);
+	}
+
+	@Override
+	public void abort(String reason) {
+		this.engine.abort(ExitCode.ABORTED, reason);
+	}
+
+	@Override
+	public ProcessGroup formBeside(String name) {
+		return this.engine.formBeside(name);
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupState;
@@ -100,6 +101,15 @@ public final class GroupLifecycle implements SmartLifecycle {
 			return GroupStatus.broken(failure);
 		}
 		return GroupStatus.of(this.formed.isDone() ? GroupState.READY : GroupState.FORMING);
+	}
+
+	/**
+	 * Where the group stands for a call that failed: the failure may concern a group
+	 * beside it alone, or not have come here yet.
+	 */
+	public GroupStatus statusOf(CollectiveException failure) {
+		GroupStatus status = status();
+		return (status.state() == GroupState.READY) ? GroupStatus.broken(failure.failure()) : status;
 	}
 
 	/**

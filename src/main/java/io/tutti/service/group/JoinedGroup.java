@@ -41,6 +41,19 @@ public interface JoinedGroup extends AutoCloseable {
 	/** Who hears, with the reason, that some rank asked the whole group to stop. */
 	void onDrain(Consumer<String> listener);
 
+	/**
+	 * Ends the group on every rank, with a reason that each of them will name. Where an
+	 * MPI library carries the group this ends the process.
+	 */
+	void abort(String reason);
+
+	/**
+	 * Forms a further group of all ranks, beside the one of all ranks and outside its
+	 * order of calls; every rank does so under the same name.
+	 * @throws UnsupportedOperationException where the backend cannot
+	 */
+	ProcessGroup formBeside(String name);
+
 	/** Leaves the group and gives everything back. */
 	@Override
 	void close();

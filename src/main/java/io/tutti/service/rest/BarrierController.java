@@ -12,7 +12,7 @@ import org.springframework.web.bind.annotation.RestController;
  * Lets any process beside a rank meet those beside the others.
  */
 @RestController
-@RequestMapping(Api.V1 + "/barrier")
+@RequestMapping(path = Api.V1 + "/barrier", version = Api.VERSION)
 final class BarrierController {
 
 	private final LabelledBarriers barriers;

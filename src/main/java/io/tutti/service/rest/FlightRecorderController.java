@@ -24,7 +24,7 @@ import org.springframework.web.bind.annotation.RestController;
  * broke.
  */
 @RestController
-@RequestMapping(Api.V1 + "/flight-recorder")
+@RequestMapping(path = Api.V1 + "/flight-recorder", version = Api.VERSION)
 final class FlightRecorderController {
 
 	private static final int MAX_TIMEOUT_MILLIS = 30_000;

@@ -15,7 +15,7 @@ import org.springframework.web.bind.annotation.RestController;
  * Shows the group and its peers. A broken group can still be looked at.
  */
 @RestController
-@RequestMapping(Api.V1 + "/group")
+@RequestMapping(path = Api.V1 + "/group", version = Api.VERSION)
 final class GroupController {
 
 	private final GroupLifecycle group;

@@ -1,5 +1,7 @@
 package io.tutti.service.rest;
 
+import java.net.SocketTimeoutException;
+
 import io.tutti.service.group.GroupUnavailableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -52,6 +54,29 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	@ExceptionHandler
+	ResponseEntity<ProblemDetail> notMatched(CallNotMatchedException ex) {
+		return answer(this.problems.notMatched(ex));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> tooLarge(BodyTooLargeException ex) {
+		return answer(this.problems.problem(HttpStatus.CONTENT_TOO_LARGE, ProblemType.INVALID_ARGUMENT,
+				String.valueOf(ex.getMessage())));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> tooSlow(SocketTimeoutException ex) {
+		return answer(this.problems.problem(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT,
+				"the body did not come in time"));
+	}
+
+	@ExceptionHandler({ SwitchedOffException.class, UnsupportedOperationException.class })
+	ResponseEntity<ProblemDetail> unsupported(RuntimeException ex) {
+		return answer(this.problems.problem(HttpStatus.NOT_IMPLEMENTED, ProblemType.UNSUPPORTED_OP,
+				String.valueOf(ex.getMessage())));
+	}
+
+	@ExceptionHandler
 	ResponseEntity<ProblemDetail> denied(AccessDeniedException ex) {
 		HttpStatus status = ex.presented() ? HttpStatus.FORBIDDEN : HttpStatus.UNAUTHORIZED;
 		ProblemDetail problem = this.problems.problem(status, ProblemType.AUTH_FAILED, String.valueOf(ex.getMessage()));
@@ -64,7 +89,17 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> unforeseen(RuntimeException ex) {
 		log.error("request failed", ex);
-		return answer(ProblemDetail.forStatus(HttpStatus.INTERNAL_SERVER_ERROR));
+		return answer(this.problems.internal());
+	}
+
+	/** What Spring found wrong says which rank it was asked of, like all else. */
+	@Override
+	protected ResponseEntity<Object> createResponseEntity(@Nullable Object body, HttpHeaders headers,
+			HttpStatusCode status, WebRequest request) {
+		if (body instanceof ProblemDetail problem) {
+			this.problems.complete(problem);
+		}
+		return super.createResponseEntity(body, headers, status, request);
 	}
 
 	/**

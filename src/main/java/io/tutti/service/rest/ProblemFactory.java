@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import java.net.URI;
 import java.time.Duration;
 
 import io.tutti.engine.Failure;
@@ -7,8 +8,10 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
 import org.springframework.stereotype.Component;
 
@@ -28,13 +31,37 @@ final class ProblemFactory {
 		ProblemDetail problem = ProblemDetail.forStatusAndDetail(status, detail);
 		problem.setType(type.uri());
 		problem.setTitle(type.title());
+		problem.setProperty("hint", type.hint());
+		return spokenByThisRank(problem);
+	}
+
+	/** Nobody foresaw it; the cause is in the log and nowhere else. */
+	ProblemDetail internal() {
+		return spokenByThisRank(ProblemDetail.forStatusAndDetail(HttpStatus.INTERNAL_SERVER_ERROR,
+				"an internal error; this rank's log says more"));
+	}
+
+	/** Adds to a problem that Spring found what every problem of a rank says. */
+	void complete(ProblemDetail problem) {
+		HttpStatusCode status = HttpStatusCode.valueOf(problem.getStatus());
+		if (status.is4xxClientError() && isBlank(problem.getType())) {
+			problem.setType(ProblemType.INVALID_ARGUMENT.uri());
+			problem.setProperty("hint", ProblemType.INVALID_ARGUMENT.hint());
+		}
+		spokenByThisRank(problem);
+	}
+
+	private static boolean isBlank(@Nullable URI type) {
+		return type == null || "about:blank".equals(type.toString());
+	}
+
+	private ProblemDetail spokenByThisRank(ProblemDetail problem) {
 		problem.setProperty("rank", this.group.assignment().rank());
 		problem.setProperty("worldSize", this.group.assignment().worldSize());
 		JoinedGroup joined = this.group.joined();
 		if (joined != null) {
 			problem.setProperty("generation", joined.world().generation());
 		}
-		problem.setProperty("hint", type.hint());
 		return problem;
 	}
 
@@ -62,6 +89,27 @@ final class ProblemFactory {
 		problem.setProperty("arrived", outcome.arrived());
 		problem.setProperty("missingRanks", outcome.missingRanks());
 		times(problem, Duration.ofMillis(outcome.waitedMillis()), ex.timeout());
+		return problem;
+	}
+
+	/** A collective over HTTP that was not carried out; nothing was harmed. */
+	ProblemDetail notMatched(CallNotMatchedException ex) {
+		BarrierOutcome meeting = ex.match().meeting();
+		ProblemType type = switch (meeting.result()) {
+			case PASSED -> ProblemType.COLLECTIVE_MISMATCH;
+			case BROKEN, LATE -> ProblemType.COLLECTIVE_TIMEOUT;
+		};
+		HttpStatus status = switch (meeting.result()) {
+			case PASSED, LATE -> HttpStatus.CONFLICT;
+			case BROKEN -> HttpStatus.GATEWAY_TIMEOUT;
+		};
+		ProblemDetail problem = problem(status, type, String.valueOf(ex.getMessage()));
+		problem.setProperty("collective", ex.call().collective().label());
+		problem.setProperty("label", meeting.label());
+		problem.setProperty("round", meeting.round());
+		problem.setProperty("missingRanks", meeting.missingRanks());
+		problem.setProperty("calls", CallWords.byRank(ex.match().calls()));
+		times(problem, Duration.ofMillis(meeting.waitedMillis()), ex.timeout());
 		return problem;
 	}
 

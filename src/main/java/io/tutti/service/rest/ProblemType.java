@@ -18,6 +18,7 @@ enum ProblemType {
 	GROUP_ABORTED("The group was aborted", "Start the job again when the reason is gone"),
 	GROUP_NOT_FORMED("The group has not formed", "Try again when /actuator/health/readiness is UP"),
 	AUTH_FAILED("Not allowed", "Send the job's token as Authorization: Bearer"),
+	UNSUPPORTED_OP("Not available here", "Ask for something that this rank's backend and configuration offer"),
 	INVALID_ARGUMENT("The request cannot be followed", "Correct the request; it was not carried out");
 
 	private final String title;

@@ -13,6 +13,7 @@ import io.tutti.engine.CollectiveMismatchException;
 import io.tutti.engine.CollectiveTimeoutException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.GroupState;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
@@ -23,6 +24,7 @@ import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.HostFallback;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -52,6 +54,7 @@ class NcclEngineTest {
 				group.allReduce(host, ReduceOp.MAX);
 				onDevice.broadcastInPlace(one, 2);
 				group.barrier();
+				assertThat(group.lastEntered()).isEqualTo(5);
 				return new float[] { read(sum), HostDevices.read(all.address(), 3)[1], read(part), host[0], read(one) };
 			}
 		});
@@ -103,6 +106,22 @@ class NcclEngineTest {
 				.hasMessageContaining("rank 0 called all-reduce #0 (count 2, float32, sum)")
 				.hasMessageContaining("rank 1 called broadcast #0 (count 2, float32, root 0)"));
 		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void callsThatDifferAreFoundOutThoughNcclFinishesThem() throws Exception {
+		this.gpus.forgive();
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			collectives(group, LONG).allReduceInPlace(buffer(group, 1),
+					(group.rank() == 0) ? ReduceOp.SUM : ReduceOp.MAX);
+			Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+			group.barrier();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("sum")
+				.hasMessageContaining("max"));
 	}
 
 	@Test

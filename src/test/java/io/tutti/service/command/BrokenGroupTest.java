@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Failure;
+import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.PeerLostException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
@@ -70,11 +71,23 @@ class BrokenGroupTest {
 		assertThat(Await.first(stop.reason(), end)).isEqualTo("SIGTERM");
 	}
 
+	@Test
+	void anAbortedGroupEndsTheRankAtOnceWithTheReason() {
+		CompletableFuture<Void> end = new BrokenGroup(this.group, null).end();
+		breakGroup(Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(1), "the data set was wrong"));
+		assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(() -> Await.first(end))
+			.withMessageContaining("the data set was wrong");
+	}
+
 	private void breakGroup() {
+		breakGroup(RANK_1_LOST);
+	}
+
+	private void breakGroup(Failure failure) {
 		this.meeting.met(new FakeGroup(0, 2, 0));
 		this.group.start();
 		this.group.formed().join();
-		this.meeting.broken(RANK_1_LOST);
+		this.meeting.broken(failure);
 	}
 
 }

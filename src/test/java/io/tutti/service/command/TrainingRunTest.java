@@ -11,6 +11,7 @@ import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,7 +31,8 @@ class TrainingRunTest {
 	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(0, 2, 29500),
 			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
 
-	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30), TrainingOptions.defaults());
+	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30), TrainingOptions.defaults(),
+			TrainingListener.NONE);
 
 	private final StopRequest stop = new StopRequest(Map.of());
 

@@ -4,12 +4,16 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
@@ -20,6 +24,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.diagnosis.AccountCodec;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
 
@@ -36,10 +41,18 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private final List<Consumer<String>> drains = new ArrayList<>();
 
+	private final Map<Integer, Duration> answers = new ConcurrentHashMap<>();
+
+	private final List<String> aborts = new CopyOnWriteArrayList<>();
+
 	private final AtomicInteger closings = new AtomicInteger();
 
 	private volatile BiFunction<String, Duration, BarrierOutcome> barriers = (label, timeout) -> {
 		throw new AssertionError("no barrier was expected");
+	};
+
+	private volatile BiFunction<String, CallSignature, CallMatch> matches = (label, call) -> {
+		throw new AssertionError("no announcement was expected");
 	};
 
 	public FakeGroup(int rank, int worldSize, long generation) {
@@ -105,6 +118,21 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
+	public CallMatch match(String label, CallSignature call, Duration timeout) {
+		return this.matches.apply(label, call);
+	}
+
+	/** How an announced call is matched from now on. */
+	public void onMatch(BiFunction<String, CallSignature, CallMatch> answer) {
+		this.matches = answer;
+	}
+
+	@Override
+	public ProcessGroup formBeside(String name) {
+		throw new UnsupportedOperationException("no further group was expected");
+	}
+
+	@Override
 	public void requestDrain(String reason) {
 		this.drains.forEach((drain) -> drain.accept(reason));
 	}
@@ -118,6 +146,26 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
 		return Map.of(this.world.rank(), AccountCodec
 			.encode(RankAccount.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
+	}
+
+	@Override
+	public Map<Integer, Duration> rollCall(Duration timeout) {
+		return new TreeMap<>(this.answers);
+	}
+
+	/** Who answers a roll call from now on, and after how long. */
+	public void answers(Map<Integer, Duration> answers) {
+		this.answers.putAll(answers);
+	}
+
+	@Override
+	public void abort(String reason) {
+		this.aborts.add(reason);
+	}
+
+	/** Why the group was to end, each time somebody asked. */
+	public List<String> aborts() {
+		return this.aborts;
 	}
 
 	@Override

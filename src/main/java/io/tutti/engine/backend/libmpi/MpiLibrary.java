@@ -63,7 +63,7 @@ public final class MpiLibrary {
 		return new MpiLibrary(symbols, abi, version);
 	}
 
-	/** What the library says of itself, its first line. */
+	/** What the library calls itself, such as {@code Open MPI v4.1.4}. */
 	public String version() {
 		return this.version;
 	}
@@ -158,7 +158,7 @@ public final class MpiLibrary {
 			MemorySegment text = arena.allocate(MAX_VERSION_BYTES);
 			MethodHandle function = bind(symbols, ValueLayout.JAVA_LONG, "MPI_Get_library_version", "pp");
 			int _ = (int) function.invokeExact(text.address(), arena.allocate(ValueLayout.JAVA_INT).address());
-			return text.getString(0).lines().findFirst().orElse("").replaceAll("[,\\s]+", " ").strip();
+			return text.getString(0).split("[,\\n]", 2)[0].replaceAll("\\s+", " ").strip();
 		}
 		catch (Throwable ex) {
 			throw MpiCalls.rethrown(ex);

@@ -17,22 +17,18 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.IdleWait;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Collectives on device memory by NCCL, on a stream of their own, and on host memory by
- * the backend beneath. Both take their places in the one order of the group's calls, so
- * that ranks that call different things are found out the same way: a call on the device
- * that has waited a millisecond is posted to rank 0, which compares, and whose verdict
- * aborts the communicator on every rank.
+ * the backend beneath. Both take their places in the one order of the group's calls.
+ * Every call on the device is posted to rank 0 as it begins, since NCCL compares nothing
+ * and may well finish calls that do not fit together; rank 0 does compare, and its
+ * verdict aborts the communicator on every rank.
  */
 public final class NcclBackend implements Backend {
 
 	/** The name of the backend. */
 	public static final String NAME = "nccl";
-
-	/** A call on the device is compared early: nothing else tells what it waits for. */
-	private static final long COMPARE_AFTER_NANOS = 1_000_000;
 
 	/** A broken connection is often a lost rank, of which rank 0 hears by itself. */
 	private static final Duration VERDICT = Duration.ofMillis(500);
@@ -48,11 +44,6 @@ public final class NcclBackend implements Backend {
 	private final RankCommunicator communicator;
 
 	private final Watchdog watchdog;
-
-	/** The call on the device that runs, for the thread that runs it. */
-	private @Nullable Call waiting;
-
-	private long waitingSince;
 
 	NcclBackend(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
 			DeviceRuntime runtime, RankCommunicator communicator) {
@@ -107,8 +98,7 @@ public final class NcclBackend implements Backend {
 	}
 
 	private void runOnDevice(Call call) {
-		this.waiting = call;
-		this.waitingSince = System.nanoTime();
+		call.waited();
 		try {
 			StreamOperations operations = this.communicator.operations().within(left(call));
 			operations.run(call.collective(), operands(call), DeviceReduction.of(call.op()), call.root());
@@ -116,9 +106,6 @@ public final class NcclBackend implements Backend {
 		}
 		catch (NcclException ex) {
 			throw failure(call, ex);
-		}
-		finally {
-			this.waiting = null;
 		}
 	}
 
@@ -136,10 +123,6 @@ public final class NcclBackend implements Backend {
 
 	/** The communicator calls this while nothing moves. */
 	private void stillWaiting() {
-		Call call = this.waiting;
-		if (call != null && System.nanoTime() - this.waitingSince > COMPARE_AFTER_NANOS) {
-			call.waited();
-		}
 		if (this.latch.failure() != null) {
 			this.communicator.abortHandle().abort();
 		}

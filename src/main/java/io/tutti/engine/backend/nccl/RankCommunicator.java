@@ -111,8 +111,19 @@ public final class RankCommunicator implements AutoCloseable {
 				throw NcclException.error(place.rank(), "init", result, library.lastError(0));
 			}
 			Communicator communicator = new Communicator(library, slot, place.rank(), place.device());
-			communicator.awaitReady("init", deadline);
+			ready(communicator, "init", deadline);
 			return new RankCommunicator(library, communicator, place, stream, timeout);
+		}
+	}
+
+	/** One that never became ready is nobody's to end but ours. */
+	private static void ready(Communicator communicator, String call, Deadline deadline) {
+		try {
+			communicator.awaitReady(call, deadline);
+		}
+		catch (RuntimeException ex) {
+			communicator.abort();
+			throw ex;
 		}
 	}
 
@@ -234,7 +245,7 @@ public final class RankCommunicator implements AutoCloseable {
 			return null;
 		}
 		Communicator made = new Communicator(this.library, child, rank(), device());
-		made.awaitReady(call, deadline);
+		ready(made, call, deadline);
 		int[] rank = new int[1];
 		int[] worldSize = new int[1];
 		made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));

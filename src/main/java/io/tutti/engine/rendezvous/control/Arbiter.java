@@ -4,11 +4,14 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
@@ -16,6 +19,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
@@ -26,11 +30,12 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 
 /**
- * What rank 0 decides for all: verdicts, differing calls, labelled barriers, the request
- * to stop. Knows nothing of how messages travel. Not thread safe; somebody must call
- * {@link #tick()}.
+ * What rank 0 decides for all: verdicts, differing calls, labelled barriers, announced
+ * calls, the request to stop. Knows nothing of how messages travel. Not thread safe;
+ * somebody must call {@link #tick()}.
  */
-public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, BarrierBook.Listener {
+public final class Arbiter
+		implements VerdictBook.Listener, PostBook.Listener, BarrierBook.Listener, MatchBook.Listener {
 
 	/** Takes rank 0's word to the ranks, rank 0 itself included. */
 	public interface Downlink {
@@ -55,6 +60,8 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 
 	private final BarrierBook barriers;
 
+	private final MatchBook matches;
+
 	private boolean draining;
 
 	public Arbiter(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink) {
@@ -63,6 +70,7 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 		this.verdicts = new VerdictBook(this.presence, verdictLimit, nanoClock, this);
 		this.posts = new PostBook(worldSize, nanoClock, this);
 		this.barriers = new BarrierBook(worldSize, nanoClock, this);
+		this.matches = new MatchBook(worldSize, nanoClock, this);
 	}
 
 	/** A rank asks or tells something. */
@@ -73,6 +81,8 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 			case RollAnswer answer -> this.verdicts.answer(rank, answer);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
+			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) ->
+				this.matches.announce(rank, ticket, label, call, timeoutNanos);
 			case AskDrain(String reason) -> drain(reason);
 			case AskAccounts(long ticket, int limit) -> askOthers(rank, new TellAccount(rank, ticket, limit));
 			case Account(int asker, long ticket, byte[] account) -> pass(asker, new AccountOf(ticket, rank, account));
@@ -96,12 +106,13 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 		this.verdicts.tick();
 		this.posts.tick();
 		this.barriers.tick();
+		this.matches.tick();
 	}
 
 	/** Nanoseconds until {@link #tick()} has something to do. */
 	public long nanosUntilDue() {
 		long soonest = Math.min(this.verdicts.nanosUntilDue(), this.posts.nanosUntilDue());
-		return Math.min(soonest, this.barriers.nanosUntilDue());
+		return Math.min(soonest, Math.min(this.barriers.nanosUntilDue(), this.matches.nanosUntilDue()));
 	}
 
 	private void compare(int rank, CallPost post) {
@@ -165,6 +176,11 @@ public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, B
 	@Override
 	public void ended(int rank, long ticket, BarrierOutcome outcome) {
 		this.downlink.send(rank, new BarrierEnded(ticket, outcome));
+	}
+
+	@Override
+	public void matched(int rank, long ticket, CallMatch match) {
+		this.downlink.send(rank, new Matched(ticket, match));
 	}
 
 }

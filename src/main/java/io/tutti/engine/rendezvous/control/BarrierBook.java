@@ -3,6 +3,7 @@ package io.tutti.engine.rendezvous.control;
 import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,10 @@ final class BarrierBook {
 
 	/** Hears how a barrier ended for a rank. */
 	interface Listener {
+
+		/** Some ranks are about to be told how their barrier ended. */
+		default void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
+		}
 
 		void ended(int rank, long ticket, BarrierOutcome outcome);
 
@@ -125,6 +130,7 @@ final class BarrierBook {
 	private void tellAll(BarrierRound barrier, BarrierOutcome.Result result) {
 		long now = this.nanoClock.getAsLong();
 		BarrierOutcome outcome = barrier.outcome(result);
+		this.listener.settling(barrier.arrivals(), result);
 		for (BarrierRound.Arrival arrival : barrier.arrivals()) {
 			long waitedMillis = TimeUnit.NANOSECONDS.toMillis(now - arrival.atNanos());
 			this.listener.ended(arrival.rank(), arrival.ticket(), outcome.afterWaiting(waitedMillis));

@@ -19,6 +19,10 @@ final class Gathering {
 
 	private final Map<Integer, byte[]> accounts = new ConcurrentHashMap<>();
 
+	private final Map<Integer, Duration> waits = new ConcurrentHashMap<>();
+
+	private final long askedNanos = System.nanoTime();
+
 	private final CountDownLatch done = new CountDownLatch(1);
 
 	Gathering(Collection<Integer> ranks) {
@@ -32,6 +36,7 @@ final class Gathering {
 	void add(int rank, byte[] account) {
 		if (this.awaited.contains(rank)) {
 			this.accounts.putIfAbsent(rank, account);
+			this.waits.putIfAbsent(rank, Duration.ofNanos(System.nanoTime() - this.askedNanos));
 			this.awaited.remove(rank);
 			if (this.awaited.isEmpty()) {
 				end();
@@ -44,18 +49,24 @@ final class Gathering {
 		this.done.countDown();
 	}
 
-	/**
-	 * Waits until all have answered; an interrupt ends the wait early and stays set.
-	 * @return what has come, by rank
-	 */
-	Map<Integer, byte[]> await(Duration timeout) {
+	/** Waits until all have answered; an interrupt ends the wait early and stays set. */
+	void await(Duration timeout) {
 		try {
 			this.done.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	/** What has come, by rank; a copy. */
+	Map<Integer, byte[]> accounts() {
 		return new TreeMap<>(this.accounts);
+	}
+
+	/** How long each answer took that has come, by rank; a copy. */
+	Map<Integer, Duration> waits() {
+		return new TreeMap<>(this.waits);
 	}
 
 }

@@ -13,14 +13,17 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
@@ -29,6 +32,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
@@ -65,6 +69,11 @@ public final class RankControl implements ControlPlane {
 	 */
 	private static final int MAX_CALLS_IN_ALL = 50_000;
 
+	/**
+	 * The limit of an account that holds no calls: it only says that the rank is there.
+	 */
+	private static final int SIGN_OF_LIFE = 0;
+
 	private final int rank;
 
 	private final ControlEvents events;
@@ -76,7 +85,8 @@ public final class RankControl implements ControlPlane {
 	/** How much longer than its timeout a barrier's answer may take to arrive. */
 	private final Duration answerLimit;
 
-	private final Map<Long, CompletableFuture<BarrierOutcome>> waits = new ConcurrentHashMap<>();
+	/** Calls that this rank has announced and barriers that it waits at. */
+	private final Map<Long, CompletableFuture<CallMatch>> waits = new ConcurrentHashMap<>();
 
 	private final Map<Long, Gathering> gatherings = new ConcurrentHashMap<>();
 
@@ -129,19 +139,33 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
-		List<Integer> others = peers().stream()
-			.filter((peer) -> peer.state() == PeerStatus.State.UP)
-			.map(PeerStatus::rank)
-			.toList();
+		List<Integer> others = present();
 		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));
+		Map<Integer, byte[]> accounts = gather(others, fair, timeout).accounts();
+		accounts.put(this.rank, this.events.account(fair));
+		return accounts;
+	}
+
+	@Override
+	public Map<Integer, Duration> rollCall(Duration timeout) {
+		Map<Integer, Duration> answered = gather(present(), SIGN_OF_LIFE, timeout).waits();
+		answered.put(this.rank, Duration.ZERO);
+		return answered;
+	}
+
+	/** The other ranks that are there, as far as is known. */
+	private List<Integer> present() {
+		return peers().stream().filter((peer) -> peer.state() == PeerStatus.State.UP).map(PeerStatus::rank).toList();
+	}
+
+	private Gathering gather(List<Integer> others, int limit, Duration timeout) {
 		long ticket = this.tickets.incrementAndGet();
 		Gathering gathering = new Gathering(this.closed.get() ? List.of() : others);
 		this.gatherings.put(ticket, gathering);
 		try {
-			send(new AskAccounts(ticket, fair));
-			Map<Integer, byte[]> accounts = gathering.await(timeout);
-			accounts.put(this.rank, this.events.account(fair));
-			return accounts;
+			send(new AskAccounts(ticket, limit));
+			gathering.await(timeout);
+			return gathering;
 		}
 		finally {
 			this.gatherings.remove(ticket);
@@ -153,11 +177,23 @@ public final class RankControl implements ControlPlane {
 		requireLabel(label);
 		long timeoutNanos = positiveNanos(timeout);
 		long ticket = this.tickets.incrementAndGet();
-		CompletableFuture<BarrierOutcome> wait = new CompletableFuture<>();
+		return meet(new EnterBarrier(ticket, label, timeoutNanos), ticket, label, timeoutNanos).meeting();
+	}
+
+	@Override
+	public CallMatch match(String label, CallSignature call, Duration timeout) {
+		requireLabel(label);
+		long timeoutNanos = positiveNanos(timeout);
+		long ticket = this.tickets.incrementAndGet();
+		return meet(new Announce(ticket, label, call, timeoutNanos), ticket, label, timeoutNanos);
+	}
+
+	private CallMatch meet(Request arrival, long ticket, String label, long timeoutNanos) {
+		CompletableFuture<CallMatch> wait = new CompletableFuture<>();
 		this.waits.put(ticket, wait);
 		try {
 			requireUsable(null);
-			this.uplink.send(new EnterBarrier(ticket, label, timeoutNanos));
+			this.uplink.send(arrival);
 			return await(wait, label, timeoutNanos);
 		}
 		finally {
@@ -165,7 +201,7 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	private BarrierOutcome await(CompletableFuture<BarrierOutcome> wait, String label, long timeoutNanos) {
+	private CallMatch await(CompletableFuture<CallMatch> wait, String label, long timeoutNanos) {
 		try {
 			return wait.get(timeoutNanos + this.answerLimit.toNanos(), TimeUnit.NANOSECONDS);
 		}
@@ -199,10 +235,11 @@ public final class RankControl implements ControlPlane {
 			case RollCall(long id, String group) ->
 				send(new RollAnswer(id, this.events.lastEntered(group), this.events.members(group)));
 			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
-			case TellAccount(int asker, long ticket, int limit) ->
-				send(new Account(asker, ticket, this.events.account(Math.clamp(limit, 1, MAX_CALLS_IN_ALL))));
+			case TellAccount(int asker, long ticket, int limit) -> send(new Account(asker, ticket, account(limit)));
 			case AccountOf(long ticket, int from, byte[] account) -> told(ticket, from, account);
-			case BarrierEnded(long ticket, BarrierOutcome outcome) -> ended(ticket, outcome);
+			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
+				ended(ticket, new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of()));
+			case Matched(long ticket, CallMatch match) -> ended(ticket, match);
 			case Drain(String reason) -> drain(reason);
 			case Sightings(List<Sighting> byRank) -> this.board.take(byRank, this.rank);
 			case Farewell() -> rankZeroLeft();
@@ -213,6 +250,10 @@ public final class RankControl implements ControlPlane {
 		if (called != null) {
 			post(called);
 		}
+	}
+
+	private byte[] account(int limit) {
+		return (limit == SIGN_OF_LIFE) ? new byte[0] : this.events.account(Math.clamp(limit, 1, MAX_CALLS_IN_ALL));
 	}
 
 	private void told(long ticket, int from, byte[] account) {
@@ -235,6 +276,7 @@ public final class RankControl implements ControlPlane {
 			case Report(Failure failure) -> failed(failure);
 			case AskDrain(String reason) -> drain(reason);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
+			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) -> endWaits();
 			case AskAccounts(long ticket, int limit) -> endGatherings();
 			case RollAnswer answer -> {
 			}
@@ -280,8 +322,8 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	private void ended(long ticket, BarrierOutcome outcome) {
-		CompletableFuture<BarrierOutcome> wait = this.waits.get(ticket);
+	private void ended(long ticket, CallMatch outcome) {
+		CompletableFuture<CallMatch> wait = this.waits.get(ticket);
 		if (wait != null) {
 			wait.complete(outcome);
 		}

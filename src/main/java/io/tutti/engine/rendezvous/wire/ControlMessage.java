@@ -4,8 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.CallPost;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.RendezvousException;
 import org.jspecify.annotations.Nullable;
@@ -139,6 +141,10 @@ public sealed interface ControlMessage {
 	record EnterBarrier(long ticket, String label, long timeoutNanos) implements Request {
 	}
 
+	/** A rank announces a call at a label before it makes it. */
+	record Announce(long ticket, String label, CallSignature call, long timeoutNanos) implements Request {
+	}
+
 	/** A rank asks all to stop. */
 	record AskDrain(String reason) implements Request {
 	}
@@ -181,6 +187,10 @@ public sealed interface ControlMessage {
 
 	/** How a labelled barrier ended for the rank. */
 	record BarrierEnded(long ticket, BarrierOutcome outcome) implements Notice {
+	}
+
+	/** How a call that the rank announced was matched. */
+	record Matched(long ticket, CallMatch match) implements Notice {
 	}
 
 	/** All are asked to stop. */

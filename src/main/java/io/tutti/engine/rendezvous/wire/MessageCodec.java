@@ -2,7 +2,9 @@ package io.tutti.engine.rendezvous.wire;
 
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 import io.tutti.engine.CallPost;
 import io.tutti.engine.CallSignature;
@@ -11,6 +13,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
@@ -18,6 +21,7 @@ import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.SessionKey;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
@@ -30,6 +34,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
 import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
@@ -104,6 +109,10 @@ public final class MessageCodec {
 
 	private static final byte ASK_CALL = 22;
 
+	private static final byte ANNOUNCE = 23;
+
+	private static final byte MATCHED = 24;
+
 	private static final byte ASK_ACCOUNTS = 30;
 
 	private static final byte ACCOUNT = 31;
@@ -111,6 +120,9 @@ public final class MessageCodec {
 	private static final byte TELL_ACCOUNT = 32;
 
 	private static final byte ACCOUNT_OF = 33;
+
+	/** A rank and its call. */
+	private static final int LEAST_CALL_BYTES = 3 * Integer.BYTES + 2 * Long.BYTES + 3;
 
 	private static final int NO_CONSTANT = -1;
 
@@ -141,6 +153,12 @@ public final class MessageCodec {
 				ranks(new WireWriter(ROLL_ANSWER).int64(id).int64(entered), members).frame();
 			case EnterBarrier(long ticket, String label, long timeout) ->
 				new WireWriter(ENTER_BARRIER).int64(ticket).text(label).int64(timeout).frame();
+			case Announce(long ticket, String label, CallSignature call, long timeout) ->
+				write(new WireWriter(ANNOUNCE).int64(ticket).text(label), call).int64(timeout).frame();
+			case Matched(long ticket, CallMatch match) ->
+				write(new WireWriter(MATCHED).int64(ticket), match.meeting()).int64(match.order())
+					.list(List.copyOf(match.calls().entrySet()), MessageCodec::write)
+					.frame();
 			case AskDrain(String reason) -> new WireWriter(ASK_DRAIN).text(reason).frame();
 			case Goodbye(var cutOff) -> new WireWriter(GOODBYE).optionalText(cutOff).frame();
 			case Verdict(Failure failure) -> write(new WireWriter(VERDICT), failure).frame();
@@ -184,6 +202,8 @@ public final class MessageCodec {
 			case REPORT -> new Report(failure(in));
 			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64(), ranks(in));
 			case ENTER_BARRIER -> enterBarrier(in);
+			case ANNOUNCE -> announce(in);
+			case MATCHED -> matched(in);
 			case ASK_DRAIN -> new AskDrain(in.text());
 			case GOODBYE -> new Goodbye(in.optionalText());
 			case VERDICT -> new Verdict(failure(in));
@@ -239,12 +259,38 @@ public final class MessageCodec {
 
 	private static EnterBarrier enterBarrier(WireReader in) throws MalformedFrameException {
 		EnterBarrier message = new EnterBarrier(in.int64(), in.text(), in.int64());
-		int characters = message.label().length();
-		if (characters < 1 || characters > ControlPlane.MAX_LABEL_CHARACTERS || message.timeoutNanos() <= 0) {
-			throw new MalformedFrameException("a barrier with a label of " + characters
-					+ " characters and a timeout of " + message.timeoutNanos() + " ns");
-		}
+		requireMeeting(message.label(), message.timeoutNanos());
 		return message;
+	}
+
+	private static Announce announce(WireReader in) throws MalformedFrameException {
+		Announce message = new Announce(in.int64(), in.text(), signature(in), in.int64());
+		requireMeeting(message.label(), message.timeoutNanos());
+		return message;
+	}
+
+	private static void requireMeeting(String label, long timeoutNanos) throws MalformedFrameException {
+		int characters = label.length();
+		if (characters < 1 || characters > ControlPlane.MAX_LABEL_CHARACTERS || timeoutNanos <= 0) {
+			throw new MalformedFrameException(
+					"a barrier with a label of " + characters + " characters and a timeout of " + timeoutNanos + " ns");
+		}
+	}
+
+	private static Matched matched(WireReader in) throws MalformedFrameException {
+		long ticket = in.int64();
+		BarrierOutcome meeting = outcome(in);
+		long order = in.int64();
+		Map<Integer, CallSignature> calls = new HashMap<>();
+		for (Map.Entry<Integer, CallSignature> call : in.list(LEAST_CALL_BYTES,
+				() -> Map.entry(in.int32(), signature(in)))) {
+			calls.put(call.getKey(), call.getValue());
+		}
+		return new Matched(ticket, new CallMatch(meeting, order, calls));
+	}
+
+	private static void write(WireWriter out, Map.Entry<Integer, CallSignature> call) {
+		write(out.int32(call.getKey()), call.getValue());
 	}
 
 	private static void write(WireWriter out, PeerAddress address) {
@@ -279,24 +325,26 @@ public final class MessageCodec {
 	}
 
 	private static WireWriter write(WireWriter out, CallPost post) {
-		CallSignature call = post.call();
-		return out.text(post.group())
-			.int64(call.sequence())
+		return write(out.text(post.group()), post.call()).int64(nanos(post.elapsed())).int64(nanos(post.timeout()));
+	}
+
+	private static CallPost post(WireReader in) throws MalformedFrameException {
+		return new CallPost(in.text(), signature(in), Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
+	}
+
+	private static WireWriter write(WireWriter out, CallSignature call) {
+		return out.int64(call.sequence())
 			.int8(call.collective().ordinal())
 			.int64(call.count())
 			.int32(call.countsDigest())
 			.int8(call.type().ordinal())
 			.int8(call.op().ordinal())
-			.int32(call.root())
-			.int64(nanos(post.elapsed()))
-			.int64(nanos(post.timeout()));
+			.int32(call.root());
 	}
 
-	private static CallPost post(WireReader in) throws MalformedFrameException {
-		String group = in.text();
-		CallSignature call = new CallSignature(in.int64(), in.constant(Collective.values()), in.int64(), in.int32(),
+	private static CallSignature signature(WireReader in) throws MalformedFrameException {
+		return new CallSignature(in.int64(), in.constant(Collective.values()), in.int64(), in.int32(),
 				in.constant(DataType.values()), in.constant(ReduceOp.values()), in.int32());
-		return new CallPost(group, call, Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
 	}
 
 	private static WireWriter write(WireWriter out, BarrierOutcome outcome) {

@@ -245,6 +245,15 @@ class RankCommunicatorTest {
 	}
 
 	@Test
+	void anErrorWhileTheyMeetLeavesNothingBehind() {
+		this.nccl.failsWhenMade = NcclResult.SYSTEM_ERROR;
+		assertThatExceptionOfType(NcclException.class).isThrownBy(this::alone)
+			.withMessageContaining("a system call failed");
+		assertThat(this.nccl.count("commAbort")).isOne();
+		assertThat(this.devices.streamsMade).hasValue(0);
+	}
+
+	@Test
 	void aPeerThatNeverArrivesEndsTheWaitAtTheDeadline() throws Exception {
 		onRanks(2, (communicator) -> {
 			if (communicator.rank() == 0) {

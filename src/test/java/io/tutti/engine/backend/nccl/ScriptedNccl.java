@@ -93,6 +93,12 @@ final class ScriptedNccl implements Nccl {
 
 	volatile String lastError = "";
 
+	/** What goes wrong in a communicator while its ranks meet. */
+	volatile NcclResult failsWhenMade = NcclResult.SUCCESS;
+
+	/** Whether calls that do not fit together come to an end all the same. */
+	volatile boolean forgiving;
+
 	private final ThreadLocal<Integer> depth = ThreadLocal.withInitial(() -> 0);
 
 	ScriptedNccl(HostDevices devices) {
@@ -168,7 +174,9 @@ final class ScriptedNccl implements Nccl {
 
 	private long join(World world, int rank) {
 		long handle = this.next.incrementAndGet();
-		this.members.put(handle, new Member(world, rank));
+		Member member = new Member(world, rank);
+		member.asyncError = this.failsWhenMade.ordinal();
+		this.members.put(handle, member);
 		world.members.put(rank, handle);
 		return handle;
 	}
@@ -384,7 +392,7 @@ final class ScriptedNccl implements Nccl {
 		Map<Integer, Operation> results = new ConcurrentHashMap<>();
 		all.put(member.rank, snapshot(own, call, member));
 		this.devices.queue(stream, () -> {
-			if (all.size() < member.world.size || all.values()
+			if (all.size() < member.world.size || !this.forgiving && all.values()
 				.stream()
 				.anyMatch((other) -> !other.call().equals(call) || other.count() != count)) {
 				return false;

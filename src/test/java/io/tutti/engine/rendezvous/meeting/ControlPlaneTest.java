@@ -275,6 +275,16 @@ class ControlPlaneTest {
 	}
 
 	@Test
+	void aRollCallHearsEveryRankThatIsThereAndMissesThoseThatHaveGone() {
+		try (TestWorld world = TestWorld.met(3)) {
+			assertThat(world.control(1).rollCall(LONG)).containsOnlyKeys(0, 1, 2)
+				.allSatisfy((rank, roundTrip) -> assertThat(roundTrip).isLessThan(LONG));
+			world.control(2).close();
+			await(() -> assertThat(world.control(1).rollCall(Duration.ofMillis(300))).containsOnlyKeys(0, 1));
+		}
+	}
+
+	@Test
 	void aBarrierIsPassedTogether() {
 		try (TestWorld world = TestWorld.met(4)) {
 			List<CompletableFuture<BarrierOutcome>> waits = IntStream.range(0, 4)

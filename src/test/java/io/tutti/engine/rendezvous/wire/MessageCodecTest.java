@@ -4,6 +4,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.stream.Stream;
 
@@ -14,11 +15,13 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
@@ -31,6 +34,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
 import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
@@ -78,6 +82,8 @@ class MessageCodecTest {
 				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
 				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
 				new AskCall("world", Long.MAX_VALUE), new AskAccounts(5, 100), new Account(2, 5, bytes()),
+				new Announce(6, "label", post.call(), 1),
+				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
 				new TellAccount(2, 5, 100), new AccountOf(5, 1, bytes()));
 	}
 

@@ -1,0 +1,353 @@
+package io.tutti.engine.backend.mpi;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.IntConsumer;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.MessageMismatchException;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranks that communicate with each other, by MPI's names and rules.
+ * <p>
+ * A buffer is a {@link MemorySegment}, an array of primitive values or a buffer of
+ * {@code java.nio} (from its position on, in native byte order); a count is in elements
+ * of the data type, and a larger buffer is used from its start. Calls without a send
+ * buffer work in place. Every rank calls the same collectives in the same order. Messages
+ * between two ranks do not overtake each other: a receive takes the first that matches
+ * it.
+ * <p>
+ * Bad arguments are an {@link IllegalArgumentException} or an
+ * {@link InvalidRankException} before anything is sent. A {@link CollectiveException}
+ * means that the communicator is broken on every rank, for the same reason. Safe for any
+ * number of threads.
+ */
+public final class Communicator implements AutoCloseable {
+
+	private final ProcessGroup group;
+
+	private final IntConsumer abort;
+
+	Communicator(ProcessGroup group, IntConsumer abort) {
+		this.group = group;
+		this.abort = abort;
+	}
+
+	/** MPI's rules over a group that exists; closing it closes the group. */
+	public static Communicator over(ProcessGroup group) {
+		return new Communicator(group, (code) -> group.abort("MPI_Abort was called with code " + code));
+	}
+
+	/** {@code MPI_Comm_rank}. */
+	public int rank() {
+		return this.group.rank();
+	}
+
+	/** {@code MPI_Comm_size}. */
+	public int size() {
+		return this.group.worldSize();
+	}
+
+	/** The group underneath, for what MPI has no name for. */
+	public ProcessGroup group() {
+		return this.group;
+	}
+
+	/**
+	 * {@code MPI_Comm_split}: ranks of one colour form a communicator, in the order of
+	 * their keys and then of their ranks here. Called by every rank.
+	 * @param color 0 or more, or {@link Mpi#UNDEFINED}
+	 * @return {@code null} where the colour is undefined
+	 */
+	public @Nullable Communicator split(int color, int key) {
+		if (color < 0 && color != Mpi.UNDEFINED) {
+			throw new IllegalArgumentException("color must be at least 0 or Mpi.UNDEFINED, got " + color);
+		}
+		ProcessGroup part = this.group.split(color, key);
+		return (part != null) ? new Communicator(part, this.abort) : null;
+	}
+
+	/** {@code MPI_Abort}, see {@link Mpi#abort}. */
+	public void abort(int code) {
+		this.abort.accept(code);
+	}
+
+	/** {@code MPI_Comm_free}. */
+	@Override
+	public void close() {
+		this.group.close();
+	}
+
+	/** {@code MPI_Barrier}. */
+	public void barrier() {
+		this.group.barrier();
+	}
+
+	/** {@code MPI_Ibarrier}. */
+	public Request iBarrier() {
+		return collective(this.group.barrierAsync());
+	}
+
+	/** {@code MPI_Bcast}. */
+	public void bcast(Object buffer, int count, DataType type, int root) {
+		this.group.broadcast(MpiBuffer.of(buffer, count, type), type, root(root));
+	}
+
+	/** {@code MPI_Ibcast}. */
+	public Request iBcast(Object buffer, int count, DataType type, int root) {
+		return collective(this.group.broadcastAsync(MpiBuffer.of(buffer, count, type), type, root(root)));
+	}
+
+	/** {@code MPI_Allreduce}. */
+	public void allReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
+		this.group.allReduce(result(send, receive, count, type), type, op);
+	}
+
+	/** {@code MPI_Allreduce} in place. */
+	public void allReduce(Object buffer, int count, DataType type, ReduceOp op) {
+		this.group.allReduce(MpiBuffer.of(buffer, count, type), type, op);
+	}
+
+	/** {@code MPI_Iallreduce}. */
+	public Request iAllReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
+		return collective(this.group.allReduceAsync(result(send, receive, count, type), type, op));
+	}
+
+	/** {@code MPI_Iallreduce} in place. */
+	public Request iAllReduce(Object buffer, int count, DataType type, ReduceOp op) {
+		return collective(this.group.allReduceAsync(MpiBuffer.of(buffer, count, type), type, op));
+	}
+
+	/** {@code MPI_Reduce}; {@code receive} is looked at only on the root. */
+	public void reduce(Object send, @Nullable Object receive, int count, DataType type, ReduceOp op, int root) {
+		this.group.reduce(MpiBuffer.of(send, count, type), onRoot("receive", receive, count, type, root), type, op,
+				root);
+	}
+
+	/** {@code MPI_Reduce}, in place on the root. */
+	public void reduce(Object buffer, int count, DataType type, ReduceOp op, int root) {
+		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		this.group.reduce(memory, memory, type, op, root(root));
+	}
+
+	/**
+	 * {@code MPI_Allgather}.
+	 * @param count elements of each rank's part
+	 */
+	public void allGather(Object send, Object receive, int count, DataType type) {
+		this.group.allGather(MpiBuffer.of(send, count, type), whole(receive, count, type), type);
+	}
+
+	/**
+	 * {@code MPI_Allgather} in place: this rank's part stands at its place in the buffer.
+	 * @param count elements of each rank's part
+	 */
+	public void allGather(Object buffer, int count, DataType type) {
+		MemorySegment all = whole(buffer, count, type);
+		this.group.allGather(MpiBuffer.copy(own(all)), all, type);
+	}
+
+	/**
+	 * {@code MPI_Reduce_scatter}.
+	 * @param counts elements of each rank's part of the result
+	 */
+	public void reduceScatter(Object send, Object receive, int[] counts, DataType type, ReduceOp op) {
+		long[] parts = parts(counts);
+		this.group.reduceScatter(MpiBuffer.of(send, Arrays.stream(parts).sum(), type),
+				MpiBuffer.of(receive, parts[rank()], type), parts, type, op);
+	}
+
+	/**
+	 * {@code MPI_Reduce_scatter} in place: this rank's part of the result stands at the
+	 * start of the buffer, and what comes after it is left as it was.
+	 */
+	public void reduceScatter(Object buffer, int[] counts, DataType type, ReduceOp op) {
+		long[] parts = parts(counts);
+		MemorySegment operand = MpiBuffer.of(buffer, Arrays.stream(parts).sum(), type);
+		this.group.reduceScatter(MpiBuffer.copy(operand), MpiBuffer.of(buffer, parts[rank()], type), parts, type, op);
+	}
+
+	/** {@code MPI_Reduce_scatter_block}: as with equal counts. */
+	public void reduceScatterBlock(Object send, Object receive, int count, DataType type, ReduceOp op) {
+		this.group.reduceScatter(whole(send, count, type), MpiBuffer.of(receive, count, type), type, op);
+	}
+
+	/** {@code MPI_Gather}; {@code receive} is looked at only on the root. */
+	public void gather(Object send, @Nullable Object receive, int count, DataType type, int root) {
+		this.group.gather(MpiBuffer.of(send, count, type),
+				onRoot("receive", receive, (long) count * size(), type, root), type, root);
+	}
+
+	/**
+	 * {@code MPI_Gather}, in place on the root, whose buffer holds all parts with its own
+	 * at its place; the others' hold theirs.
+	 */
+	public void gather(Object buffer, int count, DataType type, int root) {
+		if (rank() != root(root)) {
+			this.group.gather(MpiBuffer.of(buffer, count, type), MemorySegment.NULL, type, root);
+			return;
+		}
+		MemorySegment all = whole(buffer, count, type);
+		this.group.gather(MpiBuffer.copy(own(all)), all, type, root);
+	}
+
+	/** {@code MPI_Scatter}; {@code send} is looked at only on the root. */
+	public void scatter(@Nullable Object send, Object receive, int count, DataType type, int root) {
+		this.group.scatter(onRoot("send", send, (long) count * size(), type, root), MpiBuffer.of(receive, count, type),
+				type, root);
+	}
+
+	/**
+	 * {@code MPI_Scatter}, in place on the root, whose buffer holds all parts and keeps
+	 * its own; the others' receive theirs.
+	 */
+	public void scatter(Object buffer, int count, DataType type, int root) {
+		if (rank() != root(root)) {
+			this.group.scatter(MemorySegment.NULL, MpiBuffer.of(buffer, count, type), type, root);
+			return;
+		}
+		MemorySegment all = whole(buffer, count, type);
+		this.group.scatter(all, MpiBuffer.copy(own(all)), type, root);
+	}
+
+	/**
+	 * {@code MPI_Alltoall}.
+	 * @param count elements for each rank
+	 */
+	public void allToAll(Object send, Object receive, int count, DataType type) {
+		this.group.allToAll(whole(send, count, type), whole(receive, count, type), type);
+	}
+
+	/** {@code MPI_Alltoall} in place. */
+	public void allToAll(Object buffer, int count, DataType type) {
+		MemorySegment all = whole(buffer, count, type);
+		this.group.allToAll(MpiBuffer.copy(all), all, type);
+	}
+
+	/** {@code MPI_Send}; to {@link Mpi#PROC_NULL} it does nothing. */
+	public void send(Object buffer, int count, DataType type, int peer, int tag) {
+		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		if (peer != Mpi.PROC_NULL) {
+			this.group.send(memory, type, peer("destination", peer), tag);
+		}
+	}
+
+	/** {@code MPI_Isend}. */
+	public Request iSend(Object buffer, int count, DataType type, int peer, int tag) {
+		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		return (peer == Mpi.PROC_NULL) ? nothing()
+				: collective(this.group.sendAsync(memory, type, peer("destination", peer), tag));
+	}
+
+	/**
+	 * {@code MPI_Recv}.
+	 * @param count most elements that fit
+	 * @param source a rank, {@link Mpi#ANY_SOURCE} or {@link Mpi#PROC_NULL}
+	 * @param tag a tag or {@link Mpi#ANY_TAG}
+	 * @throws MessageMismatchException if the message is larger or, on our own engine, of
+	 * another type
+	 */
+	public Status recv(Object buffer, int count, DataType type, int source, int tag) {
+		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		return (source == Mpi.PROC_NULL) ? Status.EMPTY
+				: Status.of(this.group.receiveAny(memory, type, source(source), tag));
+	}
+
+	/**
+	 * As {@link #recv(Object, int, DataType, int, int)} by a deadline. A receive that is
+	 * not done by then breaks the communicator for every rank.
+	 */
+	public Status recv(Object buffer, int count, DataType type, int source, int tag, Duration timeout) {
+		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		return (source == Mpi.PROC_NULL) ? Status.EMPTY
+				: Status.of(this.group.receiveAny(memory, type, source(source), tag, timeout));
+	}
+
+	/** {@code MPI_Irecv}. */
+	public Request iRecv(Object buffer, int count, DataType type, int source, int tag) {
+		MemorySegment memory = MpiBuffer.of(buffer, count, type);
+		return (source == Mpi.PROC_NULL) ? nothing() : new Request(this.group,
+				this.group.receiveAsync(memory, type, source(source), tag).thenApply(Status::of));
+	}
+
+	/**
+	 * {@code MPI_Sendrecv}: both at once, each with its own peer, tag, type and count.
+	 */
+	public Status sendRecv(Object send, int sendCount, DataType sendType, int peer, int sendTag, Object receive,
+			int receiveCount, DataType receiveType, int source, int receiveTag) {
+		if (peer != Mpi.PROC_NULL) {
+			peer("destination", peer);
+		}
+		MemorySegment going = MpiBuffer.of(send, sendCount, sendType);
+		Request coming = iRecv(receive, receiveCount, receiveType, source, receiveTag);
+		send(going, sendCount, sendType, peer, sendTag);
+		return coming.waitFor();
+	}
+
+	private Request nothing() {
+		return new Request(this.group, CompletableFuture.completedFuture(Status.EMPTY));
+	}
+
+	private Request collective(CompletableFuture<Void> future) {
+		return new Request(this.group, future.thenApply((done) -> Status.EMPTY));
+	}
+
+	/** The receive buffer, holding the operand. */
+	private static MemorySegment result(Object send, Object receive, int count, DataType type) {
+		MemorySegment operand = MpiBuffer.of(send, count, type);
+		MemorySegment result = MpiBuffer.of(receive, count, type);
+		if (operand.asOverlappingSlice(result).isPresent()) {
+			throw new IllegalArgumentException(
+					"send and receive buffers must not overlap; call it with one buffer to work in place");
+		}
+		return result.copyFrom(operand);
+	}
+
+	private MemorySegment whole(Object buffer, int count, DataType type) {
+		return MpiBuffer.of(buffer, (long) count * size(), type);
+	}
+
+	private MemorySegment own(MemorySegment all) {
+		long bytes = all.byteSize() / size();
+		return all.asSlice(rank() * bytes, bytes);
+	}
+
+	private MemorySegment onRoot(String name, @Nullable Object buffer, long count, DataType type, int root) {
+		if (rank() != root(root)) {
+			return MemorySegment.NULL;
+		}
+		if (buffer == null) {
+			throw new IllegalArgumentException("the root needs a " + name + " buffer, got null");
+		}
+		return MpiBuffer.of(buffer, count, type);
+	}
+
+	private long[] parts(int[] counts) {
+		if (counts.length != size()) {
+			throw new IllegalArgumentException("counts must be one per rank (" + size() + "), got " + counts.length);
+		}
+		return Arrays.stream(counts).asLongStream().toArray();
+	}
+
+	private int root(int root) {
+		return peer("root", root);
+	}
+
+	private int source(int source) {
+		return (source == Mpi.ANY_SOURCE) ? source : peer("source", source);
+	}
+
+	private int peer(String what, int rank) {
+		if (rank < 0 || rank >= size()) {
+			throw new InvalidRankException(what, rank, size());
+		}
+		return rank;
+	}
+
+}

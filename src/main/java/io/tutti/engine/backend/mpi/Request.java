@@ -1,0 +1,90 @@
+package io.tutti.engine.backend.mpi;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.MessageMismatchException;
+import io.tutti.engine.ProcessGroup;
+
+/**
+ * An operation that is under way. Its buffers must be left alone until it is done. Bound
+ * to the deadline of collectives, as every operation is. Safe for any number of threads.
+ */
+public final class Request {
+
+	private final ProcessGroup group;
+
+	private final CompletableFuture<Status> future;
+
+	Request(ProcessGroup group, CompletableFuture<Status> future) {
+		this.group = group;
+		this.future = future;
+	}
+
+	/**
+	 * Waits until it is done. An interrupt aborts the group.
+	 * @throws CollectiveException if the group is or becomes broken
+	 * @throws MessageMismatchException if a message does not fit the receive
+	 */
+	public Status waitFor() {
+		try {
+			return this.future.get();
+		}
+		catch (ExecutionException ex) {
+			throw unwrapped(ex.getCause());
+		}
+		catch (InterruptedException ex) {
+			this.group.abort("the calling thread was interrupted in a wait");
+			try {
+				return afterInterrupt();
+			}
+			finally {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	/** The group is broken, so this returns at once. */
+	private Status afterInterrupt() {
+		try {
+			return this.future.join();
+		}
+		catch (CompletionException ex) {
+			throw unwrapped(ex.getCause());
+		}
+	}
+
+	/**
+	 * Looks whether it is done, without waiting.
+	 * @return what came of it, or nothing if it is not done
+	 * @throws CollectiveException as {@link #waitFor()}
+	 */
+	public Optional<Status> test() {
+		return this.future.isDone() ? Optional.of(waitFor()) : Optional.empty();
+	}
+
+	/** Waits until all are done; what came of them in the same order. */
+	public static List<Status> waitAll(Request... requests) {
+		return waitAll(Arrays.asList(requests));
+	}
+
+	/**
+	 * Waits until all are done.
+	 * @return what came of them, in the same order
+	 * @throws CollectiveException as {@link #waitFor()}, for the first that failed
+	 */
+	public static List<Status> waitAll(List<Request> requests) {
+		return requests.stream().map(Request::waitFor).toList();
+	}
+
+	private static RuntimeException unwrapped(Throwable cause) {
+		Throwable root = (cause instanceof CompletionException && cause.getCause() != null) ? cause.getCause() : cause;
+		return (root instanceof RuntimeException unchecked) ? unchecked : new IllegalStateException(root);
+	}
+
+}

@@ -1,0 +1,8 @@
+/**
+ * MPI's names and rules over our groups, for programs that were written for MPI: a world,
+ * communicators, requests, in place calls, tags and wildcards. Imports the engine.
+ */
+@NullMarked
+package io.tutti.engine.backend.mpi;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,90 @@
+package io.tutti.engine.rendezvous.control;
+
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongSupplier;
+
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
+
+/**
+ * Rank 0's record of calls that ranks announce before they make them. They meet at a
+ * label as at a barrier; if all announce the same, the call gets the next place in an
+ * order that holds for every rank. Not thread safe.
+ */
+final class MatchBook implements BarrierBook.Listener {
+
+	/** Hears how an announced call was matched, for a rank. */
+	interface Listener {
+
+		void matched(int rank, long ticket, CallMatch match);
+
+	}
+
+	/** A rank's announcement. */
+	private record Announcement(int rank, long ticket) {
+	}
+
+	private final BarrierBook meetings;
+
+	private final Listener listener;
+
+	private final Map<Announcement, CallSignature> announced = new HashMap<>();
+
+	private Map<Integer, CallSignature> settled = Map.of();
+
+	private long settledOrder = CallMatch.NOT_MATCHED;
+
+	private long matches;
+
+	MatchBook(int worldSize, LongSupplier nanoClock, Listener listener) {
+		this.meetings = new BarrierBook(worldSize, nanoClock, this);
+		this.listener = listener;
+	}
+
+	/**
+	 * A rank announces its next call at a label.
+	 * @param call the call, with a negative count if the rank takes what comes
+	 */
+	void announce(int rank, long ticket, String label, CallSignature call, long timeoutNanos) {
+		this.announced.put(new Announcement(rank, ticket), call);
+		this.meetings.enter(rank, ticket, label, timeoutNanos);
+	}
+
+	/** Ends the meetings whose deadline has passed. */
+	void tick() {
+		this.meetings.tick();
+	}
+
+	long nanosUntilDue() {
+		return this.meetings.nanosUntilDue();
+	}
+
+	@Override
+	public void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
+		this.settled = new TreeMap<>();
+		for (BarrierRound.Arrival arrival : arrivals) {
+			this.settled.put(arrival.rank(), this.announced.get(new Announcement(arrival.rank(), arrival.ticket())));
+		}
+		boolean matched = result == BarrierOutcome.Result.PASSED && alike(this.settled.values());
+		this.settledOrder = matched ? this.matches++ : CallMatch.NOT_MATCHED;
+	}
+
+	@Override
+	public void ended(int rank, long ticket, BarrierOutcome outcome) {
+		this.announced.remove(new Announcement(rank, ticket));
+		boolean late = outcome.result() == BarrierOutcome.Result.LATE;
+		this.listener.matched(rank, ticket, late ? new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of())
+				: new CallMatch(outcome, this.settledOrder, this.settled));
+	}
+
+	private static boolean alike(Collection<CallSignature> calls) {
+		long count = calls.stream().mapToLong(CallSignature::count).max().orElse(0);
+		return calls.stream().map((call) -> (call.count() < 0) ? call.withCount(count) : call).distinct().count() == 1;
+	}
+
+}

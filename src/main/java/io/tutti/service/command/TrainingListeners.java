@@ -1,0 +1,52 @@
+package io.tutti.service.command;
+
+import java.nio.file.Path;
+import java.util.List;
+
+import io.tutti.training.EpochResult;
+import io.tutti.training.TrainingListener;
+import io.tutti.training.TrainingPlan;
+import io.tutti.training.TrainingSummary;
+
+/**
+ * Passes what a training job says on to all who listen.
+ */
+record TrainingListeners(List<TrainingListener> listeners) implements TrainingListener {
+
+	static TrainingListener of(TrainingListener... listeners) {
+		return new TrainingListeners(List.of(listeners));
+	}
+
+	@Override
+	public void started(TrainingPlan plan) {
+		this.listeners.forEach((listener) -> listener.started(plan));
+	}
+
+	@Override
+	public void step(long step, double loss) {
+		for (TrainingListener listener : this.listeners) {
+			listener.step(step, loss);
+		}
+	}
+
+	@Override
+	public void epochDone(EpochResult result) {
+		this.listeners.forEach((listener) -> listener.epochDone(result));
+	}
+
+	@Override
+	public void checkpointed(Path file, long step) {
+		this.listeners.forEach((listener) -> listener.checkpointed(file, step));
+	}
+
+	@Override
+	public void stopping(long step, String reason) {
+		this.listeners.forEach((listener) -> listener.stopping(step, reason));
+	}
+
+	@Override
+	public void finished(TrainingSummary summary) {
+		this.listeners.forEach((listener) -> listener.finished(summary));
+	}
+
+}

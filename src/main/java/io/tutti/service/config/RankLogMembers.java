@@ -1,0 +1,66 @@
+package io.tutti.service.config;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.boot.json.JsonWriter;
+import org.springframework.boot.logging.structured.StructuredLoggingJsonMembersCustomizer;
+import org.springframework.core.env.Environment;
+
+/**
+ * Puts who speaks, and where it stands, into every structured log line, whichever thread
+ * writes it: rank and world size from the start, generation, group and sequence once the
+ * group has formed.
+ */
+public final class RankLogMembers implements StructuredLoggingJsonMembersCustomizer<ILoggingEvent> {
+
+	private static final String PLACE = "tutti.place";
+
+	private final @Nullable Integer rank;
+
+	private final @Nullable Integer worldSize;
+
+	RankLogMembers(Environment environment) {
+		this.rank = number(environment, RankLogging.RANK);
+		this.worldSize = number(environment, RankLogging.WORLD_SIZE);
+	}
+
+	/** A rank that could not be resolved is a question mark. */
+	private static @Nullable Integer number(Environment environment, String name) {
+		String value = environment.getProperty(name, "");
+		return value.matches("\\d+") ? Integer.valueOf(value) : null;
+	}
+
+	/** From now on lines also say what this supplies: names and values, cheap to get. */
+	public static void place(Supplier<Map<String, Object>> place) {
+		context().putObject(PLACE, place);
+	}
+
+	private static LoggerContext context() {
+		return (LoggerContext) LoggerFactory.getILoggerFactory();
+	}
+
+	@Override
+	public void customize(JsonWriter.Members<ILoggingEvent> members) {
+		members.add("tutti", (event) -> where());
+	}
+
+	private Map<String, Object> where() {
+		Map<String, Object> where = new LinkedHashMap<>();
+		if (this.rank != null && this.worldSize != null) {
+			where.put("rank", this.rank);
+			where.put("worldSize", this.worldSize);
+		}
+		if (context().getObject(PLACE) instanceof Supplier<?> place && place.get() instanceof Map<?, ?> more) {
+			more.forEach((name, value) -> where.put(String.valueOf(name), value));
+		}
+		return where;
+	}
+
+}

@@ -1,0 +1,99 @@
+package io.tutti.service.group;
+
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+
+import io.tutti.engine.GroupState;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.web.server.context.WebServerApplicationContext;
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * Waits for other ranks on behalf of requests, none of which may outlast this rank: when
+ * the application stops, new waits are refused, those under way get a moment to end by
+ * themselves, and then they are ended, so that each request still gets its answer.
+ */
+public final class BoundedWaits implements SmartLifecycle {
+
+	/** Before the web server begins to wait for its requests. */
+	static final int PHASE = WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;
+
+	/** Less than what the web server gives its requests. */
+	private static final Duration MOMENT = Duration.ofSeconds(1);
+
+	private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
+
+	private final Duration moment;
+
+	private volatile boolean running;
+
+	private volatile boolean leaving;
+
+	BoundedWaits() {
+		this(MOMENT);
+	}
+
+	BoundedWaits(Duration moment) {
+		this.moment = moment;
+	}
+
+	/**
+	 * Waits on the calling thread.
+	 * @throws GroupUnavailableException if this rank leaves before the wait is over
+	 */
+	public <T> T await(Supplier<T> wait) {
+		this.waiting.add(Thread.currentThread());
+		try {
+			if (this.leaving) {
+				throw leaving(null);
+			}
+			return wait.get();
+		}
+		catch (CancellationException ex) {
+			throw leaving(ex);
+		}
+		finally {
+			this.waiting.remove(Thread.currentThread());
+			// The answer is still to be written by this thread, over an interruptible
+			// channel.
+			Thread.interrupted();
+		}
+	}
+
+	private static GroupUnavailableException leaving(@Nullable Throwable cause) {
+		return new GroupUnavailableException(GroupStatus.of(GroupState.CLOSED), cause);
+	}
+
+	@Override
+	public void start() {
+		this.running = true;
+	}
+
+	@Override
+	public void stop() {
+		this.leaving = true;
+		this.running = false;
+		CompletableFuture.delayedExecutor(this.moment.toMillis(), TimeUnit.MILLISECONDS).execute(this::end);
+	}
+
+	private void end() {
+		this.waiting.forEach(Thread::interrupt);
+	}
+
+	@Override
+	public boolean isRunning() {
+		return this.running;
+	}
+
+	@Override
+	public int getPhase() {
+		return PHASE;
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.tutti.service.page;
+
+import org.springframework.core.io.ClassPathResource;
+import org.springframework.core.io.Resource;
+import org.springframework.http.CacheControl;
+import org.springframework.http.MediaType;
+import org.springframework.http.ResponseEntity;
+import org.springframework.stereotype.Controller;
+import org.springframework.web.bind.annotation.GetMapping;
+import org.springframework.web.bind.annotation.ResponseBody;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+/**
+ * Serves the page, its few files, and what it shows. The page may load nothing from
+ * anywhere else and run nothing but its own script.
+ */
+@Controller
+final class PageController {
+
+	private static final String POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+			+ "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+	private final PageFeed feed;
+
+	PageController(PageFeed feed) {
+		this.feed = feed;
+	}
+
+	@GetMapping(path = "/")
+	ResponseEntity<Resource> page() {
+		return file("index.html", "text/html");
+	}
+
+	@GetMapping("/page/page.css")
+	ResponseEntity<Resource> style() {
+		return file("page.css", "text/css");
+	}
+
+	@GetMapping("/page/page.js")
+	ResponseEntity<Resource> script() {
+		return file("page.js", "text/javascript");
+	}
+
+	@GetMapping("/page/icon.svg")
+	ResponseEntity<Resource> icon() {
+		return file("icon.svg", "image/svg+xml");
+	}
+
+	@ResponseBody
+	@GetMapping(path = "/page/events", produces = MediaType.TEXT_EVENT_STREAM_VALUE)
+	SseEmitter events() {
+		return this.feed.view();
+	}
+
+	private static ResponseEntity<Resource> file(String name, String type) {
+		return ResponseEntity.ok()
+			.contentType(MediaType.parseMediaType(type + ";charset=UTF-8"))
+			.cacheControl(CacheControl.noCache())
+			.header("Content-Security-Policy", POLICY)
+			.header("X-Content-Type-Options", "nosniff")
+			.header("Referrer-Policy", "no-referrer")
+			.body(new ClassPathResource(name, PageController.class));
+	}
+
+}

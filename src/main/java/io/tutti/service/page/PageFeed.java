@@ -1,0 +1,191 @@
+package io.tutti.service.page;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+
+import io.tutti.service.group.GroupLifecycle;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.context.SmartLifecycle;
+import org.springframework.http.HttpStatus;
+import org.springframework.stereotype.Component;
+import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
+
+/**
+ * Sends how everything stands to whoever looks at the page: once a second, and at once
+ * when the group breaks. Nothing is asked of anybody while nobody looks. Each viewer has
+ * a thread of its own, so that a slow one holds up nobody else. Ends before the web
+ * server waits for requests to end.
+ */
+@Component
+final class PageFeed implements SmartLifecycle {
+
+	private static final int MOST_VIEWERS = 32;
+
+	private static final long PERIOD_MILLIS = 1000;
+
+	private final PageStates states;
+
+	private final JsonMapper json;
+
+	private final ReentrantLock lock = new ReentrantLock();
+
+	private final Condition changed = this.lock.newCondition();
+
+	private int viewers;
+
+	private boolean ticking;
+
+	private boolean running;
+
+	private boolean urgent;
+
+	private long published;
+
+	private @Nullable String latest;
+
+	PageFeed(PageStates states, GroupLifecycle group, JsonMapper json) {
+		this.states = states;
+		this.json = json;
+		group.broken().thenRun(this::hurry);
+	}
+
+	/**
+	 * A new viewer.
+	 * @throws ResponseStatusException if there are too many
+	 */
+	SseEmitter view() {
+		SseEmitter emitter = new SseEmitter(0L);
+		this.lock.lock();
+		try {
+			if (!this.running || this.viewers >= MOST_VIEWERS) {
+				throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
+						"at most " + MOST_VIEWERS + " may look at once");
+			}
+			this.viewers++;
+			long seen = this.published;
+			Thread.ofVirtual().name("tutti-page-viewer").start(() -> send(emitter, seen));
+			if (!this.ticking) {
+				this.ticking = true;
+				Thread.ofVirtual().name("tutti-page").start(this::tick);
+			}
+		}
+		finally {
+			this.lock.unlock();
+		}
+		return emitter;
+	}
+
+	private void send(SseEmitter emitter, long from) {
+		long seen = from;
+		try {
+			while (awaitNewer(seen)) {
+				seen = this.published;
+				emitter.send(SseEmitter.event().name("state").data(String.valueOf(this.latest)));
+			}
+			emitter.complete();
+		}
+		catch (IOException | IllegalStateException ex) {
+			// Whoever looked has gone.
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		finally {
+			locked(() -> this.viewers--);
+		}
+	}
+
+	private boolean awaitNewer(long seen) throws InterruptedException {
+		this.lock.lockInterruptibly();
+		try {
+			while (this.running && this.published == seen) {
+				this.changed.await();
+			}
+			return this.running;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void tick() {
+		try {
+			do {
+				String state = this.json.writeValueAsString(this.states.take());
+				locked(() -> {
+					this.latest = state;
+					this.published++;
+				});
+			}
+			while (pause());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+		finally {
+			locked(() -> this.ticking = false);
+		}
+	}
+
+	/** Waits for the next time; returns whether anybody still looks. */
+	private boolean pause() throws InterruptedException {
+		this.lock.lockInterruptibly();
+		try {
+			long left = TimeUnit.MILLISECONDS.toNanos(PERIOD_MILLIS);
+			while (this.running && !this.urgent && left > 0) {
+				left = this.changed.awaitNanos(left);
+			}
+			this.urgent = false;
+			if (!this.running || this.viewers == 0) {
+				this.ticking = false;
+				return false;
+			}
+			return true;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	private void hurry() {
+		locked(() -> this.urgent = true);
+	}
+
+	private void locked(Runnable change) {
+		this.lock.lock();
+		try {
+			change.run();
+			this.changed.signalAll();
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+	@Override
+	public void start() {
+		locked(() -> this.running = true);
+	}
+
+	@Override
+	public void stop() {
+		locked(() -> this.running = false);
+	}
+
+	@Override
+	public boolean isRunning() {
+		this.lock.lock();
+		try {
+			return this.running;
+		}
+		finally {
+			this.lock.unlock();
+		}
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.tutti.service.page;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.CallTotals;
+import io.tutti.engine.Collective;
+import io.tutti.engine.Failure;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.diagnosis.Analysis;
+import io.tutti.engine.diagnosis.GroupAccount;
+import io.tutti.engine.diagnosis.GroupFinding;
+import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupStatus;
+import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Finds out how everything stands: asks every rank over the control plane, and looks at
+ * its own. One thread at a time.
+ */
+@Component
+final class PageStates {
+
+	/** Short, so that a rank that has just gone does not hold the page up. */
+	private static final Duration PATIENCE = Duration.ofMillis(700);
+
+	/** Calls of each group that say how it stands. */
+	private static final int TELLING = 64;
+
+	private static final int MOST_IN_FLIGHT = 50;
+
+	private final GroupLifecycle group;
+
+	private final EngineSettings settings;
+
+	private final TrainingWatch training;
+
+	private long bytes;
+
+	private long takenNanos = System.nanoTime();
+
+	PageStates(GroupLifecycle group, EngineSettings settings, TrainingWatch training) {
+		this.group = group;
+		this.settings = settings;
+		this.training = training;
+	}
+
+	PageState take() {
+		GroupStatus status = this.group.status();
+		JoinedGroup joined = this.group.joined();
+		int rank = this.group.assignment().rank();
+		int worldSize = this.group.assignment().worldSize();
+		Map<Integer, RankAccount> accounts = (joined != null) ? joined.accounts(TELLING, PATIENCE) : Map.of();
+		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
+		Analysis analysis = Analysis.of(worldSize, accounts);
+		Failure failure = status.failure();
+		boolean trouble = joined != null && (!analysis.silentRanks().isEmpty()
+				|| analysis.findings().stream().anyMatch(GroupFinding::isTrouble));
+		return new PageState(status.state(), rank, worldSize, this.settings.backend(),
+				(joined != null) ? joined.world().transport() : null,
+				(joined != null) ? joined.world().generation() : null, status.problem(),
+				(joined != null) ? analysis.verdict() : null, trouble,
+				new RankCards(rank, accounts, peers, analysis, failure).all(worldSize), inFlight(accounts),
+				bytesPerSecond(joined), skewMicros(analysis), this.training.view());
+	}
+
+	private static List<FlightRow> inFlight(Map<Integer, RankAccount> accounts) {
+		List<FlightRow> rows = new ArrayList<>();
+		for (RankAccount account : accounts.values()) {
+			for (GroupAccount each : account.groups()) {
+				CallRecord running = each.running();
+				if (running != null) {
+					rows.add(new FlightRow(account.rank(), each.group(), running.call().toString(), running.bytes(),
+							TimeUnit.NANOSECONDS.toMicros(running.durationNanos(account.takenNanos()))));
+				}
+			}
+		}
+		rows.sort(Comparator.comparingLong(FlightRow::durationMicros).reversed());
+		return rows.subList(0, Math.min(MOST_IN_FLIGHT, rows.size()));
+	}
+
+	private double bytesPerSecond(@Nullable JoinedGroup joined) {
+		long now = System.nanoTime();
+		long total = 0;
+		if (joined != null) {
+			for (Collective collective : Collective.values()) {
+				CallTotals totals = joined.totals(collective);
+				total += totals.bytes();
+			}
+		}
+		double rate = Math.max(0, total - this.bytes) * 1e9 / Math.max(1, now - this.takenNanos);
+		this.bytes = total;
+		this.takenNanos = now;
+		return rate;
+	}
+
+	private static @Nullable Long skewMicros(Analysis analysis) {
+		return analysis.findings()
+			.stream()
+			.filter((finding) -> finding.group().equals(Failure.WORLD))
+			.flatMap((finding) -> finding.arrivals().stream())
+			.map(GroupFinding.Arrival::meanMicros)
+			.max(Long::compare)
+			.orElse(null);
+	}
+
+}

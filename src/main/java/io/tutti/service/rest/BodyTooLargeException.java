@@ -1,0 +1,14 @@
+package io.tutti.service.rest;
+
+/**
+ * A body, or the answer to it, is larger than this rank takes.
+ */
+final class BodyTooLargeException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	BodyTooLargeException(String what, long maxBytes) {
+		super(what + "; at most " + maxBytes + " are taken (tutti.collectives.max-bytes)");
+	}
+
+}

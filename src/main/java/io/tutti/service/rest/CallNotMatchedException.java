@@ -1,0 +1,50 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.rendezvous.CallMatch;
+
+/**
+ * A collective that was not carried out, since a rank did not come or called something
+ * else. The group is whole.
+ */
+final class CallNotMatchedException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final transient CallSignature call;
+
+	private final transient CallMatch match;
+
+	private final transient Duration timeout;
+
+	CallNotMatchedException(CallSignature call, CallMatch match, Duration timeout) {
+		super(describe(call, match));
+		this.call = call;
+		this.match = match;
+		this.timeout = timeout;
+	}
+
+	CallSignature call() {
+		return this.call;
+	}
+
+	CallMatch match() {
+		return this.match;
+	}
+
+	Duration timeout() {
+		return this.timeout;
+	}
+
+	private static String describe(CallSignature call, CallMatch match) {
+		String where = call.collective() + " of label " + match.meeting().label() + ", call " + match.meeting().round();
+		return where + switch (match.meeting().result()) {
+			case PASSED -> ": ranks called different collectives: " + CallWords.difference(match.calls());
+			case BROKEN -> ": a deadline passed, waiting for ranks " + match.meeting().missingRanks();
+			case LATE -> " had been given up before this rank came; its next call of the label joins the next";
+		};
+	}
+
+}

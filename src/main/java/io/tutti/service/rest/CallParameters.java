@@ -1,0 +1,116 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Stream;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.ReduceOp;
+import jakarta.servlet.http.HttpServletRequest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the path and the query of a collective say, as text. Nothing is ignored: a
+ * parameter that means nothing to the collective is refused.
+ */
+record CallParameters(String collective, @Nullable String dtype, @Nullable String op, @Nullable String root,
+		@Nullable String label, @Nullable String timeoutMs) {
+
+	private static final Set<String> KNOWN = Set.of("dtype", "op", "root", "label", "timeoutMs");
+
+	private static final String DEFAULT_LABEL = "default";
+
+	static CallParameters of(String collective, HttpServletRequest request) {
+		List<String> unknown = request.getParameterMap()
+			.keySet()
+			.stream()
+			.filter((name) -> !KNOWN.contains(name))
+			.toList();
+		if (!unknown.isEmpty()) {
+			throw new InvalidArgumentException(
+					"unknown parameter " + unknown.getFirst() + "; known are " + KNOWN.stream().sorted().toList());
+		}
+		return new CallParameters(collective, request.getParameter("dtype"), request.getParameter("op"),
+				request.getParameter("root"), request.getParameter("label"), request.getParameter("timeoutMs"));
+	}
+
+	/**
+	 * The call that they mean.
+	 * @throws InvalidArgumentException if one of them means none
+	 */
+	AnnouncedCall call(RankAssignment who) {
+		Collective known = choose("collective", this.collective, Collective.values(), Collective::label);
+		DataType type = (this.dtype == null) ? DataType.FLOAT32
+				: choose("dtype", this.dtype, DataType.values(), DataType::label);
+		return new AnnouncedCall(known, type, operator(known), root(known, who.worldSize()), who.rank(),
+				who.worldSize());
+	}
+
+	/** Which count of calls it belongs to. */
+	String checkedLabel() {
+		return (this.label == null) ? DEFAULT_LABEL : new BarrierRequest(this.label, null).checkedLabel();
+	}
+
+	/** How long the others may take to come. */
+	Duration checkedTimeout(Duration otherwise) {
+		return (this.timeoutMs == null) ? otherwise
+				: new BarrierRequest(null, number("timeoutMs", this.timeoutMs)).checkedTimeout(otherwise);
+	}
+
+	private ReduceOp operator(Collective known) {
+		boolean reduces = switch (known) {
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
+			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
+		};
+		if (this.op != null && !reduces) {
+			throw new InvalidArgumentException(known + " has no op, got " + this.op);
+		}
+		return (this.op == null) ? ReduceOp.SUM : choose("op", this.op, ReduceOp.values(), ReduceOp::label);
+	}
+
+	private int root(Collective known, int worldSize) {
+		boolean hasRoot = switch (known) {
+			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> false;
+		};
+		if (this.root == null) {
+			return 0;
+		}
+		if (!hasRoot) {
+			throw new InvalidArgumentException(known + " has no root, got " + this.root);
+		}
+		long given = number("root", this.root);
+		if (given < 0 || given >= worldSize) {
+			throw new InvalidArgumentException("root must be in 0.." + (worldSize - 1) + ", got " + this.root);
+		}
+		return (int) given;
+	}
+
+	private static long number(String name, String text) {
+		try {
+			return Long.parseLong(text);
+		}
+		catch (NumberFormatException ex) {
+			throw new InvalidArgumentException(name + " must be a whole number, got " + shortened(text));
+		}
+	}
+
+	private static <T> T choose(String name, String given, T[] values, Function<T, String> label) {
+		return Stream.of(values)
+			.filter((value) -> label.apply(value).equals(given))
+			.findFirst()
+			.orElseThrow(() -> new InvalidArgumentException(name + " must be one of "
+					+ String.join(", ", Arrays.stream(values).map(label).toList()) + ", got " + shortened(given)));
+	}
+
+	private static String shortened(String text) {
+		int most = 40;
+		return (text.length() > most) ? text.substring(0, most) + "…" : text;
+	}
+
+}

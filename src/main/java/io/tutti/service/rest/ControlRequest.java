@@ -1,0 +1,30 @@
+package io.tutti.service.rest;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is asked of the whole group.
+ *
+ * @param reason why, 1 to 1000 characters; every rank tells it
+ */
+record ControlRequest(@Nullable String reason) {
+
+	private static final int MAX_REASON = 1000;
+
+	/**
+	 * The reason, on one line.
+	 * @throws InvalidArgumentException if it is missing, blank or too long
+	 */
+	String checkedReason() {
+		if (this.reason == null || this.reason.isBlank()) {
+			throw new InvalidArgumentException(
+					"reason must have 1 to " + MAX_REASON + " characters that are not all blank");
+		}
+		if (this.reason.length() > MAX_REASON) {
+			throw new InvalidArgumentException(
+					"reason must have 1 to " + MAX_REASON + " characters, got " + this.reason.length());
+		}
+		return this.reason.strip().replaceAll("[\\p{Cntrl}\\s]+", " ");
+	}
+
+}

@@ -1,0 +1,35 @@
+package io.tutti.service.rest;
+
+import jakarta.servlet.RequestDispatcher;
+import jakarta.servlet.http.HttpServletRequest;
+
+import org.springframework.boot.webmvc.error.ErrorController;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+import org.springframework.http.ResponseEntity;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RestController;
+
+/**
+ * Errors that no controller met, such as those of a filter or of the web server, as
+ * problems too.
+ */
+@RestController
+final class ProblemErrorController implements ErrorController {
+
+	private final ProblemFactory problems;
+
+	ProblemErrorController(ProblemFactory problems) {
+		this.problems = problems;
+	}
+
+	@RequestMapping("${server.error.path:${error.path:/error}}")
+	ResponseEntity<ProblemDetail> error(HttpServletRequest request) {
+		ProblemDetail problem = (request.getAttribute(RequestDispatcher.ERROR_STATUS_CODE) instanceof Integer code)
+				? ProblemDetail.forStatus(code) : ProblemDetail.forStatus(HttpStatus.NOT_FOUND);
+		this.problems.complete(problem);
+		return ResponseEntity.status(problem.getStatus()).contentType(MediaType.APPLICATION_PROBLEM_JSON).body(problem);
+	}
+
+}

@@ -1,0 +1,31 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A roll call.
+ *
+ * @param timeoutMs how long ranks may take to answer, in milliseconds, 1 to 30000; 2000
+ * by default
+ */
+record RollCallRequest(@Nullable Long timeoutMs) {
+
+	private static final long DEFAULT_TIMEOUT_MS = 2000;
+
+	private static final long MAX_TIMEOUT_MS = 30_000;
+
+	/**
+	 * The timeout.
+	 * @throws InvalidArgumentException if it is out of range
+	 */
+	Duration checkedTimeout() {
+		long millis = (this.timeoutMs != null) ? this.timeoutMs : DEFAULT_TIMEOUT_MS;
+		if (millis < 1 || millis > MAX_TIMEOUT_MS) {
+			throw new InvalidArgumentException("timeoutMs must be in 1.." + MAX_TIMEOUT_MS + ", got " + millis);
+		}
+		return Duration.ofMillis(millis);
+	}
+
+}

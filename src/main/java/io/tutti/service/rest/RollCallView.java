@@ -1,0 +1,44 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.RankAssignment;
+
+/**
+ * Who is there.
+ *
+ * @param rank the rank that asked
+ * @param worldSize ranks in the group
+ * @param answered the ranks that answered
+ * @param silentRanks the ranks that did not: lost, gone or too slow
+ * @param elapsedMs how long the roll call took
+ */
+record RollCallView(int rank, int worldSize, List<Answer> answered, List<Integer> silentRanks, long elapsedMs) {
+
+	/**
+	 * A rank that answered.
+	 *
+	 * @param rank the rank
+	 * @param roundTripMicros how long its answer took, by way of rank 0; 0 for the rank
+	 * that asked
+	 */
+	record Answer(int rank, long roundTripMicros) {
+	}
+
+	static RollCallView of(RankAssignment asker, Map<Integer, Duration> answers, Duration elapsed) {
+		List<Answer> answered = answers.entrySet()
+			.stream()
+			.map((answer) -> new Answer(answer.getKey(), TimeUnit.NANOSECONDS.toMicros(answer.getValue().toNanos())))
+			.toList();
+		List<Integer> silent = IntStream.range(0, asker.worldSize())
+			.filter((rank) -> !answers.containsKey(rank))
+			.boxed()
+			.toList();
+		return new RollCallView(asker.rank(), asker.worldSize(), answered, silent, elapsed.toMillis());
+	}
+
+}

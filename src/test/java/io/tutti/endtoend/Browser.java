@@ -1,0 +1,104 @@
+package io.tutti.endtoend;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Level;
+
+import org.junit.jupiter.api.Assumptions;
+import org.openqa.selenium.By;
+import org.openqa.selenium.OutputType;
+import org.openqa.selenium.chrome.ChromeDriver;
+import org.openqa.selenium.chrome.ChromeDriverService;
+import org.openqa.selenium.chrome.ChromeOptions;
+import org.openqa.selenium.logging.LogType;
+import org.openqa.selenium.logging.LoggingPreferences;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A real Chromium without a window, where one is installed.
+ */
+final class Browser implements AutoCloseable {
+
+	/** Set where everything that a test may need has been installed. */
+	private static final String REQUIRED = "TUTTI_LAUNCHERS_REQUIRED";
+
+	private static final Path PROGRAM = Path.of("/usr/bin/chromium");
+
+	private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
+
+	private final ChromeDriver driver;
+
+	private Browser(ChromeDriver driver) {
+		this.driver = driver;
+	}
+
+	/**
+	 * Opens a window of a size; skips the test where there is no browser, unless it is
+	 * required.
+	 */
+	static Browser open(Path profile, int width, int height) {
+		boolean there = Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER);
+		if (!there && Boolean.parseBoolean(System.getenv(REQUIRED))) {
+			throw new AssertionError(PROGRAM + " or " + DRIVER + " is missing, and " + REQUIRED + " is set");
+		}
+		Assumptions.assumeTrue(there, "no Chromium: install chromium and chromium-driver to run this test");
+		ChromeOptions options = new ChromeOptions();
+		options.setBinary(PROGRAM.toFile());
+		options.addArguments("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",
+				"--disable-background-networking", "--disable-component-update", "--disable-sync",
+				"--user-data-dir=" + profile, "--window-size=" + width + "," + height);
+		LoggingPreferences logs = new LoggingPreferences();
+		logs.enable(LogType.BROWSER, Level.ALL);
+		options.setCapability("goog:loggingPrefs", logs);
+		ChromeDriverService service = new ChromeDriverService.Builder().usingDriverExecutable(DRIVER.toFile()).build();
+		return new Browser(new ChromeDriver(service, options));
+	}
+
+	void visit(String address) {
+		this.driver.manage().timeouts().pageLoadTimeout(Duration.ofSeconds(60));
+		this.driver.get(address);
+	}
+
+	/** The texts of all elements that a selector finds, as they are seen. */
+	List<String> texts(String selector) {
+		return this.driver.findElements(By.cssSelector(selector)).stream().map((element) -> element.getText()).toList();
+	}
+
+	/** Uses the dark or the light colours. */
+	void prefer(String scheme) {
+		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
+				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
+	}
+
+	/** Pretends to be a screen of a size. */
+	void resize(int width, int height) {
+		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
+				Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
+	}
+
+	/** How much wider the content is than the window. */
+	long overflow() {
+		return (Long) this.driver
+			.executeScript("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
+	}
+
+	void requireNoComplaints() {
+		assertThat(this.driver.manage().logs().get(LogType.BROWSER).getAll()).isEmpty();
+	}
+
+	void picture(Path file) throws IOException {
+		Files.createDirectories(file.getParent());
+		Files.write(file, this.driver.getScreenshotAs(OutputType.BYTES));
+	}
+
+	@Override
+	public void close() {
+		this.driver.quit();
+	}
+
+}

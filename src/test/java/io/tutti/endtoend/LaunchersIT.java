@@ -1,0 +1,220 @@
+package io.tutti.endtoend;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Ranks under each launcher, started by the script as a user starts it. What ranks print
+ * comes through the launcher; a shell in between lets one start serve several commands
+ * and tells the test which process is which rank.
+ */
+@Timeout(400)
+class LaunchersIT {
+
+	/** On a machine that has much else to do: several starts under one launcher. */
+	private static final Duration LIMIT = Duration.ofSeconds(300);
+
+	private static final int RANKS = 2;
+
+	private static final String MEASURE = "\"$TUTTI\" bench --max-bytes 64 --iterations 20 --format json";
+
+	private final HttpClient client = HttpClient.newHttpClient();
+
+	@TempDir
+	Path directory;
+
+	/**
+	 * Slurm's ranks are no children of the test, and outlive an srun that is killed.
+	 */
+	@AfterEach
+	void endRanks() throws IOException {
+		try (Stream<Path> files = Files.list(this.directory)) {
+			files.filter((file) -> file.getFileName().toString().startsWith("pid-"))
+				.flatMap((file) -> processIn(file).stream())
+				.forEach(ProcessHandle::destroyForcibly);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void everyCommandRunsUnchanged(Launcher launcher) throws Exception {
+		launcher.require();
+		int port = Math.min(FreePort.find(), 65_000);
+		try (TuttiProcess ranks = start(launcher, "tcp", """
+				"$TUTTI" env --json
+				"$TUTTI" train --epochs 2 --report report.json
+				%s
+				exec "$TUTTI" serve --http-port %d
+				""".formatted(MEASURE, port))) {
+			awaitReady(ranks, port);
+			assertEveryRankExplainedItself(launcher, ranks, port);
+			assertTrained(ranks);
+			assertMeasured(ranks);
+			List<ProcessHandle> all = List.of(rank(0), rank(1));
+			TuttiProcess.signal(ranks.handle(), "TERM");
+			ranks.exitCode(Duration.ofSeconds(20));
+			Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> all.stream().noneMatch(LaunchersIT::runs));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theMpiBackendMeasuresToo(Launcher launcher) throws Exception {
+		launcher.require();
+		try (TuttiProcess ranks = start(launcher, "mpi", MEASURE)) {
+			assertThat(ranks.exitCode(LIMIT)).as(ranks.output()).isZero();
+			assertMeasured(ranks);
+			assertThat(ranks.output()).contains("backend mpi");
+		}
+	}
+
+	/**
+	 * The exit code is the launcher's own business, and what it says of the rank is too.
+	 */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
+			OPEN_MPI | 137 | process rank 1 .* signal 9
+			HYDRA    | 9   | EXIT CODE: 9
+			SLURM    | 137 | rank 0: group world: rank 1 lost
+			TORCHRUN | 1   | rank +: 1 .local_rank: 1
+			OWN      | 137 | rank 1 ended with 137 .SIGKILL.; the others ended with: rank 0 76
+			""")
+	void aKilledRankEndsTheJobUnderEachLauncher(Launcher launcher, int exitCode, String said) throws Exception {
+		launcher.require();
+		try (TuttiProcess ranks = start(launcher, "tcp", "exec \"$TUTTI\" train --epochs 50000\n")) {
+			ranks.awaitLine("epoch +2/50000", LIMIT);
+			ProcessHandle other = rank(0);
+			TuttiProcess.signal(rank(1), "KILL");
+			assertThat(ranks.exitCode(Duration.ofSeconds(20))).as(ranks.output()).isEqualTo(exitCode);
+			assertThat(ranks.output()).containsPattern(said);
+			Awaitility.await().atMost(Duration.ofSeconds(5)).until(() -> !runs(other));
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource(names = { "HYDRA", "OWN" })
+	void aJobWhoseLauncherIsToldToStopEndsWith79AndKeepsACheckpoint(Launcher launcher) throws Exception {
+		launcher.require();
+		try (TuttiProcess ranks = TuttiProcess.run(this.directory, Map.of(), launcher.command(RANKS, Launcher.script(),
+				"train", "--epochs", "50000", "--checkpoint", "checkpoints"))) {
+			ranks.awaitLine("epoch +2/50000", LIMIT);
+			TuttiProcess.signal(ranks.handle(), "TERM");
+			assertThat(ranks.exitCode(Duration.ofSeconds(20))).as(ranks.output()).isEqualTo(79);
+			assertThat(ranks.output()).containsPattern("stopping after step \\d+: rank \\d got SIGTERM")
+				.containsOnlyOnce("stopped after ");
+			assertThat(this.directory.resolve("checkpoints/checkpoint.tutti")).isNotEmptyFile();
+			if (launcher == Launcher.OWN) {
+				assertThat(ranks.output()).contains("tutti launch: stopped on request; every rank ended with 79");
+			}
+		}
+	}
+
+	private void assertEveryRankExplainedItself(Launcher launcher, TuttiProcess ranks, int port) throws Exception {
+		List<JsonNode> explained = json(ranks, "\"localRank\":");
+		assertThat(explained.stream().map((json) -> json.get("rank").asInt()).collect(Collectors.toSet()))
+			.isEqualTo(Set.of(0, 1));
+		for (JsonNode json : explained) {
+			assertThat(json.get("source").asString()).isEqualTo(launcher.source());
+			assertThat(json.get("worldSize").asInt()).isEqualTo(RANKS);
+			assertThat(json.get("localRank")).isEqualTo(json.get("rank"));
+			assertThat(json.get("localWorldSize").asInt()).isEqualTo(RANKS);
+			assertThat(json.get("conflicts")).isEmpty();
+			int rank = json.get("rank").asInt();
+			assertThat(JsonMapper.shared().readTree(get(port + rank, "/actuator/rank").body())).isEqualTo(json);
+		}
+	}
+
+	private void assertTrained(TuttiProcess ranks) throws Exception {
+		JsonNode report = JsonMapper.shared().readTree(Files.readString(this.directory.resolve("report.json")));
+		assertThat(report.get("worldSize").asInt()).isEqualTo(RANKS);
+		assertThat(report.get("backend").asString()).isEqualTo("tcp");
+		assertThat(report.get("parameterSha256").get(0)).isEqualTo(report.get("parameterSha256").get(1));
+		assertThat(ranks.output()).containsOnlyOnce("the same on every rank").doesNotContain("\r");
+	}
+
+	private static void assertMeasured(TuttiProcess ranks) {
+		assertThat(json(ranks, "\"wrong\":")).hasSize(3)
+			.allSatisfy((line) -> assertThat(line.get("wrong").asLong(-1)).isZero());
+	}
+
+	/** The objects among the output that have a key; each must be a line of its own. */
+	private static List<JsonNode> json(TuttiProcess ranks, String key) {
+		return ranks.output()
+			.lines()
+			.filter((line) -> line.contains(key))
+			.map((line) -> JsonMapper.shared().readTree(line.replaceFirst("^\\[\\d\\] ", "")))
+			.toList();
+	}
+
+	private TuttiProcess start(Launcher launcher, String profile, String commands) throws Exception {
+		Path script = Files.writeString(this.directory.resolve("rank.sh"),
+				"set -e\necho $$ > \"pid-$" + launcher.rankVariable() + "\"\n" + commands);
+		return TuttiProcess.run(this.directory, Map.of("TUTTI", Launcher.script(), "SPRING_PROFILES_ACTIVE", profile),
+				launcher.command(RANKS, "sh", script.toString()));
+	}
+
+	/** The process of a rank, which was the shell's before. */
+	private ProcessHandle rank(int rank) {
+		return processIn(this.directory.resolve("pid-" + rank)).orElseThrow();
+	}
+
+	/**
+	 * The process whose id a rank left in a file, unless another one has that id by now.
+	 */
+	private Optional<ProcessHandle> processIn(Path file) {
+		try {
+			long pid = Long.parseLong(Files.readString(file).strip());
+			boolean ours = Path.of("/proc", Long.toString(pid), "cwd").toRealPath().equals(this.directory.toRealPath());
+			return ours ? ProcessHandle.of(pid) : Optional.empty();
+		}
+		catch (IOException ex) {
+			return Optional.empty();
+		}
+	}
+
+	/** A process that its launcher has not yet asked for has ended all the same. */
+	private static boolean runs(ProcessHandle process) {
+		return process.isAlive() && !process.info().command().isEmpty();
+	}
+
+	private void awaitReady(TuttiProcess ranks, int port) {
+		for (int rank = 0; rank < RANKS; rank++) {
+			int self = port + rank;
+			Awaitility.await()
+				.atMost(LIMIT)
+				.ignoreExceptions()
+				.failFast(() -> assertThat(ranks.handle().isAlive()).as(ranks.output()).isTrue())
+				.until(() -> get(self, "/actuator/health/readiness").statusCode() == 200);
+		}
+	}
+
+	private HttpResponse<String> get(int port, String path) throws Exception {
+		return this.client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build(),
+				HttpResponse.BodyHandlers.ofString());
+	}
+
+}

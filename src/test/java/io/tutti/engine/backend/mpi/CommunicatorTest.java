@@ -1,0 +1,100 @@
+package io.tutti.engine.backend.mpi;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(120)
+class CommunicatorTest {
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3 })
+	void ourEngineDoesAllThatIsAskedOfMpi(int size) throws Exception {
+		List<Integer> checks = onEveryRank(size, Timeouts.DEFAULTS, MpiConformance::run);
+		assertThat(checks).hasSize(size).allMatch((count) -> count > 700);
+	}
+
+	@Test
+	void aReceiveByADeadlineFailsByName() throws Exception {
+		List<Long> waited = onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			if (world.rank() == 0) {
+				assertThatExceptionOfType(CollectiveTimeoutException.class)
+					.isThrownBy(() -> world.recv(new int[1], 1, DataType.INT32, 1, 0, Duration.ofMillis(200)))
+					.satisfies((ex) -> assertThat(ex.failure().elapsed()).isGreaterThan(Duration.ofMillis(190)));
+			}
+			return 0L;
+		});
+		assertThat(waited).hasSize(2);
+	}
+
+	@Test
+	void anAbortEndsEveryRanksCallsAndNamesTheCode() throws Exception {
+		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			if (world.rank() == 1) {
+				world.abort(3);
+			}
+			assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(world::barrier)
+				.withMessageContaining("MPI_Abort was called with code 3")
+				.withMessageContaining("rank 1");
+			return 0;
+		});
+	}
+
+	@Test
+	void anInterruptedWaitAbortsTheGroup() throws Exception {
+		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
+			if (world.rank() == 0) {
+				Request never = world.iRecv(new int[1], 1, DataType.INT32, 1, 0);
+				assertThat(never.test()).isEmpty();
+				Thread.currentThread().interrupt();
+				assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(never::waitFor)
+					.withMessageContaining("interrupted in a wait");
+				assertThat(Thread.interrupted()).isTrue();
+			}
+			return 0;
+		});
+	}
+
+	private static <T> List<T> onEveryRank(int size, Timeouts timeouts, Work<T> work) throws Exception {
+		try (SimulatedWorld simulated = new SimulatedWorld(size, timeouts);
+				ExecutorService ranks = Executors.newFixedThreadPool(size)) {
+			List<Callable<T>> tasks = new ArrayList<>();
+			for (int rank = 0; rank < size; rank++) {
+				Communicator world = Communicator.over(simulated.group(rank));
+				tasks.add(() -> work.run(world));
+			}
+			List<T> results = new ArrayList<>();
+			for (Future<T> result : ranks.invokeAll(tasks, 100, TimeUnit.SECONDS)) {
+				results.add(result.get());
+			}
+			return results;
+		}
+	}
+
+	/** What one rank does. */
+	@FunctionalInterface
+	private interface Work<T> {
+
+		T run(Communicator world) throws Exception;
+
+	}
+
+}

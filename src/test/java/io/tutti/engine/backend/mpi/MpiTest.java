@@ -1,0 +1,119 @@
+package io.tutti.engine.backend.mpi;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.ReduceOp;
+import io.tutti.launch.MpiEnvironment;
+import io.tutti.launch.ResolutionException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+@Timeout(60)
+class MpiTest {
+
+	@Test
+	void aWorldOfOneIsValid() {
+		try (Mpi mpi = Mpi.init(0, 1, "127.0.0.1:29500")) {
+			assertThat(mpi.world().size()).isEqualTo(1);
+			int[] values = { 4 };
+			mpi.world().allReduce(values, 1, DataType.INT32, ReduceOp.SUM);
+			assertThat(values).containsExactly(4);
+			assertThat(mpi.world().group().backend()).isEqualTo("mpi");
+		}
+	}
+
+	@Test
+	void twoRanksMeetWhereTheyWereToldTo() throws Exception {
+		String address = "127.0.0.1:" + freePort();
+		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address));
+		assertThat(sumOf(0, address)).isEqualTo(1);
+		assertThat(other.get(30, TimeUnit.SECONDS)).isEqualTo(1);
+	}
+
+	private static int sumOf(int rank, String address) {
+		try (Mpi mpi = Mpi.init(rank, 2, address)) {
+			int[] values = { rank };
+			mpi.world().allReduce(values, 1, DataType.INT32, ReduceOp.SUM);
+			mpi.world().barrier();
+			return values[0];
+		}
+	}
+
+	@Test
+	void ranksAndSizesThatCannotBeAreToldAsData() {
+		assertThatExceptionOfType(InvalidWorldSizeException.class).isThrownBy(() -> Mpi.init(0, 0, "localhost"))
+			.satisfies((ex) -> assertThat(ex.worldSize()).isZero());
+		assertThatExceptionOfType(InvalidRankException.class).isThrownBy(() -> Mpi.init(2, 2, "localhost"))
+			.withMessage("rank must be in 0..1, got 2")
+			.satisfies((ex) -> assertThat(ex.rank()).isEqualTo(2))
+			.satisfies((ex) -> assertThat(ex.size()).isEqualTo(2));
+	}
+
+	@Test
+	void aTakenAddressIsAnIoErrorThatNamesIt() throws Exception {
+		try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			String address = "127.0.0.1:" + taken.getLocalPort();
+			assertThatExceptionOfType(MpiIoException.class).isThrownBy(() -> Mpi.init(0, 2, address))
+				.satisfies((ex) -> assertThat(ex.endpoint()).isEqualTo(address))
+				.havingCause();
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "host,host,29500", "host:1,host,1", "[::1]:65535,::1,65535", "[fd00::2],fd00::2,29500",
+			"10.0.0.1:4242,10.0.0.1,4242" })
+	void anAddressIsAHostWithOrWithoutAPort(String text, String host, int port) {
+		assertThat(MasterAddress.assignment(0, 1, text)).isEqualTo(new RankAssignment(0, 1, 0, 1, host, port));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "", " ", ":29500", "host:", "host:0", "host:65536", "host:x", "::1", "[::1", "::1]:5" })
+	void anAddressThatIsNoneIsRefused(String text) {
+		assertThatIllegalArgumentException().isThrownBy(() -> MasterAddress.assignment(0, 1, text))
+			.withMessageContaining("master address");
+	}
+
+	@Test
+	void theLaunchersVariablesSayWhoARankIsOpenMpiFirst() {
+		Map<String, String> environment = Map.of("OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1", "PMI_RANK",
+				"3", "PMI_SIZE", "4", "RANK", "1", "WORLD_SIZE", "2");
+		try (Mpi mpi = MpiEnvironment.init(environment)) {
+			assertThat(mpi.world().size()).isEqualTo(1);
+		}
+		assertThatExceptionOfType(ResolutionException.class)
+			.isThrownBy(() -> MpiEnvironment.init(Map.of("PMI_RANK", "0", "RANK", "0", "WORLD_SIZE", "1")))
+			.withMessageContaining("PMI_SIZE");
+		assertThatExceptionOfType(ResolutionException.class)
+			.isThrownBy(() -> MpiEnvironment.init(
+					Map.of("OMPI_COMM_WORLD_RANK", "x", "OMPI_COMM_WORLD_SIZE", "1", "PMI_RANK", "0", "PMI_SIZE", "1")))
+			.withMessageContaining("OMPI_COMM_WORLD_RANK");
+	}
+
+	@Test
+	void whetherItCanBeUsedIsAnAnswerWithAReason() {
+		assertThat(Mpi.isAvailable(Mpi.settings(null))).isTrue();
+		assertThat(Mpi.isAvailable(Mpi.settings("/no/libmpi.so"))).isFalse();
+		assertThat(Mpi.availability(Mpi.settings("/no/libmpi.so")).reason()).contains("/no/libmpi.so");
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+	}
+
+}

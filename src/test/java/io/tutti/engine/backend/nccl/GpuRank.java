@@ -1,0 +1,197 @@
+package io.tutti.engine.backend.nccl;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.DoubleBinaryOperator;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.CollectiveMismatchException;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.PeerLostException;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.HostFallback;
+import io.tutti.engine.device.IdleWait;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+/**
+ * One of two ranks that share a GPU, as a process of its own: plays its part of a
+ * scenario and ends with 0 if all was as it should be.
+ */
+final class GpuRank {
+
+	private static final long COUNT = 2_051;
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private final ProcessGroup group;
+
+	private final DeviceRuntime runtime;
+
+	private GpuRank(ProcessGroup group, DeviceRuntime runtime) {
+		this.group = group;
+		this.runtime = runtime;
+	}
+
+	public static void main(String[] arguments) {
+		String scenario = arguments[0];
+		int rank = Integer.parseInt(arguments[1]);
+		int code = 0;
+		try (Engine engine = Engine.join(
+				new RankAssignment(rank, 2, rank, 2, "127.0.0.1", Integer.parseInt(arguments[2])),
+				EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE)) {
+			new GpuRank(engine.world(), CudaDevices.runtime()).play(scenario);
+			System.out.println("rank " + rank + ": " + scenario + " is as it should be");
+		}
+		catch (Throwable ex) {
+			ex.printStackTrace(System.out);
+			code = 1;
+		}
+		System.exit(code);
+	}
+
+	private void play(String scenario) {
+		switch (scenario) {
+			case "collectives" -> collectives();
+			case "absent" -> absent();
+			case "killed" -> killed();
+			case "mismatch" -> mismatch();
+			default -> throw new IllegalArgumentException("no scenario " + scenario);
+		}
+	}
+
+	private DeviceCollectives onDevice(Duration limit) {
+		return new DeviceCollectives(this.group, this.runtime, new HostFallback(false), CollectiveListener.NONE, limit);
+	}
+
+	private void collectives() {
+		for (DataType hostType : DataType.values()) {
+			DeviceDataType type = DeviceDataType.of(hostType);
+			for (ReduceOp op : ReduceOp.values()) {
+				reducing(type, op);
+			}
+			moving(type);
+		}
+		float[] host = { this.group.rank() + 1 };
+		this.group.allReduce(host, ReduceOp.SUM);
+		assertThat(host).containsExactly(3);
+	}
+
+	private static double value(int rank, long index) {
+		return index % 3 + 1 + rank;
+	}
+
+	private static double reduced(DeviceDataType type, ReduceOp op, long index) {
+		DoubleBinaryOperator combine = switch (op) {
+			case SUM -> Double::sum;
+			case PRODUCT -> (one, other) -> one * other;
+			case MIN -> Math::min;
+			case MAX -> Math::max;
+			case AVERAGE -> (one, other) -> (one + other) / 2;
+		};
+		double exact = combine.applyAsDouble(value(0, index), value(1, index));
+		return switch (type) {
+			case FLOAT32, FLOAT64, FLOAT16, BFLOAT16, FLOAT8_E4M3, FLOAT8_E5M2 -> exact;
+			case INT8, UINT8, INT32, INT64, UINT32, UINT64 -> Math.floor(exact);
+		};
+	}
+
+	private void reducing(DeviceDataType type, ReduceOp op) {
+		int rank = this.group.rank();
+		byte[] elements = GpuElements.of(type, 2 * COUNT, (index) -> value(rank, index));
+		DeviceCollectives onDevice = onDevice(LIMIT);
+		try (DeviceBuffer own = GpuElements.upload(this.runtime, type, elements);
+				DeviceBuffer all = onDevice.allReduce(own, op);
+				DeviceBuffer root = onDevice.reduce(own, op, 1);
+				DeviceBuffer part = onDevice.reduceScatter(own, op)) {
+			byte[] expected = GpuElements.of(type, 2 * COUNT, (index) -> reduced(type, op, index));
+			same("all-reduce", type, op, all, expected);
+			same("reduce", type, op, root, (rank == 1) ? expected : elements);
+			same("reduce-scatter", type, op, part,
+					GpuElements.of(type, COUNT, (index) -> reduced(type, op, rank * COUNT + index)));
+			same("the input", type, op, own, elements);
+		}
+	}
+
+	private void moving(DeviceDataType type) {
+		int rank = this.group.rank();
+		DeviceCollectives onDevice = onDevice(LIMIT);
+		try (DeviceBuffer own = GpuElements.upload(this.runtime, type,
+				GpuElements.of(type, 2 * COUNT, (index) -> value(rank, index)));
+				DeviceBuffer ones = onDevice.broadcast(own, 1);
+				DeviceBuffer all = onDevice.allGather(own);
+				DeviceBuffer gathered = onDevice.gather(own, 0);
+				DeviceBuffer exchanged = onDevice.allToAll(own);
+				DeviceBuffer part = DeviceBuffer.allocate(this.runtime, 0, COUNT, type)) {
+			onDevice.scatter(own, part, 0);
+			byte[] both = GpuElements.of(type, 4 * COUNT,
+					(index) -> value((int) (index / (2 * COUNT)), index % (2 * COUNT)));
+			same("broadcast", type, null, ones, GpuElements.of(type, 2 * COUNT, (index) -> value(1, index)));
+			same("all-gather", type, null, all, both);
+			same("gather", type, null, gathered, (rank == 0) ? both : new byte[0]);
+			same("all-to-all", type, null, exchanged, GpuElements.of(type, 2 * COUNT,
+					(index) -> value((int) (index / COUNT), rank * COUNT + index % COUNT)));
+			same("scatter", type, null, part, GpuElements.of(type, COUNT, (index) -> value(0, rank * COUNT + index)));
+		}
+	}
+
+	private void same(String what, DeviceDataType type, ReduceOp op, DeviceBuffer actual, byte[] expected) {
+		assertThat(GpuElements.download(this.runtime, actual)).as("%s of %s, %s", what, type, op).isEqualTo(expected);
+	}
+
+	private DeviceBuffer some(int count) {
+		return GpuElements.upload(this.runtime, DeviceDataType.FLOAT32, new byte[Float.BYTES * count]);
+	}
+
+	/** Rank 1 stays away until the group is broken, which it is told. */
+	private void absent() {
+		if (this.group.rank() == 0) {
+			long start = System.nanoTime();
+			assertThatExceptionOfType(CollectiveTimeoutException.class)
+				.isThrownBy(() -> onDevice(Duration.ofSeconds(3)).allReduceInPlace(some(8), ReduceOp.SUM));
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofSeconds(3),
+					Duration.ofSeconds(9));
+			return;
+		}
+		assertThatExceptionOfType(CollectiveTimeoutException.class)
+			.isThrownBy(() -> this.group.receive(Arena.ofAuto().allocate(4), DataType.FLOAT32, 0, 0));
+	}
+
+	private void killed() {
+		DeviceCollectives onDevice = onDevice(LIMIT);
+		onDevice.allReduceInPlace(some(8), ReduceOp.SUM);
+		if (this.group.rank() == 1) {
+			Runtime.getRuntime().halt(9);
+		}
+		assertThatExceptionOfType(PeerLostException.class)
+			.isThrownBy(() -> onDevice.allReduceInPlace(some(1 << 20), ReduceOp.SUM))
+			.satisfies((ex) -> assertThat(ex.failure().ranks()).isEqualTo(List.of(1)));
+	}
+
+	/** NCCL may finish such calls; then rank 0's word comes a moment later. */
+	private void mismatch() {
+		long start = System.nanoTime();
+		assertThatExceptionOfType(CollectiveMismatchException.class).isThrownBy(() -> {
+			onDevice(LIMIT).allReduceInPlace(some(8 + this.group.rank()), ReduceOp.SUM);
+			IdleWait.until(() -> this.group.state() == GroupState.BROKEN, Deadline.after(Duration.ofSeconds(1)));
+			this.group.barrier();
+		}).withMessageContaining("count 8").withMessageContaining("count 9");
+		Duration told = Duration.ofNanos(System.nanoTime() - start);
+		System.out.println("told after " + told.toMillis() + " ms");
+		assertThat(told).isLessThan(Duration.ofSeconds(1));
+	}
+
+}

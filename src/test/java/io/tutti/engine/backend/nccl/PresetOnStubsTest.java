@@ -1,0 +1,74 @@
+package io.tutti.engine.backend.nccl;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The real bindings, down to the C calls, on a CUDA and an NCCL that the test compiles:
+ * what a GPU would be told is what they are told.
+ */
+@Timeout(120)
+class PresetOnStubsTest {
+
+	private static final Path SOURCES = Path.of("src/test/gpu/stub");
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void everyCallReachesTheLibraryAsItWasMeant() throws Exception {
+		compile("cuda", "libcuda.so.1");
+		compile("cudart", "libcudart.so.13", "-Wl,--version-script=" + SOURCES.resolve("cudart.map"));
+		compile("nccl", "libnccl.so.2");
+		ProcessBuilder builder = new ProcessBuilder(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+						"--enable-native-access=ALL-UNNAMED", "-XX:TieredStopAtLevel=1",
+						"-Dorg.bytedeco.javacpp.cachedir=" + this.directory.resolve("cache"), "-cp",
+						System.getProperty("java.class.path"), StubbedGpu.class.getName()));
+		builder.environment().put("LD_LIBRARY_PATH", this.directory.toString());
+		String output = run(builder);
+		assertThat(output)
+			.contains(
+					"init: rank 0 of 1, id 7..7, size right, magic cafebeef, version 22903, blocking 0, the rest unset")
+			.contains("240 identities hold");
+	}
+
+	private void compile(String name, String library, String... options) throws Exception {
+		List<String> command = new ArrayList<>(List.of("gcc", "-shared", "-fPIC", "-Wl,-soname," + library, "-o",
+				this.directory.resolve(library).toString(), SOURCES.resolve(name + ".c").toString()));
+		command.addAll(List.of(options));
+		run(new ProcessBuilder(command));
+	}
+
+	private String run(ProcessBuilder builder) throws InterruptedException, IOException {
+		Path output = Files.createTempFile(this.directory, "output", ".txt");
+		Process process = null;
+		try {
+			process = builder.redirectErrorStream(true).redirectOutput(output.toFile()).start();
+		}
+		catch (IOException ex) {
+			Assumptions.abort(builder.command().getFirst() + " cannot be started, so there are no stubs: " + ex);
+		}
+		try {
+			assertThat(process.waitFor(90, TimeUnit.SECONDS)).isTrue();
+		}
+		finally {
+			process.destroyForcibly();
+		}
+		String text = Files.readString(output);
+		assertThat(process.exitValue()).as(text).isZero();
+		return text;
+	}
+
+}

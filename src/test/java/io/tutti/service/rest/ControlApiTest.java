@@ -1,0 +1,132 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.FakeGroup;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpMethod;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+@SpringBootTest(classes = TuttiApplication.class, properties = { FormedRank.RANK, FormedRank.WORLD_SIZE })
+@AutoConfigureMockMvc
+@Import(FormedRank.class)
+class ControlApiTest {
+
+	@Autowired
+	private MockMvcTester http;
+
+	@Autowired
+	private FakeGroup group;
+
+	@Test
+	void anAbortTakesItsReasonToTheGroup() {
+		assertThat(post("control/abort", "{\"reason\":\"  wrong\\ndata \"}")).hasStatus(HttpStatus.ACCEPTED)
+			.bodyJson()
+			.isStrictlyEqualTo("{\"action\":\"abort\",\"reason\":\"wrong data\"}");
+		Awaitility.await().untilAsserted(() -> assertThat(this.group.aborts()).containsExactly("wrong data"));
+	}
+
+	@Test
+	void aDrainTellsWhoWasAskedAndWhy() {
+		List<String> reasons = new CopyOnWriteArrayList<>();
+		this.group.onDrain(reasons::add);
+		assertThat(post("control/drain", "{\"reason\":\"maintenance\"}")).hasStatus(HttpStatus.ACCEPTED);
+		assertThat(reasons).containsExactly("rank 1 was told: maintenance");
+	}
+
+	@Test
+	void aRollCallSaysWhoAnsweredAndWhoDidNot() {
+		this.group.answers(Map.of(0, Duration.ofNanos(250_000), 1, Duration.ZERO));
+		for (MvcTestResult answer : List.of(post("roll-call", "{\"timeoutMs\":200}"),
+				this.http.post().uri("/api/v1/roll-call").exchange())) {
+			assertThat(answer).hasStatusOk().bodyJson().isLenientlyEqualTo("""
+					{"rank":1,"worldSize":3,"silentRanks":[2],
+					"answered":[{"rank":0,"roundTripMicros":250},{"rank":1,"roundTripMicros":0}]}""");
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			control/abort | {}                        | reason must have
+			control/abort | {"reason":" "}            | reason must have
+			control/drain | {"reason":7}              | reason has a value of the wrong type
+			control/drain | {"reason":"x","at":"now"} | unknown field at
+			roll-call     | {"timeoutMs":0}           | 1..30000, got 0
+			roll-call     | {"timeoutMs":30001}       | got 30001
+			roll-call     | {"timeoutMs":-1}          | got -1
+			""")
+	void whatCannotBeFollowedIsRefusedByName(String endpoint, String body, String detail) {
+		assertThat(post(endpoint, body)).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyText()
+			.contains(detail);
+	}
+
+	@Test
+	void aReasonOfAnyLengthIsNotTaken() {
+		assertThat(post("control/drain", "{\"reason\":\"" + "x".repeat(1001) + "\"}"))
+			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT);
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "GET,/api/v1/control/abort,405", "GET,/api/v1/nothing,404", "DELETE,/api/v1/group,405",
+			"GET,/api/v2/group,404", "GET,/api/group,404", "PUT,/actuator/nothing,404" })
+	void whateverIsRefusedIsAProblemThatNamesTheRank(String method, String path, int status) {
+		assertThat(this.http.method(HttpMethod.valueOf(method)).uri(path)).hasStatus(status)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"type":"urn:tutti:problem:invalid-argument","rank":1,"worldSize":3,"generation":4}""");
+	}
+
+	@Test
+	void whatCannotBeAnsweredOrReadIsAProblemToo() {
+		assertThat(this.http.get().uri("/api/v1/group").accept(MediaType.APPLICATION_XML))
+			.hasStatus(HttpStatus.NOT_ACCEPTABLE)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyText()
+			.contains("\"rank\":1");
+		assertThat(this.http.post().uri("/api/v1/roll-call").contentType(MediaType.TEXT_PLAIN).content("x"))
+			.hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyText()
+			.contains("\"rank\":1");
+	}
+
+	@Test
+	void anErrorThatNoControllerMetIsAProblemToo() {
+		assertThat(this.http.get().uri("/error").requestAttr("jakarta.servlet.error.status_code", 400))
+			.hasStatus(HttpStatus.BAD_REQUEST)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyText()
+			.contains("\"rank\":1");
+	}
+
+	private MvcTestResult post(String endpoint, String body) {
+		return this.http.post()
+			.uri("/api/v1/" + endpoint)
+			.contentType(MediaType.APPLICATION_JSON)
+			.content(body)
+			.exchange();
+	}
+
+}

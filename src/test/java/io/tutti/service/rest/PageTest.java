@@ -1,0 +1,53 @@
+package io.tutti.service.rest;
+
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.service.TuttiApplication;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Import;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+@SpringBootTest(classes = TuttiApplication.class, properties = { FormedRank.RANK, FormedRank.WORLD_SIZE })
+@AutoConfigureMockMvc
+@Import(FormedRank.class)
+class PageTest {
+
+	@Autowired
+	private MockMvcTester http;
+
+	@Test
+	void thePageLoadsOnlyWhatThisRankServesAndRunsNothingInline() {
+		for (String path : new String[] { "/", "/page/page.css", "/page/page.js", "/page/icon.svg" }) {
+			assertThat(this.http.get().uri(path)).hasStatusOk()
+				.headers()
+				.hasValue("Content-Security-Policy",
+						"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+								+ "base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+				.hasValue("X-Content-Type-Options", "nosniff");
+			assertThat(this.http.get().uri(path)).bodyText()
+				.doesNotContain("https://", "//cdn", " style=", "onclick", "<style")
+				.doesNotContainPattern("http://(?!www\\.w3\\.org/2000/svg)");
+		}
+		assertThat(this.http.get().uri("/")).bodyText().doesNotContainPattern("<script(?! src=\"page/)");
+	}
+
+	@Test
+	void whoLooksIsSentHowEverythingStands() {
+		MvcTestResult events = this.http.get().uri("/page/events").asyncExchange();
+		Awaitility.await()
+			.atMost(20, TimeUnit.SECONDS)
+			.until(() -> events.getResponse().getContentAsString(), (sent) -> sent.contains("event:state")
+					&& sent.contains("\"state\":\"READY\",\"rank\":1,\"worldSize\":3"));
+	}
+
+}
