@@ -65,7 +65,7 @@ class ArchitectureTest {
 	}
 
 	@ParameterizedTest
-	@ValueSource(strings = { "launch", "training", "benchmark" })
+	@ValueSource(strings = { "launch", "training", "benchmark", "testing" })
 	void theRoomsAroundTheEngineImportNothingElseOfOurs(String room) {
 		check(noClasses().that()
 			.resideInAPackage("io.tutti." + room + "..")

@@ -25,8 +25,11 @@ import org.jspecify.annotations.Nullable;
  * {@link CollectiveException} means that the group is broken, on every rank, for the same
  * reason; each call after that throws it again. An interrupt while waiting aborts the
  * group.
+ * <p>
+ * Open to extension only so that a container can hand the group out before it has formed;
+ * applications do not extend it.
  */
-public final class ProcessGroup implements AutoCloseable {
+public class ProcessGroup implements AutoCloseable {
 
 	private final GroupIdentity identity;
 
@@ -48,6 +51,9 @@ public final class ProcessGroup implements AutoCloseable {
 
 	private volatile boolean closed;
 
+	private volatile Runnable afterwards = () -> {
+	};
+
 	/**
 	 * A formed group of collectives alone: no messages, no groups within it.
 	 * @param latch trips when the group breaks; shared with whoever hears verdicts
@@ -64,6 +70,7 @@ public final class ProcessGroup implements AutoCloseable {
 	 * @param reporter where this rank's own failures go
 	 * @param factory where messages and groups within this one come from
 	 */
+	@SuppressWarnings("this-escape") // The split keeps it for later calls.
 	public ProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
 			Timeouts timeouts, GroupFactory factory) {
 		this.identity = identity;
@@ -74,6 +81,20 @@ public final class ProcessGroup implements AutoCloseable {
 		this.settlement = new Settlement(identity, latch, reporter, timeouts.abort());
 		this.runner = new CallRunner(identity, backend, latch, this.settlement);
 		this.split = new GroupSplit(this, identity, factory);
+	}
+
+	/**
+	 * Joins the group that this process's launcher speaks of, for a program without a
+	 * framework: returns when every rank has come, at the latest by the rendezvous
+	 * deadline. Who this rank is follows from the launcher's variables; the rest are the
+	 * documented {@code tutti.*} properties, as system properties or as variables such as
+	 * {@code TUTTI_TIMEOUT_HEARTBEAT}. Closing the group leaves the job and gives
+	 * everything back. Once at a time in a process.
+	 * @throws RuntimeException that says what is wrong: with the configuration before
+	 * anything is sent, or that the ranks did not meet and which are missing
+	 */
+	public static ProcessGroup fromEnvironment() {
+		return EnvironmentGroups.load().join();
 	}
 
 	/** This process's rank in the group. */
@@ -727,6 +748,15 @@ public final class ProcessGroup implements AutoCloseable {
 		this.runner.close();
 		this.backend.close();
 		this.factory.closed(this);
+		this.afterwards.run();
+	}
+
+	/**
+	 * What is to be given back after this group, once, when it is closed; for whoever
+	 * hands out a group and nothing beside it.
+	 */
+	public void whenClosed(Runnable action) {
+		this.afterwards = action;
 	}
 
 }

@@ -44,7 +44,17 @@ final class TuttiProcess implements AutoCloseable {
 	}
 
 	static TuttiProcess start(Path directory, Map<String, String> environment, String... arguments) throws IOException {
-		List<String> command = new ArrayList<>();
+		return start(List.of(), directory, environment, arguments);
+	}
+
+	/** Starts the program as the last arguments of another command. */
+	static TuttiProcess startWithin(List<String> wrapper, Path directory, String... arguments) throws IOException {
+		return start(wrapper, directory, Map.of(), arguments);
+	}
+
+	private static TuttiProcess start(List<String> wrapper, Path directory, Map<String, String> environment,
+			String... arguments) throws IOException {
+		List<String> command = new ArrayList<>(wrapper);
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		command.addAll(FLAGS);
 		command.add("-jar");

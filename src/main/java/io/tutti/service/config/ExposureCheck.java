@@ -1,10 +1,9 @@
 package io.tutti.service.config;
 
 import java.net.InetAddress;
-import java.net.UnknownHostException;
-import java.util.Arrays;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.launch.MeetingExposure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,26 +33,13 @@ final class ExposureCheck {
 		}
 	}
 
-	/**
-	 * Checks where ranks meet. Every rank of a group decides alike, so that none waits
-	 * for one that refused. A rank alone listens nowhere.
-	 */
+	/** Checks where ranks meet. */
 	void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress) {
-		String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
-		if (!this.open && assignment.worldSize() > 1 && !isLoopback(address)) {
+		if (!this.open && MeetingExposure.beyondThisHost(assignment, bindAddress)) {
+			String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
 			throw new ConfigurationException(
 					"the ranks would meet at " + address + ", beyond this host, and there is no token",
 					ACTION.formatted("or let the ranks meet at 127.0.0.1 if all are on this host"));
-		}
-	}
-
-	/** A name that nobody knows yet may come to stand for any address. */
-	private static boolean isLoopback(String address) {
-		try {
-			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);
-		}
-		catch (UnknownHostException ex) {
-			return false;
 		}
 	}
 

@@ -19,7 +19,7 @@ import org.springframework.core.env.Environment;
  * Who this rank is and how it joins, from environment variables and properties.
  */
 @Configuration(proxyBeanMethods = false)
-class RankConfiguration {
+public class RankConfiguration {
 
 	@Bean
 	ResolvedRank resolvedRank(Environment environment) {

@@ -26,6 +26,9 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 	/** Whether ranks other than 0 log only what is wrong. */
 	public static final String QUIET_OTHERS = "tutti.log.quiet-others";
 
+	/** Nothing is traced unless this says where to. */
+	private static final String TRACES_GO_TO = "management.opentelemetry.tracing.export.otlp.endpoint";
+
 	/** Names this rank in log lines. */
 	static final String RANK = "tutti.log.rank";
 
@@ -46,6 +49,9 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 		defaults.put(RANK, (assignment != null) ? rank : "?");
 		defaults.put(WORLD_SIZE, (assignment != null) ? assignment.worldSize() : "?");
 		defaults.put("logging.level.root", "warn");
+		if (!environment.containsProperty(TRACES_GO_TO)) {
+			defaults.put("management.opentelemetry.enabled", false);
+		}
 		defaults.put("logging.level.io.tutti", quiet ? "warn" : "info");
 		defaults.put("logging.level.org.springframework.boot.SpringApplication", "off");
 		defaults.put("logging.level.org.springframework.boot.diagnostics.LoggingFailureAnalysisReporter", "off");

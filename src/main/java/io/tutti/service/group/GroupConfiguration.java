@@ -13,7 +13,7 @@ import org.springframework.context.annotation.Configuration;
  * The group of this application.
  */
 @Configuration(proxyBeanMethods = false)
-class GroupConfiguration {
+public class GroupConfiguration {
 
 	@Bean
 	GroupFactory groupFactory() {

@@ -6,7 +6,13 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * float64, a vector at a time.
+ * float64, a vector at a time. A result that is any NaN, which alone differs from itself,
+ * is stored as the canonical one; that costs nothing beside the memory's time, and
+ * {@code test(IS_NAN)} would compile twice as long.
+ * <p>
+ * Each loop says all it does itself: were the loads and the store methods of ours, the
+ * compiler might leave one of them a call, and every vector that passes through it would
+ * be an object.
  */
 final class VectorFloat64 {
 
@@ -22,45 +28,52 @@ final class VectorFloat64 {
 
 	private static void sum(long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += VectorKernels.STEP_BYTES) {
-			put(target + i, get(left + i).add(get(right + i)));
+			DoubleVector result = DoubleVector
+				.fromMemorySegment(SPECIES, NativeMemory.ALL, left + i, VectorKernels.ORDER)
+				.add(DoubleVector.fromMemorySegment(SPECIES, NativeMemory.ALL, right + i, VectorKernels.ORDER));
+			result.blend(Double.NaN, result.compare(VectorOperators.NE, result))
+				.intoMemorySegment(NativeMemory.ALL, target + i, VectorKernels.ORDER);
 		}
 	}
 
 	private static void product(long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += VectorKernels.STEP_BYTES) {
-			put(target + i, get(left + i).mul(get(right + i)));
+			DoubleVector result = DoubleVector
+				.fromMemorySegment(SPECIES, NativeMemory.ALL, left + i, VectorKernels.ORDER)
+				.mul(DoubleVector.fromMemorySegment(SPECIES, NativeMemory.ALL, right + i, VectorKernels.ORDER));
+			result.blend(Double.NaN, result.compare(VectorOperators.NE, result))
+				.intoMemorySegment(NativeMemory.ALL, target + i, VectorKernels.ORDER);
 		}
 	}
 
 	private static void minimum(long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += VectorKernels.STEP_BYTES) {
-			put(target + i, get(left + i).min(get(right + i)));
+			DoubleVector result = DoubleVector
+				.fromMemorySegment(SPECIES, NativeMemory.ALL, left + i, VectorKernels.ORDER)
+				.min(DoubleVector.fromMemorySegment(SPECIES, NativeMemory.ALL, right + i, VectorKernels.ORDER));
+			result.blend(Double.NaN, result.compare(VectorOperators.NE, result))
+				.intoMemorySegment(NativeMemory.ALL, target + i, VectorKernels.ORDER);
 		}
 	}
 
 	private static void maximum(long target, long left, long right, long bytes) {
 		for (long i = 0; i < bytes; i += VectorKernels.STEP_BYTES) {
-			put(target + i, get(left + i).max(get(right + i)));
+			DoubleVector result = DoubleVector
+				.fromMemorySegment(SPECIES, NativeMemory.ALL, left + i, VectorKernels.ORDER)
+				.max(DoubleVector.fromMemorySegment(SPECIES, NativeMemory.ALL, right + i, VectorKernels.ORDER));
+			result.blend(Double.NaN, result.compare(VectorOperators.NE, result))
+				.intoMemorySegment(NativeMemory.ALL, target + i, VectorKernels.ORDER);
 		}
 	}
 
 	private static void divide(long target, long bytes, int divisor) {
 		for (long i = 0; i < bytes; i += VectorKernels.STEP_BYTES) {
-			put(target + i, get(target + i).div(divisor));
+			DoubleVector result = DoubleVector
+				.fromMemorySegment(SPECIES, NativeMemory.ALL, target + i, VectorKernels.ORDER)
+				.div(divisor);
+			result.blend(Double.NaN, result.compare(VectorOperators.NE, result))
+				.intoMemorySegment(NativeMemory.ALL, target + i, VectorKernels.ORDER);
 		}
-	}
-
-	private static DoubleVector get(long address) {
-		return DoubleVector.fromMemorySegment(SPECIES, NativeMemory.ALL, address, VectorKernels.ORDER);
-	}
-
-	/**
-	 * Stores any NaN, which alone differs from itself, as the canonical one. Costs
-	 * nothing beside the memory's time; {@code test(IS_NAN)} would compile twice as long.
-	 */
-	private static void put(long address, DoubleVector value) {
-		DoubleVector canonical = value.blend(Double.NaN, value.compare(VectorOperators.NE, value));
-		canonical.intoMemorySegment(NativeMemory.ALL, address, VectorKernels.ORDER);
 	}
 
 }

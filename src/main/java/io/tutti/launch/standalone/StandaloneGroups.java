@@ -1,0 +1,38 @@
+package io.tutti.launch.standalone;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.EnvironmentGroups;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionSettings;
+import io.tutti.launch.ResolvedRank;
+
+/**
+ * Joins a group as system properties and environment variables say.
+ */
+public final class StandaloneGroups implements EnvironmentGroups {
+
+	private final Properties properties;
+
+	/** For the service loader. */
+	public StandaloneGroups() {
+		this(new Properties(System::getProperty, System.getenv()));
+	}
+
+	StandaloneGroups(Properties properties) {
+		this.properties = properties;
+	}
+
+	@Override
+	public ProcessGroup join() {
+		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
+				ResolutionSettings.from(this.properties::text));
+		EngineSettings settings = new StandaloneSettings(this.properties).of(resolved);
+		Engine engine = Engine.join(resolved.assignment(), settings, CollectiveListener.NONE);
+		engine.world().whenClosed(engine::close);
+		return engine.world();
+	}
+
+}

@@ -1,0 +1,127 @@
+package io.tutti.launch.standalone;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.Conduct;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.TransportChoice;
+import io.tutti.launch.MeetingExposure;
+import io.tutti.launch.ResolvedRank;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a rank joins, from properties. What is unset has the documented default.
+ */
+final class StandaloneSettings {
+
+	private static final String TOKEN = "tutti.security.token";
+
+	private static final String TOKEN_FILE = "tutti.security.token-file";
+
+	private static final String ANONYMOUS = "tutti.security.anonymous";
+
+	private static final String KIND = "tutti.transport.kind";
+
+	/** Far more than a secret needs, far less than a file given by mistake. */
+	private static final int MAX_TOKEN_BYTES = 4096;
+
+	private final Properties properties;
+
+	StandaloneSettings(Properties properties) {
+		this.properties = properties;
+	}
+
+	/**
+	 * The settings of a rank.
+	 * @throws IllegalArgumentException if a property is not what it should be, or if the
+	 * ranks would meet beyond this host without a token
+	 */
+	EngineSettings of(ResolvedRank resolved) {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		String bindAddress = this.properties.text("tutti.rendezvous.bind-address");
+		String token = token();
+		requireSafeMeeting(resolved.assignment(), bindAddress, token);
+		return new EngineSettings(defaults.backend(), this.properties.text("tutti.rendezvous.job-id", defaults.jobId()),
+				token, resolved.generation(), bindAddress, this.properties.text("tutti.transport.advertised-host"),
+				defaults.dataAddress(), this.properties.port("tutti.transport.port", defaults.dataPort()),
+				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()), conduct(),
+				timeouts(), defaults.mpiLibrary());
+	}
+
+	private Conduct conduct() {
+		String algorithms = this.properties.text("tutti.collective.algorithms");
+		return new Conduct(transport(),
+				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE);
+	}
+
+	private TransportChoice transport() {
+		String kind = this.properties.text(KIND, "auto").toLowerCase(Locale.ROOT);
+		return switch (kind) {
+			case "auto" -> TransportChoice.AUTO;
+			case "tcp" -> TransportChoice.TCP;
+			case "shm" -> TransportChoice.SHM;
+			default -> throw Properties.invalid(KIND, kind, "auto, tcp or shm");
+		};
+	}
+
+	private Timeouts timeouts() {
+		Timeouts defaults = Timeouts.DEFAULTS;
+		return new Timeouts(this.properties.duration("tutti.timeout.rendezvous", defaults.rendezvous()),
+				this.properties.duration("tutti.timeout.collective", defaults.collective()),
+				this.properties.duration("tutti.timeout.heartbeat", defaults.heartbeat()),
+				this.properties.duration("tutti.timeout.abort", defaults.abort()),
+				this.properties.duration("tutti.timeout.drain", defaults.drain()));
+	}
+
+	private void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress, @Nullable String token) {
+		if (token == null && !this.properties.flag(ANONYMOUS)
+				&& MeetingExposure.beyondThisHost(assignment, bindAddress)) {
+			throw new IllegalArgumentException(
+					"the ranks would meet at " + ((bindAddress != null) ? bindAddress : assignment.masterAddress())
+							+ ", beyond this host, and there is no token: set " + TOKEN + " or " + TOKEN_FILE + ", or "
+							+ ANONYMOUS + "=true to let anybody in who can reach it");
+		}
+	}
+
+	private @Nullable String token() {
+		String token = this.properties.text(TOKEN);
+		String file = this.properties.text(TOKEN_FILE);
+		if (token != null && file != null) {
+			throw new IllegalArgumentException(
+					TOKEN + " and " + TOKEN_FILE + " are both set; only one of them can be followed");
+		}
+		if (file != null) {
+			return checked(read(Path.of(file)), TOKEN_FILE + "=" + file);
+		}
+		return (token != null) ? checked(token, TOKEN) : null;
+	}
+
+	private static String read(Path file) {
+		try {
+			if (Files.size(file) > MAX_TOKEN_BYTES) {
+				throw new IllegalArgumentException(
+						TOKEN_FILE + "=" + file + " holds more than " + MAX_TOKEN_BYTES + " bytes: not a token");
+			}
+			return Files.readString(file);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(TOKEN_FILE + "=" + file + " cannot be read", ex);
+		}
+	}
+
+	private static String checked(String token, String from) {
+		String stripped = token.strip();
+		if (stripped.isEmpty()) {
+			throw new IllegalArgumentException(from + " holds no token: put a secret there, or leave it unset");
+		}
+		return stripped;
+	}
+
+}

@@ -1,0 +1,81 @@
+package io.tutti.service.autoconfigure;
+
+import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.GroupUnavailableException;
+import io.tutti.service.group.JoinedGroup;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.support.AopUtils;
+import org.springframework.aop.target.EmptyTargetSource;
+
+/**
+ * Stands for a group that may still be forming: each call waits until it has formed and
+ * is then the group's own. A call costs some hundred nanoseconds and an array for its
+ * arguments more than on the group itself.
+ */
+final class FormingGroup implements MethodInterceptor {
+
+	private final GroupLifecycle lifecycle;
+
+	private final Duration limit;
+
+	private FormingGroup(GroupLifecycle lifecycle, Duration limit) {
+		this.lifecycle = lifecycle;
+		this.limit = limit;
+	}
+
+	/**
+	 * A group whose calls wait.
+	 * @param limit how long a call waits for the group to form
+	 */
+	static ProcessGroup of(GroupLifecycle lifecycle, Duration limit) {
+		ProxyFactory factory = new ProxyFactory();
+		factory.setTargetSource(EmptyTargetSource.forClass(ProcessGroup.class, true));
+		factory.setProxyTargetClass(true);
+		factory.addAdvice(new FormingGroup(lifecycle, limit));
+		return (ProcessGroup) factory.getProxy(ProcessGroup.class.getClassLoader());
+	}
+
+	@Override
+	public @Nullable Object invoke(MethodInvocation call) throws Throwable {
+		if (AopUtils.isToStringMethod(call.getMethod())) {
+			return "the group of all ranks, " + this.lifecycle.status().state();
+		}
+		return AopUtils.invokeJoinpointUsingReflection(formed(), call.getMethod(), call.getArguments());
+	}
+
+	private ProcessGroup formed() {
+		JoinedGroup joined = this.lifecycle.joined();
+		return ((joined != null) ? joined : await()).world();
+	}
+
+	private JoinedGroup await() {
+		if (!this.lifecycle.isRunning() && !this.lifecycle.formed().isDone()) {
+			throw new IllegalStateException("the group is joined once every bean is made: use it from an"
+					+ " ApplicationRunner or a SmartLifecycle, not from a constructor or @PostConstruct");
+		}
+		try {
+			return this.lifecycle.formed().get(this.limit.toNanos(), TimeUnit.NANOSECONDS);
+		}
+		catch (ExecutionException ex) {
+			throw new GroupUnavailableException(this.lifecycle.status(), ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			throw new GroupUnavailableException(this.lifecycle.status(), ex);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new GroupUnavailableException(this.lifecycle.status(), ex);
+		}
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.service.tracing;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+import io.opentelemetry.api.trace.SpanId;
+import io.opentelemetry.api.trace.TraceId;
+
+/**
+ * The trace that one collective is, by what every rank knows of it: so the spans of all
+ * ranks line up without a message. The span of the group's rank 0 is the root, the others
+ * are its children.
+ *
+ * @param high the first half of the trace's number
+ * @param low the second half
+ */
+record CallTrace(long high, long low) {
+
+	/** An odd number without a pattern. */
+	private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
+
+	static CallTrace of(String jobId, long generation, String group, long sequence) {
+		ByteBuffer digest = ByteBuffer.wrap(sha256()
+			.digest((jobId + '\n' + generation + '\n' + group + '\n' + sequence).getBytes(StandardCharsets.UTF_8)));
+		return new CallTrace(digest.getLong(), digest.getLong());
+	}
+
+	private static MessageDigest sha256() {
+		try {
+			return MessageDigest.getInstance("SHA-256");
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException("every JVM has SHA-256", ex);
+		}
+	}
+
+	String traceId() {
+		return TraceId.fromLongs(this.high, this.low | 1);
+	}
+
+	/** The span of a rank of the group. */
+	String spanId(int groupRank) {
+		long mixed = (this.high ^ (groupRank + 1) * FACTOR) * FACTOR;
+		return SpanId.fromLong(mixed ^ mixed >>> 32 | 1);
+	}
+
+	/** Whether it is among the share of all traces that are kept; alike on every rank. */
+	boolean isKept(double share) {
+		return (this.low >>> 11) * 0x1p-53 < share;
+	}
+
+}

@@ -1,0 +1,105 @@
+package io.tutti.service.tracing;
+
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.api.trace.SpanBuilder;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.StatusCode;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.diagnosis.GroupAccount;
+import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.service.group.JoinedGroup;
+
+/**
+ * Makes spans of the collectives that have ended since it last looked, as far as the
+ * flight recorder remembers them. Used by one thread.
+ */
+final class CollectiveSpans {
+
+	private static final int MOST_AT_ONCE = 500;
+
+	private final String jobId;
+
+	private final double share;
+
+	private final DerivedIds ids = new DerivedIds();
+
+	private final Tracer tracer;
+
+	/** By group, the last call that was looked at. */
+	private final Map<String, Long> seen = new HashMap<>();
+
+	/**
+	 * Sends spans to processors that stay the caller's to close.
+	 * @param share of all collectives, 0 to 1, that are traced; the same ones on every
+	 * rank
+	 */
+	CollectiveSpans(String jobId, double share, Resource resource, List<SpanProcessor> processors) {
+		this.jobId = jobId;
+		this.share = share;
+		SdkTracerProviderBuilder provider = SdkTracerProvider.builder().setIdGenerator(this.ids).setResource(resource);
+		processors.forEach(provider::addSpanProcessor);
+		this.tracer = provider.build().get("io.tutti");
+	}
+
+	void collect(int rank, JoinedGroup joined) {
+		List<ProcessGroup> groups = joined.groups();
+		RankAccount account = RankAccount.take(rank, joined.world().generation(), groups, MOST_AT_ONCE);
+		account.groups().forEach((group) -> collect(account, group));
+		this.seen.keySet().retainAll(groups.stream().map(ProcessGroup::name).toList());
+	}
+
+	private void collect(RankAccount account, GroupAccount group) {
+		long last = this.seen.getOrDefault(group.group(), -1L);
+		for (CallRecord call : group.calls()) {
+			if (call.call().sequence() > last && call.state() != CallRecord.State.RUNNING) {
+				last = call.call().sequence();
+				CallTrace trace = CallTrace.of(this.jobId, account.generation(), group.group(), last);
+				if (trace.isKept(this.share)) {
+					export(account, group, call, trace);
+				}
+			}
+		}
+		this.seen.put(group.group(), last);
+	}
+
+	private void export(RankAccount account, GroupAccount group, CallRecord call, CallTrace trace) {
+		int groupRank = group.members().indexOf(account.rank());
+		this.ids.next(trace, groupRank);
+		SpanBuilder builder = this.tracer.spanBuilder(call.call().collective().label())
+			.setParent((groupRank == 0) ? Context.root() : Context.root().with(Span.wrap(root(trace))))
+			.setStartTimestamp(account.epochNanos(call.startedNanos()), TimeUnit.NANOSECONDS)
+			.setAttribute("tutti.rank", account.rank())
+			.setAttribute("tutti.generation", account.generation())
+			.setAttribute("tutti.group", group.group())
+			.setAttribute("tutti.sequence", call.call().sequence())
+			.setAttribute("tutti.call", call.call().toString())
+			.setAttribute("tutti.bytes", call.bytes())
+			.setAttribute("tutti.algorithm", call.algorithm())
+			.setAttribute("tutti.transport", group.transport());
+		Span span = builder.startSpan();
+		if (call.state() == CallRecord.State.FAILED) {
+			span.setStatus(StatusCode.ERROR);
+		}
+		span.end(account.epochNanos(call.endedNanos()), TimeUnit.NANOSECONDS);
+	}
+
+	private static SpanContext root(CallTrace trace) {
+		return SpanContext.createFromRemoteParent(trace.traceId(), trace.spanId(0), TraceFlags.getSampled(),
+				TraceState.getDefault());
+	}
+
+}

@@ -1,0 +1,90 @@
+package io.tutti.service.tracing;
+
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.annotation.Value;
+import org.springframework.context.SmartLifecycle;
+import org.springframework.stereotype.Component;
+
+/**
+ * Looks once a second for collectives to trace, where spans are exported to somebody; has
+ * no thread elsewhere.
+ */
+@Component
+final class CollectiveTracing implements SmartLifecycle {
+
+	private static final long PERIOD_MILLIS = 1000;
+
+	private final GroupLifecycle group;
+
+	private final EngineSettings settings;
+
+	private final double share;
+
+	private final ObjectProvider<SpanExporter> exporters;
+
+	private final ObjectProvider<SpanProcessor> processors;
+
+	private final ObjectProvider<Resource> resource;
+
+	private @Nullable ScheduledExecutorService thread;
+
+	CollectiveTracing(GroupLifecycle group, EngineSettings settings,
+			@Value("${management.tracing.sampling.probability:0.1}") double share,
+			ObjectProvider<SpanExporter> exporters, ObjectProvider<SpanProcessor> processors,
+			ObjectProvider<Resource> resource) {
+		this.group = group;
+		this.settings = settings;
+		this.share = share;
+		this.exporters = exporters;
+		this.processors = processors;
+		this.resource = resource;
+	}
+
+	@Override
+	public synchronized void start() {
+		List<SpanProcessor> receivers = this.processors.stream().toList();
+		if (this.exporters.stream().findAny().isEmpty() || receivers.isEmpty()) {
+			return;
+		}
+		CollectiveSpans spans = new CollectiveSpans(this.settings.jobId(), this.share,
+				this.resource.getIfAvailable(Resource::getDefault), receivers);
+		ScheduledExecutorService executor = Executors
+			.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("tutti-traces").daemon().factory());
+		executor.scheduleWithFixedDelay(() -> collect(spans), PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
+		this.thread = executor;
+	}
+
+	private void collect(CollectiveSpans spans) {
+		JoinedGroup joined = this.group.joined();
+		if (joined != null) {
+			spans.collect(this.group.assignment().rank(), joined);
+		}
+	}
+
+	@Override
+	public synchronized void stop() {
+		if (this.thread != null) {
+			this.thread.shutdownNow();
+			this.thread = null;
+		}
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.thread != null;
+	}
+
+}

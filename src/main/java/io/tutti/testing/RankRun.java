@@ -1,0 +1,161 @@
+package io.tutti.testing;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.ProcessGroup;
+import org.opentest4j.AssertionFailedError;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * One test on all its ranks: a thread each, until every rank is done or the limit has
+ * passed. The first rank to fail breaks the group for the others.
+ */
+final class RankRun {
+
+	/** What ranks get to end once the test is over: they were woken and interrupted. */
+	private static final Duration GIVE_UP = Duration.ofSeconds(2);
+
+	/** What a rank does. */
+	interface Body {
+
+		/** Runs on the rank's thread. */
+		void run(ProcessGroup group) throws Throwable;
+
+	}
+
+	/** A rank that failed, and why. */
+	private record RankFailure(int rank, Throwable cause) {
+	}
+
+	private final RankWorld world;
+
+	private final int worldSize;
+
+	private final Body body;
+
+	private final CountDownLatch running;
+
+	private final List<RankFailure> failures = new CopyOnWriteArrayList<>();
+
+	private final Map<Integer, ProcessGroup> groups = new ConcurrentHashMap<>();
+
+	private final Map<Integer, Thread> undone = new ConcurrentHashMap<>();
+
+	RankRun(RankWorld world, int worldSize, Body body) {
+		this.world = world;
+		this.worldSize = worldSize;
+		this.body = body;
+		this.running = new CountDownLatch(worldSize);
+	}
+
+	/**
+	 * Runs the test.
+	 * @throws Throwable the failure of the test, naming the rank
+	 */
+	void run(Duration limit) throws Throwable {
+		for (int rank = 0; rank < this.worldSize; rank++) {
+			start(rank);
+		}
+		boolean done = this.running.await(limit.toNanos(), TimeUnit.NANOSECONDS);
+		List<Integer> late = done ? List.of() : this.undone.keySet().stream().sorted().toList();
+		if (!done) {
+			end(late);
+		}
+		report(late, limit);
+	}
+
+	private void start(int rank) {
+		Thread thread = Thread.ofPlatform().name("rank-" + rank).daemon().unstarted(() -> runRank(rank));
+		this.undone.put(rank, thread);
+		thread.start();
+	}
+
+	private void runRank(int rank) {
+		try {
+			ProcessGroup group = this.world.group(rank);
+			this.groups.put(rank, group);
+			this.body.run(group);
+		}
+		catch (Throwable ex) {
+			fail(new RankFailure(rank, ex));
+		}
+		finally {
+			this.undone.remove(rank);
+			this.running.countDown();
+		}
+	}
+
+	/** The others need not wait for this rank any longer, wherever they wait. */
+	private void fail(RankFailure failure) {
+		boolean first = add(failure);
+		ProcessGroup group = this.groups.get(failure.rank());
+		if (first && group != null) {
+			group.abort("rank " + failure.rank() + " failed the test: " + failure.cause());
+		}
+	}
+
+	private synchronized boolean add(RankFailure failure) {
+		this.failures.add(failure);
+		return this.failures.size() == 1;
+	}
+
+	private void end(List<Integer> late) throws InterruptedException {
+		for (int rank : late) {
+			Thread thread = this.undone.get(rank);
+			if (thread != null) {
+				thread.interrupt();
+			}
+		}
+		this.running.await(GIVE_UP.toNanos(), TimeUnit.NANOSECONDS);
+	}
+
+	private void report(List<Integer> late, Duration limit) throws Throwable {
+		List<RankFailure> told = new ArrayList<>(this.failures);
+		told.removeIf((failure) -> late.contains(failure.rank()));
+		if (told.isEmpty() && late.isEmpty()) {
+			return;
+		}
+		if (!told.isEmpty() && told.getFirst().cause() instanceof TestAbortedException skipped) {
+			throw skipped;
+		}
+		throw told.isEmpty() ? timeout(late, limit) : failure(told, late);
+	}
+
+	private AssertionFailedError timeout(List<Integer> late, Duration limit) {
+		AssertionFailedError error = new AssertionFailedError(
+				"not done after " + limit.toSeconds() + " s: ranks " + late + " of " + this.worldSize);
+		this.failures.forEach((failure) -> error.addSuppressed(failure.cause()));
+		return error;
+	}
+
+	/** Those that failed only since the first did are no news. */
+	private AssertionFailedError failure(List<RankFailure> told, List<Integer> late) {
+		RankFailure first = told.getFirst();
+		List<RankFailure> others = told.stream()
+			.skip(1)
+			.filter((failure) -> !(failure.cause() instanceof GroupAbortedException))
+			.toList();
+		String also = others.isEmpty() ? ""
+				: " (failed too: ranks " + others.stream().map(RankFailure::rank).toList() + ")";
+		String stuck = late.isEmpty() ? "" : " (not done: ranks " + late + ")";
+		AssertionFailedError error = new AssertionFailedError(
+				"rank " + first.rank() + " of " + this.worldSize + also + stuck + ": " + message(first.cause()),
+				first.cause());
+		others.forEach((failure) -> error.addSuppressed(failure.cause()));
+		return error;
+	}
+
+	private static String message(Throwable cause) {
+		String message = cause.getMessage();
+		return (cause instanceof AssertionError && message != null) ? message : cause.toString();
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.tutti.testing;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.Conduct;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.TransportChoice;
+
+/**
+ * Ranks that meet at a port of loopback and exchange data over TCP.
+ */
+final class TcpRankWorld implements RankWorld {
+
+	private final int worldSize;
+
+	private final EngineSettings settings;
+
+	private final int port;
+
+	private final List<Engine> engines = new CopyOnWriteArrayList<>();
+
+	TcpRankWorld(int worldSize, Timeouts timeouts) {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		this.worldSize = worldSize;
+		this.settings = new EngineSettings(defaults.backend(), "rank-test", null, -1, null, null, null, 0,
+				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), timeouts,
+				null);
+		this.port = freePort();
+	}
+
+	@Override
+	public ProcessGroup group(int rank) {
+		Engine engine = Engine.join(RankAssignment.onOneHost(rank, this.worldSize, this.port), this.settings,
+				CollectiveListener.NONE);
+		this.engines.add(engine);
+		return engine.world();
+	}
+
+	@Override
+	public void close() {
+		this.engines.forEach(Engine::close);
+	}
+
+	private static int freePort() {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("no free port for the ranks to meet at", ex);
+		}
+	}
+
+}

@@ -1,0 +1,61 @@
+package io.tutti.endtoend;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two launchers that see different shared memory, as on two hosts: each in a mount
+ * namespace with a /dev/shm of its own.
+ */
+@Timeout(180)
+class MixedHostsIT {
+
+	private static final Duration LIMIT = Duration.ofSeconds(120);
+
+	private static final List<String> ON_A_HOST_OF_ITS_OWN = List.of("unshare", "--mount", "sh", "-c",
+			"mount -t tmpfs -o size=256m tmpfs /dev/shm && exec \"$@\"", "sh");
+
+	@TempDir
+	Path directory;
+
+	@Test
+	void ranksShareMemoryInsideAHostAndUseTcpBetweenHosts() throws Exception {
+		Assumptions.assumeTrue(namespacesCanBeMade(), "mount namespaces need root and unshare");
+		int port = FreePort.find();
+		try (TuttiProcess first = node(0, port); TuttiProcess second = node(1, port)) {
+			assertThat(first.exitCode(LIMIT)).as(first.output()).isZero();
+			assertThat(second.exitCode(LIMIT)).as(second.output()).isZero();
+			List<String> lines = first.output().lines().filter((line) -> line.startsWith("tutti\t")).toList();
+			assertThat(lines).isNotEmpty()
+				.allSatisfy((line) -> assertThat(line.split("\t")).startsWith("tutti", "shm+tcp"));
+			assertThat(lines.stream().map((line) -> line.split("\t")[2])).contains("allreduce", "broadcast", "alltoall",
+					"barrier");
+		}
+	}
+
+	private TuttiProcess node(int node, int port) throws Exception {
+		return TuttiProcess.startWithin(ON_A_HOST_OF_ITS_OWN, this.directory, "launch", "-n", "2", "--nnodes", "2",
+				"--node-rank", String.valueOf(node), "--master-addr", "127.0.0.1", "--master-port",
+				String.valueOf(port), "bench", "--collective", "all", "--max-bytes", "128KB", "--factor", "4096",
+				"--iterations", "5", "--format", "tsv");
+	}
+
+	private static boolean namespacesCanBeMade() throws Exception {
+		try {
+			return new ProcessBuilder("unshare", "--mount", "true").start().waitFor() == 0;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.tutti.launch.standalone;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.TransportChoice;
+import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionSettings;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class StandaloneSettingsTest {
+
+	@Test
+	void whatIsUnsetHasTheDocumentedDefault() {
+		assertThat(settings(Map.of(), Map.of())).isEqualTo(EngineSettings.DEFAULTS);
+	}
+
+	@Test
+	void variablesStandForProperties() {
+		EngineSettings settings = settings(Map.of(),
+				Map.of("TUTTI_RENDEZVOUS_JOBID", "mine", "TUTTI_TIMEOUT_HEARTBEAT", "1500ms", "TUTTI_TRANSPORT_KIND",
+						"TCP", "TUTTI_TRANSPORT_PORT", "41000", "TUTTI_SECURITY_TOKEN", " secret \n",
+						"TUTTI_TIMEOUT_ABORT", "PT1S"));
+		assertThat(settings.jobId()).isEqualTo("mine");
+		assertThat(settings.timeouts().heartbeat()).hasMillis(1500);
+		assertThat(settings.timeouts().abort()).hasSeconds(1);
+		assertThat(settings.conduct().transport()).isEqualTo(TransportChoice.TCP);
+		assertThat(settings.dataPort()).isEqualTo(41000);
+		assertThat(settings.token()).isEqualTo("secret");
+	}
+
+	@Test
+	void aSystemPropertyWinsOverItsVariable() {
+		assertThat(settings(Map.of("tutti.rendezvous.job-id", "property"), Map.of("TUTTI_RENDEZVOUS_JOBID", "variable"))
+			.jobId()).isEqualTo("property");
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "tutti.timeout.heartbeat, soon, a time such as", "tutti.transport.port, 70000, a port in 0..65535",
+			"tutti.transport.kind, pigeon, 'auto, tcp or shm'", "tutti.security.token, ' ', holds no token",
+			"tutti.timeout.abort, 0s, more than zero" })
+	void aWrongValueIsNamedWithWhatWasExpected(String name, String value, String expected) {
+		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).hasMessageContaining(expected);
+	}
+
+	@Test
+	void aMeetingBeyondThisHostNeedsATokenOrSaysThatAnybodyMayCome() {
+		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "LOCAL_WORLD_SIZE", "1", "LOCAL_RANK", "0",
+				"MASTER_ADDR", "192.0.2.1");
+		assertThatThrownBy(() -> settings(Map.of(), ranks)).hasMessageContaining("192.0.2.1")
+			.hasMessageContaining("there is no token");
+		assertThat(settings(Map.of("tutti.security.anonymous", "true"), ranks).token()).isNull();
+		assertThat(settings(Map.of("tutti.security.token", "secret"), ranks).token()).isEqualTo("secret");
+	}
+
+	@Test
+	void aTokenMayComeFromAFile(@TempDir Path folder) throws Exception {
+		Path file = Files.writeString(folder.resolve("token"), "secret\n");
+		assertThat(settings(Map.of("tutti.security.token-file", file.toString()), Map.of()).token())
+			.isEqualTo("secret");
+		Files.writeString(file, "x".repeat(5000));
+		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", file.toString()), Map.of()))
+			.hasMessageContaining("4096");
+	}
+
+	@Test
+	void aGroupOfOneNeedsNothingSetAndCanBeJoinedAgainOnceClosed() {
+		for (int round = 0; round < 2; round++) {
+			ProcessGroup group = new StandaloneGroups(new Properties((name) -> null, Map.of())).join();
+			group.barrier();
+			group.close();
+			group.close();
+			assertThat(group.state().name()).isEqualTo("CLOSED");
+		}
+	}
+
+	private static EngineSettings settings(Map<String, String> systemProperties, Map<String, String> variables) {
+		Properties properties = new Properties(systemProperties::get, variables);
+		return new StandaloneSettings(properties)
+			.of(RankResolution.resolve(variables, ResolutionSettings.from(properties::text)));
+	}
+
+}

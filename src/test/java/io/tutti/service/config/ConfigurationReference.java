@@ -1,0 +1,94 @@
+package io.tutti.service.config;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * The reference page of every property of Tutti's own, written from the metadata that the
+ * build makes of the records. Run as a program it writes the page anew.
+ */
+final class ConfigurationReference {
+
+	static final Path PAGE = Path.of("src", "docs", "configuration.md");
+
+	private static final String METADATA = "META-INF/spring-configuration-metadata.json";
+
+	private static final String HEAD = """
+			# Configuration
+
+			Every property of Tutti's own, written from the records that hold them: `application.yml` sets them, and so do
+			`--name=value` on the command line and variables (`TUTTI_TIMEOUT_HEARTBEAT=10s` is `tutti.timeout.heartbeat`).
+			The command line goes before variables, variables before the file. Spring Boot's own properties work too. Where no
+			default is given, the text says what holds. Durations are written `10s`, `5m`; sizes `64MB`.
+
+			""";
+
+	private ConfigurationReference() {
+	}
+
+	public static void main(String[] args) throws IOException {
+		Files.writeString(PAGE, page());
+	}
+
+	/** The page, as it should stand. */
+	static String page() throws IOException {
+		Map<String, String> rows = new TreeMap<>();
+		for (URL metadata : Collections.list(ConfigurationReference.class.getClassLoader().getResources(METADATA))) {
+			try (InputStream text = metadata.openStream()) {
+				for (JsonNode property : JsonMapper.shared().readTree(text).path("properties")) {
+					String name = property.path("name").asString();
+					if (name.startsWith("tutti.")) {
+						rows.put(name, row(name, property));
+					}
+				}
+			}
+		}
+		return HEAD + "| property | type | default | what it is |\n|---|---|---|---|\n"
+				+ String.join("", rows.values());
+	}
+
+	private static String row(String name, JsonNode property) {
+		String description = property.path("description").asString("").replaceAll("\\{@code ([^}]*)}", "`$1`");
+		if (description.isBlank()) {
+			throw new IllegalStateException(name + " has no description: document its record component");
+		}
+		String standard = property.path("defaultValue").asString("");
+		return "| `" + name + "` | " + type(property.path("type").asString()) + " | "
+				+ (standard.isEmpty() ? "" : "`" + standard + "`") + " | "
+				+ description.replaceAll("\\s+", " ").replace("|", "\\|") + " |\n";
+	}
+
+	private static String type(String name) {
+		if (!name.startsWith("io.tutti.")) {
+			return name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
+		}
+		Object[] constants = constants(name);
+		return (constants == null) ? "text"
+				: Arrays.stream(constants)
+					.map((constant) -> "`" + ((Enum<?>) constant).name().toLowerCase(Locale.ROOT) + "`")
+					.collect(Collectors.joining(", "));
+	}
+
+	private static Object[] constants(String name) {
+		try {
+			return Class.forName(name).getEnumConstants();
+		}
+		catch (ClassNotFoundException ex) {
+			throw new UncheckedIOException(new IOException("metadata names a class that there is not", ex));
+		}
+	}
+
+}

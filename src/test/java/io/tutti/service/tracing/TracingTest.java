@@ -1,0 +1,134 @@
+package io.tutti.service.tracing;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import io.opentelemetry.sdk.trace.SpanProcessor;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
+import io.tutti.engine.ReduceOp;
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.GroupLifecycle;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(60)
+@SpringBootTest(classes = TuttiApplication.class,
+		properties = { "tutti.rank=0", "tutti.world-size=1", "tutti.rendezvous.job-id=traced",
+				"management.tracing.sampling.probability=1.0" })
+@AutoConfigureMockMvc
+@Import(TracingTest.Collected.class)
+class TracingTest {
+
+	private static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+	@Autowired
+	private MockMvcTester http;
+
+	@Autowired
+	private GroupLifecycle group;
+
+	@Autowired
+	private Collected collected;
+
+	@Test
+	void aCollectiveIsASpanWhoseNumbersEveryRankWouldDerive() {
+		this.group.formed()
+			.orTimeout(30, TimeUnit.SECONDS)
+			.join()
+			.world()
+			.allReduce(new float[] { 1, 2 }, ReduceOp.SUM);
+		CallTrace trace = CallTrace.of("traced", 0, "world", 0);
+		SpanData span = Awaitility.await()
+			.atMost(20, TimeUnit.SECONDS)
+			.until(() -> this.collected.named("all-reduce"), (found) -> found != null);
+		assertThat(span.getTraceId()).isEqualTo(trace.traceId());
+		assertThat(span.getSpanId()).isEqualTo(trace.spanId(0));
+		assertThat(span.getParentSpanContext().isValid()).isFalse();
+		assertThat(span.getAttributes().get(AttributeKey.longKey("tutti.sequence"))).isZero();
+		assertThat(span.getAttributes().get(AttributeKey.longKey("tutti.bytes"))).isEqualTo(8);
+		assertThat(span.getEndEpochNanos()).isGreaterThan(span.getStartEpochNanos());
+	}
+
+	@Test
+	void aRequestJoinsTheTraceOfItsCaller() {
+		assertThat(this.http.get().uri("/api/v1/group").header("traceparent", "00-" + TRACE + "-00f067aa0ba902b7-01"))
+			.hasStatusOk();
+		SpanData span = Awaitility.await()
+			.atMost(20, TimeUnit.SECONDS)
+			.until(() -> this.collected.named("http get /api/v1/group"), (found) -> found != null);
+		assertThat(span.getTraceId()).isEqualTo(TRACE);
+		assertThat(span.getParentSpanId()).isEqualTo("00f067aa0ba902b7");
+	}
+
+	@Test
+	void ranksDeriveTheSameTraceAndSpansOfTheirOwn() {
+		CallTrace trace = CallTrace.of("job", 3, "world", 17);
+		assertThat(CallTrace.of("job", 3, "world", 17)).isEqualTo(trace);
+		assertThat(List.of(CallTrace.of("job", 3, "world", 18), CallTrace.of("job", 4, "world", 17),
+				CallTrace.of("job", 3, "world/0.1", 17), CallTrace.of("other", 3, "world", 17)))
+			.doesNotContain(trace)
+			.doesNotHaveDuplicates();
+		assertThat(IntStream.range(0, 1000).mapToObj(trace::spanId)).doesNotHaveDuplicates()
+			.allMatch((id) -> id.matches("[0-9a-f]{16}"));
+		assertThat(trace.traceId()).matches("[0-9a-f]{32}");
+	}
+
+	@Test
+	void aShareOfAllTracesIsKept() {
+		assertThat(IntStream.range(0, 10_000).filter((i) -> CallTrace.of("job", 0, "world", i).isKept(0.1)).count())
+			.isBetween(850L, 1150L);
+		assertThat(CallTrace.of("job", 0, "world", 1).isKept(1)).isTrue();
+		assertThat(CallTrace.of("job", 0, "world", 1).isKept(0)).isFalse();
+	}
+
+	@TestConfiguration
+	static class Collected implements SpanExporter {
+
+		private final List<SpanData> spans = new CopyOnWriteArrayList<>();
+
+		@Bean
+		SpanProcessor atOnce() {
+			return SimpleSpanProcessor.create(this);
+		}
+
+		SpanData named(String name) {
+			return this.spans.stream().filter((span) -> span.getName().equals(name)).findFirst().orElse(null);
+		}
+
+		@Override
+		public CompletableResultCode export(Collection<SpanData> exported) {
+			this.spans.addAll(exported);
+			return CompletableResultCode.ofSuccess();
+		}
+
+		@Override
+		public CompletableResultCode flush() {
+			return CompletableResultCode.ofSuccess();
+		}
+
+		@Override
+		public CompletableResultCode shutdown() {
+			return CompletableResultCode.ofSuccess();
+		}
+
+	}
+
+}
