@@ -90,7 +90,7 @@ class SeveralHostsIT {
 	}
 
 	@Test
-	void ranksMeetAndReduceWhereThereIsOnlyIpv6() throws Exception {
+	void ranksThatMeetOverIpv6ReduceOverIt() throws Exception {
 		startRanks("[" + TestHosts.ipv6Address(0) + "]");
 		assertThat(this.ranks).allSatisfy((rank) -> {
 			Matcher joined = rank.awaitLine("joined; members (.*)", LIMIT);
