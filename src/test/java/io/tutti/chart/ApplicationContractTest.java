@@ -2,7 +2,6 @@ package io.tutti.chart;
 
 import java.io.IOException;
 import java.lang.reflect.Field;
-import java.lang.reflect.Modifier;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
+import io.tutti.launch.ExitCode;
 import io.tutti.engine.RankAssignment;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
@@ -164,18 +164,15 @@ class ApplicationContractTest {
 				"http://demo-tutti-2.demo-tutti:8080", "http://demo-tutti-3.demo-tutti:8080");
 	}
 
-	/** The application keeps them in one class of its own. */
+	/** The application keeps them in one class. */
 	private static Map<String, Integer> exitCodes() {
 		Map<String, Integer> codes = new LinkedHashMap<>();
 		try {
-			for (Field field : Class.forName("io.tutti.service.command.ExitCodes").getDeclaredFields()) {
-				if (Modifier.isStatic(field.getModifiers()) && field.getType() == int.class) {
-					field.setAccessible(true);
-					codes.put(field.getName(), field.getInt(null));
-				}
+			for (Field field : ExitCode.class.getFields()) {
+				codes.put(field.getName(), field.getInt(null));
 			}
 		}
-		catch (ReflectiveOperationException ex) {
+		catch (IllegalAccessException ex) {
 			throw new AssertionError(ex);
 		}
 		return codes;

@@ -103,7 +103,7 @@ class PresetDriftTest {
 	@Test
 	void onlyTheTwoClassesBehindTheProbeTouchThePreset() {
 		noClasses().that()
-			.haveSimpleNameNotStartingWith("Preset")
+			.haveNameNotMatching(".*\\.Preset[^.]*")
 			.should()
 			.dependOnClassesThat()
 			.resideInAPackage("org.bytedeco..")
