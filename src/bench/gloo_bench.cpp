@@ -120,7 +120,8 @@ static double check(const std::string& c, size_t count, bool inPlace, const Call
         : c == "all-gather" || c == "gather" ? operand((int)(i / part), i % part)
         : c == "reduce-scatter" ? sum(rank_ * part + i)
         : c == "scatter" ? operand(0, rank_ * part + i)
-        : c == "all-to-all" ? operand((int)(i / part), rank_ * part + i % part) : sum(i);
+        : c == "all-to-all" ? operand((int)(i / part), rank_ * part + i % part)
+        : c == "send-receive" ? operand((rank_ + n - 1) % n, i) : sum(i);
     wrong += (inPlace ? a : b)[i] != want;
   }
   for (double w : everyRanks(&wrong, 1)) all += w;
@@ -250,6 +251,14 @@ static void run(const std::string& c, size_t count) {
     gloo::ReduceScatterHalvingDoubling<float> rs(old, std::vector<float*>{a}, (int)count, counts, &boundSum);
     controlBarrier();
     measure("tcp-hd", c, count, true, [&](int) { rs.run(); });
+  } else if (c == "send-receive") {
+    auto out = ctx->createUnboundBuffer(a, count * sizeof(float)), in = ctx->createUnboundBuffer(b, count * sizeof(float));
+    measure("tcp", c, count, false, [&](int) {
+      in->recv((rank_ + n - 1) % n, 20);
+      out->send((rank_ + 1) % n, 20);
+      out->waitSend();
+      in->waitRecv();
+    });
   } else if (c == "barrier") {
     barrier();
   } else if (rank_ == 0) {

@@ -17,9 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, COLLECTIVES };
+enum { ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE, OPERATIONS };
 static const char *names[] = { "all-reduce", "reduce", "broadcast", "all-gather", "reduce-scatter",
-                               "gather", "scatter", "all-to-all", "barrier" };
+                               "gather", "scatter", "all-to-all", "barrier", "send-receive" };
 enum { SMALL_BYTES = 65536, SMALL_BATCH = 16, MIN_SAMPLES = 5, MAX_SAMPLES = 4000, MAX_SIZES = 64 };
 
 static int rank, n;
@@ -50,6 +50,9 @@ static void one(int c, size_t count, int it) {
     case SCATTER: MPI_Scatter(a, part, MPI_FLOAT, b, part, MPI_FLOAT, root, w); break;
     case ALL_TO_ALL: MPI_Alltoall(a, part, MPI_FLOAT, b, part, MPI_FLOAT, w); break;
     case BARRIER: MPI_Barrier(w); break;
+    case SEND_RECEIVE:
+      MPI_Sendrecv(a, whole, MPI_FLOAT, (rank + 1) % n, 0, b, whole, MPI_FLOAT, (rank + n - 1) % n, 0, w, MPI_STATUS_IGNORE);
+      break;
   }
 }
 
@@ -77,6 +80,7 @@ static long check(int c, size_t count) {
       case REDUCE_SCATTER: want = sum(rank * part + i); break;
       case SCATTER: want = operand(0, rank * part + i); break;
       case ALL_TO_ALL: want = operand((int)(i / part), rank * part + i % part); break;
+      case SEND_RECEIVE: want = operand((rank + n - 1) % n, i); break;
     }
     wrong += got[i] != want;
   }
@@ -143,7 +147,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &n);
   if (argc != 7) {
-    if (rank == 0) fprintf(stderr, "usage: mpi_bench VARIANT COLLECTIVES SIZES BUDGET_MS SAMPLES WARMUP\n");
+    if (rank == 0) fprintf(stderr, "usage: mpi_bench VARIANT OPERATIONS SIZES BUDGET_MS SAMPLES WARMUP\n");
     MPI_Abort(MPI_COMM_WORLD, 2);
   }
   size_t sizes[MAX_SIZES], largest = sizeof(float) * n;
@@ -161,9 +165,9 @@ int main(int argc, char **argv) {
   b = buffer(largest);
   for (char *s = strtok(argv[2], ","); s; s = strtok(NULL, ",")) {
     int c = 0;
-    while (c < COLLECTIVES && strcmp(s, names[c])) c++;
-    if (c == COLLECTIVES && rank == 0) fprintf(stderr, "no collective %s here\n", s);
-    if (c == COLLECTIVES) continue;
+    while (c < OPERATIONS && strcmp(s, names[c])) c++;
+    if (c == OPERATIONS && rank == 0) fprintf(stderr, "no collective %s here\n", s);
+    if (c == OPERATIONS) continue;
     for (int i = 0; i < (c == BARRIER ? 1 : k); i++)
       measure(argv[1], c, sizes[i], atof(argv[4]) * 1e3, atoi(argv[5]), atoi(argv[6]));
   }

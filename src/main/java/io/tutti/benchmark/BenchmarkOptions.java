@@ -3,14 +3,13 @@ package io.tutti.benchmark;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
  * What a benchmark measures; the same on every rank.
  *
- * @param collectives what to run, in order
+ * @param operations what to run, in order
  * @param minBytes smallest size of a rank's full buffer
  * @param maxBytes largest size of a rank's full buffer
  * @param factor by how much the size grows from line to line, at least 2
@@ -21,14 +20,14 @@ import io.tutti.engine.ReduceOp;
  * @param buffers whose memory the buffers are
  * @param budget time per size where the number of samples is not given
  */
-public record BenchmarkOptions(List<Collective> collectives, long minBytes, long maxBytes, int factor, int iterations,
+public record BenchmarkOptions(List<Operation> operations, long minBytes, long maxBytes, int factor, int iterations,
 		int warmup, DataType type, ReduceOp op, BufferKind buffers, Duration budget) {
 
 	/** Largest buffer that makes sense to ask for. */
 	private static final long MAX_BYTES = 8L << 30;
 
 	public BenchmarkOptions {
-		collectives = List.copyOf(collectives);
+		operations = List.copyOf(operations);
 		if (minBytes < type.bytes() || minBytes > maxBytes || maxBytes > MAX_BYTES) {
 			throw new IllegalArgumentException("sizes must satisfy " + type.bytes() + " <= min bytes <= max bytes <= "
 					+ MAX_BYTES + ", got " + minBytes + " and " + maxBytes);

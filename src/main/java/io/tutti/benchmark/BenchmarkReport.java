@@ -19,7 +19,7 @@ public enum BenchmarkReport {
 		@Override
 		public String line(Measurement line) {
 			return String.format(Locale.ROOT, "  %-14s %6d %12d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d",
-					line.collective(), line.ranks(), line.bytes(), line.count(), line.p50Micros(), line.minMicros(),
+					line.operation(), line.ranks(), line.bytes(), line.count(), line.p50Micros(), line.minMicros(),
 					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong());
 		}
 	},
@@ -34,8 +34,8 @@ public enum BenchmarkReport {
 		@Override
 		public String line(Measurement line) {
 			return String.format(Locale.ROOT, "%s\t%s\t%s\t%d\t%d\t%.3f\t%.3f\t%.3f\t%.4f\t%d", line.system(),
-					line.transport(), operation(line), line.ranks(), line.bytes(), line.p50Micros(), line.minMicros(),
-					line.maxMicros(), line.algorithmBandwidth(), line.samples());
+					line.transport(), line.operation().tableName(), line.ranks(), line.bytes(), line.p50Micros(),
+					line.minMicros(), line.maxMicros(), line.algorithmBandwidth(), line.samples());
 		}
 	},
 
@@ -52,8 +52,8 @@ public enum BenchmarkReport {
 					"{\"system\":\"%s\",\"transport\":\"%s\",\"op\":\"%s\",\"ranks\":%d,\"bytes\":%d,\"count\":%d,"
 							+ "\"p50Us\":%.3f,\"minUs\":%.3f,\"maxUs\":%.3f,\"algbwGBps\":%.4f,\"busbwGBps\":%.4f,"
 							+ "\"samples\":%d,\"wrong\":%d}",
-					line.system(), line.transport(), operation(line), line.ranks(), line.bytes(), line.count(),
-					line.p50Micros(), line.minMicros(), line.maxMicros(), line.algorithmBandwidth(),
+					line.system(), line.transport(), line.operation().tableName(), line.ranks(), line.bytes(),
+					line.count(), line.p50Micros(), line.minMicros(), line.maxMicros(), line.algorithmBandwidth(),
 					line.busBandwidth(), line.samples(), line.wrong());
 		}
 	};
@@ -63,20 +63,5 @@ public enum BenchmarkReport {
 
 	/** One line, without its end. */
 	public abstract String line(Measurement line);
-
-	/** The name other benchmarks use in such tables, such as {@code allreduce}. */
-	private static String operation(Measurement line) {
-		return switch (line.collective()) {
-			case ALL_REDUCE -> "allreduce";
-			case REDUCE -> "reduce";
-			case BROADCAST -> "broadcast";
-			case ALL_GATHER -> "allgather";
-			case REDUCE_SCATTER -> "reducescatter";
-			case GATHER -> "gather";
-			case SCATTER -> "scatter";
-			case ALL_TO_ALL -> "alltoall";
-			case BARRIER -> "barrier";
-		};
-	}
 
 }

@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
-import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
@@ -42,7 +41,7 @@ public final class CollectiveBenchmark {
 
 	private final BenchmarkOptions options;
 
-	private @Nullable Collective warm;
+	private @Nullable Operation warm;
 
 	public CollectiveBenchmark(ProcessGroup group, BenchmarkOptions options) {
 		this.group = group;
@@ -57,21 +56,20 @@ public final class CollectiveBenchmark {
 	public void run(Consumer<Measurement> results) {
 		long largest = Math.max(this.options.maxBytes(), (long) this.options.type().bytes() * this.group.worldSize());
 		try (Buffers buffers = new Buffers(this.group, this.options.buffers(), largest)) {
-			for (Collective collective : this.options.collectives()) {
-				if (collective == Collective.BARRIER) {
-					results.accept(measure(collective, 0, buffers));
+			for (Operation operation : this.options.operations()) {
+				if (operation == Operation.BARRIER) {
+					results.accept(measure(operation, 0, buffers));
 					continue;
 				}
 				for (long bytes : this.options.sizes()) {
-					results.accept(measure(collective, bytes, buffers));
+					results.accept(measure(operation, bytes, buffers));
 				}
 			}
 		}
 	}
 
-	private Measurement measure(Collective collective, long bytes, Buffers buffers) {
-		Workload workload = new Workload(this.group, collective, this.options.type(), this.options.op(), bytes,
-				buffers);
+	private Measurement measure(Operation operation, long bytes, Buffers buffers) {
+		Workload workload = new Workload(this.group, operation, this.options.type(), this.options.op(), bytes, buffers);
 		long wrong = sum(workload.check());
 		workload.reset();
 		int batch = (bytes < SMALL_BYTES) ? Math.max(SMALL_BATCH, this.group.worldSize()) : this.group.worldSize();
@@ -82,7 +80,7 @@ public final class CollectiveBenchmark {
 		double[] micros = sample(workload, batch, samples);
 		wrong += sum(workload.check());
 		double[] slowest = slowest(micros);
-		return new Measurement(SYSTEM, this.group.transport(), collective, this.group.worldSize(), workload.bytes(),
+		return new Measurement(SYSTEM, workload.transport(), operation, this.group.worldSize(), workload.bytes(),
 				workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
 	}
 
@@ -101,9 +99,9 @@ public final class CollectiveBenchmark {
 	}
 
 	private void warmUp(Workload workload, int batch) {
-		long limit = (workload.collective() != this.warm) ? FIRST_WARM_UP_NANOS
+		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS
 				: (workload.bytes() < SMALL_BYTES) ? WARM_UP_NANOS : 0;
-		this.warm = workload.collective();
+		this.warm = workload.operation();
 		long start = System.nanoTime();
 		long[] goOn = { 1 };
 		while (goOn[0] == 1) {

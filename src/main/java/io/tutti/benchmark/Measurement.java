@@ -1,13 +1,11 @@
 package io.tutti.benchmark;
 
-import io.tutti.engine.Collective;
-
 /**
  * One line of a benchmark. Times are those of the slowest rank.
  *
  * @param system whose collective it was
  * @param transport what carried it
- * @param collective what was called
+ * @param operation what was called
  * @param ranks world size
  * @param bytes size of one rank's full buffer, 0 for a barrier
  * @param count elements of that buffer
@@ -17,7 +15,7 @@ import io.tutti.engine.Collective;
  * @param samples how many were taken
  * @param wrong elements that were not what they should be
  */
-public record Measurement(String system, String transport, Collective collective, int ranks, long bytes, long count,
+public record Measurement(String system, String transport, Operation operation, int ranks, long bytes, long count,
 		double p50Micros, double minMicros, double maxMicros, int samples, long wrong) {
 
 	/** Bytes of the buffer per second, in GB (10^9 bytes) per second. */
@@ -30,7 +28,7 @@ public record Measurement(String system, String transport, Collective collective
 	 * second; nccl-tests' definition.
 	 */
 	public double busBandwidth() {
-		return this.collective.busFactor(this.ranks) * algorithmBandwidth();
+		return this.operation.busFactor(this.ranks) * algorithmBandwidth();
 	}
 
 }

@@ -2,20 +2,19 @@ package io.tutti.benchmark;
 
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
 
 /**
- * One collective on buffers of one size: how to call it, and how to tell that it did what
+ * One operation on buffers of one size: how to call it, and how to tell that it did what
  * it should.
  */
 final class Workload {
 
 	private final ProcessGroup group;
 
-	private final Collective collective;
+	private final Operation operation;
 
 	private final DataType type;
 
@@ -27,45 +26,50 @@ final class Workload {
 
 	private final long count;
 
-	Workload(ProcessGroup group, Collective collective, DataType type, ReduceOp op, long bytes, Buffers buffers) {
+	Workload(ProcessGroup group, Operation operation, DataType type, ReduceOp op, long bytes, Buffers buffers) {
 		this.group = group;
-		this.collective = collective;
+		this.operation = operation;
 		this.type = type;
 		this.op = op;
 		long unit = (long) type.bytes() * (cut() ? group.worldSize() : 1);
-		long whole = (collective == Collective.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
+		long whole = (operation == Operation.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
 		long part = whole / group.worldSize();
 		this.count = whole / type.bytes();
-		this.send = buffers.send(switch (collective) {
-			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER -> whole;
+		this.send = buffers.send(switch (operation) {
+			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> whole;
 			case ALL_GATHER, GATHER -> part;
 		});
-		this.receive = switch (collective) {
+		this.receive = switch (operation) {
 			case ALL_REDUCE, BROADCAST, BARRIER -> this.send;
-			case REDUCE, ALL_GATHER, GATHER, ALL_TO_ALL -> buffers.receive(whole);
+			case REDUCE, ALL_GATHER, GATHER, ALL_TO_ALL, SEND_RECEIVE -> buffers.receive(whole);
 			case REDUCE_SCATTER, SCATTER -> buffers.receive(part);
 		};
 	}
 
 	/** Whether a full buffer holds a part for each rank. */
 	private boolean cut() {
-		return switch (this.collective) {
-			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> false;
+		return switch (this.operation) {
+			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER, SEND_RECEIVE -> false;
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> true;
 		};
 	}
 
 	/** Whether one rank is the root, so that others may run ahead of it or it of them. */
 	boolean rooted() {
-		return switch (this.collective) {
+		return switch (this.operation) {
 			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> false;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> false;
 		};
 	}
 
 	/** What is called. */
-	Collective collective() {
-		return this.collective;
+	Operation operation() {
+		return this.operation;
+	}
+
+	/** What carries it: messages go over TCP, whatever carries the group's calls. */
+	String transport() {
+		return (this.operation == Operation.SEND_RECEIVE) ? "tcp" : this.group.transport();
 	}
 
 	/** Bytes of the full buffer, after rounding to whole elements for every rank. */
@@ -81,7 +85,7 @@ final class Workload {
 	/** One call; ranks take turns at the root, so that none runs ahead. */
 	void call(int iteration) {
 		int root = iteration % this.group.worldSize();
-		switch (this.collective) {
+		switch (this.operation) {
 			case ALL_REDUCE -> this.group.allReduce(this.send, this.type, this.op);
 			case REDUCE -> this.group.reduce(this.send, this.receive, this.type, this.op, root);
 			case BROADCAST -> this.group.broadcast(this.send, this.type, root);
@@ -91,6 +95,8 @@ final class Workload {
 			case SCATTER -> this.group.scatter(this.send, this.receive, this.type, root);
 			case ALL_TO_ALL -> this.group.allToAll(this.send, this.receive, this.type);
 			case BARRIER -> this.group.barrier();
+			case SEND_RECEIVE ->
+				this.group.sendReceive(this.send, neighbour(1), this.receive, neighbour(-1), this.type, 0);
 		}
 	}
 
@@ -111,14 +117,14 @@ final class Workload {
 	}
 
 	private boolean onRootAlone() {
-		return this.collective == Collective.REDUCE || this.collective == Collective.GATHER;
+		return this.operation == Operation.REDUCE || this.operation == Operation.GATHER;
 	}
 
 	/** What the call from or to root 0 leaves at an index of this rank's result. */
 	private double expected(long index) {
 		int rank = this.group.rank();
 		long part = Math.max(1, this.count / this.group.worldSize());
-		return switch (this.collective) {
+		return switch (this.operation) {
 			case ALL_REDUCE, REDUCE -> reduced(this.group.worldSize(), index);
 			case BROADCAST -> operand(0, index);
 			case ALL_GATHER, GATHER -> operand((int) (index / part), index % part);
@@ -126,7 +132,12 @@ final class Workload {
 			case SCATTER -> operand(0, rank * part + index);
 			case ALL_TO_ALL -> operand((int) (index / part), rank * part + index % part);
 			case BARRIER -> 0;
+			case SEND_RECEIVE -> operand(neighbour(-1), index);
 		};
+	}
+
+	private int neighbour(int distance) {
+		return Math.floorMod(this.group.rank() + distance, this.group.worldSize());
 	}
 
 	/** Puts harmless operands in, so that thousands of calls do not overflow. */

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Objects;
 
 import io.tutti.benchmark.Measurement;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,16 +85,16 @@ public final class Comparison {
 		int samples = rounds.stream().mapToInt(Measurement::samples).sum();
 		long wrong = rounds.stream().mapToLong(Measurement::wrong).sum();
 		return new ComparedLine(
-				new Measurement(first.system(), first.transport(), first.collective(), first.ranks(), first.bytes(),
+				new Measurement(first.system(), first.transport(), first.operation(), first.ranks(), first.bytes(),
 						first.count(), median, sorted[0], sorted[sorted.length - 1], samples, wrong),
 				rounds.size(), Map.of());
 	}
 
 	/** What is compared with what. */
-	private record Cell(Collective collective, long bytes) {
+	private record Cell(Operation operation, long bytes) {
 
 		static Cell of(Measurement line) {
-			return new Cell(line.collective(), line.bytes());
+			return new Cell(line.operation(), line.bytes());
 		}
 
 	}

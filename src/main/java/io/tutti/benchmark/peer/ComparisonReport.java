@@ -52,11 +52,11 @@ public final class ComparisonReport {
 	private String line(ComparedLine compared) {
 		Measurement line = compared.line();
 		return switch (this.format) {
-			case TABLE -> String.format(Locale.ROOT,
-					"  %-14s %-16s %-14s %6d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d", line.system(),
-					line.transport(), line.collective(), line.ranks(), line.bytes(), line.p50Micros(), line.minMicros(),
-					line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(), line.wrong())
-					+ columns((peer) -> String.format("%12s", ratio(compared, peer, "%.2f", "-")));
+			case TABLE ->
+				String.format(Locale.ROOT, "  %-14s %-16s %-14s %6d %12d %10.2f %10.2f %10.2f %8.2f %8.2f %7d",
+						line.system(), line.transport(), line.operation(), line.ranks(), line.bytes(), line.p50Micros(),
+						line.minMicros(), line.maxMicros(), line.algorithmBandwidth(), line.busBandwidth(),
+						line.wrong()) + columns((peer) -> String.format("%12s", ratio(compared, peer, "%.2f", "-")));
 			case TSV -> this.format.line(line) + columns((peer) -> "\t" + ratio(compared, peer, "%.4f", ""));
 			case JSON -> {
 				String object = this.format.line(line);

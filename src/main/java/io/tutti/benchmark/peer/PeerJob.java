@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 import io.tutti.benchmark.BenchmarkOptions;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
  * What every peer is to measure.
  *
- * @param options collectives, sizes and samples, as for this system's own ranks
+ * @param options operations, sizes and samples, as for this system's own ranks
  * @param ranks world size, all on this host
  * @param sharedMemory whether ranks may use the host's memory, or TCP only
  * @param congestionControl of TCP connections, {@code system} to leave it alone
@@ -39,7 +39,7 @@ public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory,
 
 	/** What a peer's program is told, after what it alone needs. */
 	List<String> arguments() {
-		return List.of(this.options.collectives().stream().map(Collective::label).collect(Collectors.joining(",")),
+		return List.of(this.options.operations().stream().map(Operation::label).collect(Collectors.joining(",")),
 				this.options.sizes().stream().map(String::valueOf).collect(Collectors.joining(",")),
 				String.valueOf(this.options.budget().toMillis()), String.valueOf(this.options.iterations()),
 				String.valueOf(this.options.warmup()));
@@ -51,7 +51,7 @@ public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory,
 			.plusMillis(this.options.sizes().stream().mapToLong(Long::longValue).sum() / SLOWEST_BYTES_PER_MILLI);
 		int samples = Math.max(USUAL_SAMPLES, this.options.iterations() + this.options.warmup());
 		return START
-			.plus(lines.multipliedBy(this.options.collectives().size()).multipliedBy(samples).dividedBy(USUAL_SAMPLES));
+			.plus(lines.multipliedBy(this.options.operations().size()).multipliedBy(samples).dividedBy(USUAL_SAMPLES));
 	}
 
 }

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Optional;
 
 import io.tutti.benchmark.Measurement;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 
 /**
  * Reads what a peer's program prints.
@@ -36,22 +36,22 @@ final class PeerLines {
 			return Optional.empty();
 		}
 		try {
-			return collective(fields[3]).map((collective) -> measurement(fields, collective));
+			return operation(fields[3]).map((operation) -> measurement(fields, operation));
 		}
 		catch (NumberFormatException ex) {
 			return Optional.empty();
 		}
 	}
 
-	private static Measurement measurement(String[] fields, Collective collective) {
+	private static Measurement measurement(String[] fields, Operation operation) {
 		long bytes = Long.parseLong(fields[5]);
-		return new Measurement(fields[1], fields[2], collective, Integer.parseInt(fields[4]), bytes,
+		return new Measurement(fields[1], fields[2], operation, Integer.parseInt(fields[4]), bytes,
 				bytes / ELEMENT_BYTES, Double.parseDouble(fields[6]), Double.parseDouble(fields[7]),
 				Double.parseDouble(fields[8]), Integer.parseInt(fields[9]), Long.parseLong(fields[10]));
 	}
 
-	private static Optional<Collective> collective(String label) {
-		return Arrays.stream(Collective.values()).filter((collective) -> collective.label().equals(label)).findFirst();
+	private static Optional<Operation> operation(String label) {
+		return Arrays.stream(Operation.values()).filter((operation) -> operation.label().equals(label)).findFirst();
 	}
 
 }

@@ -10,8 +10,8 @@ import java.util.concurrent.Callable;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.BufferKind;
+import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
-import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import io.tutti.launch.ExitCode;
@@ -52,7 +52,7 @@ final class BenchCommand implements Callable<Integer> {
 	private @Nullable CommandSpec spec;
 
 	@Option(names = "--collective", paramLabel = "NAME", defaultValue = "all-reduce",
-			description = "What to run, or `all` (default: ${DEFAULT-VALUE}).")
+			description = "What to run, such as broadcast or send-receive, or `all` (default: ${DEFAULT-VALUE}).")
 	private String collective = ALL;
 
 	@Option(names = "--min-bytes", paramLabel = "SIZE", defaultValue = "4",
@@ -129,7 +129,7 @@ final class BenchCommand implements Callable<Integer> {
 	private BenchmarkOptions benchmark() {
 		try {
 			DataType type = choose("dtype", this.dtype, DataType.values(), DataType::label);
-			return new BenchmarkOptions(collectives(), Math.max(type.bytes(), bytes(this.minBytes)),
+			return new BenchmarkOptions(operations(), Math.max(type.bytes(), bytes(this.minBytes)),
 					bytes(this.maxBytes), this.factor, this.iterations, this.warmup, type,
 					choose("op", this.op, ReduceOp.values(), ReduceOp::label),
 					choose("buffers", this.buffers, BufferKind.values(), BufferKind::label), Duration.ofMillis(150));
@@ -148,9 +148,9 @@ final class BenchCommand implements Callable<Integer> {
 		}
 	}
 
-	private List<Collective> collectives() {
-		return this.collective.equals(ALL) ? List.of(Collective.values())
-				: List.of(choose("collective", this.collective, Collective.values(), Collective::label));
+	private List<Operation> operations() {
+		return this.collective.equals(ALL) ? List.of(Operation.values())
+				: List.of(choose("collective", this.collective, Operation.values(), Operation::label));
 	}
 
 	private static long bytes(String size) {

@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.Measurement;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,7 +20,7 @@ class ComparisonTest {
 	private final Comparison comparison = new Comparison();
 
 	private static Measurement line(String system, String transport, long bytes, double p50) {
-		return new Measurement(system, transport, Collective.ALL_REDUCE, 2, bytes, bytes / 4, p50, p50 / 2, p50 * 2, 10,
+		return new Measurement(system, transport, Operation.ALL_REDUCE, 2, bytes, bytes / 4, p50, p50 / 2, p50 * 2, 10,
 				0);
 	}
 

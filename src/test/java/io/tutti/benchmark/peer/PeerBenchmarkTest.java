@@ -11,7 +11,7 @@ import java.util.List;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Measurement;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import org.junit.jupiter.api.BeforeEach;
@@ -110,14 +110,14 @@ class PeerBenchmarkTest {
 
 	@Test
 	void onlySumsOfFloatsAreCompared() {
-		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
+		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
 		assertThatIllegalArgumentException().isThrownBy(() -> new PeerJob(doubles, 2, false, "system"))
 			.withMessageContaining("float64");
 	}
 
 	private List<Measurement> run(Peer peer) throws InterruptedException {
-		BenchmarkOptions options = new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 4, 4, 2, 5, 0, DataType.FLOAT32,
+		BenchmarkOptions options = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 4, 4, 2, 5, 0, DataType.FLOAT32,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
 		return new PeerBenchmark(new PeerJob(options, 2, false, "system"), this.directory.resolve("built"),
 				new SearchPath(List.of(this.programs)), this.notes::add)

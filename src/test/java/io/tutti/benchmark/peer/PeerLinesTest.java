@@ -3,7 +3,7 @@ package io.tutti.benchmark.peer;
 import java.util.List;
 
 import io.tutti.benchmark.Measurement;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,7 +19,7 @@ class PeerLinesTest {
 	@Test
 	void aLineIsAMeasurementOfItsSystem() {
 		assertThat(PeerLines.parse(List.of(LINE))).containsExactly(new Measurement("openmpi-4.1.4", "shm-ucx",
-				Collective.ALL_REDUCE, 2, 1024, 256, 1.25, 1.0, 9.5, 400, 3));
+				Operation.ALL_REDUCE, 2, 1024, 256, 1.25, 1.0, 9.5, 400, 3));
 	}
 
 	@ParameterizedTest

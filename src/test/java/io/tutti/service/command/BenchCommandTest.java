@@ -8,7 +8,7 @@ import java.util.List;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.peer.Peer;
-import io.tutti.engine.Collective;
+import io.tutti.benchmark.Operation;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import io.tutti.launch.ExitCode;
@@ -49,7 +49,7 @@ class BenchCommandTest {
 	private static List<Peer> against(String... arguments) {
 		AgainstOptions options = new AgainstOptions();
 		new CommandLine(options).parseArgs(arguments);
-		return options.peers(new BenchmarkOptions(List.of(Collective.ALL_REDUCE), 4, 4, 2, 0, 0, DataType.FLOAT32,
+		return options.peers(new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 4, 4, 2, 0, 0, DataType.FLOAT32,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1)));
 	}
 

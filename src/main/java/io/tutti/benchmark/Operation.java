@@ -1,0 +1,43 @@
+package io.tutti.benchmark;
+
+import io.tutti.engine.Collective;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is measured: a collective, or messages between neighbours.
+ */
+public enum Operation {
+
+	ALL_REDUCE(Collective.ALL_REDUCE), REDUCE(Collective.REDUCE), BROADCAST(Collective.BROADCAST),
+	ALL_GATHER(Collective.ALL_GATHER), REDUCE_SCATTER(Collective.REDUCE_SCATTER), GATHER(Collective.GATHER),
+	SCATTER(Collective.SCATTER), ALL_TO_ALL(Collective.ALL_TO_ALL), BARRIER(Collective.BARRIER),
+	/** Each rank sends to the next one and receives from the one before, at a time. */
+	SEND_RECEIVE(null);
+
+	private final @Nullable Collective collective;
+
+	Operation(@Nullable Collective collective) {
+		this.collective = collective;
+	}
+
+	/** The name people type and read. */
+	public String label() {
+		return (this.collective != null) ? this.collective.label() : "send-receive";
+	}
+
+	/** The name that other benchmarks use in tables, such as {@code allreduce}. */
+	String tableName() {
+		return label().replace("-", "");
+	}
+
+	/** Bus bandwidth over algorithm bandwidth, by nccl-tests' definition. */
+	double busFactor(int ranks) {
+		return (this.collective != null) ? this.collective.busFactor(ranks) : 1;
+	}
+
+	@Override
+	public String toString() {
+		return label();
+	}
+
+}
