@@ -124,7 +124,8 @@ class LaunchersIT {
 			ranks.awaitLine("epoch +2/50000", LIMIT);
 			TuttiProcess.signal(ranks.handle(), "TERM");
 			assertThat(ranks.exitCode(Duration.ofSeconds(20))).as(ranks.output()).isEqualTo(79);
-			assertThat(ranks.output()).containsPattern("stopping after step \\d+: (rank \\d got SIGTERM|another rank asked to stop)")
+			assertThat(ranks.output())
+				.containsPattern("stopping after step \\d+: (rank \\d got SIGTERM|another rank asked to stop)")
 				.containsOnlyOnce("stopped after ");
 			assertThat(this.directory.resolve("checkpoints/checkpoint.tutti")).isNotEmptyFile();
 			if (launcher == Launcher.OWN) {
