@@ -35,7 +35,8 @@ public final class CollectiveBenchmark {
 	 */
 	private static final long FIRST_WARM_UP_NANOS = 2_000_000_000L;
 
-	private static final long WARM_UP_NANOS = 200_000_000;
+	/** A larger size may be the first of an algorithm that is not compiled yet. */
+	private static final long WARM_UP_NANOS = 500_000_000;
 
 	private final ProcessGroup group;
 
@@ -99,8 +100,7 @@ public final class CollectiveBenchmark {
 	}
 
 	private void warmUp(Workload workload, int batch) {
-		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS
-				: (workload.bytes() < SMALL_BYTES) ? WARM_UP_NANOS : 0;
+		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS : WARM_UP_NANOS;
 		this.warm = workload.operation();
 		long start = System.nanoTime();
 		long[] goOn = { 1 };
