@@ -28,11 +28,11 @@ class AllocationTest {
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
 	/** Enough for the compiler to have had its say. */
-	private static final int WARM_UP_CALLS = 20_000;
+	static final int WARM_UP_CALLS = 20_000;
 
 	private static final int CALLS = 1000;
 
-	private static final int ROUNDS = 20;
+	static final int ROUNDS = 20;
 
 	/**
 	 * Vectors are objects until they are compiled, and on a busy machine that takes long.
@@ -105,7 +105,7 @@ class AllocationTest {
 	}
 
 	/** The compiler may still have something to replace during the first rounds. */
-	private static long leastOf(int rounds, Runnable call) {
+	static long leastOf(int rounds, Runnable call) {
 		long least = Long.MAX_VALUE;
 		for (int round = 0; round < rounds; round++) {
 			long before = THREADS.getCurrentThreadAllocatedBytes();

@@ -1,11 +1,13 @@
 package io.tutti.engine.rendezvous.meeting;
 
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -67,6 +69,11 @@ final class MeetingHost {
 			listener.bind(new InetSocketAddress(address, this.listenAt.port()), BACKLOG);
 			return new ControlServer(listener, this.assignment.worldSize(), this.settings, events, this.deadline,
 					this.failure);
+		}
+		catch (UnsupportedAddressTypeException ex) {
+			closeQuietly(listener);
+			throw this.failure.address("this host has no " + ((address instanceof Inet6Address) ? "IPv6" : "IPv4"),
+					"Set tutti.rendezvous.bind-address to an address of this host, or to 0.0.0.0", ex);
 		}
 		catch (IOException ex) {
 			closeQuietly(listener);
