@@ -34,11 +34,14 @@ class MixedHostsIT {
 		try (TuttiProcess first = node(0, port); TuttiProcess second = node(1, port)) {
 			assertThat(first.exitCode(LIMIT)).as(first.output()).isZero();
 			assertThat(second.exitCode(LIMIT)).as(second.output()).isZero();
-			List<String> lines = first.output().lines().filter((line) -> line.startsWith("tutti\t")).toList();
-			assertThat(lines).isNotEmpty()
-				.allSatisfy((line) -> assertThat(line.split("\t")).startsWith("tutti", "shm+tcp"));
-			assertThat(lines.stream().map((line) -> line.split("\t")[2])).contains("allreduce", "broadcast", "alltoall",
-					"barrier");
+			List<String[]> rows = first.output()
+				.lines()
+				.filter((line) -> line.startsWith("tutti\t"))
+				.map((line) -> line.split("\t"))
+				.toList();
+			assertThat(rows.stream().map((row) -> row[2])).contains("allreduce", "broadcast", "alltoall", "barrier");
+			assertThat(rows)
+				.allSatisfy((row) -> assertThat(row[1]).isEqualTo(row[2].equals("sendreceive") ? "tcp" : "shm+tcp"));
 		}
 	}
 
