@@ -98,11 +98,7 @@ final class Groups implements GroupFactory {
 		if (this.layer == null) {
 			return beneath;
 		}
-		GroupIdentity side = new GroupIdentity(identity.name() + LAYERING, identity.rank(), identity.members(),
-				identity.generation());
-		FailureLatch sideLatch = new FailureLatch();
-		this.registry.add(side, sideLatch);
-		try (ProcessGroup layering = ready(side, overTcp(side, sideLatch), sideLatch)) {
+		try (ProcessGroup layering = beside(identity, LAYERING)) {
 			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
 					Deadline.after(this.settings.timeouts().rendezvous()));
 		}
@@ -142,6 +138,17 @@ final class Groups implements GroupFactory {
 		return group;
 	}
 
+	/**
+	 * The same ranks over TCP in a group of its own, in which they agree on the other.
+	 */
+	private ProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
+		GroupIdentity side = new GroupIdentity(identity.name() + suffix, identity.rank(), identity.members(),
+				identity.generation());
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(side, latch);
+		return ready(side, overTcp(side, latch), latch);
+	}
+
 	private Backend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
 		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
@@ -158,11 +165,7 @@ final class Groups implements GroupFactory {
 
 	/** Finds out who shares memory with whom, in a group of its own. */
 	private Backend sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
-		GroupIdentity side = new GroupIdentity(identity.name() + FORMING, identity.rank(), identity.members(),
-				identity.generation());
-		FailureLatch sideLatch = new FailureLatch();
-		this.registry.add(side, sideLatch);
-		try (ProcessGroup forming = ready(side, overTcp(side, sideLatch), sideLatch)) {
+		try (ProcessGroup forming = beside(identity, FORMING)) {
 			Exchange exchange = new GroupExchange(forming);
 			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
 			HostMemory memory = HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline);
