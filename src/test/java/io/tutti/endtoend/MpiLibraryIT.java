@@ -98,22 +98,16 @@ class MpiLibraryIT {
 	}
 
 	private static List<String> tutti(String... arguments) {
-		List<String> command = java();
+		List<String> command = TuttiProcess.java();
 		command.addAll(List.of("-jar", System.getProperty("tutti.jar")));
 		command.addAll(List.of(arguments));
 		return command;
 	}
 
 	private static List<String> program(String main) {
-		List<String> command = java();
+		List<String> command = TuttiProcess.java();
 		command.addAll(List.of("-cp", System.getProperty("java.class.path"), main));
 		return command;
-	}
-
-	private static List<String> java() {
-		return new ArrayList<>(List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--add-modules", "jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", "--add-opens",
-				"java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC"));
 	}
 
 	private static ProcessHandle rankOne(TuttiProcess job, Family family) {

@@ -30,9 +30,6 @@ class SeveralHostsIT {
 
 	private static final Duration LIMIT = Duration.ofSeconds(90);
 
-	private static final List<String> FLAGS = List.of("--add-modules", "jdk.incubator.vector",
-			"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto");
-
 	@TempDir
 	Path folder;
 
@@ -127,8 +124,7 @@ class SeveralHostsIT {
 
 	/** The real program under a launcher that runs on host 0. */
 	private void assertBenchmark(Stream<String> launcher) throws Exception {
-		List<String> program = new ArrayList<>(List.of(java()));
-		program.addAll(FLAGS);
+		List<String> program = TuttiProcess.java();
 		program.addAll(List.of("-jar", System.getProperty("tutti.jar"), "bench", "--collective", "all-reduce",
 				"--max-bytes", "64", "--iterations", "5", "--format", "tsv"));
 		List<String> whole = Stream.concat(launcher, program.stream()).toList();
@@ -145,15 +141,10 @@ class SeveralHostsIT {
 			Map<String, String> environment = Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(RANKS),
 					"LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", meetingPoint,
 					"MASTER_PORT", "29500");
-			List<String> program = new ArrayList<>(List.of(java()));
-			program.addAll(FLAGS);
+			List<String> program = TuttiProcess.java();
 			program.addAll(List.of("-cp", System.getProperty("java.class.path"), HostRank.class.getName()));
 			this.ranks.add(TuttiProcess.run(this.folder, environment, this.hosts.on(rank / 2, program)));
 		}
-	}
-
-	private static String java() {
-		return Path.of(System.getProperty("java.home"), "bin", "java").toString();
 	}
 
 	private void order(String order) throws Exception {

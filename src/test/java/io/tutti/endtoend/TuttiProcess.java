@@ -23,9 +23,16 @@ import org.awaitility.Awaitility;
  */
 final class TuttiProcess implements AutoCloseable {
 
+	/**
+	 * A rank of a test lives for seconds: what the second compiler costs, it never gives
+	 * back.
+	 */
+	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
+
+	/** What the script gives a rank. */
 	private static final List<String> FLAGS = List.of("--add-modules", "jdk.incubator.vector",
-			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
-			"-XX:+UseSerialGC");
+			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC",
+			SHORT_LIVED);
 
 	private final Process process;
 
@@ -55,17 +62,25 @@ final class TuttiProcess implements AutoCloseable {
 	private static TuttiProcess start(List<String> wrapper, Path directory, Map<String, String> environment,
 			String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(wrapper);
-		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-		command.addAll(FLAGS);
+		command.addAll(java());
 		command.add("-jar");
 		command.add(System.getProperty("tutti.jar"));
 		command.addAll(List.of(arguments));
 		return run(directory, environment, command);
 	}
 
+	/** The Java that runs a rank, with its flags. */
+	static List<String> java() {
+		List<String> command = new ArrayList<>();
+		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+		command.addAll(FLAGS);
+		return command;
+	}
+
 	/** Any command, such as another launcher's. */
 	static TuttiProcess run(Path directory, Map<String, String> environment, List<String> command) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
+		builder.environment().put("TUTTI_JAVA_OPTS", SHORT_LIVED);
 		builder.environment().putAll(environment);
 		return new TuttiProcess(builder.start());
 	}
