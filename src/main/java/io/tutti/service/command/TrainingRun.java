@@ -47,10 +47,13 @@ final class TrainingRun {
 				context.getBean(TrainingWatch.class));
 	}
 
-	/** Trains and returns the exit code; a stop before the ranks have met ends it too. */
+	/**
+	 * Trains and returns the exit code; a stop before the ranks have met ends it too,
+	 * whichever of them was asked: as after that, one stops all.
+	 */
 	int run(StopRequest stop) throws Exception {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
-		Await.first(stop.reason(), formed);
+		Await.first(stop.reason(), this.group.withdrawn(), formed);
 		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCode.STOPPED_ON_REQUEST;
 	}
 

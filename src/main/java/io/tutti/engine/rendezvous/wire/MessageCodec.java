@@ -139,7 +139,9 @@ public final class MessageCodec {
 			case Welcome(long generation, byte[] proof) -> new WireWriter(WELCOME).int64(generation).raw(proof).frame();
 			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
 			case Awaiting(Absence absence, boolean over) ->
-				ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()).flag(over).frame();
+				ranks(ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()), absence.left())
+					.flag(over)
+					.frame();
 			case Roster(long generation, byte[] nonce, String conduct, List<PeerAddress> peers) ->
 				new WireWriter(ROSTER).int64(generation)
 					.raw(nonce)
@@ -195,7 +197,7 @@ public final class MessageCodec {
 			case PROOF -> new Proof(in.raw(SessionKey.PROOF_BYTES));
 			case WELCOME -> new Welcome(in.int64(), in.raw(SessionKey.PROOF_BYTES));
 			case REFUSED -> new Refused(reason(in.int8()), in.text());
-			case AWAITING -> new Awaiting(new Absence(ranks(in), ranks(in)), in.flag());
+			case AWAITING -> new Awaiting(new Absence(ranks(in), ranks(in), ranks(in)), in.flag());
 			case ROSTER -> decodeRoster(in);
 			case PING -> new Ping(in.int64());
 			case PONG -> new Pong(in.int64());

@@ -96,15 +96,22 @@ final class RawRank implements AutoCloseable {
 
 	private ControlMessage next() {
 		try {
-			byte[] frame = new byte[this.in.readInt()];
-			this.in.readFully(frame);
-			return MessageCodec.decode(ByteBuffer.wrap(frame));
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			return MessageCodec.decode(ByteBuffer.wrap(nextFrame()));
 		}
 		catch (MalformedFrameException ex) {
 			throw new AssertionError(ex);
+		}
+	}
+
+	/** The next frame without its length. */
+	byte[] nextFrame() {
+		try {
+			byte[] frame = new byte[this.in.readInt()];
+			this.in.readFully(frame);
+			return frame;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 

@@ -73,7 +73,7 @@ class MessageCodecTest {
 		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()), new ForeignHello(2),
 				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
 				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
-				new Awaiting(new Absence(List.of(1, 2), List.of(2)), true),
+				new Awaiting(new Absence(List.of(1, 2, 3), List.of(2), List.of(3)), true),
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
