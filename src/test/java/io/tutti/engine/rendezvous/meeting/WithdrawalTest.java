@@ -24,21 +24,24 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 class WithdrawalTest {
 
-	private final TestWorld world = new TestWorld(3);
+	private final TestWorld world = new TestWorld(4);
 
 	@Test
 	void aRankThatLeavesTheMeetingIsToldOfByNameAndMayComeAgain() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
 		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
-		RawRank two = new RawRank(this.world.port).seat(2, 3);
+		RawRank two = new RawRank(this.world.port).seat(2, 4);
 		two.send(new Goodbye(null));
-		Awaitility.await()
-			.until(() -> this.world.events.get(0).withdrawn.contains(2)
-					&& this.world.events.get(1).withdrawn.contains(2));
+		Awaitility.await().untilAsserted(() -> {
+			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
+			assertThat(this.world.events.get(1).withdrawn).containsExactly(2);
+		});
 		assertThat(two.isHungUpOn()).isTrue();
 		two.close();
 		try (this.world) {
+			CompletableFuture<Membership> three = this.world.meeting(3, TestWorld.SETTINGS);
 			this.world.members.put(2, TestWorld.join(this.world.meeting(2, TestWorld.SETTINGS)));
+			this.world.members.put(3, TestWorld.join(three));
 			this.world.members.put(1, TestWorld.join(one));
 			this.world.members.put(0, TestWorld.join(zero));
 			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
@@ -48,7 +51,7 @@ class WithdrawalTest {
 	@Test
 	void aRankThatIsLostIsWarnedOfAtOnceAndIsNoneThatWasStopped() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
-		new RawRank(this.world.port).seat(2, 3).crash();
+		new RawRank(this.world.port).seat(2, 4).crash();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
 				.asString()
@@ -60,9 +63,9 @@ class WithdrawalTest {
 	@Test
 	void whoLeftIsNamedWhenTheDeadlinePasses() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
-		RawRank two = new RawRank(this.world.port).seat(2, 3);
+		RawRank two = new RawRank(this.world.port).seat(2, 4);
 		two.send(new Goodbye(null));
-		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (came, but has left again)");
+		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (came, but has left again), rank 3");
 		two.close();
 	}
 
