@@ -92,6 +92,32 @@ class ContainersIT {
 	}
 
 	@Test
+	void aRankStoppedInTheMiddleOfACollectiveFinishesItAndAllStopTogether() throws Exception {
+		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", "60s"), "loss ")) {
+			job.rank(1).pause();
+			job.rank(2).kill("TERM");
+			job.rank(1).unpause();
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(79, END);
+			}
+		}
+	}
+
+	@Test
+	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTime() throws Exception {
+		try (RankContainers job = started(
+				job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", "60s").with("TUTTI_TIMEOUT_DRAIN", "4s"), "loss ")) {
+			job.rank(1).pause();
+			job.rank(2).kill("TERM");
+			for (int rank : List.of(0, 2)) {
+				job.rank(rank).requireExit(80, END);
+				assertThat(job.rank(rank).output())
+					.contains("asked to stop (rank 2 got SIGTERM), but after 4.0 s the ranks had not");
+			}
+		}
+	}
+
+	@Test
 	void aRankCutFromDataAloneEndsTheCollectiveAtItsDeadline() throws Exception {
 		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_COLLECTIVE", "6s"), "loss ")) {
 			job.rank(1).cut(RankContainers.DATA_PORT);
@@ -175,7 +201,9 @@ class ContainersIT {
 			.createNetworkCmdModifier((create) -> create
 				.withIpam(new Ipam().withConfig(new Ipam.Config().withSubnet("fd00:7475:7474:69::/64"))))
 			.build();
-		try (six; RankContainers job = new RankContainers(image, six, 2, SERVE).with("TUTTI_RENDEZVOUS_BINDADDRESS", "::")) {
+		try (six;
+				RankContainers job = new RankContainers(image, six, 2, SERVE).with("TUTTI_RENDEZVOUS_BINDADDRESS",
+						"::")) {
 			job.startAll();
 			for (RankContainer rank : job.all()) {
 				rank.inNetwork("iptables", "-w", "-I", "INPUT", "!", "-i", "lo", "-j", "DROP");

@@ -18,22 +18,33 @@ final class ProjectImage {
 
 	private static final String BUILT = "tutti:test";
 
+	private static final String REQUIRED = "TUTTI_CONTAINERS_REQUIRED";
+
 	private ProjectImage() {
 	}
 
 	/** The image's name. Without a Docker engine the tests are skipped, or fail in CI. */
 	static String require() throws IOException, InterruptedException {
 		boolean engine = DockerClientFactory.instance().isDockerAvailable();
-		if (!engine && Boolean.parseBoolean(System.getenv("TUTTI_LAUNCHERS_REQUIRED"))) {
-			throw new AssertionError("there is no Docker engine, and TUTTI_LAUNCHERS_REQUIRED says that there must be");
+		if (!engine && Boolean.parseBoolean(System.getenv(REQUIRED))) {
+			throw new AssertionError("there is no Docker engine, and " + REQUIRED + " says that there must be");
 		}
 		Assumptions.assumeTrue(engine, "no Docker engine: ranks in containers are not tested");
 		String given = System.getenv("TUTTI_IMAGE");
 		return (given != null) ? given : build();
 	}
 
+	/**
+	 * The distribution's own client before any other on the path: it speaks its engine's
+	 * version.
+	 */
+	private static String client() {
+		Path own = Path.of("/usr/bin/docker");
+		return Files.isExecutable(own) ? own.toString() : "docker";
+	}
+
 	private static String build() throws IOException, InterruptedException {
-		List<String> command = new ArrayList<>(List.of("/usr/bin/docker", "build", "-q", "-t", BUILT));
+		List<String> command = new ArrayList<>(List.of(client(), "build", "-q", "-t", BUILT));
 		String base = System.getenv("TUTTI_BASE_IMAGE");
 		if (base != null) {
 			command.addAll(List.of("--build-arg", "BASE_IMAGE=" + base, "--build-arg", "BUILD_IMAGE=" + base));

@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.InspectContainerResponse;
+import com.github.dockerjava.api.exception.InternalServerErrorException;
 import org.awaitility.Awaitility;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.Container.ExecResult;
@@ -71,8 +72,12 @@ final class RankContainer {
 		DOCKER.killContainerCmd(this.container.getContainerId()).withSignal(signal).exec();
 	}
 
+	/** A kernel that is busy may refuse to freeze at first. */
 	void pause() {
-		DOCKER.pauseContainerCmd(this.container.getContainerId()).exec();
+		Awaitility.await("a pause")
+			.atMost(Duration.ofSeconds(10))
+			.ignoreExceptionsInstanceOf(InternalServerErrorException.class)
+			.untilAsserted(() -> DOCKER.pauseContainerCmd(this.container.getContainerId()).exec());
 	}
 
 	void unpause() {
