@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.CollectiveMismatchException;
@@ -29,6 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * The backend for device memory in whole ranks: real rendezvous, control plane and TCP, a
@@ -122,6 +125,50 @@ class NcclEngineTest {
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
 				.hasMessageContaining("sum")
 				.hasMessageContaining("max"));
+	}
+
+	@Test
+	void oneCallOfManyThatDiffersIsFoundOutThoughNcclFinishesThem() throws Exception {
+		this.gpus.forgive();
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			DeviceCollectives onDevice = collectives(group, LONG);
+			DeviceBuffer buffer = buffer(group, 1);
+			for (int call = 0; call < 400; call++) {
+				boolean differs = call == 150 && group.rank() == 1;
+				onDevice.allReduceInPlace(buffer, differs ? ReduceOp.MIN : ReduceOp.MAX);
+			}
+			Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+			group.barrier();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("rank 0 called all-reduce #150 (count 1, float32, max)")
+				.hasMessageContaining("rank 1 called all-reduce #150 (count 1, float32, min)"));
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void theFlightRecorderAndTheTotalsHoldDeviceCalls() throws Exception {
+		onRanks(2, (group) -> {
+			DeviceCollectives onDevice = collectives(group, LONG);
+			try (DeviceBuffer three = buffer(group, 1, 2, 3)) {
+				onDevice.allReduceInPlace(three, ReduceOp.MAX);
+				onDevice.broadcastInPlace(three, 1);
+				group.barrier();
+			}
+			List<CallRecord> calls = group.recorder().latest(10);
+			assertThat(calls).extracting((call) -> call.call().collective(), CallRecord::state, CallRecord::bytes)
+				.containsExactly(tuple(Collective.ALL_REDUCE, CallRecord.State.DONE, 12L),
+						tuple(Collective.BROADCAST, CallRecord.State.DONE, 12L),
+						tuple(Collective.BARRIER, CallRecord.State.DONE, 0L));
+			assertThat(calls).extracting(CallRecord::algorithm).startsWith("nccl", "nccl").last().isNotEqualTo("nccl");
+			assertThat(group.recorder().totals(Collective.ALL_REDUCE))
+				.satisfies((totals) -> assertThat(totals.done()).isOne())
+				.satisfies((totals) -> assertThat(totals.bytes()).isEqualTo(12))
+				.satisfies((totals) -> assertThat(totals.doneNanos()).isPositive());
+			return null;
+		});
 	}
 
 	@Test
