@@ -1,6 +1,8 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
@@ -13,6 +15,7 @@ import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.CollectiveMismatchException;
 import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupState;
@@ -26,11 +29,13 @@ import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.HostFallback;
+import io.tutti.engine.device.InPlaceCalls;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.tuple;
 
 /**
@@ -65,6 +70,35 @@ class NcclEngineTest {
 			assertThat(results.get(rank)).containsExactly(6, 2, rank + 1, 2, 3);
 		}
 		assertThat(this.gpus.calls("commDestroy")).isEqualTo(3);
+	}
+
+	@Test
+	void everyCollectiveInPlaceStaysOnTheDevice() throws Exception {
+		onRanks(3, (group) -> {
+			InPlaceCalls.check(this.gpus.devices(), collectives(group, LONG), group.rank(), 3, 5);
+			return null;
+		});
+		assertThat(this.gpus.calls("allGather") + this.gpus.calls("gather")).isEqualTo(6);
+		assertThat(this.gpus.devices().copies()).isZero();
+	}
+
+	@Test
+	@SuppressWarnings("restricted") // as large as the buffer
+	void partsInTheirPlaceAreForDeviceMemoryAloneAndOverlapsForNone() throws Exception {
+		onRanks(2, (group) -> {
+			MemorySegment host = Arena.ofAuto().allocate(16);
+			MemorySegment own = host.asSlice(8L * group.rank(), 8);
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allGather(own, host, DataType.FLOAT32))
+				.withMessageContaining("must not overlap");
+			try (DeviceBuffer whole = buffer(group, 1, 2, 3, 4)) {
+				MemorySegment device = MemorySegment.ofAddress(whole.address()).reinterpret(16);
+				assertThatIllegalArgumentException()
+					.isThrownBy(() -> group.allGather(device.asSlice(4, 8), device, DataType.FLOAT32))
+					.withMessageContaining("must not overlap");
+			}
+			return null;
+		});
+		assertThat(this.gpus.calls("allGather")).isZero();
 	}
 
 	@Test

@@ -77,6 +77,11 @@ public final class NcclBackend implements Backend {
 	}
 
 	@Override
+	public boolean takesPartsInPlace(long address) {
+		return this.runtime.isDeviceMemory(address);
+	}
+
+	@Override
 	public void run(Call call) {
 		boolean sends = isOnDevice(call.sendAddress(), call.sendBytes());
 		boolean receives = isOnDevice(call.receiveAddress(), call.receiveBytes());
