@@ -91,7 +91,7 @@ public final class Engine implements AutoCloseable {
 			registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
 			membership = Rendezvous.meet(assignment, rendezvous(settings, listener.port()), registry,
 					Deadline.after(settings.timeouts().rendezvous()));
-			listener.start(assignment.rank(), membership.sessionKey());
+			listener.start(assignment.rank(), membership.sessionKey(), settings.tls());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
 			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
@@ -180,12 +180,12 @@ public final class Engine implements AutoCloseable {
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
-				settings.timeouts().abort().dividedBy(2), settings.conduct().toString());
+				settings.timeouts().abort().dividedBy(2), settings.conduct().toString(), settings.tls());
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
 		boolean crowded = assignment.localWorldSize() > Runtime.getRuntime().availableProcessors();
-		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), crowded);
+		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), crowded, settings.tls());
 	}
 
 	/** The group that holds every rank. */

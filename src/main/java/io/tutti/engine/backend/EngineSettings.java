@@ -1,6 +1,7 @@
 package io.tutti.engine.backend;
 
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +25,12 @@ import org.jspecify.annotations.Nullable;
  * @param timeouts how long each kind of wait may take
  * @param mpiLibrary the MPI library that the backend {@code mpi} runs on:
  * {@code openmpi}, {@code mpich} or a path; {@code null} for our own engine
+ * @param tls how connections between ranks go in cipher, {@code null} if they go as they
+ * are
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-		String congestionControl, Conduct conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
+		String congestionControl, Conduct conduct, Timeouts timeouts, @Nullable String mpiLibrary, @Nullable Tls tls) {
 
 	/** The defaults that the documentation names. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,
@@ -39,19 +42,35 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 		}
 	}
 
+	/** Settings of ranks whose connections go as they are. */
+	public EngineSettings(String backend, String jobId, @Nullable String token, long generation,
+			@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
+			String congestionControl, Conduct conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
+		this(backend, jobId, token, generation, bindAddress, advertisedHost, dataAddress, dataPort, congestionControl,
+				conduct, timeouts, mpiLibrary, null);
+	}
+
+	/** The same with connections in cipher. */
+	public EngineSettings withTls(@Nullable Tls spoken) {
+		return new EngineSettings(this.backend, this.jobId, this.token, this.generation, this.bindAddress,
+				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,
+				this.timeouts, this.mpiLibrary, spoken);
+	}
+
 	/**
 	 * The same with another backend, and with the MPI library that it runs on, if any.
 	 */
 	public EngineSettings withBackend(String name, @Nullable String library) {
 		return new EngineSettings(name, this.jobId, this.token, this.generation, this.bindAddress, this.advertisedHost,
-				this.dataAddress, this.dataPort, this.congestionControl, this.conduct, this.timeouts, library);
+				this.dataAddress, this.dataPort, this.congestionControl, this.conduct, this.timeouts, library,
+				this.tls);
 	}
 
 	/** The same with another token. */
 	EngineSettings withToken(String secret) {
 		return new EngineSettings(this.backend, this.jobId, secret, this.generation, this.bindAddress,
 				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,
-				this.timeouts, this.mpiLibrary);
+				this.timeouts, this.mpiLibrary, this.tls);
 	}
 
 	@Override

@@ -2,6 +2,7 @@ package io.tutti.engine.rendezvous;
 
 import java.time.Duration;
 
+import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,20 +20,22 @@ import org.jspecify.annotations.Nullable;
  * @param verdict how long rank 0 asks around before it gives a verdict
  * @param conduct what all ranks are to do alike, in words that only they understand; rank
  * 0's counts
+ * @param tls how connections to rank 0 go in cipher, {@code null} if they go as they are
  */
 public record RendezvousSettings(String jobId, @Nullable String token, long generation, @Nullable String bindAddress,
-		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict, String conduct) {
+		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict, String conduct,
+		@Nullable Tls tls) {
 
 	/** Settings of ranks that need not agree on anything. */
 	public RendezvousSettings(String jobId, @Nullable String token, long generation, @Nullable String bindAddress,
 			@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict) {
-		this(jobId, token, generation, bindAddress, advertisedHost, dataPort, heartbeat, verdict, "");
+		this(jobId, token, generation, bindAddress, advertisedHost, dataPort, heartbeat, verdict, "", null);
 	}
 
 	@Override
 	public String toString() {
 		return "RendezvousSettings[jobId=" + this.jobId + ", token=" + ((this.token != null) ? "hidden" : "none")
-				+ ", generation=" + this.generation + ", dataPort=" + this.dataPort + "]";
+				+ ", generation=" + this.generation + ", dataPort=" + this.dataPort + ", tls=" + this.tls + "]";
 	}
 
 }

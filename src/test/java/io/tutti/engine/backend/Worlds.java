@@ -12,6 +12,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.CollectivesContract.World;
+import io.tutti.engine.tls.Tls;
 
 /**
  * Groups of ranks in threads of this JVM, by transport.
@@ -41,11 +42,24 @@ final class Worlds {
 	}
 
 	static World tcp(int worldSize) throws Exception {
+		return tls(worldSize, null);
+	}
+
+	/** Through shared memory. */
+	static World memory(int worldSize) throws Exception {
+		return joined(worldSize, TransportChoice.SHM, null);
+	}
+
+	/** Over TCP, where data go in cipher unless that is {@code null}. */
+	static World tls(int worldSize, Tls tls) throws Exception {
+		return joined(worldSize, TransportChoice.TCP, tls);
+	}
+
+	private static World joined(int worldSize, TransportChoice transport, Tls tls) throws Exception {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), TIMEOUTS,
-				null);
+				defaults.congestionControl(), new Conduct(transport, AlgorithmOverrides.NONE), TIMEOUTS, null, tls);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new World() {

@@ -23,6 +23,9 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
 import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+import io.tutti.engine.tls.Tls;
+import io.tutti.engine.tls.TlsException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One attempt of a rank to get its seat, on the thread that waits for the meeting.
@@ -39,15 +42,18 @@ final class ClientHandshake {
 
 	private final MeetingFailure failure;
 
+	private final @Nullable Tls tls;
+
 	private final long limitNanos;
 
 	private final long startNanos = System.nanoTime();
 
 	private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
-	ClientHandshake(HandshakeProof proofs, MeetingFailure failure, Duration limit) {
+	ClientHandshake(HandshakeProof proofs, MeetingFailure failure, @Nullable Tls tls, Duration limit) {
 		this.proofs = proofs;
 		this.failure = failure;
+		this.tls = tls;
 		this.limitNanos = limit.toNanos();
 	}
 
@@ -57,35 +63,54 @@ final class ClientHandshake {
 	 * @return the connection, once rank 0 has given and proved its welcome
 	 */
 	ControlConnection knock(InetAddress address, int port, Hello hello) throws IOException, InterruptedException {
-		ControlConnection connection = new ControlConnection(SocketChannel.open());
-		try (Selector selector = Selector.open()) {
-			SelectionKey key = connect(connection, new InetSocketAddress(address, port), selector);
-			connection.register(key);
-			greet(connection, selector, withLocalHost(hello, connection));
-			connection.trust();
-			return connection;
+		SocketChannel channel = SocketChannel.open();
+		try {
+			connect(channel, new InetSocketAddress(address, port));
+			return greeted(secured(channel), hello);
+		}
+		catch (TlsException ex) {
+			channel.close();
+			throw this.failure.tls(ex);
 		}
 		catch (IOException | InterruptedException | RuntimeException ex) {
-			connection.close();
+			channel.close();
 			throw ex;
 		}
 	}
 
-	private SelectionKey connect(ControlConnection connection, InetSocketAddress address, Selector selector)
-			throws IOException, InterruptedException {
-		SocketChannel channel = connection.channel();
-		SelectionKey key = channel.register(selector, SelectionKey.OP_CONNECT);
-		if (!channel.connect(address)) {
-			while (!channel.finishConnect()) {
-				select(selector);
+	private void connect(SocketChannel channel, InetSocketAddress address) throws IOException, InterruptedException {
+		channel.configureBlocking(false);
+		try (Selector selector = Selector.open()) {
+			channel.register(selector, SelectionKey.OP_CONNECT);
+			if (!channel.connect(address)) {
+				while (!channel.finishConnect()) {
+					select(selector);
+				}
 			}
 		}
-		if (connection.local().equals(connection.remote())) {
+		if (channel.getLocalAddress().equals(channel.getRemoteAddress())) {
 			// The kernel may pick the very port that nobody listens on yet.
 			throw new ConnectException("connected to itself");
 		}
-		key.interestOps(SelectionKey.OP_READ);
-		return key;
+	}
+
+	private ControlConnection secured(SocketChannel channel) throws IOException {
+		Tls spoken = this.tls;
+		if (spoken == null) {
+			return new ControlConnection(channel);
+		}
+		channel.configureBlocking(true);
+		return new ControlConnection(spoken.connect(channel, this::requireTime));
+	}
+
+	private ControlConnection greeted(ControlConnection connection, Hello hello)
+			throws IOException, InterruptedException {
+		try (Selector selector = Selector.open()) {
+			connection.register(connection.channel().register(selector, SelectionKey.OP_READ));
+			greet(connection, selector, withLocalHost(hello, connection));
+			connection.trust();
+			return connection;
+		}
 	}
 
 	private void greet(ControlConnection connection, Selector selector, Hello hello)
@@ -136,16 +161,23 @@ final class ClientHandshake {
 	}
 
 	private void select(Selector selector) throws IOException, InterruptedException {
-		long leftMillis = TimeUnit.NANOSECONDS.toMillis(this.limitNanos - (System.nanoTime() - this.startNanos));
-		if (leftMillis <= 0) {
-			throw new SocketTimeoutException(
-					"no answer within " + TimeUnit.NANOSECONDS.toMillis(this.limitNanos) + " ms");
-		}
-		selector.select(leftMillis);
+		requireTime();
+		selector.select(Math.max(1, leftMillis()));
 		selector.selectedKeys().clear();
 		if (Thread.interrupted()) {
 			throw new InterruptedException("interrupted during the handshake");
 		}
+	}
+
+	private void requireTime() throws SocketTimeoutException {
+		if (leftMillis() <= 0) {
+			throw new SocketTimeoutException(
+					"no answer within " + TimeUnit.NANOSECONDS.toMillis(this.limitNanos) + " ms");
+		}
+	}
+
+	private long leftMillis() {
+		return TimeUnit.NANOSECONDS.toMillis(this.limitNanos - (System.nanoTime() - this.startNanos));
 	}
 
 	private static Hello withLocalHost(Hello hello, ControlConnection connection) throws IOException {

@@ -95,7 +95,6 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		this.failure = failure;
 		this.loop = new ControlLoop("tutti-r0-control");
 		this.proofs = new HandshakeProof(settings.token());
-		this.reception = new Reception(listener, this.loop, this.proofs, worldSize);
 		this.seats = new Seats(worldSize);
 		this.members = new Members(worldSize);
 		this.board = new PeerBoard(worldSize, System::nanoTime);
@@ -105,6 +104,8 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		this.bulletin = new Bulletin(this.members, worldSize, this.control.events(), System.nanoTime());
 		this.gatekeeper = new Gatekeeper(new Admission(settings.jobId(), Math.max(0, settings.generation()), worldSize),
 				this.control.events());
+		this.reception = new Reception(listener, this.loop, this.proofs, worldSize, settings.tls(), this.gatekeeper,
+				this::read);
 	}
 
 	/** Starts to gather; the result comes by the deadline or soon after. */
@@ -156,7 +157,13 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 			hungUp(caller, "its connection broke: " + MeetingFailure.words(ex));
 		}
 		catch (MalformedFrameException ex) {
-			this.gatekeeper.hungUp(caller, ex);
+			if (caller.connection().heardTls() && !caller.refused()) {
+				this.gatekeeper.refuseTls(caller);
+				return;
+			}
+			if (!caller.refused()) {
+				this.gatekeeper.hungUp(caller, ex);
+			}
 			hungUp(caller, "it sent what is no message: " + ex.getMessage());
 		}
 	}

@@ -3,6 +3,7 @@ package io.tutti.engine.rendezvous.meeting;
 import java.util.function.IntFunction;
 
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.wire.ControlMessage;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Greeting;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
@@ -65,7 +66,18 @@ final class Gatekeeper {
 
 	/** What a caller sent is no message. */
 	void hungUp(Caller caller, MalformedFrameException ex) {
-		warn("hung up on a caller from " + caller.describe() + ": " + ex.getMessage());
+		hungUp(caller.describe(), String.valueOf(ex.getMessage()));
+	}
+
+	/** Somebody was not let in as far as a greeting. */
+	void hungUp(String from, String why) {
+		warn("hung up on a caller from " + from + ": " + why);
+	}
+
+	/** A caller speaks TLS to a job that does not. */
+	void refuseTls(Caller caller) {
+		refuse(caller, "a caller", new Refused(RendezvousException.Reason.AUTHENTICATION,
+				"it speaks TLS, and rank 0 does not; give every " + "rank the same tutti.tls.bundle, or none"));
 	}
 
 	private void warn(String message) {

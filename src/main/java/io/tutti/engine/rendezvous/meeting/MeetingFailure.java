@@ -7,6 +7,7 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousException.Reason;
 import io.tutti.engine.rendezvous.wire.Absence;
+import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +49,22 @@ record MeetingFailure(int rank, MeetingAddress point) {
 	RendezvousException stranger(Reason reason, String detail, @Nullable Exception cause) {
 		return failure(reason, "what answers at " + this.point + " is not this job's rank 0: " + detail
 				+ ". Check MASTER_ADDR and MASTER_PORT", List.of(), cause);
+	}
+
+	/** This rank and what answers do not come to speak TLS. */
+	RendezvousException tls(TlsException cause) {
+		String who = "rank " + this.rank + ": what answers at " + this.point + " ";
+		String text = switch (cause.reason()) {
+			case NOT_TLS -> who + "does not speak TLS, and this rank does. Give every rank the same tutti.tls.bundle,"
+					+ " or none; check MASTER_ADDR and MASTER_PORT";
+			case UNTRUSTED -> who + "is not to be trusted: " + cause.getMessage()
+					+ ". Give every rank a certificate of the authority that tutti.tls.bundle trusts,"
+					+ " with the name tutti.tls.peer-name; check MASTER_ADDR and MASTER_PORT";
+			case REFUSED -> who + "did not accept this rank's certificate: " + cause.getMessage()
+					+ ". Give this rank a valid certificate of the authority that the others trust, for clients and"
+					+ " servers; rank 0's log says more";
+		};
+		return new RendezvousException(Reason.AUTHENTICATION, text, List.of(), cause);
 	}
 
 	/** Rank 0 cannot listen. */

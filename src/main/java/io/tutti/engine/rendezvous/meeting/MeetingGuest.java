@@ -84,7 +84,8 @@ final class MeetingGuest {
 		for (InetAddress address : this.point.resolve(this.deadline.remaining())) {
 			Duration limit = shorter(Reception.HANDSHAKE_LIMIT, this.deadline.remaining());
 			try {
-				return new ClientHandshake(this.proofs, this.failure, limit).knock(address, this.point.port(), hello());
+				return new ClientHandshake(this.proofs, this.failure, this.settings.tls(), limit).knock(address,
+						this.point.port(), hello());
 			}
 			catch (IOException ex) {
 				last = ex;

@@ -8,9 +8,12 @@ import java.time.Duration;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
+import java.util.function.Consumer;
 
 import io.tutti.engine.rendezvous.wire.ControlConnection;
 import io.tutti.engine.rendezvous.wire.ControlLoop;
+import io.tutti.engine.tls.Tls;
+import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,16 +40,44 @@ final class Reception implements AutoCloseable {
 
 	private final int mostUnproved;
 
+	/** Hears of callers that may already have said something. */
+	private final Consumer<Caller> seen;
+
+	/** Where callers come from who speak TLS, {@code null} if nobody does. */
+	private final @Nullable Vestibule vestibule;
+
 	/** The one who called first comes first. */
 	private final Set<Caller> unproved = new LinkedHashSet<>();
 
 	private @Nullable SelectionKey key;
 
-	Reception(ServerSocketChannel listener, ControlLoop loop, HandshakeProof proofs, int worldSize) {
+	/**
+	 * @param tls how callers speak, {@code null} for in the clear
+	 * @param gatekeeper hears of callers who are turned away before they say anything
+	 * @param seen hears of callers who may already have said something
+	 */
+	Reception(ServerSocketChannel listener, ControlLoop loop, HandshakeProof proofs, int worldSize, @Nullable Tls tls,
+			Gatekeeper gatekeeper, Consumer<Caller> seen) {
 		this.listener = listener;
 		this.loop = loop;
 		this.proofs = proofs;
 		this.mostUnproved = STRANGERS + worldSize;
+		this.seen = seen;
+		this.vestibule = (tls != null) ? new Vestibule(tls, loop, doorkeeper(gatekeeper), this.mostUnproved) : null;
+	}
+
+	private Vestibule.Doorkeeper doorkeeper(Gatekeeper gatekeeper) {
+		return new Vestibule.Doorkeeper() {
+			@Override
+			public void admitted(TlsChannel channel, long sinceNanos) throws IOException {
+				Reception.this.seen.accept(welcome(new ControlConnection(channel), sinceNanos));
+			}
+
+			@Override
+			public void turnedAway(String from, String why) {
+				gatekeeper.hungUp(from, why);
+			}
+		};
 	}
 
 	void open() throws IOException {
@@ -75,17 +106,26 @@ final class Reception implements AutoCloseable {
 	}
 
 	private void receive(SocketChannel channel, long nowNanos) throws IOException {
+		if (this.vestibule != null) {
+			this.vestibule.enter(channel, nowNanos);
+			return;
+		}
 		try {
-			Caller caller = new Caller(new ControlConnection(channel), new ServerHandshake(this.proofs), nowNanos);
-			caller.connection().register(this.loop.register(channel, SelectionKey.OP_READ, caller));
-			this.unproved.add(caller);
+			welcome(new ControlConnection(channel), nowNanos);
 		}
 		catch (IOException ex) {
 			channel.close();
 		}
+	}
+
+	private Caller welcome(ControlConnection connection, long sinceNanos) throws IOException {
+		Caller caller = new Caller(connection, new ServerHandshake(this.proofs), sinceNanos);
+		connection.register(this.loop.register(connection.channel(), SelectionKey.OP_READ, caller));
+		this.unproved.add(caller);
 		if (this.unproved.size() > this.mostUnproved) {
 			hangUpOnFirst();
 		}
+		return caller;
 	}
 
 	/** The caller has its seat, or has gone. */
@@ -114,6 +154,9 @@ final class Reception implements AutoCloseable {
 	}
 
 	private void hangUpOnFirst() {
+		if (this.vestibule != null) {
+			this.vestibule.hangUpOnFirst();
+		}
 		Iterator<Caller> oldestFirst = this.unproved.iterator();
 		if (oldestFirst.hasNext()) {
 			oldestFirst.next().connection().close();
@@ -123,6 +166,9 @@ final class Reception implements AutoCloseable {
 
 	@Override
 	public void close() {
+		if (this.vestibule != null) {
+			this.vestibule.close();
+		}
 		this.unproved.forEach((caller) -> caller.connection().close());
 		this.unproved.clear();
 		try {

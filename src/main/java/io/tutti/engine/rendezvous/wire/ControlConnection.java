@@ -4,11 +4,13 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
+import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +26,9 @@ public final class ControlConnection implements AutoCloseable {
 
 	private final SocketChannel channel;
 
+	/** What the bytes go through: the socket, or TLS over it. */
+	private final ByteChannel bytes;
+
 	private final FrameAssembler frames = new FrameAssembler();
 
 	private final Deque<ByteBuffer> outbound = new ArrayDeque<>();
@@ -38,7 +43,17 @@ public final class ControlConnection implements AutoCloseable {
 
 	/** Takes over a channel that is, or is about to be, connected. */
 	public ControlConnection(SocketChannel channel) throws IOException {
+		this(channel, channel);
+	}
+
+	/** Takes over a connection whose TLS handshake is done. */
+	public ControlConnection(TlsChannel secured) throws IOException {
+		this(secured.socket(), secured);
+	}
+
+	private ControlConnection(SocketChannel channel, ByteChannel bytes) throws IOException {
 		this.channel = channel;
+		this.bytes = bytes;
 		channel.configureBlocking(false);
 		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 	}
@@ -67,14 +82,23 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Reads what has come, at most as much as the scratch buffer holds.
+	 * Reads what has come: of a socket at most as much as the scratch buffer holds, of
+	 * TLS all that has been taken from its socket, since no selector tells of that again.
 	 * @return whether the other side may say more
 	 */
 	public boolean fill(ByteBuffer scratch) throws IOException {
-		scratch.clear();
-		int read = this.channel.read(scratch);
-		this.frames.append(scratch.flip());
+		int read;
+		do {
+			read = this.bytes.read(scratch.clear());
+			this.frames.append(scratch.flip());
+		}
+		while (read == scratch.capacity() && this.bytes != this.channel);
 		return read >= 0;
+	}
+
+	/** Whether the other side began as one does who speaks TLS. */
+	public boolean heardTls() {
+		return this.frames.beginsLikeTls();
 	}
 
 	/** The next message that has come whole, or {@code null}. */
@@ -105,21 +129,28 @@ public final class ControlConnection implements AutoCloseable {
 		try {
 			while (!this.outbound.isEmpty()) {
 				ByteBuffer frame = this.outbound.getFirst();
-				this.backlogBytes -= this.channel.write(frame);
+				this.backlogBytes -= this.bytes.write(frame);
 				if (frame.hasRemaining()) {
 					break;
 				}
 				this.outbound.removeFirst();
 			}
 			if (this.shutdownWhenFlushed && this.outbound.isEmpty() && !this.deaf) {
-				this.deaf = true;
-				this.channel.shutdownOutput();
+				this.deaf = shutdownOutput();
 			}
 		}
 		catch (IOException ex) {
 			endWriting();
 		}
 		updateInterest();
+	}
+
+	private boolean shutdownOutput() throws IOException {
+		if (this.bytes instanceof TlsChannel tls) {
+			return tls.shutdownOutput();
+		}
+		this.channel.shutdownOutput();
+		return true;
 	}
 
 	/** Nothing more will be sent: the other side reads the end after what is pending. */
@@ -153,8 +184,8 @@ public final class ControlConnection implements AutoCloseable {
 	private void updateInterest() {
 		SelectionKey current = this.key;
 		if (current != null && current.isValid()) {
-			int interest = this.outbound.isEmpty() ? SelectionKey.OP_READ
-					: SelectionKey.OP_READ | SelectionKey.OP_WRITE;
+			boolean idle = this.outbound.isEmpty() && (this.deaf || !this.shutdownWhenFlushed);
+			int interest = idle ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE;
 			if (current.interestOps() != interest) {
 				current.interestOps(interest);
 			}

@@ -16,10 +16,18 @@ final class FrameAssembler {
 	/** Holds a roster of some 200 000 ranks. */
 	static final int MAX_BYTES_AFTER_PROOF = 16 << 20;
 
+	/** A record of type 22, of a version that begins with 3. */
+	private static final int TLS_HANDSHAKE = 0x1603;
+
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
 	/** Bytes that have come and not been taken, from position to limit. */
 	private ByteBuffer pending = NOTHING;
+
+	/** The first bytes that came, as a number, once there are enough of them. */
+	private int beginning;
+
+	private boolean begun;
 
 	private int maxBytes = MAX_BYTES_BEFORE_PROOF;
 
@@ -41,6 +49,11 @@ final class FrameAssembler {
 		this.pending.put(bytes).flip();
 	}
 
+	/** Whether the first bytes were those of a TLS handshake. */
+	boolean beginsLikeTls() {
+		return this.beginning >>> 16 == TLS_HANDSHAKE;
+	}
+
 	/**
 	 * The next frame without its length, or {@code null} if it has not come whole.
 	 * @throws MalformedFrameException if its length is out of range
@@ -50,6 +63,10 @@ final class FrameAssembler {
 			return releaseIfEmpty();
 		}
 		int length = this.pending.getInt(this.pending.position());
+		if (!this.begun) {
+			this.begun = true;
+			this.beginning = length;
+		}
 		if (length < 1 || length > this.maxBytes) {
 			throw new MalformedFrameException("a frame must have 1.." + this.maxBytes + " bytes, got " + length);
 		}

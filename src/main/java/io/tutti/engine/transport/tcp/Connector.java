@@ -13,6 +13,9 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.tls.Patience;
+import io.tutti.engine.tls.Tls;
+import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,23 +56,23 @@ final class Connector {
 	 * @param notice called from another thread when it has come
 	 * @param worthWaiting asked while the other side says nothing; throws to give up
 	 */
-	@Nullable SocketChannel connect(int peer, long maxMillis, Runnable notice, Runnable worthWaiting) throws IOException {
+	@Nullable DataConnection connect(int peer, long maxMillis, Runnable notice, Runnable worthWaiting) throws IOException {
 		int self = this.identity.worldRank();
 		int other = this.identity.members().get(peer);
-		SocketChannel channel;
+		DataConnection connection;
 		if (self > other) {
-			channel = dial(other,
+			connection = dial(other,
 					new DataHello(this.identity.connectionName(), this.identity.generation(), self, other), maxMillis,
 					worthWaiting);
 		}
 		else {
-			channel = this.listener
+			connection = this.listener
 				.poll(new DataHello(this.identity.connectionName(), this.identity.generation(), other, self), notice);
 		}
-		if (channel != null) {
-			prepare(channel, other);
+		if (connection != null) {
+			prepare(connection.channel(), other);
 		}
-		return channel;
+		return connection;
 	}
 
 	/**
@@ -77,20 +80,20 @@ final class Connector {
 	 * this rank makes whatever the order of the two.
 	 * @param worthWaiting asked while the other side says nothing; throws to give up
 	 */
-	SocketChannel dial(int peer, String name, long maxMillis, Runnable worthWaiting) throws IOException {
+	DataConnection dial(int peer, String name, long maxMillis, Runnable worthWaiting) throws IOException {
 		int other = this.identity.members().get(peer);
-		SocketChannel channel = dial(other,
+		DataConnection connection = dial(other,
 				new DataHello(name, this.identity.generation(), this.identity.worldRank(), other), maxMillis,
 				worthWaiting);
-		prepare(channel, other);
-		return channel;
+		prepare(connection.channel(), other);
+		return connection;
 	}
 
-	private SocketChannel dial(int other, DataHello hello, long maxMillis, Runnable worthWaiting) throws IOException {
+	private DataConnection dial(int other, DataHello hello, long maxMillis, Runnable worthWaiting) throws IOException {
 		PeerAddress address = this.roster.get(other);
 		long limitNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(maxMillis, this.settings.connect().toMillis()));
 		long start = System.nanoTime();
-		DataHandshake.Patience patience = () -> {
+		Patience patience = () -> {
 			worthWaiting.run();
 			if (System.nanoTime() - start > limitNanos) {
 				throw new IOException("no answer within " + Duration.ofNanos(limitNanos));
@@ -99,8 +102,10 @@ final class Connector {
 		SocketChannel channel = SocketChannel.open();
 		try {
 			open(channel, new InetSocketAddress(address.host(), address.port()), patience);
-			this.handshake.introduce(channel.socket(), hello, patience);
-			return channel;
+			DataConnection connection = new DataConnection(channel, secured(channel, patience));
+			channel.socket().setSoTimeout(Patience.CONNECTING_MILLIS);
+			this.handshake.introduce(connection.input(), connection.output(), hello, patience);
+			return connection;
 		}
 		catch (IOException ex) {
 			channel.close();
@@ -113,8 +118,12 @@ final class Connector {
 		}
 	}
 
-	private static void open(SocketChannel channel, InetSocketAddress address, DataHandshake.Patience patience)
-			throws IOException {
+	private @Nullable TlsChannel secured(SocketChannel channel, Patience patience) throws IOException {
+		Tls tls = this.settings.tls();
+		return (tls != null) ? tls.connect(channel, patience) : null;
+	}
+
+	private static void open(SocketChannel channel, InetSocketAddress address, Patience patience) throws IOException {
 		channel.configureBlocking(false);
 		channel.connect(address);
 		while (!channel.finishConnect()) {

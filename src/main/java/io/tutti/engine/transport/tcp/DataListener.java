@@ -13,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.tls.Patience;
+import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +27,9 @@ public final class DataListener implements AutoCloseable {
 
 	/** Time for one handshake; a stranger that dribbles gets no more than that. */
 	private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
+
+	/** How often within its limit a handshake looks at the clock in a silence. */
+	private static final int LOOKS_PER_LIMIT = 10;
 
 	/** Handshakes at once; more wait in the kernel's queue. */
 	private static final int MAX_HANDSHAKES = 512;
@@ -41,7 +46,7 @@ public final class DataListener implements AutoCloseable {
 		 * A connection has come.
 		 * @param from the world rank that made it
 		 */
-		void arrived(int from, SocketChannel channel);
+		void arrived(int from, DataConnection connection);
 
 	}
 
@@ -52,7 +57,7 @@ public final class DataListener implements AutoCloseable {
 
 	private final Map<Subscription, Subscriber> subscribers = new ConcurrentHashMap<>();
 
-	private final Map<DataHello, SocketChannel> arrived = new ConcurrentHashMap<>();
+	private final Map<DataHello, DataConnection> arrived = new ConcurrentHashMap<>();
 
 	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
 
@@ -94,23 +99,29 @@ public final class DataListener implements AutoCloseable {
 		return this.server.socket().getLocalPort();
 	}
 
-	/** Lets connections in. */
-	public void start(int worldRank, SessionKey key) {
+	/**
+	 * Lets connections in.
+	 * @param tls how they go in cipher, {@code null} if they go as they are
+	 */
+	public void start(int worldRank, SessionKey key, @Nullable Tls tls) {
 		DataHandshake handshake = new DataHandshake(key);
-		Thread.ofPlatform().name("tutti-r" + worldRank + "-accept").daemon().start(() -> accept(worldRank, handshake));
+		Thread.ofPlatform()
+			.name("tutti-r" + worldRank + "-accept")
+			.daemon()
+			.start(() -> accept(worldRank, handshake, tls));
 	}
 
 	/**
 	 * The connection that belongs to a hello, if it has come; otherwise the notice is
 	 * given when it does.
 	 */
-	@Nullable SocketChannel poll(DataHello hello, Runnable notice) {
+	@Nullable DataConnection poll(DataHello hello, Runnable notice) {
 		this.awaited.put(hello, notice);
-		SocketChannel channel = this.arrived.remove(hello);
-		if (channel != null) {
+		DataConnection connection = this.arrived.remove(hello);
+		if (connection != null) {
 			this.awaited.remove(hello);
 		}
-		return channel;
+		return connection;
 	}
 
 	/** Has all connections of a name given to a subscriber, also those that have come. */
@@ -128,19 +139,19 @@ public final class DataListener implements AutoCloseable {
 
 	private void pass(DataHello hello) {
 		Subscriber subscriber = this.subscribers.get(new Subscription(hello.group(), hello.generation()));
-		SocketChannel channel = (subscriber != null) ? this.arrived.remove(hello) : null;
-		if (subscriber != null && channel != null) {
-			subscriber.arrived(hello.from(), channel);
+		DataConnection connection = (subscriber != null) ? this.arrived.remove(hello) : null;
+		if (subscriber != null && connection != null) {
+			subscriber.arrived(hello.from(), connection);
 		}
 	}
 
-	private void accept(int worldRank, DataHandshake handshake) {
+	private void accept(int worldRank, DataHandshake handshake, @Nullable Tls tls) {
 		while (this.server.isOpen()) {
 			try {
 				this.antechamber.awaitRoom();
 				SocketChannel channel = this.server.accept();
 				this.antechamber.enter(channel);
-				Thread.ofVirtual().start(() -> admit(worldRank, handshake, channel));
+				Thread.ofVirtual().start(() -> admit(worldRank, handshake, tls, channel));
 			}
 			catch (ClosedChannelException ex) {
 				return;
@@ -157,13 +168,17 @@ public final class DataListener implements AutoCloseable {
 		}
 	}
 
-	private void admit(int worldRank, DataHandshake handshake, SocketChannel channel) {
+	private void admit(int worldRank, DataHandshake handshake, @Nullable Tls tls, SocketChannel channel) {
 		try {
-			DataHello hello = handshake.receive(channel.socket(), this.handshakeLimit);
+			Patience patience = untilOver(this.handshakeLimit);
+			DataConnection connection = new DataConnection(channel,
+					(tls != null) ? tls.accept(channel, patience) : null);
+			channel.socket().setSoTimeout((int) this.handshakeLimit.dividedBy(LOOKS_PER_LIMIT).toMillis());
+			DataHello hello = handshake.receive(connection.input(), connection.output(), patience);
 			if (hello.to() != worldRank) {
 				throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
 			}
-			this.arrived.put(hello, channel);
+			this.arrived.put(hello, connection);
 			pass(hello);
 			Runnable notice = this.awaited.remove(hello);
 			if (notice != null) {
@@ -178,6 +193,15 @@ public final class DataListener implements AutoCloseable {
 		}
 	}
 
+	private static Patience untilOver(Duration limit) {
+		long startNanos = System.nanoTime();
+		return () -> {
+			if (System.nanoTime() - startNanos >= limit.toNanos()) {
+				throw new IOException("the handshake took longer than " + limit.toMillis() + " ms");
+			}
+		};
+	}
+
 	/** Stops listening and closes connections that nobody has taken. */
 	@Override
 	public void close() {
@@ -187,7 +211,7 @@ public final class DataListener implements AutoCloseable {
 		catch (IOException ex) {
 			// The port is given back by the end of the process at the latest.
 		}
-		this.arrived.values().forEach(Antechamber::close);
+		this.arrived.values().forEach(DataConnection::close);
 		this.arrived.clear();
 	}
 

@@ -2,7 +2,6 @@ package io.tutti.engine.transport.tcp;
 
 import java.io.IOException;
 import java.nio.channels.SelectionKey;
-import java.nio.channels.SocketChannel;
 
 import io.tutti.engine.transport.Wire;
 
@@ -11,9 +10,9 @@ import io.tutti.engine.transport.Wire;
  */
 final class PolledWire implements Wire {
 
-	private final SocketWire wire;
+	private final Wire wire;
 
-	private final SocketChannel channel;
+	private final DataConnection connection;
 
 	private final SelectionKey key;
 
@@ -21,9 +20,9 @@ final class PolledWire implements Wire {
 
 	private boolean ended;
 
-	PolledWire(SocketChannel channel, SelectionKey key) {
-		this.wire = new SocketWire(channel);
-		this.channel = channel;
+	PolledWire(DataConnection connection, SelectionKey key) {
+		this.wire = connection.wire();
+		this.connection = connection;
 		this.key = key;
 	}
 
@@ -57,18 +56,8 @@ final class PolledWire implements Wire {
 	 * peer's last words were not read.
 	 */
 	void close() {
-		try {
-			this.channel.shutdownOutput();
-		}
-		catch (IOException ex) {
-			// It has ended by itself.
-		}
-		try {
-			this.channel.close();
-		}
-		catch (IOException ex) {
-			// The kernel closes it with the process.
-		}
+		this.connection.finish();
+		this.connection.close();
 	}
 
 }

@@ -2,6 +2,9 @@ package io.tutti.engine.transport.tcp;
 
 import java.time.Duration;
 
+import io.tutti.engine.tls.Tls;
+import org.jspecify.annotations.Nullable;
+
 /**
  * How data connections are made.
  *
@@ -9,6 +12,7 @@ import java.time.Duration;
  * the kernel's own
  * @param connect how long connecting to a rank that listens may take
  * @param crowded whether this host has fewer cores than ranks
+ * @param tls how data go in cipher, {@code null} if they go as they are
  */
-public record TcpSettings(String congestionControl, Duration connect, boolean crowded) {
+public record TcpSettings(String congestionControl, Duration connect, boolean crowded, @Nullable Tls tls) {
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -87,11 +86,11 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 	private void open(Connection connection) {
 		int peer = connection.link.peer();
 		try {
-			SocketChannel channel = this.connector.connect(peer, this.frame.call().deadline().remaining().toMillis(),
+			DataConnection opened = this.connector.connect(peer, this.frame.call().deadline().remaining().toMillis(),
 					this.selector::wakeup, this.waiting::requireWorthWaiting);
-			if (channel != null) {
-				connection.key = channel.register(this.selector, 0);
-				connection.link.connect(new SocketWire(channel));
+			if (opened != null) {
+				connection.key = opened.channel().register(this.selector, 0);
+				connection.link.connect(opened.wire());
 			}
 		}
 		catch (IOException ex) {

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.channels.ClosedSelectorException;
 import java.nio.channels.Selector;
-import java.nio.channels.SocketChannel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
@@ -27,7 +26,7 @@ public final class TcpWires implements Wires {
 	/** What a group's name is followed by on its connections for messages. */
 	private static final String SUFFIX = "/p2p";
 
-	private record Arrival(int peer, @Nullable SocketChannel channel, boolean dialed, @Nullable IOException cause) {
+	private record Arrival(int peer, @Nullable DataConnection connection, boolean dialed, @Nullable IOException cause) {
 	}
 
 	private final GroupIdentity identity;
@@ -61,15 +60,15 @@ public final class TcpWires implements Wires {
 		listener.subscribe(this.name, identity.generation(), this::letIn);
 	}
 
-	private void letIn(int from, SocketChannel channel) {
+	private void letIn(int from, DataConnection connection) {
 		int peer = this.identity.members().indexOf(from);
 		try {
 			if (peer < 0) {
-				channel.close();
+				connection.close();
 				return;
 			}
-			this.connector.prepare(channel, from);
-			this.arrived.add(new Arrival(peer, channel, false, null));
+			this.connector.prepare(connection.channel(), from);
+			this.arrived.add(new Arrival(peer, connection, false, null));
 		}
 		catch (IOException ex) {
 			this.arrived.add(new Arrival(peer, null, false, ex));
@@ -87,7 +86,10 @@ public final class TcpWires implements Wires {
 	private void giveUpArrivals() {
 		Arrival next = this.arrived.poll();
 		while (next != null) {
-			closeQuietly(next.channel());
+			DataConnection unused = next.connection();
+			if (unused != null) {
+				unused.close();
+			}
 			next = this.arrived.poll();
 		}
 	}
@@ -96,9 +98,9 @@ public final class TcpWires implements Wires {
 	public void dial(int peer, long maxMillis) {
 		Thread.startVirtualThread(() -> {
 			try {
-				SocketChannel channel = this.connector.dial(peer, this.name, maxMillis, () -> {
+				DataConnection connection = this.connector.dial(peer, this.name, maxMillis, () -> {
 				});
-				this.arrived.add(new Arrival(peer, channel, true, null));
+				this.arrived.add(new Arrival(peer, connection, true, null));
 			}
 			catch (IOException ex) {
 				this.arrived.add(new Arrival(peer, null, true, ex));
@@ -121,11 +123,11 @@ public final class TcpWires implements Wires {
 	}
 
 	private void take(Arrival arrival, Arrivals arrivals) {
-		SocketChannel channel = arrival.channel();
+		DataConnection connection = arrival.connection();
 		IOException cause = arrival.cause();
-		if (channel != null) {
+		if (connection != null) {
 			try {
-				PolledWire wire = new PolledWire(channel, channel.register(this.selector, 0));
+				PolledWire wire = new PolledWire(connection, connection.channel().register(this.selector, 0));
 				this.wires.add(wire);
 				arrivals.arrived(arrival.peer(), wire, arrival.dialed());
 			}
@@ -139,7 +141,7 @@ public final class TcpWires implements Wires {
 	}
 
 	@Override
-	public void prepareSleep() {
+	public void prepareSleep(int awaited) {
 		for (int i = 0; i < this.wires.size(); i++) {
 			this.wires.get(i).declareInterest();
 		}
@@ -180,17 +182,6 @@ public final class TcpWires implements Wires {
 		}
 		catch (IOException ex) {
 			// Nothing is left to be done with it.
-		}
-	}
-
-	private static void closeQuietly(@Nullable SocketChannel channel) {
-		if (channel != null) {
-			try {
-				channel.close();
-			}
-			catch (IOException ex) {
-				// The kernel closes it with the process.
-			}
 		}
 	}
 

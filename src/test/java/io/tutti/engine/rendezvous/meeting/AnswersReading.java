@@ -28,7 +28,7 @@ public final class AnswersReading {
 			MeetingFailure failure = new MeetingFailure(1,
 					new MeetingAddress("127.0.0.1", Math.max(1, listener.getLocalPort())));
 			try {
-				new ClientHandshake(PROOFS, failure, LIMIT)
+				new ClientHandshake(PROOFS, failure, null, LIMIT)
 					.knock(listener.getInetAddress(), listener.getLocalPort(), RawRank.hello(1, 2))
 					.close();
 				throw new AssertionError("a stranger passed for rank 0");

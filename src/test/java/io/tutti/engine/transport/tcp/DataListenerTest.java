@@ -37,7 +37,7 @@ class DataListenerTest {
 	private DataListener open() {
 		try {
 			DataListener opened = DataListener.open(InetAddress.getLoopbackAddress(), 0, ROOM, LIMIT);
-			opened.start(0, this.key);
+			opened.start(0, this.key, null);
 			return opened;
 		}
 		catch (IOException ex) {
@@ -104,9 +104,9 @@ class DataListenerTest {
 	}
 
 	private void subscribe() {
-		this.listener.subscribe("world", 0, (from, channel) -> {
+		this.listener.subscribe("world", 0, (from, connection) -> {
 			this.arrivals.add(from);
-			Antechamber.close(channel);
+			connection.close();
 		});
 	}
 
@@ -114,11 +114,13 @@ class DataListenerTest {
 		SocketChannel channel = SocketChannel
 			.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.listener.port()));
 		long start = System.nanoTime();
-		new DataHandshake(with).introduce(channel.socket(), new DataHello("world", 0, 3, 0), () -> {
-			if (System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {
-				throw new IOException("no answer");
-			}
-		});
+		channel.socket().setSoTimeout(20);
+		new DataHandshake(with).introduce(channel.socket().getInputStream(), channel.socket().getOutputStream(),
+				new DataHello("world", 0, 3, 0), () -> {
+					if (System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {
+						throw new IOException("no answer");
+					}
+				});
 		return channel;
 	}
 

@@ -1,0 +1,387 @@
+package io.tutti.engine.tls;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.SocketChannel;
+
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSession;
+
+import io.tutti.engine.tls.TlsException.Reason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Bytes in cipher over one socket, blocking or not as the socket is. For one thread at a
+ * time.
+ * <p>
+ * What {@link #write} says it has taken has left in cipher, so nothing needs to be
+ * flushed. In return the bytes that it has not taken must be offered again before any
+ * others: they may be in cipher already. After the first failure nothing is read or
+ * written any more.
+ */
+public final class TlsChannel implements ByteChannel {
+
+	/** How many full records cross in one system call where much is expected. */
+	private static final int MANY_RECORDS = 4;
+
+	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
+
+	private final SocketChannel channel;
+
+	private final SSLEngine engine;
+
+	private final int recordBytes;
+
+	/** Cipher that has come and not been read, from position to limit. */
+	private ByteBuffer in;
+
+	/** Cipher that has yet to leave, from position to limit. */
+	private ByteBuffer out;
+
+	/** What has been read out of cipher and not been taken. */
+	private final ByteBuffer plain;
+
+	/** How many bytes that were not taken yet the outgoing cipher stands for. */
+	private int behind;
+
+	private boolean ended;
+
+	private boolean finished;
+
+	private @Nullable IOException broken;
+
+	TlsChannel(SocketChannel channel, SSLEngine engine) {
+		this.channel = channel;
+		this.engine = engine;
+		this.recordBytes = engine.getSession().getPacketBufferSize();
+		this.in = ByteBuffer.allocate(this.recordBytes).limit(0);
+		this.out = ByteBuffer.allocate(this.recordBytes).limit(0);
+		this.plain = ByteBuffer.allocate(this.recordBytes).limit(0);
+	}
+
+	/**
+	 * Does the handshake, on a blocking socket.
+	 * @param patience asked while nothing comes
+	 */
+	void shakeHands(Patience patience) throws IOException {
+		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+		this.channel.socket()
+			.setSoTimeout(this.engine.getUseClientMode() ? Patience.CONNECTING_MILLIS : Patience.ACCEPTING_MILLIS);
+		try {
+			this.engine.beginHandshake();
+			boolean more = true;
+			while (more) {
+				patience.check();
+				more = step(patience);
+			}
+		}
+		catch (SSLException ex) {
+			sayWhy();
+			throw fail(TlsException.of(ex));
+		}
+	}
+
+	/** One step of the handshake; returns whether another follows. */
+	private boolean step(Patience patience) throws IOException {
+		switch (this.engine.getHandshakeStatus()) {
+			case FINISHED, NOT_HANDSHAKING -> {
+				return false;
+			}
+			case NEED_WRAP -> wrap();
+			case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
+				while (unwrap(this.plain.clear()) == SSLEngineResult.Status.BUFFER_UNDERFLOW) {
+					await(patience);
+				}
+				this.plain.flip();
+			}
+			case NEED_TASK -> runTasks();
+		}
+		return true;
+	}
+
+	private void await(Patience patience) throws IOException {
+		patience.check();
+		int got = 0;
+		try {
+			got = receive();
+		}
+		catch (SocketTimeoutException ex) {
+			// Patience decides whether to go on.
+		}
+		if (got < 0) {
+			throw new EOFException("it closed the connection during the TLS handshake");
+		}
+		if (this.in.hasRemaining() && !isTls(this.in.get(this.in.position()))) {
+			throw new TlsException(Reason.NOT_TLS, "it does not speak TLS", null);
+		}
+	}
+
+	/** The types of records: change of cipher, alert, handshake, data. */
+	private static boolean isTls(byte first) {
+		return first >= 20 && first <= 23;
+	}
+
+	/** The other side is told by an alert what it was that did not please. */
+	private void sayWhy() {
+		try {
+			while (this.engine.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_WRAP
+					&& wrap() == SSLEngineResult.Status.OK) {
+				runTasks();
+			}
+		}
+		catch (IOException ex) {
+			// It will find out by the end of the connection.
+		}
+	}
+
+	private void runTasks() {
+		for (Runnable task = this.engine.getDelegatedTask(); task != null; task = this.engine.getDelegatedTask()) {
+			task.run();
+		}
+	}
+
+	private SSLEngineResult.Status wrap() throws IOException {
+		this.out.clear();
+		SSLEngineResult result = this.engine.wrap(NOTHING, this.out);
+		this.out.flip();
+		send();
+		return result.getStatus();
+	}
+
+	/** Makes room for several records at once in either direction. */
+	public void expectMuch() {
+		this.in = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.in).flip();
+		this.out = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.out).flip();
+	}
+
+	/** What the two sides have agreed on. */
+	SSLSession session() {
+		return this.engine.getSession();
+	}
+
+	/** The socket. */
+	public SocketChannel socket() {
+		return this.channel;
+	}
+
+	/**
+	 * Reads what has come, as far as there is room.
+	 * @return how many bytes, 0 if none have come, -1 if the other side has ended in
+	 * order
+	 * @throws EOFException if the connection ended without the other side saying so
+	 * @throws java.net.SocketTimeoutException if the socket blocks and its timeout passed
+	 */
+	@Override
+	public int read(ByteBuffer target) throws IOException {
+		requireWhole();
+		int start = target.position();
+		take(target);
+		try {
+			boolean asked = false;
+			while (target.hasRemaining() && !this.ended) {
+				if (decipher(target)) {
+					continue;
+				}
+				if (asked || target.position() > start && this.channel.isBlocking()) {
+					break;
+				}
+				asked = true;
+				int got = receive();
+				if (got < 0) {
+					throw new EOFException("the connection ended without a word");
+				}
+				if (got == 0) {
+					break;
+				}
+			}
+		}
+		catch (SocketTimeoutException ex) {
+			throw ex;
+		}
+		catch (IOException ex) {
+			throw fail(ex);
+		}
+		int got = target.position() - start;
+		return (got == 0 && this.ended && target.hasRemaining()) ? -1 : got;
+	}
+
+	/** Reads one record out of cipher; returns whether there was a whole one. */
+	private boolean decipher(ByteBuffer target) throws IOException {
+		switch (unwrap(target)) {
+			case OK -> {
+				return true;
+			}
+			case BUFFER_UNDERFLOW -> {
+				return false;
+			}
+			case CLOSED -> {
+				this.ended = true;
+				return true;
+			}
+			case BUFFER_OVERFLOW -> {
+				SSLEngineResult.Status status = unwrap(this.plain.clear());
+				this.plain.flip();
+				if (status == SSLEngineResult.Status.BUFFER_OVERFLOW) {
+					throw new SSLException("a record is larger than TLS allows");
+				}
+				this.ended = status == SSLEngineResult.Status.CLOSED;
+				take(target);
+				return status != SSLEngineResult.Status.BUFFER_UNDERFLOW;
+			}
+		}
+		return false;
+	}
+
+	private SSLEngineResult.Status unwrap(ByteBuffer target) throws SSLException {
+		SSLEngineResult result = this.engine.unwrap(this.in, target);
+		if (result.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_TASK) {
+			runTasks();
+		}
+		return result.getStatus();
+	}
+
+	private void take(ByteBuffer target) {
+		int bytes = Math.min(this.plain.remaining(), target.remaining());
+		target.put(target.position(), this.plain, this.plain.position(), bytes);
+		target.position(target.position() + bytes);
+		this.plain.position(this.plain.position() + bytes);
+	}
+
+	private int receive() throws IOException {
+		this.in.compact();
+		try {
+			return this.channel.isBlocking() ? receiveInTime() : this.channel.read(this.in);
+		}
+		finally {
+			this.in.flip();
+		}
+	}
+
+	/** Only the socket's own stream follows its timeout. */
+	private int receiveInTime() throws IOException {
+		int got = this.channel.socket().getInputStream().read(this.in.array(), this.in.position(), this.in.remaining());
+		this.in.position(this.in.position() + Math.max(0, got));
+		return got;
+	}
+
+	/**
+	 * Writes what goes now.
+	 * @return how many bytes have left; the others must be offered again before any more
+	 */
+	@Override
+	public int write(ByteBuffer source) throws IOException {
+		requireWhole();
+		int start = source.position();
+		try {
+			while (send()) {
+				source.position(source.position() + this.behind);
+				this.behind = 0;
+				if (!source.hasRemaining()) {
+					break;
+				}
+				encipher(source);
+			}
+		}
+		catch (IOException ex) {
+			throw fail(ex);
+		}
+		return source.position() - start;
+	}
+
+	/** Puts as much as there is room for in cipher and leaves the source as it was. */
+	private void encipher(ByteBuffer source) throws IOException {
+		int start = source.position();
+		this.out.clear();
+		while (source.hasRemaining() && this.out.remaining() >= this.recordBytes) {
+			SSLEngineResult result = this.engine.wrap(source, this.out);
+			if (result.getStatus() != SSLEngineResult.Status.OK) {
+				throw new SSLException("nothing more can be put in cipher: " + result.getStatus());
+			}
+			if (result.bytesProduced() == 0) {
+				requireProgress(result.getHandshakeStatus());
+			}
+		}
+		this.out.flip();
+		this.behind = source.position() - start;
+		source.position(start);
+	}
+
+	/** An engine may change its keys at any time, and has a step for itself then. */
+	private void requireProgress(SSLEngineResult.HandshakeStatus status) throws SSLException {
+		switch (status) {
+			case NEED_TASK -> runTasks();
+			case FINISHED -> {
+				// It only wanted to say so.
+			}
+			case NOT_HANDSHAKING, NEED_WRAP, NEED_UNWRAP, NEED_UNWRAP_AGAIN ->
+				throw new SSLException("the engine does not go on: " + status);
+		}
+	}
+
+	/** Sends the cipher that is still here; returns whether nothing is left. */
+	private boolean send() throws IOException {
+		while (this.out.hasRemaining()) {
+			if (this.channel.write(this.out) == 0) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	/**
+	 * Says that nothing more will be written, and ends that direction.
+	 * @return whether that has left; if not, it must be called again
+	 */
+	public boolean shutdownOutput() throws IOException {
+		requireWhole();
+		try {
+			if (!send()) {
+				return false;
+			}
+			if (!this.finished) {
+				this.finished = true;
+				this.engine.closeOutbound();
+				wrap();
+			}
+			if (!send()) {
+				return false;
+			}
+			this.channel.shutdownOutput();
+			return true;
+		}
+		catch (IOException ex) {
+			throw fail(ex);
+		}
+	}
+
+	private void requireWhole() throws IOException {
+		IOException cause = this.broken;
+		if (cause != null) {
+			throw new IOException("the connection has failed before: " + cause.getMessage(), cause);
+		}
+	}
+
+	private IOException fail(IOException ex) {
+		IOException cause = (ex instanceof SSLException ssl) ? TlsException.of(ssl) : ex;
+		this.broken = cause;
+		return cause;
+	}
+
+	@Override
+	public boolean isOpen() {
+		return this.channel.isOpen();
+	}
+
+	/** Closes the socket, with no more words. */
+	@Override
+	public void close() throws IOException {
+		this.channel.close();
+	}
+
+}
