@@ -1,6 +1,7 @@
 package io.tutti.service.command;
 
 import java.time.Duration;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -66,10 +67,13 @@ final class TrainingRun {
 				context.getBean(Timeouts.class).collective());
 	}
 
-	/** Trains and returns the exit code; a stop before the ranks have met ends it too. */
+	/**
+	 * Trains and returns the exit code; a stop before the ranks have met ends it too,
+	 * whichever of them was asked: as after that, one stops all.
+	 */
 	int run(StopRequest stop) throws Exception {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
-		Await.first(stop.reason(), formed);
+		Await.first(stop.reason(), this.group.withdrawn(), formed);
 		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCode.STOPPED_ON_REQUEST;
 	}
 
@@ -103,9 +107,10 @@ final class TrainingRun {
 
 	/** A rank that cannot come to the end of a step must not hold the others for ever. */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
+		String abort = String.format(Locale.ROOT, "asked to stop (%s), but after %.1f s the ranks had not", reason,
+				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS)
-			.execute(() -> joined.world()
-				.abort("asked to stop (" + reason + "), but after " + this.drain + " the ranks had not"));
+			.execute(() -> joined.world().abort(abort));
 	}
 
 }

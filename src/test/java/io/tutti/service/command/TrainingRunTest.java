@@ -3,6 +3,7 @@ package io.tutti.service.command;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
@@ -46,6 +47,14 @@ class TrainingRunTest {
 	void aStopWhileTheRanksMeetEndsTheRankWith79() throws Exception {
 		this.group.start();
 		this.stop.ask("SIGTERM");
+		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
+	}
+
+	@Test
+	void aRankThatIsStoppedWhileTheRanksMeetStopsTheOthersToo() throws Exception {
+		this.group.start();
+		this.meeting.waiting().get(10, TimeUnit.SECONDS);
+		this.meeting.withdrew(1);
 		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
 	}
 

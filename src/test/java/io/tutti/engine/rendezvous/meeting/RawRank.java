@@ -94,17 +94,31 @@ final class RawRank implements AutoCloseable {
 		}
 	}
 
+	/** Waits for a frame of these very bytes; others are passed over, and not decoded. */
+	void awaitExactly(ByteBuffer encoded) {
+		ByteBuffer payload = encoded.slice(Integer.BYTES, encoded.remaining() - Integer.BYTES);
+		while (!payload.equals(ByteBuffer.wrap(frame()))) {
+			Thread.onSpinWait();
+		}
+	}
+
 	private ControlMessage next() {
 		try {
-			byte[] frame = new byte[this.in.readInt()];
-			this.in.readFully(frame);
-			return MessageCodec.decode(ByteBuffer.wrap(frame));
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException(ex);
+			return MessageCodec.decode(ByteBuffer.wrap(frame()));
 		}
 		catch (MalformedFrameException ex) {
 			throw new AssertionError(ex);
+		}
+	}
+
+	private byte[] frame() {
+		try {
+			byte[] frame = new byte[this.in.readInt()];
+			this.in.readFully(frame);
+			return frame;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
 		}
 	}
 

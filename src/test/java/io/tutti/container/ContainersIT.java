@@ -1,0 +1,267 @@
+package io.tutti.container;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+import com.github.dockerjava.api.model.Network.Ipam;
+import com.github.dockerjava.api.model.RestartPolicy;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.testcontainers.containers.Network;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Ranks in containers of the project's own image: what they do together, and what each
+ * fault does to them. Whoever is at fault is named, and everybody ends in time with the
+ * code that says so.
+ */
+@Timeout(400)
+class ContainersIT {
+
+	/** A group forms in a few seconds; a busy machine takes many more. */
+	private static final Duration START = Duration.ofSeconds(150);
+
+	/** Heartbeat, verdict and the end of a JVM. */
+	private static final Duration END = Duration.ofSeconds(40);
+
+	private static final String[] SERVE = { "serve" };
+
+	private static final String[] TRAIN_ON = { "train", "--epochs", "1000000" };
+
+	private static String image;
+
+	private static Network network;
+
+	@BeforeAll
+	static void prepare() throws IOException, InterruptedException {
+		image = ProjectImage.require();
+		network = Network.newNetwork();
+	}
+
+	@AfterAll
+	static void takeTheNetworkDown() {
+		if (network != null) {
+			network.close();
+		}
+	}
+
+	@Test
+	void fourRanksTrainAnswerAndStopTogetherAfterTheSameStep() throws Exception {
+		try (RankContainers job = job(4, TRAIN_ON).startAll()) {
+			job.rank(0).awaitOutput("loss ", START);
+			for (RankContainer rank : job.all()) {
+				assertThat(rank.get("/api/v1/group")).contains("\"READY\"", "\"worldSize\":4");
+			}
+			job.rank(2).kill("TERM");
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(79, END);
+			}
+		}
+	}
+
+	@Test
+	void fourRanksTrainToTheEnd() throws Exception {
+		try (RankContainers job = job(4, "train", "--epochs", "2").startAll()) {
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(0, START);
+			}
+			assertThat(job.rank(0).output()).contains("4 ranks over tcp", "the same on every rank");
+		}
+	}
+
+	@Test
+	void aKilledRankIsNamedByTheOthers() throws Exception {
+		try (RankContainers job = training(3)) {
+			job.rank(1).kill("KILL");
+			requireLost(job, 1, 0, 2);
+		}
+	}
+
+	@Test
+	void aPausedRankIsNamedAfterItsHeartbeat() throws Exception {
+		try (RankContainers job = training(3)) {
+			job.rank(1).pause();
+			requireLost(job, 1, 0, 2);
+			job.rank(1).unpause();
+		}
+	}
+
+	@Test
+	void aRankStoppedInTheMiddleOfACollectiveFinishesItAndAllStopTogether() throws Exception {
+		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", "60s"), "loss ")) {
+			job.rank(1).pause();
+			job.rank(2).kill("TERM");
+			job.rank(1).unpause();
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(79, END);
+			}
+		}
+	}
+
+	@Test
+	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTime() throws Exception {
+		try (RankContainers job = started(
+				job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", "60s").with("TUTTI_TIMEOUT_DRAIN", "4s"), "loss ")) {
+			job.rank(1).pause();
+			job.rank(2).kill("TERM");
+			for (int rank : List.of(0, 2)) {
+				job.rank(rank).requireExit(80, END);
+				assertThat(job.rank(rank).output())
+					.contains("asked to stop (rank 2 got SIGTERM), but after 4.0 s the ranks had not");
+			}
+		}
+	}
+
+	@Test
+	void aRankCutFromDataAloneEndsTheCollectiveAtItsDeadline() throws Exception {
+		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_COLLECTIVE", "6s"), "loss ")) {
+			job.rank(1).cut(RankContainers.DATA_PORT);
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(75, END);
+				assertThat(rank.output()).contains("deadline passed");
+			}
+		}
+	}
+
+	@Test
+	void aRankCutFromTheControlPlaneAloneIsNamedAndEndsItself() throws Exception {
+		try (RankContainers job = training(3)) {
+			job.rank(1).cut(RankContainers.MEETING_PORT);
+			requireLost(job, 1, 0, 2);
+			job.rank(1).requireExit(76, END);
+		}
+	}
+
+	@Test
+	void strangersAreRefusedByNameAndALateRankStillCompletesTheGroup() throws Exception {
+		try (RankContainers job = job(3, SERVE)) {
+			RankContainer master = job.start(0);
+			RankContainer second = job.start(1);
+			master.awaitOutput("waits at", START);
+			RankContainer wrongToken = job.start(2, Map.of("TUTTI_SECURITY_TOKEN", "guessed"), (command) -> {
+			});
+			RankContainer wrongSize = job.start(2, Map.of("WORLD_SIZE", "4"), (command) -> {
+			});
+			RankContainer duplicate = job.start(1);
+			wrongToken.requireExit(77, START);
+			wrongSize.requireExit(78, START);
+			duplicate.requireExit(78, START);
+			assertThat(wrongToken.output()).contains("token");
+			assertThat(wrongSize.output()).contains("world size");
+			assertThat(duplicate.output()).contains("rank 1");
+			RankContainer late = job.start(2);
+			for (RankContainer rank : List.of(master, second, late)) {
+				rank.awaitReady(START);
+			}
+		}
+	}
+
+	@Test
+	void aRankThatNeverComesIsNamedAtTheRendezvousDeadline() throws Exception {
+		try (RankContainers job = job(3, SERVE).with("TUTTI_TIMEOUT_RENDEZVOUS", "20s")) {
+			RankContainer master = job.start(0);
+			RankContainer second = job.start(1);
+			master.requireExit(75, START);
+			assertThat(master.output()).contains("rank 2");
+			second.requireExit(75, END);
+		}
+	}
+
+	@Test
+	void aLostMasterIsNamedAndTheGroupFormsAnewWhenItIsBack() throws Exception {
+		requireFormsAnew(0);
+	}
+
+	@Test
+	void aServingGroupFormsAnewWhenItsLostRankIsBack() throws Exception {
+		requireFormsAnew(1);
+	}
+
+	@Test
+	void smallSharedMemoryAndLittleMemoryAreEnough() throws Exception {
+		try (RankContainers job = job(1, "launch", "-n", "2", "train", "--epochs", "2")) {
+			RankContainer host = job.start(0, Map.of(), (command) -> {
+				command.withEnv("TUTTI_VECTORS=false");
+				command.getHostConfig().withShmSize(64L << 20).withMemory(1L << 30);
+			});
+			host.requireExit(0, START);
+			assertThat(host.output()).contains("2 ranks over tcp");
+		}
+	}
+
+	@Test
+	void ranksMeetOverIpv6Alone() throws Exception {
+		Network.NetworkImpl six = Network.builder()
+			.enableIpv6(true)
+			.createNetworkCmdModifier((create) -> create
+				.withIpam(new Ipam().withConfig(new Ipam.Config().withSubnet("fd00:7475:7474:69::/64"))))
+			.build();
+		try (six;
+				RankContainers job = new RankContainers(image, six, 2, SERVE).with("TUTTI_RENDEZVOUS_BINDADDRESS",
+						"::")) {
+			job.startAll();
+			for (RankContainer rank : job.all()) {
+				rank.inNetwork("iptables", "-w", "-I", "INPUT", "!", "-i", "lo", "-j", "DROP");
+				rank.inNetwork("iptables", "-w", "-I", "OUTPUT", "!", "-o", "lo", "-j", "DROP");
+			}
+			for (RankContainer rank : job.all()) {
+				rank.awaitReady(START);
+			}
+			assertThat(job.rank(0).get("/api/v1/group/peers")).contains("fd00:7475");
+		}
+	}
+
+	private static RankContainers job(int worldSize, String... command) {
+		return new RankContainers(image, network, worldSize, command);
+	}
+
+	private static RankContainers training(int worldSize) {
+		return started(job(worldSize, TRAIN_ON), "loss ");
+	}
+
+	private static RankContainers started(RankContainers job, String line) {
+		try {
+			job.startAll().rank(0).awaitOutput(line, START);
+			return job;
+		}
+		catch (RuntimeException | Error ex) {
+			job.close();
+			throw ex;
+		}
+	}
+
+	private static void requireLost(RankContainers job, int lost, int... others) {
+		for (int rank : others) {
+			job.rank(rank).requireExit(76, END);
+			assertThat(job.rank(rank).output()).contains("rank " + lost + " lost");
+		}
+	}
+
+	/** Docker's restart policy stands for the cluster's. */
+	private static void requireFormsAnew(int lost) throws Exception {
+		try (RankContainers job = job(3, SERVE)) {
+			for (int rank = 0; rank < 3; rank++) {
+				job.start(rank, Map.of(),
+						(command) -> command.getHostConfig().withRestartPolicy(RestartPolicy.onFailureRestart(5)));
+			}
+			for (RankContainer rank : job.all()) {
+				rank.awaitReady(START);
+			}
+			job.rank(lost).crash();
+			for (int rank = 0; rank < 3; rank++) {
+				if (rank != lost) {
+					job.rank(rank).awaitOutput("rank " + lost + " lost", END);
+				}
+			}
+			for (RankContainer rank : job.all()) {
+				rank.awaitReady(START);
+			}
+		}
+	}
+
+}

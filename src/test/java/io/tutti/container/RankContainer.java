@@ -1,0 +1,128 @@
+package io.tutti.container;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.command.InspectContainerResponse;
+import com.github.dockerjava.api.exception.InternalServerErrorException;
+import org.awaitility.Awaitility;
+import org.testcontainers.DockerClientFactory;
+import org.testcontainers.containers.Container.ExecResult;
+import org.testcontainers.containers.GenericContainer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * One rank in a container of its own.
+ */
+final class RankContainer {
+
+	private static final DockerClient DOCKER = DockerClientFactory.lazyClient();
+
+	private final GenericContainer<?> container;
+
+	RankContainer(GenericContainer<?> container) {
+		this.container = container;
+	}
+
+	/** Everything printed so far. */
+	String output() {
+		return this.container.getLogs();
+	}
+
+	/** Waits for the rank to end. */
+	void requireExit(int code, Duration limit) {
+		Awaitility.await("the end of a rank")
+			.atMost(limit)
+			.pollInterval(Duration.ofMillis(200))
+			.untilAsserted(() -> assertThat(state().getRunning()).as(this::output).isFalse());
+		assertThat(state().getExitCodeLong()).as(output()).isEqualTo((long) code);
+	}
+
+	void awaitOutput(String text, Duration limit) {
+		Awaitility.await(text)
+			.atMost(limit)
+			.pollInterval(Duration.ofMillis(200))
+			.untilAsserted(() -> assertThat(output()).contains(text));
+	}
+
+	/** What the rank's own HTTP answers, asked from inside the container. */
+	String get(String path) {
+		try {
+			ExecResult result = this.container.execInContainer("wget", "-q", "-O", "-", "http://127.0.0.1:8080" + path);
+			return result.getStdout();
+		}
+		catch (IOException | InterruptedException | RuntimeException ex) {
+			return "no answer: " + ex;
+		}
+	}
+
+	void awaitReady(Duration limit) {
+		Awaitility.await("READY")
+			.atMost(limit)
+			.pollInterval(Duration.ofMillis(300))
+			.untilAsserted(() -> assertThat(get("/api/v1/group")).as(output()).contains("\"READY\""));
+	}
+
+	void kill(String signal) {
+		DOCKER.killContainerCmd(this.container.getContainerId()).withSignal(signal).exec();
+	}
+
+	/** A kernel that is busy may refuse to freeze at first. */
+	void pause() {
+		Awaitility.await("a pause")
+			.atMost(Duration.ofSeconds(10))
+			.ignoreExceptionsInstanceOf(InternalServerErrorException.class)
+			.untilAsserted(() -> DOCKER.pauseContainerCmd(this.container.getContainerId()).exec());
+	}
+
+	void unpause() {
+		DOCKER.unpauseContainerCmd(this.container.getContainerId()).exec();
+	}
+
+	/** Ends the process as a crash does, so that a restart policy applies. */
+	void crash() throws IOException, InterruptedException {
+		run(List.of("kill", "-9", String.valueOf(pid())));
+	}
+
+	/** Runs a program of this machine in the container's network. */
+	void inNetwork(String... command) throws IOException, InterruptedException {
+		List<String> all = new ArrayList<>(List.of("nsenter", "-t", String.valueOf(pid()), "-n"));
+		all.addAll(List.of(command));
+		run(all);
+	}
+
+	/** Lets nothing through to or from a port, either way. */
+	void cut(int port) throws IOException, InterruptedException {
+		for (String chain : List.of("INPUT", "OUTPUT")) {
+			for (String end : List.of("--dport", "--sport")) {
+				inNetwork("iptables", "-w", "-I", chain, "-p", "tcp", end, String.valueOf(port), "-j", "DROP");
+			}
+		}
+	}
+
+	private long pid() {
+		Long pid = state().getPidLong();
+		assertThat(pid).isPositive();
+		return pid;
+	}
+
+	private InspectContainerResponse.ContainerState state() {
+		return DOCKER.inspectContainerCmd(this.container.getContainerId()).exec().getState();
+	}
+
+	private static void run(List<String> command) throws IOException, InterruptedException {
+		Process process = new ProcessBuilder(command).inheritIO().start();
+		assertThat(process.waitFor(20, TimeUnit.SECONDS)).as("%s ends", command).isTrue();
+		assertThat(process.exitValue()).as("%s", command).isZero();
+	}
+
+	void remove() {
+		this.container.stop();
+	}
+
+}
