@@ -67,9 +67,9 @@ final class Workload {
 		return this.operation;
 	}
 
-	/** What carries it: messages go over TCP, whatever carries the group's calls. */
+	/** What carries it. */
 	String transport() {
-		return (this.operation == Operation.SEND_RECEIVE) ? "tcp" : this.group.transport();
+		return this.group.transport();
 	}
 
 	/** Bytes of the full buffer, after rounding to whole elements for every rank. */

@@ -45,6 +45,16 @@ public interface Backend extends AutoCloseable {
 	}
 
 	/**
+	 * Whether a call on this memory may have a rank's part in its place within the whole:
+	 * what is sent of an all-gather or gather, what is received of a reduce-scatter or
+	 * scatter. Asked only where a call would have it so.
+	 * @param address where the whole begins
+	 */
+	default boolean takesPartsInPlace(long address) {
+		return false;
+	}
+
+	/**
 	 * Wakes a call that waits on another thread, so that it sees that the group is
 	 * broken. May be called from any thread, any number of times.
 	 */

@@ -14,7 +14,10 @@ final class Buffers {
 
 	private final int worldSize;
 
-	Buffers(GroupIdentity identity) {
+	private final Backend backend;
+
+	Buffers(GroupIdentity identity, Backend backend) {
+		this.backend = backend;
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();
 	}
@@ -135,7 +138,15 @@ final class Buffers {
 			throw new IllegalArgumentException(wholeName + " buffer must be " + expected + " bytes (" + this.worldSize
 					+ " ranks × " + part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
 		}
-		requireDisjoint(whole, part);
+		if (!isInPlace(whole, part)) {
+			requireDisjoint(whole, part);
+		}
+	}
+
+	/** Whether the part lies where this rank's is, and the backend can do with that. */
+	private boolean isInPlace(MemorySegment whole, MemorySegment part) {
+		return whole.isNative() && part.isNative() && part.address() == whole.address() + this.rank * part.byteSize()
+				&& this.backend.takesPartsInPlace(whole.address());
 	}
 
 	private void requireExchangeSizes(MemorySegment send, MemorySegment receive, DataType type) {

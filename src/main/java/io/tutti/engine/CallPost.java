@@ -14,7 +14,7 @@ import java.time.Duration;
 public record CallPost(String group, CallSignature call, Duration elapsed, Duration timeout) {
 
 	/** A call that has begun. */
-	static CallPost begun(String group, Call call) {
+	public static CallPost begun(String group, Call call) {
 		return new CallPost(group, CallSignature.of(call), call.deadline().elapsed(), call.deadline().timeout());
 	}
 

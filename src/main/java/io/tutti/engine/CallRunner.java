@@ -52,7 +52,7 @@ final class CallRunner implements AutoCloseable {
 		this.settlement = settlement;
 		this.recorder = FlightRecorder.of(identity);
 		this.call = new Call(identity.worldSize(), new Watch());
-		this.buffers = new Buffers(identity);
+		this.buffers = new Buffers(identity, backend);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
 

@@ -19,6 +19,13 @@ public interface CollectiveListener {
 	default void warn(String message) {
 	}
 
+	/**
+	 * A rank was told to stop before the ranks had met, and has left. It may come again:
+	 * those who wait go on waiting.
+	 */
+	default void withdrew(int rank) {
+	}
+
 	/** A group broke; the failure is the same on every rank. */
 	default void broken(Failure failure) {
 	}

@@ -1,5 +1,7 @@
 package io.tutti.engine;
 
+import java.util.List;
+
 /**
  * Takes what a rank saw to whoever decides: rank 0, whose verdict then trips the
  * {@link FailureLatch} of every group concerned, on every rank.
@@ -14,6 +16,15 @@ public interface FailureReporter {
 	 * returns at once; from any thread. Where nobody compares, a post has no effect.
 	 */
 	default void post(CallPost post) {
+	}
+
+	/**
+	 * Posts what this rank has called in one group since its last word, in order: it may
+	 * still be in the last of these calls, and has left the others. Returns at once; from
+	 * any thread.
+	 */
+	default void post(List<CallPost> posts) {
+		posts.forEach(this::post);
 	}
 
 }

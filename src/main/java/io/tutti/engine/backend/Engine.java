@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -152,8 +153,9 @@ public final class Engine implements AutoCloseable {
 			if (chosen != null) {
 				return DataListener.open(InetAddress.getByName(chosen), port);
 			}
-			InetAddress master = InetAddress.getByName(assignment.masterAddress());
-			return DataListener.open(master.isLoopbackAddress() ? master : null, port);
+			InetAddress[] master = InetAddress.getAllByName(assignment.masterAddress());
+			boolean oneHost = Arrays.stream(master).allMatch(InetAddress::isLoopbackAddress);
+			return DataListener.open(oneHost ? master[0] : null, port);
 		}
 		catch (UnknownHostException ex) {
 			return listenEverywhere(port);

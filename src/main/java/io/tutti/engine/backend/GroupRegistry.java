@@ -205,6 +205,11 @@ final class GroupRegistry implements ControlEvents {
 	}
 
 	@Override
+	public void withdrew(int rank) {
+		this.listener.withdrew(rank);
+	}
+
+	@Override
 	public void note(String message) {
 		this.listener.note(message);
 	}

@@ -22,10 +22,13 @@ import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.transport.Wires;
 import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.message.MixedWires;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.shm.RingWires;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
@@ -48,6 +51,14 @@ final class Groups implements GroupFactory {
 	private static final String WITHIN = "host";
 
 	private static final String ACROSS = "across-";
+
+	/**
+	 * What carries a group.
+	 *
+	 * @param memory what this rank shares with others of its host
+	 */
+	private record Carried(Backend backend, @Nullable HostMemory memory) {
+	}
 
 	private final Membership membership;
 
@@ -86,8 +97,9 @@ final class Groups implements GroupFactory {
 	 */
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
-			Backend backend = someShareAHost(identity) ? sharing(identity, latch) : overTcp(identity, latch);
-			return ready(identity, layered(identity, latch, backend), latch);
+			Carried carried = someShareAHost(identity) ? sharing(identity, latch)
+					: new Carried(overTcp(identity, latch), null);
+			return ready(identity, layered(identity, latch, carried.backend()), latch, carried.memory());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
@@ -117,13 +129,30 @@ final class Groups implements GroupFactory {
 
 	@Override
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		return messages(identity, latch, settlement, null);
+	}
+
+	/**
+	 * A group's messages.
+	 * @param memory what this rank shares with others of its host, if it shares any
+	 */
+	PointToPoint messages(GroupIdentity identity, FailureLatch latch, Settlement settlement,
+			@Nullable HostMemory memory) {
 		try {
-			return new Messenger(identity, latch, settlement, new TcpWires(identity, this.membership.roster(),
-					this.listener, this.membership.sessionKey(), this.tcp, this.events), this.tcp.crowded());
+			return new Messenger(identity, latch, settlement, wires(identity, memory), this.tcp.crowded());
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("messages of group " + identity.name() + " could not be set up", ex);
 		}
+	}
+
+	private Wires wires(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
+		if (memory != null && memory.members().size() == identity.worldSize()) {
+			return new RingWires(memory);
+		}
+		Wires overTcp = new TcpWires(identity, this.membership.roster(), this.listener, this.membership.sessionKey(),
+				this.tcp, this.events);
+		return (memory != null) ? new MixedWires(memory.members(), new RingWires(memory), overTcp) : overTcp;
 	}
 
 	@Override
@@ -131,9 +160,10 @@ final class Groups implements GroupFactory {
 		this.registry.remove(group);
 	}
 
-	private ProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch) {
+	private ProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch,
+			@Nullable HostMemory memory) {
 		ProcessGroup group = new ProcessGroup(identity, backend, latch, this.membership.control(),
-				this.settings.timeouts(), this);
+				this.settings.timeouts(), new FormedGroup(this, memory));
 		this.registry.ready(group);
 		return group;
 	}
@@ -146,7 +176,7 @@ final class Groups implements GroupFactory {
 				identity.generation());
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(side, latch);
-		return ready(side, overTcp(side, latch), latch);
+		return ready(side, overTcp(side, latch), latch, null);
 	}
 
 	private Backend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
@@ -164,7 +194,7 @@ final class Groups implements GroupFactory {
 	}
 
 	/** Finds out who shares memory with whom, in a group of its own. */
-	private Backend sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
+	private Carried sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
 		try (ProcessGroup forming = beside(identity, FORMING)) {
 			Exchange exchange = new GroupExchange(forming);
 			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
@@ -173,7 +203,7 @@ final class Groups implements GroupFactory {
 			Hosts hosts = Hosts.of(leaders(exchange.allGather(ofInt(leader), deadline)));
 			forming.barrier();
 			requireWhatWasAskedFor(identity, hosts, memory);
-			return onHosts(identity, latch, hosts, memory);
+			return new Carried(onHosts(identity, latch, hosts, memory), memory);
 		}
 	}
 

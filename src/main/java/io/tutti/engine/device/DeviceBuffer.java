@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Elements in one device's memory. Either allocated here, and then given back when it is
  * closed, or wrapped around memory that belongs to somebody else.
@@ -23,12 +25,14 @@ public final class DeviceBuffer implements AutoCloseable {
 
 	private final LongConsumer release;
 
+	/** What this is a part of, {@code null} if of nothing. */
+	private final @Nullable DeviceBuffer whole;
+
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private DeviceBuffer(int device, long address, long count, DeviceDataType type, LongConsumer release) {
-		if (count < 0) {
-			throw new IllegalArgumentException("count must be 0 or more, got " + count);
-		}
+	private DeviceBuffer(int device, long address, long count, DeviceDataType type, LongConsumer release,
+			@Nullable DeviceBuffer whole) {
+		requireCount(count, type);
 		if (address == 0 && count > 0) {
 			throw new IllegalArgumentException("a buffer of " + count + " elements has the address 0");
 		}
@@ -37,14 +41,13 @@ public final class DeviceBuffer implements AutoCloseable {
 		this.count = count;
 		this.type = type;
 		this.release = release;
+		this.whole = whole;
 	}
 
 	/** Allocates on a device; what it holds is undefined. */
 	public static DeviceBuffer allocate(DeviceRuntime runtime, int device, long count, DeviceDataType type) {
-		if (count < 0) {
-			throw new IllegalArgumentException("count must be 0 or more, got " + count);
-		}
-		long bytes = Math.multiplyExact(count, (long) type.bytes());
+		requireCount(count, type);
+		long bytes = count * type.bytes();
 		try (SelectedDevice _ = SelectedDevice.select(runtime, device)) {
 			return owned(device, runtime.allocate(Math.max(1, bytes)), count, type, runtime::free);
 		}
@@ -54,12 +57,32 @@ public final class DeviceBuffer implements AutoCloseable {
 	 * Takes memory over, to be given back in the caller's way when the buffer is closed.
 	 */
 	public static DeviceBuffer owned(int device, long address, long count, DeviceDataType type, LongConsumer release) {
-		return new DeviceBuffer(device, address, count, type, release);
+		return new DeviceBuffer(device, address, count, type, release, null);
 	}
 
 	/** Wraps memory that belongs to somebody else and must outlive the buffer's use. */
 	public static DeviceBuffer wrap(int device, long address, long count, DeviceDataType type) {
-		return new DeviceBuffer(device, address, count, type, NOT_OURS);
+		return new DeviceBuffer(device, address, count, type, NOT_OURS, null);
+	}
+
+	/**
+	 * Some of these elements, in the same memory; usable until this buffer is closed.
+	 * @param first the first of them
+	 * @param length how many
+	 */
+	public DeviceBuffer part(long first, long length) {
+		if (first < 0 || length < 0 || first > this.count - length) {
+			throw new IllegalArgumentException(
+					"a part must lie in 0.." + this.count + ", got " + length + " elements from " + first);
+		}
+		return new DeviceBuffer(this.device, address() + first * this.type.bytes(), length, this.type, NOT_OURS, this);
+	}
+
+	private static void requireCount(long count, DeviceDataType type) {
+		if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
+			throw new IllegalArgumentException(
+					"count must be in 0.." + Long.MAX_VALUE / type.bytes() + ", got " + count);
+		}
 	}
 
 	/** Which device's memory. */
@@ -74,6 +97,9 @@ public final class DeviceBuffer implements AutoCloseable {
 	public long address() {
 		if (this.closed.get()) {
 			throw new IllegalStateException("this device buffer is closed");
+		}
+		if (this.whole != null) {
+			this.whole.address();
 		}
 		return this.address;
 	}

@@ -17,11 +17,13 @@ import io.tutti.engine.ReduceOp;
  * {@link UnsupportedOperationException} that names both ways out.
  * <p>
  * A call without {@code InPlace} in its name leaves its input as it is and returns a new
- * buffer on the same device, to be closed by the caller. Every call takes a place in the
- * group's order of calls, waits for what was queued on the default stream before, and
- * returns when the result is there. Work on other streams that fills the input must be
- * done before. Arguments are checked before anything runs; failures are those of
- * {@link ProcessGroup}, after which the buffers of the call are undefined.
+ * buffer on the same device, to be closed by the caller. In place a buffer that holds a
+ * part for each rank has this rank's own where it belongs; an all-to-all cannot be, since
+ * NCCL has none. Every call takes a place in the group's order of calls, waits for what
+ * was queued on the default stream before, and returns when the result is there. Work on
+ * other streams that fills the input must be done before. Arguments are checked before
+ * anything runs; failures are those of {@link ProcessGroup}, after which the buffers of
+ * the call are undefined.
  */
 public final class DeviceCollectives {
 
@@ -49,6 +51,11 @@ public final class DeviceCollectives {
 		this.fallback = fallback;
 		this.listener = listener;
 		this.timeout = timeout;
+	}
+
+	/** The devices that the buffers are on. */
+	public DeviceRuntime runtime() {
+		return this.runtime;
 	}
 
 	/** The reduction of all ranks' buffers. */
@@ -79,7 +86,13 @@ public final class DeviceCollectives {
 	public DeviceBuffer reduce(DeviceBuffer buffer, ReduceOp op, int root) {
 		requireRoot(root);
 		requireWay(Collective.REDUCE, buffer);
-		return intoCopy(buffer, (copy) -> run(Collective.REDUCE, copy, copy, op, root));
+		return intoCopy(buffer, (copy) -> reduceInPlace(copy, op, root));
+	}
+
+	/** Replaces the root's buffer by the reduction; the others' stay as they are. */
+	public void reduceInPlace(DeviceBuffer buffer, ReduceOp op, int root) {
+		requireRoot(root);
+		run(Collective.REDUCE, buffer, buffer, op, root);
 	}
 
 	/** The buffers of all ranks, in rank order. */
@@ -88,10 +101,29 @@ public final class DeviceCollectives {
 				ReduceOp.SUM, 0);
 	}
 
+	/**
+	 * Fills a buffer with the parts of all ranks.
+	 * @param whole a part for each rank, in rank order, of which this rank's own is read
+	 */
+	public void allGatherInPlace(DeviceBuffer whole) {
+		run(Collective.ALL_GATHER, own(whole), whole, ReduceOp.SUM, 0);
+	}
+
 	/** This rank's part of the reduction of all ranks' buffers. */
 	public DeviceBuffer reduceScatter(DeviceBuffer buffer, ReduceOp op) {
 		requireParts(buffer);
 		return intoNew(Collective.REDUCE_SCATTER, buffer, buffer.count() / worldSize(), op, 0);
+	}
+
+	/**
+	 * Replaces this rank's part of the buffer by that part of the reduction of all ranks'
+	 * buffers; what the other parts hold afterwards is undefined.
+	 * @return this rank's part, in the same memory
+	 */
+	public DeviceBuffer reduceScatterInPlace(DeviceBuffer whole, ReduceOp op) {
+		DeviceBuffer own = own(whole);
+		run(Collective.REDUCE_SCATTER, whole, own, op, 0);
+		return own;
 	}
 
 	/** The buffers of all ranks on the root, in rank order; elsewhere empty. */
@@ -99,6 +131,17 @@ public final class DeviceCollectives {
 		requireRoot(root);
 		long count = (this.group.rank() == root) ? Math.multiplyExact(buffer.count(), (long) worldSize()) : 0;
 		return intoNew(Collective.GATHER, buffer, count, ReduceOp.SUM, root);
+	}
+
+	/**
+	 * Fills the root's buffer with the parts of all ranks.
+	 * @param buffer on the root a part for each rank, of which its own is read; elsewhere
+	 * this rank's part, which stays as it is
+	 */
+	public void gatherInPlace(DeviceBuffer buffer, int root) {
+		requireRoot(root);
+		boolean here = this.group.rank() == root;
+		run(Collective.GATHER, here ? own(buffer) : buffer, here ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
 	}
 
 	/** From each rank the part meant for this one. */
@@ -119,6 +162,24 @@ public final class DeviceCollectives {
 					+ worldSize() + " × the receive count), got " + send.count());
 		}
 		run(Collective.SCATTER, send, receive, ReduceOp.SUM, root);
+	}
+
+	/**
+	 * Gives every rank its part of the root's buffer.
+	 * @param buffer on the root a part for each rank, which stays as it is; elsewhere
+	 * this rank's part, which is replaced
+	 */
+	public void scatterInPlace(DeviceBuffer buffer, int root) {
+		requireRoot(root);
+		boolean here = this.group.rank() == root;
+		run(Collective.SCATTER, here ? buffer : buffer.part(0, 0), here ? own(buffer) : buffer, ReduceOp.SUM, root);
+	}
+
+	/** This rank's part of a buffer that holds one for each rank. */
+	private DeviceBuffer own(DeviceBuffer whole) {
+		requireParts(whole);
+		long count = whole.count() / worldSize();
+		return whole.part(this.group.rank() * count, count);
 	}
 
 	/** What is done on a buffer of its own. */

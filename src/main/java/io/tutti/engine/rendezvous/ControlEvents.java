@@ -53,6 +53,12 @@ public interface ControlEvents {
 		return new byte[0];
 	}
 
+	/**
+	 * A rank was told to stop before all had met, and has left; it may come again.
+	 */
+	default void withdrew(int rank) {
+	}
+
 	/** Something an operator may want to know. */
 	void note(String message);
 

@@ -20,4 +20,12 @@ public interface Wire {
 	 */
 	long read(long address, long bytes) throws IOException;
 
+	/**
+	 * Up to this many bytes it costs less to copy them together and move them at once
+	 * than to move them on their own.
+	 */
+	default int smallBytes() {
+		return 8 * 1024;
+	}
+
 }

@@ -29,8 +29,11 @@ public interface Wires extends AutoCloseable {
 	/** Hands over the connections that have come about since the last time. */
 	boolean poll(Arrivals arrivals);
 
-	/** Tells what {@link #sleep} shall wait for: anything to read or a way unblocked. */
-	void prepareSleep();
+	/**
+	 * Tells what {@link #sleep} shall wait for: anything to read or a way unblocked.
+	 * @param awaited the rank that matters most, or any negative number
+	 */
+	void prepareSleep(int awaited);
 
 	/** Sleeps until something may move, at most that long; one thread at a time. */
 	void sleep(long maxNanos);

@@ -14,9 +14,12 @@ final class BreakListener implements CollectiveListener {
 
 	private final CompletableFuture<Failure> broken;
 
-	BreakListener(CollectiveListener log, CompletableFuture<Failure> broken) {
+	private final CompletableFuture<Integer> withdrawn;
+
+	BreakListener(CollectiveListener log, CompletableFuture<Failure> broken, CompletableFuture<Integer> withdrawn) {
 		this.log = log;
 		this.broken = broken;
+		this.withdrawn = withdrawn;
 	}
 
 	@Override
@@ -27,6 +30,12 @@ final class BreakListener implements CollectiveListener {
 	@Override
 	public void warn(String message) {
 		this.log.warn(message);
+	}
+
+	@Override
+	public void withdrew(int rank) {
+		this.log.withdrew(rank);
+		this.withdrawn.completeAsync(() -> rank);
 	}
 
 	/** A lost peer breaks every group that holds it. */

@@ -47,6 +47,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private final CompletableFuture<Failure> broken = new CompletableFuture<>();
 
+	private final CompletableFuture<Integer> withdrawn = new CompletableFuture<>();
+
 	private final AtomicBoolean left = new AtomicBoolean();
 
 	private @Nullable Thread joining;
@@ -76,6 +78,14 @@ public final class GroupLifecycle implements SmartLifecycle {
 	/** What broke the group, if ever it breaks. */
 	public CompletableFuture<Failure> broken() {
 		return this.broken.copy();
+	}
+
+	/**
+	 * The first rank that was stopped before all had met, if ever one is; the others go
+	 * on waiting for it unless somebody stops them too.
+	 */
+	public CompletableFuture<Integer> withdrawn() {
+		return this.withdrawn.copy();
 	}
 
 	/** How long the group took to form, {@link Duration#ZERO} before it has. */
@@ -168,7 +178,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 		long start = System.nanoTime();
 		try {
 			JoinedGroup joined = this.factory.join(this.assignment, this.settings,
-					new BreakListener(this.log, this.broken));
+					new BreakListener(this.log, this.broken, this.withdrawn));
 			this.formingNanos = System.nanoTime() - start;
 			adopt(joined);
 			this.log.note("joined the group: rank %d of %d, backend %s over %s, after %d ms".formatted(

@@ -21,6 +21,11 @@ record GroupListeners(List<CollectiveListener> listeners) implements CollectiveL
 	}
 
 	@Override
+	public void withdrew(int rank) {
+		this.listeners.forEach((listener) -> listener.withdrew(rank));
+	}
+
+	@Override
 	public void broken(Failure failure) {
 		this.listeners.forEach((listener) -> listener.broken(failure));
 	}

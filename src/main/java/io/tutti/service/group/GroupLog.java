@@ -22,4 +22,9 @@ final class GroupLog implements CollectiveListener {
 		log.warn(message);
 	}
 
+	@Override
+	public void withdrew(int rank) {
+		log.warn("rank {} was stopped before all ranks had met", rank);
+	}
+
 }

@@ -1,16 +1,21 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.CollectiveMismatchException;
 import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupState;
@@ -24,11 +29,14 @@ import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.HostFallback;
+import io.tutti.engine.device.InPlaceCalls;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.tuple;
 
 /**
  * The backend for device memory in whole ranks: real rendezvous, control plane and TCP, a
@@ -62,6 +70,35 @@ class NcclEngineTest {
 			assertThat(results.get(rank)).containsExactly(6, 2, rank + 1, 2, 3);
 		}
 		assertThat(this.gpus.calls("commDestroy")).isEqualTo(3);
+	}
+
+	@Test
+	void everyCollectiveInPlaceStaysOnTheDevice() throws Exception {
+		onRanks(3, (group) -> {
+			InPlaceCalls.check(this.gpus.devices(), collectives(group, LONG), group.rank(), 3, 5);
+			return null;
+		});
+		assertThat(this.gpus.calls("allGather") + this.gpus.calls("gather")).isEqualTo(6);
+		assertThat(this.gpus.devices().copies()).isZero();
+	}
+
+	@Test
+	@SuppressWarnings("restricted") // as large as the buffer
+	void partsInTheirPlaceAreForDeviceMemoryAloneAndOverlapsForNone() throws Exception {
+		onRanks(2, (group) -> {
+			MemorySegment host = Arena.ofAuto().allocate(16);
+			MemorySegment own = host.asSlice(8L * group.rank(), 8);
+			assertThatIllegalArgumentException().isThrownBy(() -> group.allGather(own, host, DataType.FLOAT32))
+				.withMessageContaining("must not overlap");
+			try (DeviceBuffer whole = buffer(group, 1, 2, 3, 4)) {
+				MemorySegment device = MemorySegment.ofAddress(whole.address()).reinterpret(16);
+				assertThatIllegalArgumentException()
+					.isThrownBy(() -> group.allGather(device.asSlice(4, 8), device, DataType.FLOAT32))
+					.withMessageContaining("must not overlap");
+			}
+			return null;
+		});
+		assertThat(this.gpus.calls("allGather")).isZero();
 	}
 
 	@Test
@@ -122,6 +159,50 @@ class NcclEngineTest {
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
 				.hasMessageContaining("sum")
 				.hasMessageContaining("max"));
+	}
+
+	@Test
+	void oneCallOfManyThatDiffersIsFoundOutThoughNcclFinishesThem() throws Exception {
+		this.gpus.forgive();
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			DeviceCollectives onDevice = collectives(group, LONG);
+			DeviceBuffer buffer = buffer(group, 1);
+			for (int call = 0; call < 400; call++) {
+				boolean differs = call == 150 && group.rank() == 1;
+				onDevice.allReduceInPlace(buffer, differs ? ReduceOp.MIN : ReduceOp.MAX);
+			}
+			Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+			group.barrier();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("rank 0 called all-reduce #150 (count 1, float32, max)")
+				.hasMessageContaining("rank 1 called all-reduce #150 (count 1, float32, min)"));
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void theFlightRecorderAndTheTotalsHoldDeviceCalls() throws Exception {
+		onRanks(2, (group) -> {
+			DeviceCollectives onDevice = collectives(group, LONG);
+			try (DeviceBuffer three = buffer(group, 1, 2, 3)) {
+				onDevice.allReduceInPlace(three, ReduceOp.MAX);
+				onDevice.broadcastInPlace(three, 1);
+				group.barrier();
+			}
+			List<CallRecord> calls = group.recorder().latest(10);
+			assertThat(calls).extracting((call) -> call.call().collective(), CallRecord::state, CallRecord::bytes)
+				.containsExactly(tuple(Collective.ALL_REDUCE, CallRecord.State.DONE, 12L),
+						tuple(Collective.BROADCAST, CallRecord.State.DONE, 12L),
+						tuple(Collective.BARRIER, CallRecord.State.DONE, 0L));
+			assertThat(calls).extracting(CallRecord::algorithm).startsWith("nccl", "nccl").last().isNotEqualTo("nccl");
+			assertThat(group.recorder().totals(Collective.ALL_REDUCE))
+				.satisfies((totals) -> assertThat(totals.done()).isOne())
+				.satisfies((totals) -> assertThat(totals.bytes()).isEqualTo(12))
+				.satisfies((totals) -> assertThat(totals.doneNanos()).isPositive());
+			return null;
+		});
 	}
 
 	@Test

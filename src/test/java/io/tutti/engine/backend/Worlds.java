@@ -45,13 +45,21 @@ final class Worlds {
 		return tls(worldSize, null);
 	}
 
+	/** Through shared memory. */
+	static World memory(int worldSize) throws Exception {
+		return joined(worldSize, TransportChoice.SHM, null);
+	}
+
 	/** Over TCP, where data go in cipher unless that is {@code null}. */
 	static World tls(int worldSize, Tls tls) throws Exception {
+		return joined(worldSize, TransportChoice.TCP, tls);
+	}
+
+	private static World joined(int worldSize, TransportChoice transport, Tls tls) throws Exception {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), TIMEOUTS, null,
-				tls);
+				defaults.congestionControl(), new Conduct(transport, AlgorithmOverrides.NONE), TIMEOUTS, null, tls);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new World() {

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
  * What carries a call on device memory, and the way through host memory.
@@ -155,6 +156,60 @@ class DeviceCollectivesTest {
 		});
 		assertThat(this.devices.allocations()).isZero();
 		assertThat(this.devices.currentDevice()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 7, SEVERAL_CHUNKS })
+	void everyCollectiveInPlaceComesThroughHostMemory(int count) throws Exception {
+		RankThreads.run(2, LONG, (rank) -> {
+			InPlaceCalls.check(this.devices, collectives(rank, ALLOWED), rank, 2, count);
+			return null;
+		});
+		assertThat(this.devices.allocations()).isZero();
+	}
+
+	@Test
+	void inPlaceCallsAreCheckedAsTheOthers() {
+		DeviceCollectives collectives = collectives(0, ALLOWED);
+		try (DeviceBuffer three = buffer(0, 3)) {
+			for (Runnable call : List.<Runnable>of(() -> collectives.allGatherInPlace(three),
+					() -> collectives.reduceScatterInPlace(three, ReduceOp.SUM),
+					() -> collectives.gatherInPlace(three, 0), () -> collectives.scatterInPlace(three, 0))) {
+				assertThatIllegalArgumentException().isThrownBy(call::run)
+					.withMessage("count must be a multiple of 2 (one part per rank), got 3");
+			}
+			for (Runnable call : List.<Runnable>of(() -> collectives.reduceInPlace(three, ReduceOp.SUM, -1),
+					() -> collectives.gatherInPlace(three, -1), () -> collectives.scatterInPlace(three, -1))) {
+				assertThatIllegalArgumentException().isThrownBy(call::run).withMessage("root must be in 0..1, got -1");
+			}
+		}
+		DeviceCollectives without = collectives(0, new HostFallback(false));
+		try (DeviceBuffer two = buffer(0, 2)) {
+			for (Runnable call : List.<Runnable>of(() -> without.allGatherInPlace(two),
+					() -> without.reduceScatterInPlace(two, ReduceOp.SUM), () -> without.gatherInPlace(two, 0),
+					() -> without.scatterInPlace(two, 0), () -> without.reduceInPlace(two, ReduceOp.SUM, 0))) {
+				assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(call::run)
+					.withMessageContaining("TUTTI_ENABLE_GPU_FALLBACK=1");
+			}
+		}
+		assertThat(this.world.group(0).lastEntered()).isEqualTo(-1);
+		assertThat(this.warnings).isEmpty();
+	}
+
+	@Test
+	void aPartIsTheSameMemoryAndEndsWithItsWhole() {
+		DeviceBuffer whole = buffer(0, 6);
+		DeviceBuffer part = whole.part(2, 3);
+		assertThat(part.address()).isEqualTo(whole.address() + 8);
+		assertThat(at(part, 0)).isEqualTo(at(whole, 2));
+		part.close();
+		assertThat(whole.part(6, 0).count()).isZero();
+		assertThatIllegalArgumentException().isThrownBy(() -> whole.part(4, 3))
+			.withMessage("a part must lie in 0..6, got 3 elements from 4");
+		assertThatIllegalArgumentException().isThrownBy(() -> whole.part(1, Long.MAX_VALUE));
+		DeviceBuffer other = whole.part(0, 1);
+		whole.close();
+		assertThatIllegalStateException().isThrownBy(other::address);
 	}
 
 	@Test

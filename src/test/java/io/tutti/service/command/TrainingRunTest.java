@@ -3,6 +3,7 @@ package io.tutti.service.command;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
@@ -11,6 +12,7 @@ import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.AfterEach;
@@ -32,7 +34,7 @@ class TrainingRunTest {
 			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
 
 	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30), TrainingOptions.defaults(),
-			TrainingListener.NONE);
+			TrainingListener.NONE, (_) -> TrainingDevice.CPU);
 
 	private final StopRequest stop = new StopRequest(Map.of());
 
@@ -45,6 +47,14 @@ class TrainingRunTest {
 	void aStopWhileTheRanksMeetEndsTheRankWith79() throws Exception {
 		this.group.start();
 		this.stop.ask("SIGTERM");
+		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
+	}
+
+	@Test
+	void aRankThatIsStoppedWhileTheRanksMeetStopsTheOthersToo() throws Exception {
+		this.group.start();
+		this.meeting.waiting().get(10, TimeUnit.SECONDS);
+		this.meeting.withdrew(1);
 		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
 	}
 

@@ -34,6 +34,11 @@ public final class FakeMeeting implements GroupFactory {
 		this.met.completeExceptionally(cause);
 	}
 
+	/** Tells of a rank that was stopped before all had met. */
+	public void withdrew(int rank) {
+		this.listener.withdrew(rank);
+	}
+
 	/** Breaks the group as a verdict of rank 0 does. */
 	public void broken(Failure failure) {
 		this.met.join().fail(failure);

@@ -5,7 +5,8 @@ import io.tutti.engine.backend.nccl.Communicator.Issue;
 
 /**
  * Collectives as NCCL's calls. Gather, scatter and all-to-all are messages in one group
- * call where the installed library has no call of that name.
+ * call where the installed library has no call of that name; what lies in its place
+ * already is no message.
  */
 final class CollectiveIssues {
 
@@ -31,39 +32,46 @@ final class CollectiveIssues {
 		int type = NcclCodes.of(o.type());
 		boolean here = this.place.rank() == root;
 		int worldSize = this.place.worldSize();
+		int rank = this.place.rank();
 		return switch (collective) {
 			case ALL_REDUCE -> {
 				o.requireEqual();
+				o.requireApartOrInPlace(0, 0);
 				yield reducing(o, reduction, (nccl, communicator, op) -> nccl.allReduce(o.send(), o.receive(),
 						o.sendCount(), type, op, communicator, stream));
 			}
 			case REDUCE -> {
 				if (here) {
 					o.requireEqual();
+					o.requireApartOrInPlace(0, 0);
 				}
 				yield reducing(o, reduction, (nccl, communicator, op) -> nccl.reduce(o.send(), o.receive(),
 						o.sendCount(), type, op, root, communicator, stream));
 			}
 			case REDUCE_SCATTER -> {
 				o.requireSent(worldSize);
+				o.requireApartOrInPlace(0, rank);
 				yield reducing(o, reduction, (nccl, communicator, op) -> nccl.reduceScatter(o.send(), o.receive(),
 						o.receiveCount(), type, op, communicator, stream));
 			}
 			case BROADCAST -> {
 				if (here) {
 					o.requireEqual();
+					o.requireApartOrInPlace(0, 0);
 				}
 				yield (nccl, communicator) -> nccl.broadcast(o.send(), o.receive(), o.receiveCount(), type, root,
 						communicator, stream);
 			}
 			case ALL_GATHER -> {
 				o.requireReceived(worldSize);
+				o.requireApartOrInPlace(rank, 0);
 				yield (nccl, communicator) -> nccl.allGather(o.send(), o.receive(), o.sendCount(), type, communicator,
 						stream);
 			}
 			case GATHER -> {
 				if (here) {
 					o.requireReceived(worldSize);
+					o.requireApartOrInPlace(rank, 0);
 				}
 				yield this.availability.has(NcclFunction.GATHER) ? (nccl, communicator) -> nccl.gather(o.send(),
 						o.receive(), o.sendCount(), type, root, communicator, stream) : gather(o, root, stream);
@@ -71,6 +79,7 @@ final class CollectiveIssues {
 			case SCATTER -> {
 				if (here) {
 					o.requireSent(worldSize);
+					o.requireApartOrInPlace(0, rank);
 				}
 				yield this.availability.has(NcclFunction.SCATTER) ? (nccl, communicator) -> nccl.scatter(o.send(),
 						o.receive(), o.receiveCount(), type, root, communicator, stream) : scatter(o, root, stream);
@@ -78,6 +87,7 @@ final class CollectiveIssues {
 			case ALL_TO_ALL -> {
 				o.requireEqual();
 				o.requireSentInParts(worldSize);
+				o.requireApart("must be apart, since NCCL has no all-to-all in place");
 				yield this.availability.has(NcclFunction.ALL_TO_ALL) ? (nccl, communicator) -> nccl.alltoAll(o.send(),
 						o.receive(), o.sendCount() / worldSize, type, communicator, stream) : allToAll(o, stream);
 			}
@@ -122,11 +132,16 @@ final class CollectiveIssues {
 		long partBytes = o.sendCount() * o.type().bytes();
 		int type = NcclCodes.of(o.type());
 		MessageGroup messages = new MessageGroup();
-		messages.add((nccl, communicator) -> nccl.send(o.send(), o.sendCount(), type, root, communicator, stream));
-		for (int peer = 0; this.place.rank() == root && peer < this.place.worldSize(); peer++) {
+		int rank = this.place.rank();
+		if (rank != root || o.send() != o.receive() + rank * partBytes) {
+			messages.add((nccl, communicator) -> nccl.send(o.send(), o.sendCount(), type, root, communicator, stream));
+		}
+		for (int peer = 0; rank == root && peer < this.place.worldSize(); peer++) {
 			long to = o.receive() + peer * partBytes;
 			int from = peer;
-			messages.add((nccl, communicator) -> nccl.recv(to, o.sendCount(), type, from, communicator, stream));
+			if (peer != rank || to != o.send()) {
+				messages.add((nccl, communicator) -> nccl.recv(to, o.sendCount(), type, from, communicator, stream));
+			}
 		}
 		return messages;
 	}
@@ -135,12 +150,17 @@ final class CollectiveIssues {
 		long partBytes = o.receiveCount() * o.type().bytes();
 		int type = NcclCodes.of(o.type());
 		MessageGroup messages = new MessageGroup();
-		messages
-			.add((nccl, communicator) -> nccl.recv(o.receive(), o.receiveCount(), type, root, communicator, stream));
-		for (int peer = 0; this.place.rank() == root && peer < this.place.worldSize(); peer++) {
+		int rank = this.place.rank();
+		if (rank != root || o.receive() != o.send() + rank * partBytes) {
+			messages.add(
+					(nccl, communicator) -> nccl.recv(o.receive(), o.receiveCount(), type, root, communicator, stream));
+		}
+		for (int peer = 0; rank == root && peer < this.place.worldSize(); peer++) {
 			long from = o.send() + peer * partBytes;
 			int to = peer;
-			messages.add((nccl, communicator) -> nccl.send(from, o.receiveCount(), type, to, communicator, stream));
+			if (peer != rank || from != o.receive()) {
+				messages.add((nccl, communicator) -> nccl.send(from, o.receiveCount(), type, to, communicator, stream));
+			}
 		}
 		return messages;
 	}

@@ -18,8 +18,8 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		DeviceDataType type) {
 
 	public DeviceOperands {
-		requireMemory("send", send, sendCount);
-		requireMemory("receive", receive, receiveCount);
+		requireMemory("send", send, sendCount, type);
+		requireMemory("receive", receive, receiveCount, type);
 	}
 
 	/** A buffer that is read and then replaced. */
@@ -50,9 +50,10 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		return new DeviceOperands(buffer.device(), 0, 0, buffer.address(), buffer.count(), buffer.type());
 	}
 
-	private static void requireMemory(String name, long address, long count) {
-		if (count < 0) {
-			throw new IllegalArgumentException(name + " count must be 0 or more, got " + count);
+	private static void requireMemory(String name, long address, long count, DeviceDataType type) {
+		if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
+			throw new IllegalArgumentException(
+					name + " count must be in 0.." + Long.MAX_VALUE / type.bytes() + ", got " + count);
 		}
 		if (address == 0 && count > 0) {
 			throw new IllegalArgumentException(name + " address is 0 for " + count + " elements");
@@ -76,6 +77,30 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 
 	void requireSent(long parts) {
 		require("send", this.sendCount, Math.multiplyExact(this.receiveCount, parts), parts + " × the receive count");
+	}
+
+	/**
+	 * Refuses memory that overlaps, unless exactly as NCCL defines a call in place.
+	 * @param sendPart which part of what is received is what is sent, if in place
+	 * @param receivePart which part of what is sent is what is received, if in place
+	 */
+	void requireApartOrInPlace(long sendPart, long receivePart) {
+		boolean inPlace = this.send + receivePart * this.receiveCount * this.type.bytes() == this.receive
+				+ sendPart * this.sendCount * this.type.bytes();
+		if (!inPlace) {
+			requireApart("must be apart, or lie as NCCL has it for a call in place");
+		}
+	}
+
+	/** Refuses memory that overlaps. */
+	void requireApart(String rule) {
+		long sendBytes = this.sendCount * this.type.bytes();
+		long receiveBytes = this.receiveCount * this.type.bytes();
+		if (sendBytes > 0 && receiveBytes > 0 && this.send < this.receive + receiveBytes
+				&& this.receive < this.send + sendBytes) {
+			throw new IllegalArgumentException("send and receive memory " + rule + ", got " + this.sendCount
+					+ " elements sent and " + this.receiveCount + " received that overlap");
+		}
 	}
 
 	void requireSentInParts(long parts) {

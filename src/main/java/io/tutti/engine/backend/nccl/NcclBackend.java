@@ -21,9 +21,9 @@ import io.tutti.engine.device.IdleWait;
 /**
  * Collectives on device memory by NCCL, on a stream of their own, and on host memory by
  * the backend beneath. Both take their places in the one order of the group's calls.
- * Every call on the device is posted to rank 0 as it begins, since NCCL compares nothing
- * and may well finish calls that do not fit together; rank 0 does compare, and its
- * verdict aborts the communicator on every rank.
+ * Every call on the device is posted to rank 0, a millisecond's calls at a time, since
+ * NCCL compares nothing and may well finish calls that do not fit together; rank 0 does
+ * compare, and its verdict aborts the communicator on every rank.
  */
 public final class NcclBackend implements Backend {
 
@@ -45,6 +45,8 @@ public final class NcclBackend implements Backend {
 
 	private final Watchdog watchdog;
 
+	private final CallPosts posts;
+
 	NcclBackend(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
 			DeviceRuntime runtime, RankCommunicator communicator) {
 		this.identity = identity;
@@ -52,6 +54,7 @@ public final class NcclBackend implements Backend {
 		this.latch = latch;
 		this.runtime = runtime;
 		this.communicator = communicator;
+		this.posts = new CallPosts(identity.name(), identity.worldRank(), reporter);
 		communicator.onWait(this::stillWaiting);
 		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
 				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),
@@ -71,6 +74,11 @@ public final class NcclBackend implements Backend {
 	@Override
 	public boolean takesDeviceMemory() {
 		return true;
+	}
+
+	@Override
+	public boolean takesPartsInPlace(long address) {
+		return this.runtime.isDeviceMemory(address);
 	}
 
 	@Override
@@ -98,7 +106,8 @@ public final class NcclBackend implements Backend {
 	}
 
 	private void runOnDevice(Call call) {
-		call.waited();
+		call.by(NAME);
+		this.posts.begun(call);
 		try {
 			StreamOperations operations = this.communicator.operations().within(left(call));
 			operations.run(call.collective(), operands(call), DeviceReduction.of(call.op()), call.root());
@@ -160,6 +169,7 @@ public final class NcclBackend implements Backend {
 	@Override
 	public void close() {
 		this.watchdog.close();
+		this.posts.close();
 		if (this.latch.failure() != null) {
 			this.communicator.abortHandle().abort();
 		}

@@ -1,6 +1,7 @@
 package io.tutti.engine.rendezvous.control;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.CallPost;
@@ -22,6 +23,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.PostedBatch;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
@@ -78,6 +80,7 @@ public final class Arbiter
 		switch (request) {
 			case Report(Failure failure) -> this.verdicts.report(rank, failure);
 			case Posted(CallPost post) -> compare(rank, post);
+			case PostedBatch(List<CallPost> posts) -> compare(rank, posts);
 			case RollAnswer answer -> this.verdicts.answer(rank, answer);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
@@ -118,6 +121,12 @@ public final class Arbiter
 	private void compare(int rank, CallPost post) {
 		if (!this.verdicts.decided(post.group())) {
 			this.posts.post(rank, post);
+		}
+	}
+
+	private void compare(int rank, List<CallPost> batch) {
+		if (!batch.isEmpty() && !this.verdicts.decided(batch.getFirst().group())) {
+			this.posts.post(rank, batch);
 		}
 	}
 

@@ -75,6 +75,11 @@ public final class GuardedEvents implements ControlEvents {
 	}
 
 	@Override
+	public void withdrew(int rank) {
+		guard("withdrew", () -> this.events.withdrew(rank));
+	}
+
+	@Override
 	public void note(String message) {
 		guard("note", () -> this.events.note(message));
 	}

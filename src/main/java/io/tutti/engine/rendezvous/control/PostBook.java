@@ -18,7 +18,8 @@ import io.tutti.engine.Failure;
  * rank posts a call that it has waited in; a moment later every rank that has not posted
  * it is asked, since one whose call has returned waits for nothing and would never post.
  * A rank is asked once: if it has not come so far, it posts the call when it begins.
- * Waits for nothing itself: somebody must call {@link #tick()}. Not thread safe.
+ * Where comparing is nobody else's, as on device memory, ranks post all they call. Waits
+ * for nothing itself: somebody must call {@link #tick()}. Not thread safe.
  * <p>
  * Remembers few places of few groups: of one that is forgotten too early no more is lost
  * than posts that waiting ranks will not repeat, and who comes later posts it again.
@@ -45,6 +46,12 @@ final class PostBook {
 	/** Places in the order that are remembered of each group. */
 	static final int MAX_PLACES = 8;
 
+	/**
+	 * The same where ranks post all that they call: as far as one may be ahead of another
+	 * in a few milliseconds.
+	 */
+	static final int MAX_PLACES_OF_BATCHES = 512;
+
 	/** Groups that are remembered. */
 	static final int MAX_GROUPS = 256;
 
@@ -55,7 +62,7 @@ final class PostBook {
 	private final Listener listener;
 
 	/** The group that was posted last comes last. */
-	private final Map<String, Map<Long, Place>> groups = new LinkedHashMap<>(16, 0.75f, true);
+	private final Map<String, Places> groups = new LinkedHashMap<>(16, 0.75f, true);
 
 	/** Places where nobody has been asked yet, the oldest first. */
 	private final Set<Place> unasked = new LinkedHashSet<>();
@@ -66,31 +73,55 @@ final class PostBook {
 		this.listener = listener;
 	}
 
-	/** A rank says what it has called. */
+	/** A rank says what it has called, and that it waits there. */
 	void post(int rank, CallPost post) {
-		Place place = place(rank, post);
+		Places places = placesOf(post.group());
+		Place place = place(rank, post, places);
+		place.waitedIn = true;
+		compare(rank, post, place);
+	}
+
+	/**
+	 * A rank says all that it has called since its last word. Whoever says nothing of
+	 * such a call is asked only if nobody has gone on by then: ranks that post all they
+	 * call need not be.
+	 */
+	void post(int rank, List<CallPost> batch) {
+		for (CallPost post : batch) {
+			Places places = placesOf(post.group());
+			places.limit = MAX_PLACES_OF_BATCHES;
+			compare(rank, post, place(rank, post, places));
+		}
+	}
+
+	private Places placesOf(String group) {
+		return this.groups.computeIfAbsent(group, (name) -> new Places());
+	}
+
+	private void compare(int rank, CallPost post, Place place) {
 		place.heard.set(rank);
 		if (!post.call().equals(place.post.call()) && rank != place.rank) {
 			this.listener.differ(rank, place.mismatch(rank, post));
 		}
 	}
 
-	private Place place(int rank, CallPost post) {
-		Map<Long, Place> places = this.groups.computeIfAbsent(post.group(), (name) -> new LinkedHashMap<>());
-		Place known = places.get(post.call().sequence());
+	private Place place(int rank, CallPost post, Places places) {
+		long sequence = post.call().sequence();
+		Place known = places.bySequence.get(sequence);
 		if (known != null) {
 			return known;
 		}
-		Place begun = new Place(rank, post, this.nanoClock.getAsLong() + ASK_AFTER.toNanos());
-		places.put(post.call().sequence(), begun);
+		Place begun = new Place(places, rank, post, this.nanoClock.getAsLong() + ASK_AFTER.toNanos());
+		places.bySequence.put(sequence, begun);
+		places.newest = Math.max(places.newest, sequence);
 		this.unasked.add(begun);
 		forgetBeyondTheLimits(places);
 		return begun;
 	}
 
-	private void forgetBeyondTheLimits(Map<Long, Place> places) {
-		if (places.size() > MAX_PLACES) {
-			Iterator<Place> oldestFirst = places.values().iterator();
+	private void forgetBeyondTheLimits(Places places) {
+		if (places.bySequence.size() > places.limit) {
+			Iterator<Place> oldestFirst = places.bySequence.values().iterator();
 			this.unasked.remove(oldestFirst.next());
 			oldestFirst.remove();
 		}
@@ -101,9 +132,9 @@ final class PostBook {
 
 	/** Nothing more is to be found out in this group. */
 	void forget(String group) {
-		Map<Long, Place> places = this.groups.remove(group);
+		Places places = this.groups.remove(group);
 		if (places != null) {
-			this.unasked.removeAll(places.values());
+			places.bySequence.values().forEach(this.unasked::remove);
 		}
 	}
 
@@ -112,6 +143,9 @@ final class PostBook {
 		while (!this.unasked.isEmpty() && nanosUntilDue() == 0) {
 			Place place = this.unasked.iterator().next();
 			this.unasked.remove(place);
+			if (!place.isToBeAsked()) {
+				continue;
+			}
 			for (int rank = place.heard.nextClearBit(0); rank < this.worldSize; rank = place.heard
 				.nextClearBit(rank + 1)) {
 				this.listener.ask(rank, place.post.group(), place.post.call().sequence());
@@ -132,11 +166,24 @@ final class PostBook {
 
 	/** How many places in the order of all groups are remembered. */
 	int places() {
-		return this.groups.values().stream().mapToInt(Map::size).sum();
+		return this.groups.values().stream().mapToInt((places) -> places.bySequence.size()).sum();
+	}
+
+	/** What is remembered of a group. */
+	private static final class Places {
+
+		private final Map<Long, Place> bySequence = new LinkedHashMap<>();
+
+		private long newest = -1;
+
+		private int limit = MAX_PLACES;
+
 	}
 
 	/** A place in a group's order and the first post of it. */
 	private static final class Place {
+
+		private final Places places;
 
 		private final int rank;
 
@@ -146,10 +193,19 @@ final class PostBook {
 
 		private final BitSet heard = new BitSet();
 
-		Place(int rank, CallPost post, long askNanos) {
+		/** Whether a rank has said that it waits here, and not only that it was here. */
+		private boolean waitedIn;
+
+		Place(Places places, int rank, CallPost post, long askNanos) {
+			this.places = places;
 			this.rank = rank;
 			this.post = post;
 			this.askNanos = askNanos;
+		}
+
+		/** Where one waits, or where the last call of all has been for long. */
+		boolean isToBeAsked() {
+			return this.waitedIn || this.places.newest == this.post.call().sequence();
 		}
 
 		/** The first post and one that differs, the lower rank's first. */

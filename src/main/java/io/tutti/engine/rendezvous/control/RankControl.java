@@ -35,6 +35,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.PostedBatch;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
@@ -119,6 +120,11 @@ public final class RankControl implements ControlPlane {
 	@Override
 	public void post(CallPost post) {
 		send(new Posted(post));
+	}
+
+	@Override
+	public void post(List<CallPost> posts) {
+		send(new PostedBatch(posts));
 	}
 
 	@Override
@@ -283,6 +289,8 @@ public final class RankControl implements ControlPlane {
 			case Account(int asker, long ticket, byte[] account) -> {
 			}
 			case Posted(CallPost post) -> {
+			}
+			case PostedBatch(List<CallPost> posts) -> {
 			}
 			case Goodbye(var cutOff) -> {
 			}

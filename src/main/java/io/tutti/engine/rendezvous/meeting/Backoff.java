@@ -22,10 +22,15 @@ final class Backoff {
 	 * @return whether there is time left for another attempt
 	 */
 	boolean sleep(Deadline deadline) throws InterruptedException {
+		Thread.sleep(Duration.ofNanos(Math.min(nextNanos(), deadline.remainingNanos())));
+		return !deadline.expired();
+	}
+
+	/** The next pause. */
+	long nextNanos() {
 		long jittered = this.pauseNanos / 2 + ThreadLocalRandom.current().nextLong(this.pauseNanos / 2);
 		this.pauseNanos = Math.min(LONGEST_NANOS, 2 * this.pauseNanos);
-		Thread.sleep(Duration.ofNanos(Math.min(jittered, deadline.remainingNanos())));
-		return !deadline.expired();
+		return jittered;
 	}
 
 }

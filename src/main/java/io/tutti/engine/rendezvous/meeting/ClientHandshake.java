@@ -82,6 +82,11 @@ final class ClientHandshake {
 		channel.configureBlocking(false);
 		try (Selector selector = Selector.open()) {
 			channel.register(selector, SelectionKey.OP_CONNECT);
+			if (address.getAddress().isLoopbackAddress()) {
+				// To 127.0.1.1, as some hosts call themselves, the kernel would come from
+				// 127.0.0.1; but this rank accepts data where it came from.
+				channel.bind(new InetSocketAddress(address.getAddress(), 0));
+			}
 			if (!channel.connect(address)) {
 				while (!channel.finishConnect()) {
 					select(selector);
@@ -153,7 +158,7 @@ final class ClientHandshake {
 		if (reason != null) {
 			throw this.failure.refused(reason, refusal.message());
 		}
-		throw new ConnectException(refusal.message());
+		throw new TurnedAwayException(refusal.message());
 	}
 
 	private RendezvousException stranger(String detail) {

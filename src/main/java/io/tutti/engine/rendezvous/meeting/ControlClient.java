@@ -4,6 +4,7 @@ import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.rendezvous.ControlEvents;
@@ -66,6 +67,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private volatile @Nullable Awaiting awaiting;
 
+	/** Why this rank goes without having been asked to, {@code null} if it was. */
+	private volatile @Nullable String gaveUp;
+
 	private Phase phase = Phase.WAITING;
 
 	private long leaveByNanos;
@@ -94,6 +98,12 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	RankControl control() {
 		return this.control;
+	}
+
+	/** Goes for a reason of its own, which means nobody else. */
+	void giveUp(String reason) {
+		this.gaveUp = reason;
+		this.control.close();
 	}
 
 	/** How the meeting stood when rank 0 last said so. */
@@ -147,16 +157,28 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		switch (message) {
 			case Ping(long sent) -> this.connection.send(new Pong(sent));
 			case Pong(long sent) -> this.board.roundTrip(0, System.nanoTime() - sent);
-			case Awaiting news -> this.awaiting = news;
+			case Awaiting news -> hear(news);
 			case Roster met -> met(met);
-			case Farewell farewell -> {
-				this.control.receive(farewell);
-				alone();
-			}
+			case Farewell farewell -> farewell(farewell);
 			case Notice notice -> this.control.receive(notice);
 			case Greeting _, Request _ ->
 				throw new MalformedFrameException("a " + message.getClass().getSimpleName() + " out of turn");
 		}
+	}
+
+	private void hear(Awaiting news) {
+		Awaiting before = this.awaiting;
+		this.awaiting = news;
+		List<Integer> known = (before != null) ? before.absence().left() : List.of();
+		news.absence().left().stream().filter((rank) -> !known.contains(rank)).forEach(this.control.events()::withdrew);
+	}
+
+	private void farewell(Farewell farewell) {
+		this.control.receive(farewell);
+		if (this.phase == Phase.WAITING) {
+			this.control.events().withdrew(0);
+		}
+		alone();
 	}
 
 	private void met(Roster met) throws MalformedFrameException {
@@ -255,7 +277,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			}
 			this.phase = Phase.LEAVING;
 			this.leaveByNanos = System.nanoTime() + ControlServer.LINGER.toNanos();
-			this.connection.send(new Goodbye(null));
+			this.connection.send(new Goodbye(this.gaveUp));
 			this.connection.finish();
 		});
 		this.loop.join(ControlServer.LINGER.plusSeconds(1));

@@ -238,6 +238,9 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private void goodbye(Caller caller, @Nullable String cutOff) {
 		caller.connection().finish();
+		if (this.phase == Phase.GATHERING && cutOff == null) {
+			withdrew(caller);
+		}
 		if (this.phase != Phase.FORMED) {
 			return;
 		}
@@ -250,6 +253,15 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		this.arbiter.receive(caller.rank(), new Goodbye(cutOff));
 	}
 
+	/** Those who wait are told at once: whoever stopped that rank may mean them too. */
+	private void withdrew(Caller caller) {
+		if (this.members.remove(caller)) {
+			this.seats.leave(caller.rank());
+			this.members.broadcast(new Awaiting(this.seats.absence(), false));
+			this.control.events().withdrew(caller.rank());
+		}
+	}
+
 	private void hungUp(Caller caller, String detail) {
 		caller.connection().close();
 		this.reception.done(caller);
@@ -258,7 +270,10 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		}
 		this.bulletin.changed();
 		switch (this.phase) {
-			case GATHERING -> this.seats.free(caller.rank());
+			case GATHERING -> {
+				this.seats.drop(caller.rank());
+				this.control.events().warn("rank " + caller.rank() + " was lost while ranks met: " + detail);
+			}
 			case FORMED -> this.arbiter.lost(caller.rank(), detail);
 			case LEAVING -> {
 			}

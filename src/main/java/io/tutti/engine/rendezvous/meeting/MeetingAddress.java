@@ -8,6 +8,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
 
 /**
  * Host and port where ranks meet.
@@ -17,13 +18,15 @@ import java.util.concurrent.TimeoutException;
  */
 record MeetingAddress(String host, int port) {
 
+	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
+
 	/**
 	 * The host's addresses. A name service that does not answer cannot hold the caller up
 	 * for longer than the limit.
 	 * @throws UnknownHostException if there are none, or none were found in time
 	 */
-	List<InetAddress> resolve(Duration limit) throws UnknownHostException, InterruptedException {
-		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> InetAddress.getAllByName(this.host));
+	List<InetAddress> resolve(NameService names, Duration limit) throws UnknownHostException, InterruptedException {
+		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
 		Thread.startVirtualThread(lookup);
 		try {
 			return List.of(lookup.get(limit.toNanos(), TimeUnit.NANOSECONDS));
@@ -37,6 +40,14 @@ record MeetingAddress(String host, int port) {
 			}
 			throw new IllegalStateException("the lookup of " + this.host + " failed", ex.getCause());
 		}
+	}
+
+	/**
+	 * Whether the host is given by a name that other hosts may know by another address;
+	 * {@code localhost} is meant as it is.
+	 */
+	boolean isName() {
+		return !this.host.equals("localhost") && !this.host.contains(":") && !LITERAL_IPV4.matcher(this.host).matches();
 	}
 
 	/** An address as peers on other hosts can use it: with no interface name. */

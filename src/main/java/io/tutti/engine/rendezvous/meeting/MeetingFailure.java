@@ -30,14 +30,12 @@ record MeetingFailure(int rank, MeetingAddress point) {
 	}
 
 	/** The deadline passed with rank 0 out of reach. */
-	RendezvousException unreachable(Deadline deadline, int attempts, @Nullable Exception last) {
-		String why = (last != null) ? "; the last one: " + words(last) : "";
+	RendezvousException unreachable(Deadline deadline, Attempts attempts) {
 		return failure(Reason.TIMEOUT,
 				"rank 0 could not be reached at " + this.point + " within " + seconds(deadline.elapsed()) + " ("
-						+ attempts + " attempts" + why
-						+ "). Check that rank 0 runs and that MASTER_ADDR and MASTER_PORT"
+						+ attempts.describe() + "). Check that rank 0 runs and that MASTER_ADDR and MASTER_PORT"
 						+ " are the same on every rank, or raise tutti.timeout.rendezvous",
-				List.of(0), last);
+				List.of(0), attempts.cause());
 	}
 
 	/** Rank 0 turned this rank away for good. */

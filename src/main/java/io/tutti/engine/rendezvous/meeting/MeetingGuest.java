@@ -42,11 +42,14 @@ final class MeetingGuest {
 
 	private final HandshakeProof proofs;
 
-	private int attempts;
+	private final NameService names;
+
+	private final Attempts attempts = new Attempts();
 
 	private long notedSeconds;
 
-	MeetingGuest(RankAssignment assignment, RendezvousSettings settings, ControlEvents events, Deadline deadline) {
+	MeetingGuest(RankAssignment assignment, RendezvousSettings settings, ControlEvents events, Deadline deadline,
+			NameService names) {
 		this.assignment = assignment;
 		this.settings = settings;
 		this.events = new GuardedEvents(events);
@@ -54,18 +57,18 @@ final class MeetingGuest {
 		this.point = new MeetingAddress(assignment.masterAddress(), assignment.masterPort());
 		this.failure = new MeetingFailure(assignment.rank(), this.point);
 		this.proofs = new HandshakeProof(settings.token());
+		this.names = names;
 	}
 
 	Membership meet() {
 		Backoff backoff = new Backoff();
-		IOException last = null;
 		try {
 			do {
 				try {
 					return wait(knock());
 				}
 				catch (IOException ex) {
-					last = ex;
+					this.attempts.failed(ex);
 					note(ex);
 				}
 			}
@@ -75,17 +78,21 @@ final class MeetingGuest {
 			Thread.currentThread().interrupt();
 			throw this.failure.interrupted(this.deadline, ex);
 		}
-		throw this.failure.unreachable(this.deadline, this.attempts, last);
+		throw this.failure.unreachable(this.deadline, this.attempts);
 	}
 
 	private ControlConnection knock() throws IOException, InterruptedException {
-		this.attempts++;
+		this.attempts.begin();
 		IOException last = null;
-		for (InetAddress address : this.point.resolve(this.deadline.remaining())) {
+		for (InetAddress address : this.point.resolve(this.names, this.deadline.remaining())) {
 			Duration limit = shorter(Reception.HANDSHAKE_LIMIT, this.deadline.remaining());
 			try {
 				return new ClientHandshake(this.proofs, this.failure, this.settings.tls(), limit).knock(address,
 						this.point.port(), hello());
+			}
+			catch (TurnedAwayException ex) {
+				// Rank 0 is found: what other addresses lead to says less.
+				throw ex;
 			}
 			catch (IOException ex) {
 				last = ex;
@@ -115,10 +122,10 @@ final class MeetingGuest {
 			throw new IOException(ex.getCause().getMessage(), ex.getCause());
 		}
 		catch (TimeoutException ex) {
-			client.control().close();
+			client.giveUp("its deadline has passed");
 			Awaiting awaiting = client.awaiting();
 			throw (awaiting != null) ? this.failure.timedOut(awaiting.absence(), this.deadline)
-					: this.failure.unreachable(this.deadline, this.attempts, null);
+					: this.failure.unreachable(this.deadline, this.attempts);
 		}
 		catch (InterruptedException ex) {
 			client.control().close();

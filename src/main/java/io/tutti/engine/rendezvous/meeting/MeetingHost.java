@@ -1,6 +1,8 @@
 package io.tutti.engine.rendezvous.meeting;
 
 import java.io.IOException;
+import java.net.BindException;
+import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -8,6 +10,9 @@ import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -41,19 +46,21 @@ final class MeetingHost {
 
 	private final MeetingFailure failure;
 
-	MeetingHost(RankAssignment assignment, RendezvousSettings settings, Deadline deadline) {
+	private final NameService names;
+
+	MeetingHost(RankAssignment assignment, RendezvousSettings settings, Deadline deadline, NameService names) {
 		this.assignment = assignment;
 		this.settings = settings;
 		this.deadline = deadline;
 		String bind = settings.bindAddress();
 		this.listenAt = new MeetingAddress((bind != null) ? bind : assignment.masterAddress(), assignment.masterPort());
 		this.failure = new MeetingFailure(0, this.listenAt);
+		this.names = names;
 	}
 
 	Membership meet(ControlEvents events) {
 		try {
-			ControlServer server = open(events);
-			return await(server);
+			return await(open(events));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -62,7 +69,30 @@ final class MeetingHost {
 	}
 
 	private ControlServer open(ControlEvents events) throws InterruptedException {
-		InetAddress address = resolve();
+		RendezvousException first = null;
+		for (InetAddress address : candidates()) {
+			try {
+				ControlServer server = open(address, events);
+				warnOfLoopback(address, events);
+				return server;
+			}
+			catch (RendezvousException ex) {
+				if (ex.getCause() instanceof BindException && isOfThisHost(address)) {
+					// The port is taken: others would look for rank 0 here all the same.
+					throw ex;
+				}
+				first = (first != null) ? first : ex;
+			}
+		}
+		throw Objects.requireNonNull(first, "a name that is known has an address");
+	}
+
+	/** Ranks of other hosts need an address that is none of theirs too. */
+	private List<InetAddress> candidates() throws InterruptedException {
+		return resolve().stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
+	}
+
+	private ControlServer open(InetAddress address, ControlEvents events) {
 		ServerSocketChannel listener = null;
 		try {
 			listener = ServerSocketChannel.open();
@@ -81,12 +111,22 @@ final class MeetingHost {
 		}
 	}
 
+	/** Some systems give a host's own name an address like 127.0.1.1. */
+	private void warnOfLoopback(InetAddress address, ControlEvents events) {
+		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
+		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
+			events.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + MeetingAddress.text(address)
+					+ " on this host: ranks of other hosts cannot come there. Set tutti.rendezvous.bind-address to an"
+					+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
+		}
+	}
+
 	/** In a cluster a process may start before its own name is known. */
-	private InetAddress resolve() throws InterruptedException {
+	private List<InetAddress> resolve() throws InterruptedException {
 		Backoff backoff = new Backoff();
 		while (true) {
 			try {
-				return this.listenAt.resolve(this.deadline.remaining()).getFirst();
+				return this.listenAt.resolve(this.names, this.deadline.remaining());
 			}
 			catch (UnknownHostException ex) {
 				if (!backoff.sleep(this.deadline)) {
@@ -107,8 +147,8 @@ final class MeetingHost {
 
 	private static boolean isOfThisHost(InetAddress address) {
 		try {
-			return address.isAnyLocalAddress() || address.isLoopbackAddress()
-					|| NetworkInterface.getByInetAddress(address) != null;
+			boolean ipv4Loopback = address instanceof Inet4Address && address.isLoopbackAddress();
+			return address.isAnyLocalAddress() || ipv4Loopback || NetworkInterface.getByInetAddress(address) != null;
 		}
 		catch (IOException ex) {
 			return true;

@@ -43,14 +43,20 @@ public final class Rendezvous {
 	 */
 	public static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlEvents events,
 			Deadline deadline) {
+		return meet(assignment, settings, events, deadline, NameService.SYSTEM);
+	}
+
+	/** As above, with a name service to ask for the meeting point. */
+	static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlEvents events,
+			Deadline deadline, NameService names) {
 		check(settings);
 		if (assignment.worldSize() == 1) {
 			return alone(assignment, settings, events);
 		}
 		if (assignment.rank() == 0) {
-			return new MeetingHost(assignment, settings, deadline).meet(events);
+			return new MeetingHost(assignment, settings, deadline, names).meet(events);
 		}
-		return new MeetingGuest(assignment, settings, events, deadline).meet();
+		return new MeetingGuest(assignment, settings, events, deadline, names).meet();
 	}
 
 	private static Membership alone(RankAssignment assignment, RendezvousSettings settings, ControlEvents events) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.wire.Absence;
@@ -26,13 +27,18 @@ final class Seats {
 
 	private final @Nullable Guest[] guests;
 
+	/** Who had come before its connection dropped. */
 	private final BitSet dropped;
+
+	/** Who had come and left in order. */
+	private final BitSet left;
 
 	private int taken = 1;
 
 	Seats(int worldSize) {
 		this.guests = new Guest[worldSize];
 		this.dropped = new BitSet(worldSize);
+		this.left = new BitSet(worldSize);
 	}
 
 	boolean isTaken(int rank) {
@@ -40,14 +46,27 @@ final class Seats {
 	}
 
 	void take(Guest guest) {
-		this.guests[guest.hello().rank()] = guest;
+		int rank = guest.hello().rank();
+		this.guests[rank] = guest;
+		this.dropped.clear(rank);
+		this.left.clear(rank);
 		this.taken++;
 	}
 
 	/** The rank's connection dropped; it may come again. */
-	void free(int rank) {
-		this.guests[rank] = null;
+	void drop(int rank) {
+		free(rank);
 		this.dropped.set(rank);
+	}
+
+	/** The rank has said goodbye; it may come again. */
+	void leave(int rank) {
+		free(rank);
+		this.left.set(rank);
+	}
+
+	private void free(int rank) {
+		this.guests[rank] = null;
 		this.taken--;
 	}
 
@@ -60,17 +79,11 @@ final class Seats {
 	}
 
 	Absence absence() {
-		List<Integer> missing = new ArrayList<>();
-		List<Integer> droppedOnly = new ArrayList<>();
-		for (int rank = 1; rank < this.guests.length; rank++) {
-			if (this.guests[rank] == null) {
-				missing.add(rank);
-				if (this.dropped.get(rank)) {
-					droppedOnly.add(rank);
-				}
-			}
-		}
-		return new Absence(missing, droppedOnly);
+		List<Integer> missing = IntStream.range(1, this.guests.length)
+			.filter((rank) -> !isTaken(rank))
+			.boxed()
+			.toList();
+		return new Absence(missing, this.dropped.stream().boxed().toList(), this.left.stream().boxed().toList());
 	}
 
 	/**

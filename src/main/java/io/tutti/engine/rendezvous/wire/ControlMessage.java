@@ -137,6 +137,18 @@ public sealed interface ControlMessage {
 	record Posted(CallPost post) implements Request {
 	}
 
+	/**
+	 * What a rank has called in one group since its last word, in order; it may still be
+	 * in the last of these.
+	 */
+	record PostedBatch(List<CallPost> posts) implements Request {
+
+		public PostedBatch {
+			posts = List.copyOf(posts);
+		}
+
+	}
+
 	/** A rank comes to a labelled barrier. */
 	record EnterBarrier(long ticket, String label, long timeoutNanos) implements Request {
 	}

@@ -38,6 +38,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.PostedBatch;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
@@ -113,6 +114,8 @@ public final class MessageCodec {
 
 	private static final byte MATCHED = 24;
 
+	private static final byte POSTED_BATCH = 25;
+
 	private static final byte ASK_ACCOUNTS = 30;
 
 	private static final byte ACCOUNT = 31;
@@ -120,6 +123,9 @@ public final class MessageCodec {
 	private static final byte TELL_ACCOUNT = 32;
 
 	private static final byte ACCOUNT_OF = 33;
+
+	/** A group's name, its call and two times. */
+	private static final int LEAST_POST_BYTES = 3 * Integer.BYTES + 4 * Long.BYTES + 3;
 
 	/** A rank and its call. */
 	private static final int LEAST_CALL_BYTES = 3 * Integer.BYTES + 2 * Long.BYTES + 3;
@@ -139,7 +145,9 @@ public final class MessageCodec {
 			case Welcome(long generation, byte[] proof) -> new WireWriter(WELCOME).int64(generation).raw(proof).frame();
 			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
 			case Awaiting(Absence absence, boolean over) ->
-				ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()).flag(over).frame();
+				ranks(ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()), absence.left())
+					.flag(over)
+					.frame();
 			case Roster(long generation, byte[] nonce, String conduct, List<PeerAddress> peers) ->
 				new WireWriter(ROSTER).int64(generation)
 					.raw(nonce)
@@ -170,6 +178,8 @@ public final class MessageCodec {
 				new WireWriter(SIGHTINGS).list(sightings, MessageCodec::write).frame();
 			case Farewell() -> new WireWriter(FAREWELL).frame();
 			case Posted(CallPost post) -> write(new WireWriter(POSTED), post).frame();
+			case PostedBatch(List<CallPost> posts) ->
+				new WireWriter(POSTED_BATCH).list(posts, MessageCodec::write).frame();
 			case AskCall(String group, long sequence) -> new WireWriter(ASK_CALL).text(group).int64(sequence).frame();
 			case AskAccounts(long ticket, int limit) -> new WireWriter(ASK_ACCOUNTS).int64(ticket).int32(limit).frame();
 			case Account(int asker, long ticket, byte[] account) ->
@@ -195,7 +205,7 @@ public final class MessageCodec {
 			case PROOF -> new Proof(in.raw(SessionKey.PROOF_BYTES));
 			case WELCOME -> new Welcome(in.int64(), in.raw(SessionKey.PROOF_BYTES));
 			case REFUSED -> new Refused(reason(in.int8()), in.text());
-			case AWAITING -> new Awaiting(new Absence(ranks(in), ranks(in)), in.flag());
+			case AWAITING -> new Awaiting(new Absence(ranks(in), ranks(in), ranks(in)), in.flag());
 			case ROSTER -> decodeRoster(in);
 			case PING -> new Ping(in.int64());
 			case PONG -> new Pong(in.int64());
@@ -213,6 +223,7 @@ public final class MessageCodec {
 			case SIGHTINGS -> new Sightings(in.list(1 + 2 * Integer.BYTES, () -> sighting(in)));
 			case FAREWELL -> new Farewell();
 			case POSTED -> new Posted(post(in));
+			case POSTED_BATCH -> new PostedBatch(in.list(LEAST_POST_BYTES, () -> post(in)));
 			case ASK_CALL -> new AskCall(in.text(), in.int64());
 			case ASK_ACCOUNTS -> new AskAccounts(in.int64(), in.int32());
 			case ACCOUNT -> new Account(in.int32(), in.int64(), in.bytes());

@@ -28,17 +28,17 @@ final class Inbox {
 
 	}
 
-	private static final int CAPACITY = Frame.BYTES + Outbox.SMALL_BYTES;
-
 	private final int peer;
 
 	private final Wire wire;
 
 	private final Reader reader;
 
-	private final MemorySegment memory = Arena.ofAuto().allocate(CAPACITY, 64);
+	private final int capacity;
 
-	private final long in = this.memory.address();
+	private final MemorySegment memory;
+
+	private final long in;
 
 	private int start;
 
@@ -59,6 +59,9 @@ final class Inbox {
 		this.peer = peer;
 		this.wire = wire;
 		this.reader = reader;
+		this.capacity = Frame.BYTES + Math.min(wire.smallBytes(), Outbox.SMALL_BYTES);
+		this.memory = Arena.ofAuto().allocate(this.capacity, 64);
+		this.in = this.memory.address();
 	}
 
 	/** The rank of the group at the other end. */
@@ -138,7 +141,7 @@ final class Inbox {
 		}
 		this.start = 0;
 		this.end = held;
-		long got = this.wire.read(this.in + held, CAPACITY - held);
+		long got = this.wire.read(this.in + held, this.capacity - held);
 		this.end += (int) got;
 		return got > 0;
 	}

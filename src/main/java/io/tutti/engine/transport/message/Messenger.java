@@ -274,7 +274,7 @@ public final class Messenger implements PointToPoint {
 				if (this.closed || this.postroom.ended()) {
 					return;
 				}
-				this.wires.prepareSleep();
+				this.wires.prepareSleep((operation != null) ? operation.peer : ALL);
 			}
 			finally {
 				this.lock.unlock();

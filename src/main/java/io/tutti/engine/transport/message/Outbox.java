@@ -21,7 +21,7 @@ final class Outbox {
 
 	}
 
-	/** Bytes that ride along with a frame; more would cost a copy that matters. */
+	/** Bytes that ride along with a frame, at most. */
 	static final int SMALL_BYTES = 8 * 1024;
 
 	private final Listener listener;
@@ -77,7 +77,7 @@ final class Outbox {
 	boolean pump() throws IOException {
 		Wire open = this.wire;
 		boolean moved = false;
-		while (open != null && (this.current != null || next())) {
+		while (open != null && (this.current != null || next(open.smallBytes()))) {
 			long written = (this.start < this.end) ? open.write(this.out + this.start, this.end - this.start)
 					: (this.bodyLeft > 0) ? open.write(this.bodyAddress, this.bodyLeft) : 0;
 			if (this.start < this.end) {
@@ -99,7 +99,8 @@ final class Outbox {
 		return moved;
 	}
 
-	private boolean next() {
+	/** Takes up the next letter, with so many bytes of it in one go with its frame. */
+	private boolean next(long smallBytes) {
 		Letter letter = this.head;
 		if (letter == null) {
 			return false;
@@ -109,7 +110,7 @@ final class Outbox {
 			this.tail = null;
 		}
 		Frame.write(this.out, letter.kind, letter.type, letter.bytes, letter.tag, letter.id);
-		long along = Math.min(letter.body, SMALL_BYTES);
+		long along = Math.min(letter.body, Math.min(smallBytes, SMALL_BYTES));
 		if (along > 0) {
 			NativeMemory.copy(letter.address, this.out + Frame.BYTES, along);
 		}
@@ -151,7 +152,7 @@ final class Outbox {
 				finish();
 			}
 		}
-		while (next());
+		while (next(0));
 		this.start = this.end;
 		this.bodyLeft = 0;
 		this.wire = null;

@@ -20,6 +20,8 @@ final class Doorbell {
 
 	private final HostMemory memory;
 
+	private final Line bell;
+
 	private final long ownBell;
 
 	private final long ownSleeping;
@@ -34,14 +36,24 @@ final class Doorbell {
 	private int rungBefore;
 
 	Doorbell(HostMemory memory, @Nullable Futex futex) {
+		this(memory, Line.SLEEPING, Line.BELL, futex);
+	}
+
+	private Doorbell(HostMemory memory, Line asleep, Line bell, @Nullable Futex futex) {
 		this.memory = memory;
+		this.bell = bell;
 		this.futex = futex;
 		this.ownBell = bell(memory.self());
-		this.ownSleeping = memory.line(memory.self(), Line.SLEEPING);
+		this.ownSleeping = memory.line(memory.self(), asleep);
 		this.sleeping = new long[memory.ranks()];
 		for (int rank = 0; rank < this.sleeping.length; rank++) {
-			this.sleeping[rank] = memory.line(rank, Line.SLEEPING);
+			this.sleeping[rank] = memory.line(rank, asleep);
 		}
+	}
+
+	/** One for messages, whose threads sleep beside those of collectives. */
+	static Doorbell forMessages(HostMemory memory, @Nullable Futex futex) {
+		return new Doorbell(memory, Line.MESSAGE_SLEEPING, Line.MESSAGE_BELL, futex);
 	}
 
 	/**
@@ -100,7 +112,7 @@ final class Doorbell {
 	}
 
 	private long bell(int rank) {
-		return this.memory.line(rank, Line.BELL);
+		return this.memory.line(rank, this.bell);
 	}
 
 }

@@ -31,6 +31,13 @@ record HostLayout(int ranks) {
 
 	private static final long MAX_RING_BYTES = 512 << 10;
 
+	/** All rings for messages together, unless they would get too small. */
+	private static final long ALL_MESSAGE_RINGS_BYTES = 4 << 20;
+
+	private static final long MIN_MESSAGE_RING_BYTES = 4 << 10;
+
+	private static final long MAX_MESSAGE_RING_BYTES = 256 << 10;
+
 	/** The lines of a rank. */
 	enum Line {
 
@@ -47,7 +54,15 @@ record HostLayout(int ranks) {
 		/** How many chunks the rank has taken from all stages. */
 		TAKEN,
 		/** How many direct passes the rank has finished. */
-		FINISHED
+		FINISHED,
+		/** Whether the rank sleeps while it waits for messages. */
+		MESSAGE_SLEEPING,
+		/** The word that it sleeps on. */
+		MESSAGE_BELL,
+		/** How many ranks have sent this one a first message. */
+		MESSAGE_CALLS,
+		/** Whether the rank has left. */
+		LEFT
 
 	}
 
@@ -75,8 +90,11 @@ record HostLayout(int ranks) {
 
 	/** Bytes that one ring holds; a power of two. */
 	long ringBytes() {
-		long each = ALL_RINGS_BYTES / ((long) this.ranks * this.ranks);
-		return Math.clamp(Long.highestOneBit(each), MIN_RING_BYTES, MAX_RING_BYTES);
+		return Math.clamp(each(ALL_RINGS_BYTES), MIN_RING_BYTES, MAX_RING_BYTES);
+	}
+
+	private long each(long bytesOfAll) {
+		return Long.highestOneBit(bytesOfAll / ((long) this.ranks * this.ranks));
 	}
 
 	/** The ring from one rank to another: two lines of counters, then the bytes. */
@@ -84,9 +102,19 @@ record HostLayout(int ranks) {
 		return stage(this.ranks) + ((long) from * this.ranks + to) * (2 * LINE_BYTES + ringBytes());
 	}
 
+	/** Bytes that one ring for messages holds; a power of two. */
+	long messageRingBytes() {
+		return Math.clamp(each(ALL_MESSAGE_RINGS_BYTES), MIN_MESSAGE_RING_BYTES, MAX_MESSAGE_RING_BYTES);
+	}
+
+	/** The ring for messages from one rank to another. */
+	long messageRing(int from, int to) {
+		return ring(this.ranks, 0) + ((long) from * this.ranks + to) * (2 * LINE_BYTES + messageRingBytes());
+	}
+
 	/** Size of the whole. */
 	long bytes() {
-		return ring(this.ranks, 0);
+		return messageRing(this.ranks, 0);
 	}
 
 }

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport.shm;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.engine.transport.shm.HostLayout.Line;
 
@@ -19,6 +20,8 @@ public final class HostMemory implements AutoCloseable {
 	private final HostLayout layout;
 
 	private final long start;
+
+	private final AtomicInteger holders = new AtomicInteger(1);
 
 	HostMemory(List<Integer> members, int self, SharedSegment segment) {
 		this.members = List.copyOf(members);
@@ -63,9 +66,25 @@ public final class HostMemory implements AutoCloseable {
 		return this.start + this.layout.ring(from, to);
 	}
 
+	long messageRing(int from, int to) {
+		return this.start + this.layout.messageRing(from, to);
+	}
+
+	/** Gives it one more holder, who closes it as well. */
+	public HostMemory share() {
+		if (this.holders.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) == 0) {
+			throw new IllegalStateException("the memory is closed");
+		}
+		return this;
+	}
+
+	/** Once every holder has closed it, this rank has left. */
 	@Override
 	public void close() {
-		this.segment.close();
+		if (this.holders.decrementAndGet() == 0) {
+			SharedWords.write(line(this.self, Line.LEFT), 1);
+			this.segment.close();
+		}
 	}
 
 }

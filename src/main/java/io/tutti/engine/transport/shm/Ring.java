@@ -1,5 +1,7 @@
 package io.tutti.engine.transport.shm;
 
+import io.tutti.engine.NativeMemory;
+
 /**
  * Bytes one way from one rank to another. The writer counts what it has written, the
  * reader what it needs no more, each in a line of its own; each remembers what it last
@@ -7,6 +9,9 @@ package io.tutti.engine.transport.shm;
  * side.
  */
 final class Ring {
+
+	/** After so many bytes the other side is told, so that it need not wait for all. */
+	private static final long PUBLISH_BYTES = 32 << 10;
 
 	private final long writtenLine;
 
@@ -53,6 +58,19 @@ final class Ring {
 		SharedWords.release(this.writtenLine, this.position);
 	}
 
+	/**
+	 * Copies bytes into the ring, as many as go at once, and publishes them.
+	 * @return how many, 0 if there is no room
+	 */
+	long put(long address, long bytes) {
+		long count = writable(Math.min(bytes, PUBLISH_BYTES));
+		if (count > 0) {
+			NativeMemory.copy(address, writeAddress(), count);
+			publish(count);
+		}
+		return count;
+	}
+
 	/** Moves the reader to a multiple of a power of two. */
 	void alignReading(long bytes) {
 		this.position = aligned(bytes);
@@ -75,6 +93,19 @@ final class Ring {
 	void release(long bytes) {
 		this.position += bytes;
 		SharedWords.release(this.takenLine, this.position);
+	}
+
+	/**
+	 * Copies bytes out of the ring, as many as go at once, and gives their room back.
+	 * @return how many, 0 if none have come
+	 */
+	long take(long address, long bytes) {
+		long count = readable(Math.min(bytes, PUBLISH_BYTES));
+		if (count > 0) {
+			NativeMemory.copy(readAddress(), address, count);
+			release(count);
+		}
+		return count;
 	}
 
 	private long aligned(long bytes) {

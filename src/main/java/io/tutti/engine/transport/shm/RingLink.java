@@ -15,9 +15,6 @@ final class RingLink implements Link {
 	/** What a fingerprint takes up. */
 	private static final int OPENING_BYTES = 64;
 
-	/** After so many bytes the other side is told, so that it need not wait for all. */
-	private static final long PUBLISH_BYTES = 32 << 10;
-
 	private final int peer;
 
 	private final CallFrame frame;
@@ -62,12 +59,10 @@ final class RingLink implements Link {
 		}
 		long sent = 0;
 		while (sent < bytes) {
-			long count = Math.min(Math.min(bytes - sent, PUBLISH_BYTES), this.out.writable(bytes - sent));
+			long count = this.out.put(address + sent, bytes - sent);
 			if (count == 0) {
 				break;
 			}
-			NativeMemory.copy(address + sent, this.out.writeAddress(), count);
-			this.out.publish(count);
 			sent += count;
 			this.doorbell.ring(this.peer);
 		}
@@ -127,13 +122,12 @@ final class RingLink implements Link {
 		}
 		long received = 0;
 		while (received < bytes) {
-			long count = Math.min(PUBLISH_BYTES, this.in.readable(bytes - received));
+			long count = this.in.take(address + received, bytes - received);
 			if (count == 0) {
 				break;
 			}
-			NativeMemory.copy(this.in.readAddress(), address + received, count);
-			consume(count);
 			received += count;
+			this.doorbell.ring(this.peer);
 		}
 		this.blockedReading = (received == 0 && bytes > 0);
 		return received;

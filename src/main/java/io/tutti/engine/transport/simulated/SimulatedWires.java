@@ -79,7 +79,7 @@ public final class SimulatedWires implements Wires {
 	}
 
 	@Override
-	public void prepareSleep() {
+	public void prepareSleep(int awaited) {
 	}
 
 	@Override

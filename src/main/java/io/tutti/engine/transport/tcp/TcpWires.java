@@ -141,7 +141,7 @@ public final class TcpWires implements Wires {
 	}
 
 	@Override
-	public void prepareSleep() {
+	public void prepareSleep(int awaited) {
 		for (int i = 0; i < this.wires.size(); i++) {
 			this.wires.get(i).declareInterest();
 		}

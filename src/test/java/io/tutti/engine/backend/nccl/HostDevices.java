@@ -7,6 +7,8 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -31,7 +33,11 @@ public final class HostDevices implements DeviceRuntime {
 
 	private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
 
-	private final Map<Long, Arena> memory = new ConcurrentHashMap<>();
+	/** A piece of memory. */
+	private record Piece(Arena arena, long bytes) {
+	}
+
+	private final ConcurrentNavigableMap<Long, Piece> memory = new ConcurrentSkipListMap<>();
 
 	private final Set<Long> pinned = ConcurrentHashMap.newKeySet();
 
@@ -93,17 +99,17 @@ public final class HostDevices implements DeviceRuntime {
 	public long allocate(long bytes) {
 		Arena arena = Arena.ofShared();
 		MemorySegment segment = arena.allocate(bytes, 256);
-		this.memory.put(segment.address(), arena);
+		this.memory.put(segment.address(), new Piece(arena, bytes));
 		return segment.address();
 	}
 
 	@Override
 	public void free(long address) {
-		Arena arena = this.memory.remove(address);
-		if (arena == null) {
+		Piece piece = this.memory.remove(address);
+		if (piece == null) {
 			throw new DeviceException("cudaFree", 1, "invalid argument");
 		}
-		arena.close();
+		piece.arena().close();
 	}
 
 	@Override
@@ -121,7 +127,9 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public boolean isDeviceMemory(long address) {
-		return this.memory.containsKey(address) && !this.pinned.contains(address);
+		Map.Entry<Long, Piece> piece = this.memory.floorEntry(address);
+		return piece != null && address < piece.getKey() + piece.getValue().bytes()
+				&& !this.pinned.contains(piece.getKey());
 	}
 
 	@Override

@@ -211,6 +211,70 @@ class RankCommunicatorTest {
 	}
 
 	@Test
+	void memoryThatOverlapsIsRefusedUnlessItLiesAsACallInPlaceHasIt() throws Exception {
+		onRanks(2, (communicator) -> {
+			int rank = communicator.rank();
+			try (DeviceBuffer four = buffer(communicator, 1, 2, 3, 4)) {
+				StreamOperations operations = communicator.operations();
+				DeviceBuffer own = four.part(2L * rank, 2);
+				DeviceBuffer others = four.part(2L - 2L * rank, 2);
+				for (Runnable call : List.<Runnable>of(
+						() -> operations.allReduce(DeviceOperands.of(four.part(0, 3), four.part(1, 3)), SUM),
+						() -> operations.reduce(DeviceOperands.of(four.part(0, 3), four.part(1, 3)), SUM, rank),
+						() -> operations.allGather(DeviceOperands.of(others, four)),
+						() -> operations.reduceScatter(DeviceOperands.of(four, others), SUM),
+						() -> operations.gather(DeviceOperands.of(others, four), rank),
+						() -> operations.scatter(DeviceOperands.of(four, others), rank),
+						() -> operations.allToAll(DeviceOperands.inPlace(four)))) {
+					assertThatIllegalArgumentException().isThrownBy(call::run).withMessageContaining("must be apart");
+				}
+				operations.allGather(DeviceOperands.of(own, four));
+				operations.reduceScatter(DeviceOperands.of(four, own), SUM);
+				operations.synchronize();
+				return null;
+			}
+		});
+		assertThat(this.nccl.calls).doesNotContain("allReduce", "reduce", "gather", "scatter", "alltoAll");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void whatLiesInItsPlaceIsNoMessage(boolean hasCalls) throws Exception {
+		Set<NcclFunction> functions = EnumSet.allOf(NcclFunction.class);
+		if (!hasCalls) {
+			functions.removeAll(Set.of(NcclFunction.GATHER, NcclFunction.SCATTER));
+		}
+		List<float[]> results = onRanks(2, this.nccl.library(functions), (communicator) -> {
+			int rank = communicator.rank();
+			try (DeviceBuffer two = buffer(communicator, rank + 1, rank + 7)) {
+				StreamOperations operations = communicator.operations();
+				DeviceBuffer own = two.part(rank, 1);
+				operations.gather((rank == 0) ? DeviceOperands.of(own, two) : DeviceOperands.sending(own), 0);
+				operations.scatter((rank == 1) ? DeviceOperands.of(two, own) : DeviceOperands.receiving(own), 1);
+				operations.synchronize();
+				return HostDevices.read(two.address(), 2);
+			}
+		});
+		assertThat(results.get(0)).containsExactly(2, 8);
+		assertThat(results.get(1)).containsExactly(2, 8);
+		assertThat(this.nccl.count("send")).isEqualTo(hasCalls ? 0 : 2);
+		assertThat(this.nccl.count("recv")).isEqualTo(hasCalls ? 0 : 2);
+	}
+
+	@Test
+	void countsThatNoMemoryHoldsAreRefused() {
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DeviceOperands(0, 8, Long.MAX_VALUE / 4 + 1, 8, 1, DeviceDataType.FLOAT32))
+			.withMessageStartingWith("send count must be in 0..");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new DeviceOperands(0, 8, 1, 8, -1, DeviceDataType.FLOAT32))
+			.withMessageContaining("receive count must be in 0..")
+			.withMessageEndingWith("got -1");
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> DeviceBuffer.wrap(0, 8, Long.MAX_VALUE / 2, DeviceDataType.FLOAT64));
+	}
+
+	@Test
 	void aRankOrDeviceOutOfRangeIsRefusedBeforeAnythingRuns() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new RankPlace(2, 2, 0))
 			.withMessage("rank must be in 0..1, got 2");

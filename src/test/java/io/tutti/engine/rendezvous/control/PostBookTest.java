@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 
 import io.tutti.engine.CallPost;
 import io.tutti.engine.CallSignature;
@@ -141,6 +142,54 @@ class PostBookTest {
 		assertThat(this.asked).contains("1 world 0");
 		this.book.post(1, post("world", 0, Collective.GATHER, 0));
 		assertThat(this.mismatches).hasSize(1);
+	}
+
+	private static List<CallPost> batch(String group, int first, int count, Collective collective) {
+		return IntStream.range(first, first + count)
+			.mapToObj((sequence) -> post(group, sequence, collective, 0))
+			.toList();
+	}
+
+	@Test
+	void aDifferenceAnywhereInABatchIsAMismatch() {
+		this.book.post(1, batch("world", 0, 300, Collective.GATHER));
+		this.book.post(0, batch("world", 0, 100, Collective.GATHER));
+		assertThat(this.mismatches).isEmpty();
+		this.book.post(0, batch("world", 100, 1, Collective.SCATTER));
+		this.book.post(0, batch("world", 101, 100, Collective.GATHER));
+		assertThat(this.mismatches).singleElement().satisfies((mismatch) -> {
+			assertThat(mismatch.sequence()).isEqualTo(100);
+			assertThat(mismatch.detail()).startsWith("rank 0 called scatter #100")
+				.contains("rank 1 called gather #100");
+		});
+	}
+
+	@Test
+	void ofBatchesOnlyTheLastCallOfAllIsAskedForAndOnlyIfItStaysTheLast() {
+		this.book.post(1, batch("world", 0, 50, Collective.GATHER));
+		this.book.post(2, batch("world", 0, 51, Collective.GATHER));
+		pass(PostBook.ASK_AFTER.minusNanos(1));
+		this.book.post(1, batch("world", 50, 2, Collective.GATHER));
+		pass(Duration.ofNanos(1));
+		assertThat(this.asked).isEmpty();
+		pass(PostBook.ASK_AFTER);
+		assertThat(this.asked).containsExactly("0 world 51", "2 world 51", "3 world 51");
+	}
+
+	@Test
+	void whoWaitsElsewhereInTheGroupHasTheOthersAskedAllTheSame() {
+		this.book.post(2, post("world", 3, Collective.GATHER, 100));
+		this.book.post(0, batch("world", 4, 5, Collective.GATHER));
+		pass(PostBook.ASK_AFTER);
+		assertThat(this.asked).contains("0 world 3", "1 world 3", "1 world 8").doesNotContain("1 world 4");
+	}
+
+	@Test
+	void ofBatchesTooNoMoreIsRememberedThanALimit() {
+		for (int first = 0; first < 10_000; first += 100) {
+			this.book.post(1, batch("world", first, 100, Collective.GATHER));
+		}
+		assertThat(this.book.places()).isEqualTo(PostBook.MAX_PLACES_OF_BATCHES);
 	}
 
 }

@@ -19,6 +19,8 @@ public final class RecordedEvents implements ControlEvents {
 
 	public final List<String> warnings = new CopyOnWriteArrayList<>();
 
+	public final List<Integer> withdrawn = new CopyOnWriteArrayList<>();
+
 	public final Map<String, Long> entered = new ConcurrentHashMap<>();
 
 	public final Map<String, List<Integer>> members = new ConcurrentHashMap<>();
@@ -35,6 +37,11 @@ public final class RecordedEvents implements ControlEvents {
 	@Override
 	public void drainRequested(String reason) {
 		this.drains.add(reason);
+	}
+
+	@Override
+	public void withdrew(int rank) {
+		this.withdrawn.add(rank);
 	}
 
 	@Override

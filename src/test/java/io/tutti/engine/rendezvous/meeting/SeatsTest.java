@@ -36,10 +36,10 @@ class SeatsTest {
 	void whoIsMissingAndWhoDroppedIsKnown() {
 		take(1, "a", true, false, "b");
 		take(2, "a", true, false, "b");
-		this.seats.free(2);
+		this.seats.drop(2);
 		assertThat(this.seats.allTaken()).isFalse();
 		assertThat(this.seats.isTaken(2)).isFalse();
-		assertThat(this.seats.absence()).isEqualTo(new Absence(List.of(2, 3), List.of(2)));
+		assertThat(this.seats.absence()).isEqualTo(new Absence(List.of(2, 3), List.of(2), List.of()));
 		take(2, "a", true, false, "b");
 		take(3, "a", true, false, "b");
 		assertThat(this.seats.allTaken()).isTrue();
@@ -48,7 +48,7 @@ class SeatsTest {
 	@Test
 	void aLongListOfMissingRanksIsCut() {
 		List<Integer> all = IntStream.range(1, 1001).boxed().toList();
-		assertThat(new Absence(all, List.of()).describe()).startsWith("rank 1, rank 2, ")
+		assertThat(new Absence(all, List.of(), List.of()).describe()).startsWith("rank 1, rank 2, ")
 			.endsWith("rank 16 and 984 more");
 	}
 

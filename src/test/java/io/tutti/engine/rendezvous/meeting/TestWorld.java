@@ -97,12 +97,18 @@ final class TestWorld implements AutoCloseable {
 	}
 
 	CompletableFuture<Membership> meeting(int rank, int claimedSize, RendezvousSettings settings, Duration timeout) {
-		RankAssignment assignment = new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port);
+		return meeting(new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port), settings, timeout,
+				NameService.SYSTEM);
+	}
+
+	CompletableFuture<Membership> meeting(RankAssignment assignment, RendezvousSettings settings, Duration timeout,
+			NameService names) {
+		int rank = assignment.rank();
 		RecordedEvents recorded = (rank < this.worldSize) ? this.events.get(rank) : new RecordedEvents();
 		CompletableFuture<Membership> result = new CompletableFuture<>();
 		Thread.ofPlatform().daemon().name("meet-" + rank).start(() -> {
 			try {
-				result.complete(Rendezvous.meet(assignment, settings, recorded, Deadline.after(timeout)));
+				result.complete(Rendezvous.meet(assignment, settings, recorded, Deadline.after(timeout), names));
 			}
 			catch (Throwable ex) {
 				result.completeExceptionally(ex);

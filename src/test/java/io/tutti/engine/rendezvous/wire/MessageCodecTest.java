@@ -38,6 +38,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
+import io.tutti.engine.rendezvous.wire.ControlMessage.PostedBatch;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
@@ -73,7 +74,7 @@ class MessageCodecTest {
 		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()), new ForeignHello(2),
 				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
 				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
-				new Awaiting(new Absence(List.of(1, 2), List.of(2)), true),
+				new Awaiting(new Absence(List.of(1, 2, 3), List.of(2), List.of(3)), true),
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
@@ -81,8 +82,8 @@ class MessageCodecTest {
 				new AskDrain("now"), new Goodbye(null), new Goodbye("silent"), new Verdict(inside),
 				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
 				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
-				new AskCall("world", Long.MAX_VALUE), new AskAccounts(5, 100), new Account(2, 5, bytes()),
-				new Announce(6, "label", post.call(), 1),
+				new PostedBatch(List.of(post, post)), new PostedBatch(List.of()), new AskCall("world", Long.MAX_VALUE),
+				new AskAccounts(5, 100), new Account(2, 5, bytes()), new Announce(6, "label", post.call(), 1),
 				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
 				new TellAccount(2, 5, 100), new AccountOf(5, 1, bytes()));
 	}

@@ -1,0 +1,35 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.transport.shm.HostMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a group that was formed asks for beside collectives.
+ *
+ * @param groups where it comes from
+ * @param memory what its ranks of this host share; held by what carries its collectives
+ */
+record FormedGroup(Groups groups, @Nullable HostMemory memory) implements GroupFactory {
+
+	@Override
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		return this.groups.messages(identity, latch, settlement, this.memory);
+	}
+
+	@Override
+	public ProcessGroup group(GroupIdentity identity) {
+		return this.groups.group(identity);
+	}
+
+	@Override
+	public void closed(ProcessGroup group) {
+		this.groups.closed(group);
+	}
+
+}

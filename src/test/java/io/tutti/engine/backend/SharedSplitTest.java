@@ -1,0 +1,12 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.backend.CollectivesContract.World;
+
+class SharedSplitTest extends SplitContract {
+
+	@Override
+	World world(int worldSize) throws Exception {
+		return Worlds.memory(worldSize);
+	}
+
+}
