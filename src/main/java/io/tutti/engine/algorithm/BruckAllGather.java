@@ -70,12 +70,7 @@ final class BruckAllGather implements Algorithm {
 				this.transport.moved();
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

@@ -73,12 +73,7 @@ final class PairwiseAllToAll implements Algorithm {
 			if (this.sendStep == this.worldSize && this.receiveStep == this.worldSize) {
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

@@ -82,12 +82,7 @@ final class RingPass {
 			if (flushed && this.sendStep == steps && this.receiveStep == steps && previous.greeted()) {
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

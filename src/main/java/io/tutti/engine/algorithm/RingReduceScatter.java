@@ -68,12 +68,7 @@ final class RingReduceScatter implements Algorithm {
 			if (flushed && this.out.done() && this.in.done() && previous.greeted()) {
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

@@ -37,12 +37,7 @@ final class TreeBroadcast implements Algorithm {
 			if (received == bytes && done(bytes)) {
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

@@ -52,12 +52,7 @@ final class TreeGather implements Algorithm {
 			if (done(call.bytes())) {
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

@@ -49,12 +49,7 @@ final class TreeReduce implements Algorithm {
 			if (done(call) & this.place.childrenGreeted()) {
 				return;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 	}
 

@@ -52,12 +52,7 @@ final class TreeScatter implements Algorithm {
 			if (done(call.bytes())) {
 				break;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 		if (this.place.isRoot()) {
 			NativeMemory.copy(this.circle.address(0), call.receiveAddress(), call.bytes());

@@ -31,6 +31,19 @@ public interface Transport extends AutoCloseable {
 	/** Called after a round in which something moved. */
 	void moved();
 
+	/**
+	 * Called after a round of a call that goes on.
+	 * @param moved whether anything moved in it
+	 */
+	default void endRound(boolean moved) {
+		if (moved) {
+			moved();
+		}
+		else {
+			stalled();
+		}
+	}
+
 	/** Ends the sleep of the thread that waits, if any. */
 	void wake();
 

@@ -92,12 +92,7 @@ final class SharedAllReduce implements Algorithm {
 				take(call, taken++);
 				moved = true;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 		this.stage.end(this.chunks);
 	}

@@ -54,12 +54,7 @@ final class StagePass {
 				this.stage.taken(taken++);
 				moved = true;
 			}
-			if (moved) {
-				this.transport.moved();
-			}
-			else {
-				this.transport.stalled();
-			}
+			this.transport.endRound(moved);
 		}
 		this.stage.end(chunks);
 	}
