@@ -110,7 +110,7 @@ spec:
         - name: tmp
           mountPath: /tmp
         - name: token
-          mountPath: /run/secrets/tutti
+          mountPath: {{ dir (include "tutti.tokenFile" .) }}
           readOnly: true
         {{- if $values.config }}
         - name: config
@@ -132,13 +132,7 @@ spec:
     - name: tmp
       emptyDir:
         sizeLimit: {{ $values.tmp.size }}
-    - name: token
-      secret:
-        secretName: {{ include "tutti.tokenSecret" . }}
-        defaultMode: 0440
-        items:
-          - key: {{ $values.token.key }}
-            path: token
+    {{- include "tutti.tokenVolume" . | nindent 4 }}
     {{- if $values.config }}
     - name: config
       configMap:
@@ -181,7 +175,7 @@ spec:
 - name: TUTTI_HTTP_PORT
   value: {{ $values.ports.http | quote }}
 - name: TUTTI_SECURITY_TOKENFILE
-  value: /run/secrets/tutti/token
+  value: {{ include "tutti.tokenFile" . }}
 - name: TUTTI_TIMEOUT_RENDEZVOUS
   value: {{ $values.timeouts.rendezvousSeconds }}s
 - name: TUTTI_TIMEOUT_COLLECTIVE
@@ -195,6 +189,10 @@ spec:
 {{- if eq $values.workload.kind "StatefulSet" }}
 - name: TUTTI_SERVE_LINGER
   value: {{ include "tutti.orElse" (list $values.statefulSet.lingerSeconds 30) }}s
+{{- end }}
+{{- if ne $values.backend "tcp" }}
+- name: SPRING_PROFILES_ACTIVE
+  value: {{ $values.backend }}
 {{- end }}
 - name: TUTTI_VECTORS
   value: {{ $values.vectors | quote }}

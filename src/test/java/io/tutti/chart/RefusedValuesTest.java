@@ -59,6 +59,8 @@ class RefusedValuesTest {
 					{timeouts: {abortSeconds: 31}}                                                      | must not exceed
 					{timeouts: {drainSeconds: 30s}}                                                     | drainSeconds
 					{shm: {size: 1 gigabyte}}                                                           | size
+					{backend: mpi, gpu: {count: 1}}                                                     | backend
+					{backend: nccl}                                                                     | needs a GPU
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void aContradictionIsRefusedByName(String values, String named) {
@@ -69,7 +71,8 @@ class RefusedValuesTest {
 	@ValueSource(strings = { "{worldSize: 1}", "{workload: {kind: StatefulSet, command: serve}}",
 			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}", "{job: {maxRestarts: 0}}",
 			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
-			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{fullnameOverride: nine-lives}" })
+			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}",
+			"{fullnameOverride: nine-lives}" })
 	void whatStandsBesideItIsTaken(String values) {
 		assertThat(chart.with(values).objects()).isNotEmpty();
 	}
