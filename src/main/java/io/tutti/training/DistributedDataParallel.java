@@ -3,11 +3,14 @@ package io.tutti.training;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.device.DeviceCollectives;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the replicas of a model the same on every rank, by giving each rank the combined
@@ -29,10 +32,12 @@ import org.bytedeco.pytorch.TensorVector;
  * does a parameter that a rank's loss does not depend on. Buffers are the same only at
  * the start: what a batch normalisation gathers afterwards is each rank's own.
  * <p>
- * Parameters must be float32 in main memory; those that need no gradient are left alone.
- * The model must not get or lose parameters, and none may be replaced. Close this before
- * the model is differentiated on its own again: until then the gradients lie in memory
- * that belongs here, and native code calls back. Used by one thread at a time. A
+ * Parameters must be float32, all in main memory or all on one GPU; those that need no
+ * gradient are left alone. On a GPU the buckets lie there too and are reduced where they
+ * are, and the first exchange of parameters goes through main memory. The model must not
+ * get or lose parameters, and none may be replaced. Close this before the model is
+ * differentiated on its own again: until then the gradients lie in memory that belongs
+ * here, and native code calls back. Used by one thread at a time. A
  * {@link io.tutti.engine.CollectiveException} means that the group is broken.
  */
 public final class DistributedDataParallel implements AutoCloseable {
@@ -64,17 +69,39 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
-		this(group, module, settings, 0);
+		this(group, module, settings, null, 0);
+	}
+
+	/**
+	 * As above for a model that may be on a GPU.
+	 * @param onDevice carries the gradients of a model on a GPU; the group's own
+	 * @throws IllegalArgumentException if the model has nothing to learn, or a parameter
+	 * that is not float32, or parameters on several devices
+	 * @throws ReplicaMismatchException if the ranks' models or settings differ
+	 */
+	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
+			DeviceCollectives onDevice) {
+		this(group, module, settings, onDevice, 0);
 	}
 
 	/**
 	 * As above, with a few float32 numbers that travel behind the last gradients and are
 	 * combined like them, so that they cost no all-reduce of their own.
 	 */
-	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int passengers) {
+	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
+			@Nullable DeviceCollectives onDevice, int passengers) {
+		this(group, module, settings, passengers, (first) -> ParameterPlace.of(first).memory(group, onDevice));
+	}
+
+	/**
+	 * @param memory where the gradients lie, by the first parameter that has one
+	 */
+	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int passengers,
+			Function<Tensor, GradientMemory> memory) {
 		this.parameters = module.parameters();
 		this.parameters.retainReference();
 		List<Tensor> learning = learning(this.parameters);
+		GradientMemory place = memory.apply(learning.getFirst());
 		this.parameterCount = learning.stream().mapToLong(Tensor::numel).sum();
 		try (TensorVector moduleBuffers = module.buffers()) {
 			List<Tensor> all = new ArrayList<>(tensors(this.parameters));
@@ -82,7 +109,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			ReplicaLayout.requireSame(group, all, settings);
 			all.forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
 		}
-		this.buckets = new GradientBuckets(group, learning, settings, passengers);
+		this.buckets = new GradientBuckets(place, learning, settings, passengers);
 	}
 
 	/**
@@ -161,9 +188,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		if (learning.isEmpty()) {
 			throw new IllegalArgumentException("the model has no parameter that requires a gradient");
 		}
-		for (Tensor parameter : learning) {
-			GradientBuckets.requireSuitable(parameter);
-		}
+		ParameterPlace.requireOne(learning);
 		return learning;
 	}
 

@@ -4,21 +4,28 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
+import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients that lie side by side in native memory and are reduced together, in place.
+ * Gradients that lie side by side in their device's memory and are reduced together, in
+ * place.
  */
 final class GradientBucket {
 
+	private final GradientMemory place;
+
 	private final MemorySegment memory;
+
+	/** All of the memory, for libtorch. */
+	private final Tensor flat;
 
 	private final List<GradientSlot> slots;
 
 	private final MemorySegment passengers;
+
+	private final MemorySegment passengersOnHost;
 
 	/** Gradients that the backward pass has yet to complete. */
 	private int incomplete;
@@ -28,10 +35,14 @@ final class GradientBucket {
 	/**
 	 * A bucket over memory that holds the slots and, behind them, any other numbers.
 	 */
-	GradientBucket(MemorySegment memory, List<GradientSlot> slots, MemorySegment passengers) {
+	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots, MemorySegment passengers) {
+		this.place = place;
 		this.memory = memory;
 		this.slots = List.copyOf(slots);
+		this.flat = TensorMemory.flat(memory, slots.getFirst().parameter());
+		this.flat.retainReference();
 		this.passengers = passengers;
+		this.passengersOnHost = place.onHost(passengers);
 		this.incomplete = slots.size();
 	}
 
@@ -41,7 +52,7 @@ final class GradientBucket {
 
 	/** Numbers that are reduced with the gradients, and set to zero with them. */
 	MemorySegment passengers() {
-		return this.passengers;
+		return this.passengersOnHost;
 	}
 
 	void attach() {
@@ -50,11 +61,13 @@ final class GradientBucket {
 
 	void detach() {
 		this.slots.forEach(GradientSlot::detach);
+		this.flat.releaseReference();
 	}
 
 	/** Sets all gradients to zero. */
 	void zero() {
-		this.memory.fill((byte) 0);
+		TensorMemory.zero(this.flat);
+		this.passengersOnHost.fill((byte) 0);
 		attach();
 	}
 
@@ -68,15 +81,21 @@ final class GradientBucket {
 	}
 
 	/** Reduces on this thread. */
-	void reduce(ProcessGroup group, ReduceOp op) {
+	void reduce(ReduceOp op) {
 		this.slots.forEach(GradientSlot::adopt);
-		group.allReduce(this.memory, DataType.FLOAT32, op);
+		this.place.send(this.passengersOnHost, this.passengers);
+		this.place.allReduce(this.memory, op);
+		this.place.fetch(this.passengers, this.passengersOnHost);
 	}
 
-	/** Starts the reduction on the group's worker thread. */
-	void startReducing(ProcessGroup group, ReduceOp op) {
+	/**
+	 * Starts the reduction on the group's worker thread. Never of the last bucket, whose
+	 * last gradient is known to be complete only when the backward pass is over: so no
+	 * passenger is left behind.
+	 */
+	void startReducing(ReduceOp op) {
 		this.slots.forEach(GradientSlot::adopt);
-		this.reduction = group.allReduceAsync(this.memory, DataType.FLOAT32, op);
+		this.reduction = this.place.allReduceAsync(this.memory, op);
 	}
 
 	/** The reduction that was started and not yet finished, if any. */

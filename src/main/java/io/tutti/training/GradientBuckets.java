@@ -1,6 +1,5 @@
 package io.tutti.training;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,9 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.ProcessGroup;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,17 +16,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class GradientBuckets implements AutoCloseable {
 
-	/** As PyTorch's allocator and every vector unit would have it. */
-	private static final long ALIGNMENT = 64;
-
 	/** How long a reduction that a broken group left behind may hold its memory. */
 	private static final long CLOSE_SECONDS = 30;
 
-	private final ProcessGroup group;
+	private final GradientMemory place;
 
 	private final DataParallelSettings settings;
-
-	private final Arena arena = Arena.ofShared();
 
 	private final List<GradientBucket> buckets = new ArrayList<>();
 
@@ -53,25 +45,17 @@ final class GradientBuckets implements AutoCloseable {
 
 	/**
 	 * Buckets for some parameters' gradients.
+	 * @param place memory on the parameters' device, from now on the buckets'
 	 * @param passengers how many numbers travel behind the last gradients
 	 */
-	GradientBuckets(ProcessGroup group, List<Tensor> parameters, DataParallelSettings settings, int passengers) {
-		this.group = group;
+	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings, int passengers) {
+		this.place = place;
 		this.settings = settings;
 		BucketPlan plan = BucketPlan.of(parameters.stream().map(GradientBuckets::bytes).toList(),
 				settings.bucketBytes());
 		for (List<Integer> members : plan.buckets()) {
 			long behind = (members == plan.buckets().getLast()) ? passengers * (long) Float.BYTES : 0;
 			add(members.stream().map(parameters::get).toList(), behind);
-		}
-	}
-
-	/** Checks that a parameter's gradient can lie in a bucket. */
-	static void requireSuitable(Tensor parameter) {
-		if (!parameter.is_cpu() || parameter.scalar_type().intern() != torch.ScalarType.Float) {
-			throw new IllegalArgumentException("parameters must be float32 in main memory, got a "
-					+ parameter.scalar_type().intern() + " of shape " + ReplicaLayout.shape(parameter)
-					+ (parameter.is_cpu() ? "" : " on another device"));
 		}
 	}
 
@@ -108,7 +92,7 @@ final class GradientBuckets implements AutoCloseable {
 			throw failure;
 		}
 		while (this.started < this.buckets.size()) {
-			count(this.buckets.get(this.started++)).reduce(this.group, this.settings.scaling().op());
+			count(this.buckets.get(this.started++)).reduce(this.settings.scaling().op());
 		}
 		this.buckets.forEach(GradientBuckets::awaitReduction);
 		this.buckets.forEach(GradientBucket::nextStep);
@@ -122,21 +106,21 @@ final class GradientBuckets implements AutoCloseable {
 		this.hooks.forEach(GradientHook::remove);
 		this.buckets.forEach(GradientBucket::detach);
 		if (this.buckets.stream().allMatch(GradientBuckets::isIdle)) {
-			this.arena.close();
+			this.place.close();
 		}
 	}
 
 	private void add(List<Tensor> parameters, long behind) {
 		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + behind;
-		MemorySegment memory = this.arena.allocate(bytes, ALIGNMENT);
+		MemorySegment memory = this.place.allocate(bytes);
 		List<GradientSlot> slots = new ArrayList<>();
 		long offset = 0;
 		for (Tensor parameter : parameters) {
 			slots.add(new GradientSlot(parameter, memory.asSlice(offset, bytes(parameter))));
 			offset += bytes(parameter);
 		}
-		GradientBucket bucket = new GradientBucket(memory, slots, memory.asSlice(offset));
-		bucket.attach();
+		GradientBucket bucket = new GradientBucket(this.place, memory, slots, memory.asSlice(offset));
+		bucket.zero();
 		this.buckets.add(bucket);
 		if (this.settings.overlap()) {
 			slots.forEach((slot) -> this.hooks.add(new GradientHook(slot.parameter(), () -> announced(bucket, slot))));
@@ -165,7 +149,7 @@ final class GradientBuckets implements AutoCloseable {
 
 	private void startComplete() {
 		while (this.started < this.buckets.size() && this.buckets.get(this.started).isComplete()) {
-			count(this.buckets.get(this.started++)).startReducing(this.group, this.settings.scaling().op());
+			count(this.buckets.get(this.started++)).startReducing(this.settings.scaling().op());
 		}
 	}
 

@@ -56,7 +56,7 @@ final class GradientSlot {
 	void adopt() {
 		try (Tensor current = this.parameter.grad()) {
 			if (!current.defined()) {
-				this.memory.fill((byte) 0);
+				TensorMemory.zero(this.gradient);
 			}
 			else if (TensorMemory.address(current) != this.memory.address()) {
 				copy(current);

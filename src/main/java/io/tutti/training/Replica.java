@@ -1,7 +1,5 @@
 package io.tutti.training;
 
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,14 +37,16 @@ final class Replica implements AutoCloseable {
 	private final DistributedDataParallel replicas;
 
 	/** Builds the replica; every rank then holds rank 0's. A collective call. */
-	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options) {
+	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options, TrainingDevice device) {
 		this.classifier = new Classifier(columns, classes, options.seed());
+		device.take(this.classifier);
 		this.parameters = this.classifier.parameters();
 		SGDOptions settings = new SGDOptions(options.learningRate());
 		settings.momentum().put(MOMENTUM);
 		this.optimizer = new SGD(this.parameters, settings);
 		this.replicas = new DistributedDataParallel(group, this.classifier,
-				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), StepTotals.NUMBERS);
+				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), device.collectives(),
+				StepTotals.NUMBERS);
 	}
 
 	DistributedDataParallel replicas() {
@@ -76,7 +76,7 @@ final class Replica implements AutoCloseable {
 	private double backward(SampleTensors samples, int[] order, Share share, int globalBatch) {
 		CrossEntropyLossOptions sum = new CrossEntropyLossOptions();
 		sum.reduction().put(new kSum());
-		Tensor indices = SampleTensors.indices(order, share);
+		Tensor indices = samples.indices(order, share);
 		Tensor scores = this.classifier.forward(samples.features(indices));
 		Tensor loss = torch.cross_entropy(scores, samples.labels(indices), sum);
 		loss.div(new Scalar((double) globalBatch)).backward();
@@ -102,8 +102,8 @@ final class Replica implements AutoCloseable {
 	/** The parameters' bytes, for a checkpoint. */
 	List<byte[]> parameterBytes() {
 		List<byte[]> bytes = new ArrayList<>();
-		for (MemorySegment memory : parameterMemory()) {
-			bytes.add(memory.toArray(ValueLayout.JAVA_BYTE));
+		for (long index = 0; index < this.parameters.size(); index++) {
+			bytes.add(TensorMemory.bytes(this.parameters.get(index)));
 		}
 		return bytes;
 	}
@@ -115,9 +115,8 @@ final class Replica implements AutoCloseable {
 
 	/** Takes the state of a checkpoint of the same model. */
 	void restore(List<byte[]> parameterBytes, byte[] optimizerBytes) {
-		List<MemorySegment> memory = parameterMemory();
-		for (int index = 0; index < memory.size(); index++) {
-			memory.get(index).copyFrom(MemorySegment.ofArray(parameterBytes.get(index)));
+		for (int index = 0; index < parameterBytes.size(); index++) {
+			TensorMemory.replace(this.parameters.get(index), parameterBytes.get(index));
 		}
 		OptimizerArchive.load(this.optimizer, optimizerBytes);
 	}
@@ -125,16 +124,8 @@ final class Replica implements AutoCloseable {
 	/** SHA-256 over all parameters, in hexadecimal. */
 	String parameterSha256() {
 		MessageDigest digest = Sha256.newDigest();
-		parameterMemory().forEach((memory) -> digest.update(memory.asByteBuffer()));
+		parameterBytes().forEach(digest::update);
 		return Sha256.hex(digest);
-	}
-
-	private List<MemorySegment> parameterMemory() {
-		List<MemorySegment> memory = new ArrayList<>();
-		for (long index = 0; index < this.parameters.size(); index++) {
-			memory.add(TensorMemory.of(this.parameters.get(index)));
-		}
-		return memory;
 	}
 
 	@Override

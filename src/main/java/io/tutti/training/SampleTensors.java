@@ -10,15 +10,18 @@ import org.bytedeco.pytorch.global.torch;
  */
 final class SampleTensors implements AutoCloseable {
 
+	private final TrainingDevice device;
+
 	private final Tensor features;
 
 	private final Tensor labels;
 
-	SampleTensors(Dataset data) {
+	SampleTensors(Dataset data, TrainingDevice device) {
+		this.device = device;
 		try (Tensor flat = torch.tensor(data.features())) {
-			this.features = flat.view(data.rows(), data.columns());
+			this.features = device.take(flat.view(data.rows(), data.columns()));
 		}
-		this.labels = torch.tensor(Arrays.stream(data.labels()).asLongStream().toArray());
+		this.labels = device.take(torch.tensor(Arrays.stream(data.labels()).asLongStream().toArray()));
 	}
 
 	/** Features of the samples at some positions of an order. */
@@ -42,8 +45,8 @@ final class SampleTensors implements AutoCloseable {
 	}
 
 	/** Which samples a share of an order names. */
-	static Tensor indices(int[] order, Share share) {
-		return torch.tensor(Arrays.stream(order, share.from(), share.to()).asLongStream().toArray());
+	Tensor indices(int[] order, Share share) {
+		return this.device.take(torch.tensor(Arrays.stream(order, share.from(), share.to()).asLongStream().toArray()));
 	}
 
 	@Override

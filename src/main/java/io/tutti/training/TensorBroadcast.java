@@ -9,7 +9,8 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Gives every rank rank 0's values of a tensor, whatever its element type.
+ * Gives every rank rank 0's values of a tensor, whatever its element type; through main
+ * memory where it is on a GPU, since it happens once.
  */
 final class TensorBroadcast {
 
@@ -20,7 +21,7 @@ final class TensorBroadcast {
 
 	/** Replaces the values by rank 0's. A collective call. */
 	static void fromRankZero(ProcessGroup group, Tensor tensor) {
-		try (NoGradGuard _ = new NoGradGuard(); Tensor values = tensor.contiguous()) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
 			broadcast(group, TensorMemory.of(values));
 			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {
 				tensor.copy_(values);

@@ -25,10 +25,10 @@ final class TestRun implements AutoCloseable {
 
 	private long allReducedBytes;
 
-	TestRun(ProcessGroup group, Dataset test, Replica replica) {
+	TestRun(ProcessGroup group, Dataset test, Replica replica, TrainingDevice device) {
 		this.replica = replica;
 		this.group = group;
-		this.samples = new SampleTensors(test);
+		this.samples = new SampleTensors(test, device);
 		this.count = test.rows();
 		this.share = Share.of(test.rows(), group.rank(), group.worldSize());
 	}

@@ -2,6 +2,7 @@ package io.tutti.training;
 
 import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.ProcessGroup;
@@ -24,13 +25,27 @@ public final class TrainingJob {
 
 	private final TrainingListener listener;
 
+	private final Supplier<TrainingDevice> device;
+
 	private final AtomicReference<@Nullable String> stopReason = new AtomicReference<>();
+
+	/**
+	 * A job on the CPU that has not begun.
+	 * @param group the ranks that train together; stays the caller's to close
+	 */
+	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener) {
+		this(group, options, listener, () -> TrainingDevice.CPU);
+	}
 
 	/**
 	 * A job that has not begun.
 	 * @param group the ranks that train together; stays the caller's to close
+	 * @param device what to compute on, found out when the job runs; of one kind on every
+	 * rank
 	 */
-	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener) {
+	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener,
+			Supplier<TrainingDevice> device) {
+		this.device = device;
 		this.group = group;
 		this.options = options;
 		this.listener = listener;
@@ -45,6 +60,8 @@ public final class TrainingJob {
 	 * @throws CheckpointException if there is a checkpoint that cannot be continued from,
 	 * or a new one cannot be kept
 	 * @throws ReportException on rank 0, if the report cannot be written
+	 * @throws io.tutti.engine.BackendUnavailableException if a GPU was asked for and
+	 * cannot be had
 	 * @throws ReplicaMismatchException if ranks were given other options, or ended apart
 	 * @throws TrainingDivergedException if the loss stops being a number
 	 * @throws io.tutti.engine.CollectiveException if the group breaks
@@ -75,12 +92,15 @@ public final class TrainingJob {
 		if (report != null) {
 			TrainingReport.requirePlace(report);
 		}
+		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		Dataset data = (this.options.data() != null) ? TableReader.read(this.options.data()) : Digits.read();
 		JobFingerprint job = JobFingerprint.of(this.options, data);
-		ParameterAgreement.require(this.group, job.with("epochs", this.options.epochs())
-			.with("checkpoint", (this.options.checkpointDirectory() != null) ? "kept" : "none"));
-		TrainingSummary summary = train(data, job);
+		ParameterAgreement.require(this.group,
+				job.with("epochs", this.options.epochs())
+					.with("device", place.kind())
+					.with("checkpoint", (this.options.checkpointDirectory() != null) ? "kept" : "none"));
+		TrainingSummary summary = train(data, job, place);
 		if (report != null) {
 			TrainingReport.of(summary).write(report);
 		}
@@ -88,10 +108,10 @@ public final class TrainingJob {
 		return summary;
 	}
 
-	private TrainingSummary train(Dataset data, JobFingerprint job) {
+	private TrainingSummary train(Dataset data, JobFingerprint job, TrainingDevice place) {
 		DataSplit split = DataSplit.of(data, this.options.seed());
-		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job,
-				split)) {
+		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job, split,
+				place)) {
 			loop.restore((this.options.data() != null) ? this.options.data().toString() : "digits");
 			loop.run();
 			return loop.summarise();

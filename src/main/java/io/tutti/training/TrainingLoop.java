@@ -42,7 +42,7 @@ final class TrainingLoop implements AutoCloseable {
 	private long trainingNanos;
 
 	TrainingLoop(ProcessGroup group, TrainingOptions options, TrainingListener listener,
-			AtomicReference<@Nullable String> stopReason, JobFingerprint job, DataSplit split) {
+			AtomicReference<@Nullable String> stopReason, JobFingerprint job, DataSplit split, TrainingDevice device) {
 		this.group = group;
 		this.options = options;
 		this.listener = listener;
@@ -50,9 +50,9 @@ final class TrainingLoop implements AutoCloseable {
 		this.job = job;
 		Dataset training = split.training();
 		this.schedule = new BatchSchedule(training.rows(), options.globalBatch(), group.worldSize(), options.seed());
-		this.samples = new SampleTensors(training);
-		this.replica = new Replica(group, training.columns(), training.classes(), options);
-		this.test = new TestRun(group, split.test(), this.replica);
+		this.samples = new SampleTensors(training, device);
+		this.replica = new Replica(group, training.columns(), training.classes(), options, device);
+		this.test = new TestRun(group, split.test(), this.replica, device);
 		this.checkpoints = (options.checkpointDirectory() != null)
 				? new CheckpointStore(group, options.checkpointDirectory()) : null;
 	}

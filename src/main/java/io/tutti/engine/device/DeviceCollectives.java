@@ -53,6 +53,11 @@ public final class DeviceCollectives {
 		this.timeout = timeout;
 	}
 
+	/** The devices that the buffers are on. */
+	public DeviceRuntime runtime() {
+		return this.runtime;
+	}
+
 	/** The reduction of all ranks' buffers. */
 	public DeviceBuffer allReduce(DeviceBuffer buffer, ReduceOp op) {
 		requireWay(Collective.ALL_REDUCE, buffer);

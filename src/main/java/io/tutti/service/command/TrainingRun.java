@@ -4,13 +4,20 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.ExitCode;
 import io.tutti.launch.LiveLines;
+import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.page.TrainingWatch;
+import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
@@ -32,20 +39,32 @@ final class TrainingRun {
 
 	private final TrainingListener watch;
 
+	private final Function<ProcessGroup, TrainingDevice> device;
+
 	/**
 	 * A job that has not begun.
 	 * @param watch hears of it on every rank
+	 * @param device finds what this rank computes on, once there is a group
 	 */
-	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options, TrainingListener watch) {
+	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options, TrainingListener watch,
+			Function<ProcessGroup, TrainingDevice> device) {
 		this.group = group;
 		this.drain = drain;
 		this.options = options;
 		this.watch = watch;
+		this.device = device;
 	}
 
 	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
-		return new TrainingRun(context.getBean(GroupLifecycle.class), context.getBean(Timeouts.class).drain(), options,
-				context.getBean(TrainingWatch.class));
+		GroupLifecycle group = context.getBean(GroupLifecycle.class);
+		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), options,
+				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));
+	}
+
+	private static TrainingDevice device(ApplicationContext context, ProcessGroup world, RankAssignment assignment) {
+		return TrainingDevice.choose(context.getBean(TrainProperties.class).choice(), world, assignment.localRank(),
+				HostFallback.ofProcess(), context.getBean("groupLog", CollectiveListener.class),
+				context.getBean(Timeouts.class).collective());
 	}
 
 	/**
@@ -71,7 +90,8 @@ final class TrainingRun {
 	}
 
 	private TrainingSummary train(JoinedGroup joined, StopRequest stop, TrainingListener listener) {
-		TrainingJob job = new TrainingJob(joined.world(), this.options, listener);
+		TrainingJob job = new TrainingJob(joined.world(), this.options, listener,
+				() -> this.device.apply(joined.world()));
 		joined.onDrain((reason) -> {
 			job.requestStop(reason);
 			abortAfterDrain(joined, reason);

@@ -12,6 +12,7 @@ import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.AfterEach;
@@ -33,7 +34,7 @@ class TrainingRunTest {
 			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
 
 	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30), TrainingOptions.defaults(),
-			TrainingListener.NONE);
+			TrainingListener.NONE, (_) -> TrainingDevice.CPU);
 
 	private final StopRequest stop = new StopRequest(Map.of());
 

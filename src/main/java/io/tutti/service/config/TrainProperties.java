@@ -1,0 +1,27 @@
+package io.tutti.service.config;
+
+import io.tutti.training.DeviceChoice;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * How {@code train} computes.
+ *
+ * @param device what a rank computes on: {@code cpu}; {@code cuda} for the GPU of its
+ * local rank, {@code cuda:n} for one by number; {@code auto} for a GPU where the group's
+ * backend and libtorch both reach one, else the CPU
+ */
+@ConfigurationProperties(prefix = "tutti.train", ignoreUnknownFields = false)
+public record TrainProperties(@DefaultValue("auto") String device) {
+
+	public TrainProperties {
+		DeviceChoice.parse(device);
+	}
+
+	/** What is asked for. */
+	public DeviceChoice choice() {
+		return DeviceChoice.parse(this.device);
+	}
+
+}

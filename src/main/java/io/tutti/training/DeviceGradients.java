@@ -1,0 +1,125 @@
+package io.tutti.training;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.IdleWait;
+import io.tutti.engine.device.SelectedDevice;
+
+/**
+ * Gradients of parameters on a GPU: reduced where they lie, without a way through main
+ * memory if the group's backend reaches the device. Before any use of what was computed
+ * there, everything that was queued on the device is waited for, on whichever stream.
+ */
+final class DeviceGradients implements GradientMemory {
+
+	/** A copy of a few numbers that takes longer is stuck behind something else. */
+	private static final Duration COPYING = Duration.ofSeconds(60);
+
+	private final ProcessGroup group;
+
+	private final DeviceCollectives collectives;
+
+	private final DeviceRuntime runtime;
+
+	private final int device;
+
+	private final Runnable computed;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final List<DeviceBuffer> buffers = new ArrayList<>();
+
+	/**
+	 * @param collectives of the group, on the GPU that the parameters are on
+	 * @param computed returns when all that was queued on the device is done
+	 */
+	DeviceGradients(ProcessGroup group, DeviceCollectives collectives, int device, Runnable computed) {
+		this.group = group;
+		this.collectives = collectives;
+		this.runtime = collectives.runtime();
+		this.device = device;
+		this.computed = computed;
+	}
+
+	@Override
+	public MemorySegment allocate(long bytes) {
+		DeviceBuffer buffer = DeviceBuffer.allocate(this.runtime, this.device, bytes / Float.BYTES,
+				DeviceDataType.FLOAT32);
+		this.buffers.add(buffer);
+		return segment(buffer.address(), bytes);
+	}
+
+	@SuppressWarnings("restricted") // an address with its size, which the host does not
+									// follow
+	private static MemorySegment segment(long address, long bytes) {
+		return MemorySegment.ofAddress(address).reinterpret(bytes);
+	}
+
+	@Override
+	public MemorySegment onHost(MemorySegment numbers) {
+		return this.arena.allocate(numbers.byteSize(), Float.BYTES);
+	}
+
+	@Override
+	public void send(MemorySegment onHost, MemorySegment numbers) {
+		copy(numbers, onHost);
+	}
+
+	@Override
+	public void fetch(MemorySegment numbers, MemorySegment onHost) {
+		copy(onHost, numbers);
+	}
+
+	private void copy(MemorySegment target, MemorySegment source) {
+		if (target.byteSize() == 0) {
+			return;
+		}
+		this.computed.run();
+		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.device)) {
+			this.runtime.copy(target.address(), source.address(), source.byteSize(), DeviceRuntime.DEFAULT_STREAM);
+			if (!IdleWait.until(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), Deadline.after(COPYING))) {
+				throw new IllegalStateException("a copy between main memory and device " + this.device
+						+ " was interrupted or not done within " + COPYING);
+			}
+		}
+	}
+
+	@Override
+	public void allReduce(MemorySegment gradients, ReduceOp op) {
+		this.computed.run();
+		this.collectives.allReduceInPlace(DeviceBuffer.wrap(this.device, gradients.address(),
+				gradients.byteSize() / Float.BYTES, DeviceDataType.FLOAT32), op);
+	}
+
+	/** Through main memory, it is done when this returns. */
+	@Override
+	public CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
+		if (!this.group.takesDeviceMemory()) {
+			allReduce(gradients, op);
+			return CompletableFuture.completedFuture(null);
+		}
+		this.computed.run();
+		return this.group.allReduceAsync(gradients, DataType.FLOAT32, op);
+	}
+
+	@Override
+	public void close() {
+		this.computed.run();
+		this.buffers.forEach(DeviceBuffer::close);
+		this.arena.close();
+	}
+
+}

@@ -1,0 +1,62 @@
+package io.tutti.training;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * Gradients of parameters in main memory.
+ */
+final class HostGradients implements GradientMemory {
+
+	/** As PyTorch's allocator and every vector unit would have it. */
+	private static final long ALIGNMENT = 64;
+
+	private final ProcessGroup group;
+
+	private final Arena arena = Arena.ofShared();
+
+	HostGradients(ProcessGroup group) {
+		this.group = group;
+	}
+
+	@Override
+	public MemorySegment allocate(long bytes) {
+		return this.arena.allocate(bytes, ALIGNMENT);
+	}
+
+	@Override
+	public MemorySegment onHost(MemorySegment numbers) {
+		return numbers;
+	}
+
+	@Override
+	public void send(MemorySegment onHost, MemorySegment numbers) {
+		// They are in place.
+	}
+
+	@Override
+	public void fetch(MemorySegment numbers, MemorySegment onHost) {
+		// They are in place.
+	}
+
+	@Override
+	public void allReduce(MemorySegment gradients, ReduceOp op) {
+		this.group.allReduce(gradients, DataType.FLOAT32, op);
+	}
+
+	@Override
+	public CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
+		return this.group.allReduceAsync(gradients, DataType.FLOAT32, op);
+	}
+
+	@Override
+	public void close() {
+		this.arena.close();
+	}
+
+}

@@ -1,0 +1,72 @@
+package io.tutti.training;
+
+import java.util.List;
+import java.util.Locale;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.device.DeviceCollectives;
+import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a parameter is.
+ *
+ * @param kind libtorch's name for what it is on, such as {@code CPU} or {@code CUDA}
+ * @param index which one of those; 0 in main memory
+ */
+record ParameterPlace(torch.DeviceType kind, int index) {
+
+	static ParameterPlace of(Tensor tensor) {
+		try (Device device = tensor.device()) {
+			return new ParameterPlace(device.type().intern(), Math.max(0, device.index()));
+		}
+	}
+
+	/**
+	 * Checks that the gradients of some parameters can lie side by side.
+	 * @throws IllegalArgumentException naming the first that cannot
+	 */
+	static void requireOne(List<Tensor> parameters) {
+		ParameterPlace first = of(parameters.getFirst());
+		for (Tensor parameter : parameters) {
+			ParameterPlace place = of(parameter);
+			if (!place.equals(first)) {
+				throw new IllegalArgumentException("parameters must all be on one device, the first is on " + first
+						+ ", got a " + words(parameter, place));
+			}
+			if (!place.isKnown() || parameter.scalar_type().intern() != torch.ScalarType.Float) {
+				throw new IllegalArgumentException(
+						"parameters must be float32 in main memory or on a GPU, got a " + words(parameter, place));
+			}
+		}
+	}
+
+	private static String words(Tensor parameter, ParameterPlace place) {
+		return parameter.scalar_type().intern() + " of shape " + ReplicaLayout.shape(parameter) + " on " + place;
+	}
+
+	private boolean isKnown() {
+		return this.kind == torch.DeviceType.CPU || this.kind == torch.DeviceType.CUDA;
+	}
+
+	/** Memory for gradients of such parameters. */
+	GradientMemory memory(ProcessGroup group, @Nullable DeviceCollectives onDevice) {
+		if (this.kind == torch.DeviceType.CPU) {
+			return new HostGradients(group);
+		}
+		if (onDevice == null) {
+			throw new IllegalArgumentException("the model is on " + this
+					+ ": give DistributedDataParallel the DeviceCollectives of the group, or move the model to the CPU");
+		}
+		return new DeviceGradients(group, onDevice, this.index, () -> torch.cuda_synchronize(this.index));
+	}
+
+	@Override
+	public String toString() {
+		return (this.kind == torch.DeviceType.CPU) ? "cpu"
+				: this.kind.toString().toLowerCase(Locale.ROOT) + ":" + this.index;
+	}
+
+}

@@ -1,0 +1,143 @@
+package io.tutti.training;
+
+import java.time.Duration;
+import java.util.function.IntSupplier;
+
+import io.tutti.engine.BackendUnavailableException;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.backend.nccl.CudaDevices;
+import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.engine.device.HostFallback;
+import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one rank of a training job computes on.
+ */
+public final class TrainingDevice {
+
+	/** The property that asks for one. */
+	public static final String PROPERTY = "tutti.train.device";
+
+	/** Main memory. */
+	public static final TrainingDevice CPU = new TrainingDevice("cpu", null);
+
+	private final String name;
+
+	private final @Nullable DeviceCollectives collectives;
+
+	private TrainingDevice(String name, @Nullable DeviceCollectives collectives) {
+		this.name = name;
+		this.collectives = collectives;
+	}
+
+	/**
+	 * What a rank computes on.
+	 * @param localRank place of the rank among those of its host
+	 * @param fallback whether gradients on a GPU may go through main memory
+	 * @param listener hears a warning for each reduction that does
+	 * @param timeout how long a reduction may take
+	 * @throws BackendUnavailableException if a GPU is asked for and cannot be had
+	 */
+	public static TrainingDevice choose(DeviceChoice choice, ProcessGroup group, int localRank, HostFallback fallback,
+			CollectiveListener listener, Duration timeout) {
+		int index = index(choice, TrainingDevice::visible, localRank, group.takesDeviceMemory(), fallback);
+		if (index < 0) {
+			return CPU;
+		}
+		return new TrainingDevice("cuda:" + index,
+				new DeviceCollectives(group, CudaDevices.runtime(), fallback, listener, timeout));
+	}
+
+	/** How many GPUs libtorch sees; none if it was built without them. */
+	private static int visible() {
+		return torch.cuda_is_available() ? torch.cuda_device_count() : 0;
+	}
+
+	/**
+	 * The GPU's number, or -1 for the CPU.
+	 * @param visible how many GPUs libtorch sees, asked only if it matters
+	 * @param groupReachesDevices whether the group's backend works on device memory, and
+	 * so on the device of the local rank
+	 */
+	static int index(DeviceChoice choice, IntSupplier visible, int localRank, boolean groupReachesDevices,
+			HostFallback fallback) {
+		return switch (choice.kind()) {
+			case CPU -> -1;
+			case AUTO -> {
+				int gpus = groupReachesDevices ? visible.getAsInt() : 0;
+				yield (gpus > 0) ? localRank % gpus : -1;
+			}
+			case CUDA -> required(choice, visible.getAsInt(), localRank, groupReachesDevices, fallback);
+		};
+	}
+
+	private static int required(DeviceChoice choice, int gpus, int localRank, boolean groupReachesDevices,
+			HostFallback fallback) {
+		if (gpus < 1) {
+			throw unavailable(choice, "libtorch sees no GPU",
+					"Put a GPU build of libtorch on the class path and start where there is a GPU, or set " + PROPERTY
+							+ " to cpu");
+		}
+		int own = localRank % gpus;
+		int index = (choice.index() == DeviceChoice.BY_LOCAL_RANK) ? own : choice.index();
+		if (index >= gpus) {
+			throw unavailable(choice, "libtorch sees the GPUs 0.." + (gpus - 1),
+					"Set " + PROPERTY + " to one of them, or to cuda for the one of the local rank");
+		}
+		if (groupReachesDevices && index != own) {
+			throw unavailable(choice,
+					"the group's communicator works on device " + own + ", that of local rank " + localRank,
+					"Set " + PROPERTY + " to cuda, and choose GPUs with CUDA_VISIBLE_DEVICES");
+		}
+		if (!groupReachesDevices && !fallback.allowed()) {
+			throw unavailable(choice, "the group's backend does not reach device memory", "Start with the profile nccl,"
+					+ " or allow the way through host memory with " + HostFallback.PROPERTY + "=true");
+		}
+		return index;
+	}
+
+	private static BackendUnavailableException unavailable(DeviceChoice choice, String problem, String action) {
+		return new BackendUnavailableException("cuda", PROPERTY + "=" + choice + ", but " + problem, action);
+	}
+
+	/** Carries the gradients of a model that is on a GPU; {@code null} for the CPU. */
+	@Nullable DeviceCollectives collectives() {
+		return this.collectives;
+	}
+
+	/** Moves a model here, so that its parameters stay the same objects. */
+	void take(Module module) {
+		if (this.collectives != null) {
+			try (Device device = new Device(this.name)) {
+				module.to(device, false);
+			}
+		}
+	}
+
+	/** A tensor's values here; closes the one that was given if they had to move. */
+	Tensor take(Tensor tensor) {
+		if (this.collectives == null) {
+			return tensor;
+		}
+		try (tensor; Device device = new Device(this.name)) {
+			return tensor.to(device, tensor.scalar_type());
+		}
+	}
+
+	/** {@code cpu} or {@code cuda}. */
+	String kind() {
+		return (this.collectives != null) ? "cuda" : "cpu";
+	}
+
+	/** Such as {@code cpu} or {@code cuda:1}. */
+	@Override
+	public String toString() {
+		return this.name;
+	}
+
+}

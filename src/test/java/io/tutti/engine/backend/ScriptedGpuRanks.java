@@ -1,0 +1,53 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.nccl.NcclMeeting;
+import io.tutti.engine.backend.nccl.ScriptedGpus;
+
+/**
+ * Whole ranks with the backend for device memory: real rendezvous, control plane and TCP,
+ * a scripted NCCL on top.
+ */
+public final class ScriptedGpuRanks {
+
+	private ScriptedGpuRanks() {
+	}
+
+	/** What a rank does. */
+	public interface Task<T> {
+
+		/** On a thread of the rank's own, in the group of all ranks. */
+		T on(ProcessGroup group) throws Exception;
+
+	}
+
+	/** Runs a task on every rank; fails as the first rank that does. */
+	public static <T> List<T> run(ScriptedGpus gpus, int worldSize, Duration limit, Task<T> task) throws Exception {
+		int port = freePort();
+		return RankThreads.run(worldSize, limit, (rank) -> {
+			try (Engine engine = join(rank, worldSize, port, gpus.meeting(rank))) {
+				return task.on(engine.world());
+			}
+		});
+	}
+
+	private static Engine join(int rank, int worldSize, int port, NcclMeeting meeting) {
+		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
+		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
+				meeting::meet);
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0)) {
+			return socket.getLocalPort();
+		}
+	}
+
+}

@@ -1,0 +1,168 @@
+package io.tutti.training;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.ScriptedGpuRanks;
+import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.engine.backend.nccl.HostDevices;
+import io.tutti.engine.backend.nccl.ScriptedGpus;
+import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.engine.device.HostFallback;
+import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+/**
+ * Gradients in a device's memory that is main memory, so that libtorch computes in it
+ * without a GPU: the buckets, the copies and the calls are those of a GPU.
+ */
+@Timeout(120)
+class DeviceGradientsTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	/** Every parameter in a bucket of its own: a weight and a bias. */
+	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults()
+		.withBucketBytes(4)
+		.withScaling(GradientScaling.SUM);
+
+	private static final int BUCKETS = 2;
+
+	private static final int STEPS = 3;
+
+	private final ScriptedGpus gpus = new ScriptedGpus(2);
+
+	private final HostDevices devices = this.gpus.devices();
+
+	private final AtomicInteger waits = new AtomicInteger();
+
+	private final List<String> warnings = new CopyOnWriteArrayList<>();
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void bucketsAreReducedWhereTheyLie(boolean overlap) throws Exception {
+		List<float[]> gradients = ScriptedGpuRanks.run(this.gpus, 2, LIMIT,
+				(group) -> trained(group, false, SMALL_BUCKETS.withOverlap(overlap), 0));
+		assertThat(gradients).allSatisfy((gradient) -> assertThat(gradient).containsExactly(1 + 2, 2 + 4, 3 + 6));
+		assertThat(this.gpus.calls("allReduce")).isEqualTo(2 * BUCKETS * STEPS);
+		assertThat(this.devices.copies()).isZero();
+		assertThat(this.waits).hasValueGreaterThanOrEqualTo(2 * BUCKETS * STEPS);
+		assertThat(this.devices.allocations()).isZero();
+	}
+
+	/** There and back, on two ranks. */
+	@Test
+	void numbersThatTravelAlongAreTakenToTheDeviceAndBack() throws Exception {
+		ScriptedGpuRanks.run(this.gpus, 2, LIMIT, (group) -> trained(group, false, SMALL_BUCKETS, 2));
+		assertThat(this.devices.copies()).isEqualTo(2 * 2 * STEPS);
+	}
+
+	@Test
+	void whereTheBackendReachesNoDeviceEachBucketGoesThroughHostMemoryWithAWarning() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
+			List<float[]> gradients = RankThreads.run(2, LIMIT,
+					(rank) -> trained(world.group(rank), true, SMALL_BUCKETS, 1));
+			assertThat(gradients).allSatisfy((gradient) -> assertThat(gradient).containsExactly(1 + 2, 2 + 4, 3 + 6));
+		}
+		assertThat(this.warnings).hasSize(2 * BUCKETS * STEPS)
+			.allSatisfy((warning) -> assertThat(warning).contains("goes through host memory"));
+		assertThat(this.devices.allocations()).isZero();
+	}
+
+	@Test
+	void withoutAWayTheFirstStepIsRefusedWithBothWaysOut() {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			assertThatExceptionOfType(UnsupportedOperationException.class)
+				.isThrownBy(() -> trained(world.group(0), false, SMALL_BUCKETS, 0))
+				.withMessageContaining("profile nccl")
+				.withMessageContaining("tutti.gpu.host-fallback=true");
+		}
+		assertThat(this.devices.allocations()).isZero();
+	}
+
+	@Test
+	void aModelOnAGpuNeedsCollectivesThatReachIt() {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> new ParameterPlace(torch.DeviceType.CUDA, 1).memory(world.group(0), null))
+				.withMessageContaining("the model is on cuda:1: give DistributedDataParallel the DeviceCollectives");
+		}
+	}
+
+	@Test
+	void parametersOnSeveralDevicesOrOnNeitherCpuNorGpuAreRefusedByName() {
+		Tensor here = torch.ones(2);
+		try (Device meta = new Device("meta"); TensorOptions options = new TensorOptions(meta)) {
+			Tensor elsewhere = torch.empty(new long[] { 3 }, options, null);
+			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlace.requireOne(List.of(elsewhere)))
+				.withMessage("parameters must be float32 in main memory or on a GPU, got a Float of shape 3 on meta:0");
+			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlace.requireOne(List.of(here, elsewhere)))
+				.withMessage(
+						"parameters must all be on one device, the first is on cpu, got a Float of shape 3 on meta:0");
+		}
+	}
+
+	/**
+	 * A step's gradients are the rank's number times 1 and 2, and of the bias times 3.
+	 */
+	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings, int passengers) {
+		LinearImpl model = new LinearImpl(2, 1);
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, settings, passengers,
+				(_) -> memory(group, fallback))) {
+			for (int step = 0; step < STEPS; step++) {
+				replicas.zeroGradients();
+				backward(model, group.rank() + 1);
+				for (int number = 0; number < passengers; number++) {
+					replicas.passengers().setAtIndex(ValueLayout.JAVA_FLOAT, number, 10 * number + group.rank());
+				}
+				replicas.synchronizeGradients();
+				for (int number = 0; number < passengers; number++) {
+					assertThat(replicas.passengers().getAtIndex(ValueLayout.JAVA_FLOAT, number))
+						.isEqualTo(20 * number + 1);
+				}
+			}
+			float[] weight = TensorMemory.of(model.weight().grad()).toArray(ValueLayout.JAVA_FLOAT);
+			float[] bias = TensorMemory.of(model.bias().grad()).toArray(ValueLayout.JAVA_FLOAT);
+			return new float[] { weight[0], weight[1], bias[0] };
+		}
+	}
+
+	private GradientMemory memory(ProcessGroup group, boolean fallback) {
+		CollectiveListener listener = new CollectiveListener() {
+			@Override
+			public void warn(String message) {
+				DeviceGradientsTest.this.warnings.add(message);
+			}
+		};
+		DeviceCollectives collectives = new DeviceCollectives(group, this.devices, new HostFallback(fallback), listener,
+				LIMIT);
+		return new DeviceGradients(group, collectives, group.rank(), this.waits::incrementAndGet);
+	}
+
+	private static void backward(LinearImpl model, int factor) {
+		Tensor weights = torch.tensor(new float[] { 1, 2 }).view(1, 2);
+		Tensor scores = model.forward(weights.mul(new Scalar((double) factor)));
+		Tensor bias = model.bias().mul(new Scalar(3.0 * factor - 1));
+		scores.sum().add(bias.sum()).backward();
+	}
+
+}
