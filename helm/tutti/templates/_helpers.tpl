@@ -56,6 +56,29 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- .Values.token.existingSecret | default (printf "%s-token" (include "tutti.fullname" .)) -}}
 {{- end -}}
 
+{{/* Where a pod finds the token. */}}
+{{- define "tutti.tokenFile" -}}
+/run/secrets/tutti/token
+{{- end -}}
+
+{{- define "tutti.tokenVolume" -}}
+- name: token
+  secret:
+    secretName: {{ include "tutti.tokenSecret" . }}
+    defaultMode: 0440
+    items:
+      - key: {{ .Values.token.key }}
+        path: {{ base (include "tutti.tokenFile" .) }}
+{{- end -}}
+
+{{- define "tutti.tlsSecret" -}}
+{{- .Values.tls.secretName | default (printf "%s-tls" (include "tutti.fullname" .)) -}}
+{{- end -}}
+
+{{- define "tutti.tlsPeerName" -}}
+{{- .Values.tls.peerName | default (printf "%s.%s.svc" (include "tutti.fullname" .) .Release.Namespace) -}}
+{{- end -}}
+
 {{/* Name of a rank's pod as DNS knows it, without the rank. */}}
 {{- define "tutti.podPrefix" -}}
 {{- $name := include "tutti.fullname" . -}}
@@ -78,6 +101,9 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- end -}}
 {{- if gt (int .Values.timeouts.abortSeconds) (int .Values.timeouts.heartbeatSeconds) -}}
 {{- fail (printf "timeouts.abortSeconds (%d) must not exceed timeouts.heartbeatSeconds (%d)" (int .Values.timeouts.abortSeconds) (int .Values.timeouts.heartbeatSeconds)) -}}
+{{- end -}}
+{{- if and (eq .Values.backend "nccl") (eq (int .Values.gpu.count) 0) -}}
+{{- fail "backend nccl needs a GPU in each pod: set gpu.count" -}}
 {{- end -}}
 {{- if and .Values.checkpoint.existingClaim (ne (include "tutti.command" .) "train") -}}
 {{- fail (printf "checkpoint.existingClaim needs the command train, and it is %s" (include "tutti.command" .)) -}}

@@ -110,8 +110,13 @@ spec:
         - name: tmp
           mountPath: /tmp
         - name: token
-          mountPath: /run/secrets/tutti
+          mountPath: {{ dir (include "tutti.tokenFile" .) }}
           readOnly: true
+        {{- if $values.tls.enabled }}
+        - name: tls
+          mountPath: /run/secrets/tls
+          readOnly: true
+        {{- end }}
         {{- if $values.config }}
         - name: config
           mountPath: /app/config
@@ -132,13 +137,21 @@ spec:
     - name: tmp
       emptyDir:
         sizeLimit: {{ $values.tmp.size }}
-    - name: token
+    {{- include "tutti.tokenVolume" . | nindent 4 }}
+    {{- if $values.tls.enabled }}
+    # A file that the Secret lacks keeps the pod from starting, instead of a rank that trusts nobody.
+    - name: tls
       secret:
-        secretName: {{ include "tutti.tokenSecret" . }}
+        secretName: {{ include "tutti.tlsSecret" . }}
         defaultMode: 0440
         items:
-          - key: {{ $values.token.key }}
-            path: token
+          - key: tls.crt
+            path: tls.crt
+          - key: tls.key
+            path: tls.key
+          - key: ca.crt
+            path: ca.crt
+    {{- end }}
     {{- if $values.config }}
     - name: config
       configMap:
@@ -181,7 +194,21 @@ spec:
 - name: TUTTI_HTTP_PORT
   value: {{ $values.ports.http | quote }}
 - name: TUTTI_SECURITY_TOKENFILE
-  value: /run/secrets/tutti/token
+  value: {{ include "tutti.tokenFile" . }}
+{{- if $values.tls.enabled }}
+- name: TUTTI_TLS_BUNDLE
+  value: ranks
+- name: TUTTI_TLS_PEERNAME
+  value: {{ include "tutti.tlsPeerName" . }}
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_RELOADONUPDATE
+  value: "true"
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_CERTIFICATE
+  value: file:/run/secrets/tls/tls.crt
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_PRIVATEKEY
+  value: file:/run/secrets/tls/tls.key
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_TRUSTSTORE_CERTIFICATE
+  value: file:/run/secrets/tls/ca.crt
+{{- end }}
 - name: TUTTI_TIMEOUT_RENDEZVOUS
   value: {{ $values.timeouts.rendezvousSeconds }}s
 - name: TUTTI_TIMEOUT_COLLECTIVE
@@ -195,6 +222,10 @@ spec:
 {{- if eq $values.workload.kind "StatefulSet" }}
 - name: TUTTI_SERVE_LINGER
   value: {{ include "tutti.orElse" (list $values.statefulSet.lingerSeconds 30) }}s
+{{- end }}
+{{- if ne $values.backend "tcp" }}
+- name: SPRING_PROFILES_ACTIVE
+  value: {{ $values.backend }}
 {{- end }}
 - name: TUTTI_VECTORS
   value: {{ $values.vectors | quote }}

@@ -1,17 +1,26 @@
 package io.tutti.probe;
 
+import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Whether a whole group is there: asks every rank who it is and what group it sees, again
- * and again until all agree or time is up. Arguments: how many seconds to try, then the
- * address of each rank in order. Exit code 0 if all agree, 1 if not, 64 if the arguments
- * are wrong. Prints a line per rank.
+ * and again until all agree or time is up, and then has rank 0 call the roll, with the
+ * token that the ranks have. Arguments: how many seconds to try, then the address of each
+ * rank in order. Exit code 0 if all agree and answer, 1 if not, 64 if the arguments are
+ * wrong. Prints a line per rank, and one for the roll.
  */
 public final class GroupProbe {
+
+	static final String TOKEN_FILE_VARIABLE = "TUTTI_SECURITY_TOKENFILE";
+
+	static final String TOKEN_VARIABLE = "TUTTI_SECURITY_TOKEN";
 
 	private static final int BAD_ARGUMENTS = 64;
 
@@ -19,18 +28,36 @@ public final class GroupProbe {
 
 	private final List<URI> ranks;
 
-	GroupProbe(List<URI> ranks) {
+	private final String token;
+
+	GroupProbe(List<URI> ranks, String token) {
 		this.ranks = ranks;
+		this.token = token;
 	}
 
 	/** Asks until time is up, and exits. */
-	public static void main(String[] args) throws InterruptedException {
+	public static void main(String[] args) throws InterruptedException, IOException {
 		if (args.length < 2 || !args[0].matches("[0-9]{1,5}")) {
 			System.err.println("usage: GroupProbe SECONDS URL_OF_RANK_0 [URL_OF_RANK_1 ...]");
 			System.exit(BAD_ARGUMENTS);
 		}
 		List<URI> ranks = List.of(args).subList(1, args.length).stream().map(URI::create).toList();
-		System.exit(new GroupProbe(ranks).agreesWithin(Duration.ofSeconds(Long.parseLong(args[0]))) ? 0 : 1);
+		GroupProbe probe = new GroupProbe(ranks, token(System.getenv()));
+		System.exit(probe.agreesWithin(Duration.ofSeconds(Long.parseLong(args[0]))) && probe.answersTheRoll() ? 0 : 1);
+	}
+
+	/** The job's token, from where a rank has it too; empty if there is none. */
+	static String token(Map<String, String> environment) throws IOException {
+		String file = environment.getOrDefault(TOKEN_FILE_VARIABLE, "");
+		return (file.isEmpty() ? environment.getOrDefault(TOKEN_VARIABLE, "") : Files.readString(Path.of(file)))
+			.strip();
+	}
+
+	/** Has rank 0 call the roll, and prints who answered. */
+	boolean answersTheRoll() {
+		RollCall roll = RollCall.by(this.ranks.getFirst(), this.token, this.ranks.size());
+		System.out.println(roll.line());
+		return roll.complete();
 	}
 
 	/** Asks at least once, and prints what the ranks said last. */

@@ -2,6 +2,7 @@ package io.tutti.probe;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.net.HttpURLConnection;
 import java.net.Proxy;
 import java.net.URI;
@@ -9,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * What an endpoint answered to a GET.
+ * What an endpoint answered.
  *
  * @param status HTTP status
  * @param body the first 64 KiB of the body
@@ -21,16 +22,43 @@ record HttpAnswer(int status, String body) {
 	private static final int FIRST_ERROR = 400;
 
 	/**
-	 * Asks once, past any proxy.
+	 * Asks by GET, once, past any proxy.
 	 * @param timeout for connecting, and again for each read
 	 * @throws IOException if nobody answers in time
 	 */
 	static HttpAnswer of(URI endpoint, Duration timeout) throws IOException {
+		return exchange(endpoint, timeout, (connection) -> {
+		});
+	}
+
+	/**
+	 * Asks by POST of an empty JSON object, once, past any proxy.
+	 * @param token presented as the job's; none if empty
+	 * @param timeout for connecting, and again for each read
+	 * @throws IOException if nobody answers in time
+	 */
+	static HttpAnswer ofPost(URI endpoint, String token, Duration timeout) throws IOException {
+		return exchange(endpoint, timeout, (connection) -> {
+			connection.setRequestMethod("POST");
+			connection.setRequestProperty("Content-Type", "application/json");
+			if (!token.isEmpty()) {
+				connection.setRequestProperty("Authorization", "Bearer " + token);
+			}
+			connection.setDoOutput(true);
+			try (OutputStream out = connection.getOutputStream()) {
+				out.write('{');
+				out.write('}');
+			}
+		});
+	}
+
+	private static HttpAnswer exchange(URI endpoint, Duration timeout, Request request) throws IOException {
 		HttpURLConnection connection = (HttpURLConnection) endpoint.toURL().openConnection(Proxy.NO_PROXY);
 		connection.setConnectTimeout((int) timeout.toMillis());
 		connection.setReadTimeout((int) timeout.toMillis());
 		connection.setInstanceFollowRedirects(false);
 		try {
+			request.send(connection);
 			int status = connection.getResponseCode();
 			return new HttpAnswer(status, body(connection, status));
 		}
@@ -43,6 +71,14 @@ record HttpAnswer(int status, String body) {
 		try (InputStream in = (status < FIRST_ERROR) ? connection.getInputStream() : connection.getErrorStream()) {
 			return (in != null) ? new String(in.readNBytes(MAX_BYTES), StandardCharsets.UTF_8) : "";
 		}
+	}
+
+	/** What is sent before the answer is read. */
+	@FunctionalInterface
+	private interface Request {
+
+		void send(HttpURLConnection connection) throws IOException;
+
 	}
 
 }

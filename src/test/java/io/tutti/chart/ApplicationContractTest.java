@@ -17,11 +17,13 @@ import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.probe.GroupProbe;
 import io.tutti.probe.HealthProbe;
+import io.tutti.engine.backend.Backends;
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.config.SecurityProperties;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.config.TimeoutProperties;
+import io.tutti.service.config.TlsProperties;
 import io.tutti.service.config.TransportProperties;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -31,6 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
+import org.springframework.boot.autoconfigure.ssl.PemSslBundleProperties;
+import org.springframework.boot.autoconfigure.ssl.SslProperties;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
@@ -104,6 +108,24 @@ class ApplicationContractTest {
 	}
 
 	@Test
+	void theCertificateOfTheSecretIsTheBundleThatRanksSpeakWith() {
+		Map<String, String> environment = chart.scenario("tls").environment();
+		TlsProperties tls = bound(environment, TlsProperties.class);
+		assertThat(tls.peerName()).isEqualTo("demo-tutti.ml.svc");
+		PemSslBundleProperties bundle = bound(environment, SslProperties.class).getBundle().getPem().get(tls.bundle());
+		assertThat(bundle.isReloadOnUpdate()).isTrue();
+		assertThat(bundle.getKeystore().getCertificate()).isEqualTo("file:/run/secrets/tls/tls.crt");
+		assertThat(bundle.getKeystore().getPrivateKey()).isEqualTo("file:/run/secrets/tls/tls.key");
+		assertThat(bundle.getTruststore().getCertificate()).isEqualTo("file:/run/secrets/tls/ca.crt");
+	}
+
+	@Test
+	void theBackendIsAProfileOfTheApplication() {
+		assertThat(Backends.names()).contains(chart.scenario("nccl").environment().get("SPRING_PROFILES_ACTIVE"));
+		assertThat(chart.scenario("default").environment()).doesNotContainKey("SPRING_PROFILES_ACTIVE");
+	}
+
+	@Test
 	void noVariableIsSetThatNobodyReads() {
 		assertThat(chart.scenario("serve").rank().path("env").findValuesAsString("name")).containsExactlyInAnyOrder(
 				"TUTTI_WORLD_SIZE", "TUTTI_POD_INDEX", "MASTER_ADDR", "MASTER_PORT", "TUTTI_RENDEZVOUS_JOBID",
@@ -162,6 +184,19 @@ class ApplicationContractTest {
 		assertThat(container.path("args").valueStream().map(JsonNode::asString)).containsExactly("60",
 				"http://demo-tutti-0.demo-tutti:8080", "http://demo-tutti-1.demo-tutti:8080",
 				"http://demo-tutti-2.demo-tutti:8080", "http://demo-tutti-3.demo-tutti:8080");
+	}
+
+	@Test
+	void theTestHasTheTokenThatItNeedsToCallTheRoll() {
+		JsonNode pod = chart.scenario("train").only("Pod").path("spec");
+		JsonNode variable = pod.at("/containers/0/env/0");
+		assertThat(variable.path("name").asString()).isEqualTo("TUTTI_SECURITY_TOKENFILE");
+		assertThat(variable.path("value").asString())
+			.isEqualTo(chart.scenario("train").environment().get("TUTTI_SECURITY_TOKENFILE"));
+		assertThat(byName(pod.path("volumes")).get("token"))
+			.isEqualTo(byName(chart.scenario("train").pod().path("volumes")).get("token"));
+		assertThat(byName(pod.at("/containers/0/volumeMounts")).get("token").path("mountPath").asString())
+			.isEqualTo("/run/secrets/tutti");
 	}
 
 	/** The application keeps them in one class. */

@@ -59,6 +59,14 @@ class RefusedValuesTest {
 					{timeouts: {abortSeconds: 31}}                                                      | must not exceed
 					{timeouts: {drainSeconds: 30s}}                                                     | drainSeconds
 					{shm: {size: 1 gigabyte}}                                                           | size
+					{backend: mpi, gpu: {count: 1}}                                                     | backend
+					{backend: nccl}                                                                     | needs a GPU
+					{tls: {enabled: true}}                                                              | secretName
+					{tls: {enabled: true, certManager: {enabled: true}}}                                | issuerName
+					{tls: {certManager: {enabled: true, issuerName: ranks}}}                            | enabled
+					{tls: {secretName: mine}}                                                           | secretName
+					{tls: {enabled: true, secretName: mine, peerName: "a b"}}                           | peerName
+					{tls: {enabled: true, secretName: mine, certManager: {duration: 90d}}}              | duration
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void aContradictionIsRefusedByName(String values, String named) {
@@ -69,7 +77,9 @@ class RefusedValuesTest {
 	@ValueSource(strings = { "{worldSize: 1}", "{workload: {kind: StatefulSet, command: serve}}",
 			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}", "{job: {maxRestarts: 0}}",
 			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
-			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{fullnameOverride: nine-lives}" })
+			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}",
+			"{fullnameOverride: nine-lives}", "{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
+			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void whatStandsBesideItIsTaken(String values) {
 		assertThat(chart.with(values).objects()).isNotEmpty();
 	}

@@ -9,6 +9,7 @@ import io.tutti.engine.diagnosis.FingerprintReading;
 import io.tutti.engine.rendezvous.meeting.AnswersReading;
 import io.tutti.engine.rendezvous.meeting.CallersReading;
 import io.tutti.engine.rendezvous.wire.FramesReading;
+import io.tutti.engine.transport.message.MessageFramesReading;
 import io.tutti.engine.transport.shm.SharedMemoryReading;
 import io.tutti.engine.transport.tcp.DataHandshakeReading;
 import org.junit.jupiter.api.Timeout;
@@ -21,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(120)
 class UntrustedBytesFuzzTest {
 
-	private static final int READERS = 6;
+	private static final int READERS = 7;
 
 	@FuzzTest(maxDuration = "20s")
 	void noBytesOfStrangersDoHarm(byte[] input) throws Exception {
@@ -41,6 +42,7 @@ class UntrustedBytesFuzzTest {
 			case 3 -> DataHandshakeReading::read;
 			case 4 -> FingerprintReading::read;
 			case 5 -> SharedMemoryReading::read;
+			case 6 -> MessageFramesReading::read;
 			default -> throw new IllegalArgumentException("no reader " + choice);
 		};
 	}

@@ -6,10 +6,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
@@ -18,6 +21,7 @@ import com.sun.net.httpserver.HttpServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -30,6 +34,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ProbeTest {
 
 	private final List<HttpServer> servers = new ArrayList<>();
+
+	private final List<String> received = new CopyOnWriteArrayList<>();
 
 	@AfterEach
 	void stopTheServers() {
@@ -68,7 +74,7 @@ class ProbeTest {
 
 	@Test
 	void ranksOfOneFormingAreOneGroup() throws InterruptedException {
-		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)));
+		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)), "");
 		assertThat(probe.agreesWithin(Duration.ZERO)).isTrue();
 	}
 
@@ -76,21 +82,56 @@ class ProbeTest {
 	@CsvSource({ "BROKEN, 1, 2, 7", "READY, 0, 2, 7", "READY, 1, 3, 7", "READY, 1, 2, 8" })
 	void aRankThatIsNotWhatItShouldBeIsNoPartOfTheGroup(String state, int rank, int worldSize, long generation)
 			throws InterruptedException {
-		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank(state, rank, worldSize, generation)));
+		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank(state, rank, worldSize, generation)),
+				"");
 		assertThat(probe.agreesWithin(Duration.ZERO)).isFalse();
 	}
 
 	@Test
 	void aRankThatAnswersNonsenseIsNoPartOfTheGroup() throws InterruptedException {
-		assertThat(new GroupProbe(List.of(server(200, () -> "<html>"))).agreesWithin(Duration.ZERO)).isFalse();
+		assertThat(new GroupProbe(List.of(server(200, () -> "<html>")), "").agreesWithin(Duration.ZERO)).isFalse();
 	}
 
 	@Test
 	void aGroupMayTakeItsTimeToForm() throws InterruptedException {
 		AtomicInteger asked = new AtomicInteger();
 		URI forming = server(200, () -> view((asked.getAndIncrement() == 0) ? "FORMING" : "READY", 0, 1, 1));
-		assertThat(new GroupProbe(List.of(forming)).agreesWithin(Duration.ofSeconds(20))).isTrue();
+		assertThat(new GroupProbe(List.of(forming), "").agreesWithin(Duration.ofSeconds(20))).isTrue();
 		assertThat(asked).hasValue(2);
+	}
+
+	@Test
+	void aRollThatEveryRankAnswersIsComplete() {
+		URI rank = server(200, () -> "{\"answered\":[{\"rank\":0},{\"rank\":1}],\"silentRanks\":[]}");
+		assertThat(new GroupProbe(List.of(rank, rank), "a token").answersTheRoll()).isTrue();
+		assertThat(this.received).containsExactly("POST /api/v1/roll-call Bearer a token {}");
+	}
+
+	@ParameterizedTest
+	@CsvSource(quoteCharacter = '\'', textBlock = """
+			200, '{"answered":[{"rank":0}],"silentRanks":[1]}'
+			200, '{"answered":[{"rank":0}],"silentRanks":[]}'
+			200, '<html>'
+			401, '{"type":"urn:tutti:problem:auth-failed"}'""")
+	void aRollThatLacksARankIsNot(int status, String answer) {
+		URI rank = server(status, () -> answer);
+		assertThat(new GroupProbe(List.of(rank, rank), "").answersTheRoll()).isFalse();
+		assertThat(this.received).containsExactly("POST /api/v1/roll-call null {}");
+	}
+
+	@Test
+	void aRollThatNobodyCallsIsNotComplete() {
+		URI gone = server(200, () -> "");
+		this.servers.removeFirst().stop(0);
+		assertThat(new GroupProbe(List.of(gone), "").answersTheRoll()).isFalse();
+	}
+
+	@Test
+	void theTokenIsWhereTheRanksHaveIt(@TempDir Path folder) throws IOException {
+		Path file = Files.writeString(folder.resolve("token"), "from a file\n");
+		assertThat(GroupProbe.token(Map.of())).isEmpty();
+		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKEN", "given"))).isEqualTo("given");
+		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKENFILE", file.toString()))).isEqualTo("from a file");
 	}
 
 	private URI rank(String state, int rank, int worldSize, long generation) {
@@ -106,6 +147,9 @@ class ProbeTest {
 		try {
 			HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
 			server.createContext("/", (exchange) -> {
+				this.received.add(String.join(" ", exchange.getRequestMethod(), exchange.getRequestURI().getPath(),
+						exchange.getRequestHeaders().getFirst("Authorization"),
+						new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
 				byte[] bytes = answer.get().getBytes(StandardCharsets.UTF_8);
 				exchange.sendResponseHeaders(status, bytes.length);
 				try (OutputStream body = exchange.getResponseBody()) {

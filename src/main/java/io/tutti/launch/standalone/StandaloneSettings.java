@@ -27,6 +27,8 @@ final class StandaloneSettings {
 
 	private static final String ANONYMOUS = "tutti.security.anonymous";
 
+	private static final String TLS_BUNDLE = "tutti.tls.bundle";
+
 	private static final String KIND = "tutti.transport.kind";
 
 	/** Far more than a secret needs, far less than a file given by mistake. */
@@ -41,13 +43,14 @@ final class StandaloneSettings {
 	/**
 	 * The settings of a rank.
 	 * @throws IllegalArgumentException if a property is not what it should be, or if the
-	 * ranks would meet beyond this host without a token
+	 * ranks would meet beyond this host without a token, or if they are to speak TLS
 	 */
 	EngineSettings of(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		String bindAddress = this.properties.text("tutti.rendezvous.bind-address");
 		String token = token();
 		requireSafeMeeting(resolved.assignment(), bindAddress, token);
+		refuseTls();
 		return new EngineSettings(defaults.backend(), this.properties.text("tutti.rendezvous.job-id", defaults.jobId()),
 				token, resolved.generation(), bindAddress, this.properties.text("tutti.transport.advertised-host"),
 				defaults.dataAddress(), this.properties.port("tutti.transport.port", defaults.dataPort()),
@@ -87,6 +90,16 @@ final class StandaloneSettings {
 					"the ranks would meet at " + ((bindAddress != null) ? bindAddress : assignment.masterAddress())
 							+ ", beyond this host, and there is no token: set " + TOKEN + " or " + TOKEN_FILE + ", or "
 							+ ANONYMOUS + "=true to let anybody in who can reach it");
+		}
+	}
+
+	/** Going in the clear where somebody asked for the contrary would be worse. */
+	private void refuseTls() {
+		String bundle = this.properties.text(TLS_BUNDLE);
+		if (bundle != null && !bundle.isBlank()) {
+			throw new IllegalArgumentException(TLS_BUNDLE + "=" + bundle
+					+ " names a Spring SSL bundle, and this program has no Spring: use Spring Boot, or leave it unset"
+					+ " to have connections go in the clear");
 		}
 	}
 

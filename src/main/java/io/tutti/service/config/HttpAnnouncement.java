@@ -15,8 +15,11 @@ final class HttpAnnouncement implements ApplicationListener<WebServerInitialized
 
 	private final HttpBinding binding;
 
-	HttpAnnouncement(HttpBinding binding) {
+	private final String scheme;
+
+	HttpAnnouncement(HttpBinding binding, boolean secured) {
 		this.binding = binding;
+		this.scheme = secured ? "https" : "http";
 	}
 
 	@Override
@@ -27,7 +30,7 @@ final class HttpAnnouncement implements ApplicationListener<WebServerInitialized
 			return;
 		}
 		String host = this.binding.address().getHostAddress();
-		log.info("HTTP on http://{}:{}", (host.indexOf(':') < 0) ? host : "[" + host + "]", port);
+		log.info("HTTP on {}://{}:{}", this.scheme, (host.indexOf(':') < 0) ? host : "[" + host + "]", port);
 	}
 
 }

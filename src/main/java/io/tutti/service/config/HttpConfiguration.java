@@ -4,6 +4,8 @@ import io.tutti.engine.RankAssignment;
 
 import org.springframework.boot.jackson.autoconfigure.JsonFactoryBuilderCustomizer;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
+import org.springframework.boot.web.server.Ssl;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -32,8 +34,8 @@ class HttpConfiguration {
 	}
 
 	@Bean
-	HttpAnnouncement httpAnnouncement(HttpBinding binding) {
-		return new HttpAnnouncement(binding);
+	HttpAnnouncement httpAnnouncement(HttpBinding binding, ServerProperties server) {
+		return new HttpAnnouncement(binding, Ssl.isEnabled(server.getSsl()));
 	}
 
 	/** No endpoint reads JSON of any size: what is longer is a mistake or an attack. */

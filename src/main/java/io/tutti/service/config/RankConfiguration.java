@@ -10,7 +10,11 @@ import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
 
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
@@ -20,6 +24,8 @@ import org.springframework.core.env.Environment;
  */
 @Configuration(proxyBeanMethods = false)
 public class RankConfiguration {
+
+	private static final Logger log = LoggerFactory.getLogger(RankConfiguration.class);
 
 	@Bean
 	ResolvedRank resolvedRank(Environment environment) {
@@ -42,6 +48,11 @@ public class RankConfiguration {
 	}
 
 	@Bean
+	RankTls rankTls(TlsProperties properties, ObjectProvider<SslBundles> bundles) {
+		return RankTls.of(properties, bundles);
+	}
+
+	@Bean
 	ExposureCheck exposureCheck(SharedToken token, SecurityProperties properties) {
 		return new ExposureCheck(token, properties);
 	}
@@ -49,7 +60,7 @@ public class RankConfiguration {
 	@Bean
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
 			NetworkProperties network, CollectiveProperties collective, SharedToken token, Timeouts timeouts,
-			ExposureCheck exposure, MpiProperties mpi, Environment environment) {
+			ExposureCheck exposure, MpiProperties mpi, RankTls tls, Environment environment) {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
 		String dataAddress = dataAddress(network, resolved.assignment(), exposure);
 		String advertised = transport.advertisedHost();
@@ -57,9 +68,24 @@ public class RankConfiguration {
 				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
 				(advertised != null) ? advertised : dataAddress, dataAddress, transport.port(),
 				transport.congestionControl(), new Conduct(transport.kind(), collective.algorithms()), timeouts,
-				mpi.library());
+				mpi.library(), tls.tls());
 		Backends.requireAvailable(settings);
+		warnOfWhatGoesInTheClear(settings);
 		return settings;
+	}
+
+	/** Libraries that carry collectives have connections of their own. */
+	private static void warnOfWhatGoesInTheClear(EngineSettings settings) {
+		if (settings.tls() == null) {
+			return;
+		}
+		if (settings.mpiLibrary() != null) {
+			log.warn("tutti.tls.bundle is followed on the control plane only: what the MPI library {} carries goes as"
+					+ " it sends it", settings.mpiLibrary());
+		}
+		else if (settings.backend().equals(Backends.NCCL)) {
+			log.warn("tutti.tls.bundle is not followed by NCCL: collectives on GPU memory go as it sends them");
+		}
 	}
 
 	/** Where data connections are accepted, {@code null} for wherever ranks meet. */

@@ -1,10 +1,13 @@
 package io.tutti.service.health;
 
+import java.time.Instant;
 import java.util.Map;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.tls.Tls;
+import io.tutti.service.config.RankTls;
 
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
@@ -21,16 +24,28 @@ final class GroupInfoContributor implements InfoContributor {
 
 	private final EngineSettings settings;
 
-	GroupInfoContributor(RankAssignment assignment, EngineSettings settings) {
+	private final RankTls tls;
+
+	GroupInfoContributor(RankAssignment assignment, EngineSettings settings, RankTls tls) {
 		this.assignment = assignment;
 		this.settings = settings;
+		this.tls = tls;
 	}
 
 	@Override
 	public void contribute(Info.Builder builder) {
 		builder.withDetail("tutti",
 				Map.of("backend", this.settings.backend(), "backends", Backends.availabilities(this.settings), "rank",
-						this.assignment.rank(), "worldSize", this.assignment.worldSize()));
+						this.assignment.rank(), "worldSize", this.assignment.worldSize(), "tls", tls()));
+	}
+
+	/** Whether connections between ranks go in cipher. */
+	private Map<String, Object> tls() {
+		Tls spoken = this.settings.tls();
+		Instant validUntil = this.tls.validUntil();
+		return (spoken != null && validUntil != null)
+				? Map.of("enabled", true, "peerName", spoken.peerName(), "certificateValidUntil", validUntil)
+				: Map.of("enabled", false);
 	}
 
 }

@@ -117,25 +117,49 @@ public final class Authority {
 	/** A context that shows an identity, or nothing, and trusts this authority. */
 	public SSLContext context(Identity... shown) {
 		try {
-			KeyStore keys = KeyStore.getInstance("PKCS12");
-			keys.load(null, null);
-			for (Identity identity : shown) {
-				keys.setKeyEntry("rank", identity.key(), NO_PASSWORD, new X509Certificate[] { identity.certificate() });
-			}
 			KeyManagerFactory keyManagers = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
-			keyManagers.init(keys, NO_PASSWORD);
-			KeyStore trusted = KeyStore.getInstance("PKCS12");
-			trusted.load(null, null);
-			trusted.setCertificateEntry("authority", this.own.certificate());
+			keyManagers.init(keys(shown), NO_PASSWORD);
 			TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-			trust.init(trusted);
+			trust.init(trust());
 			SSLContext context = SSLContext.getInstance("TLS");
 			context.init(keyManagers.getKeyManagers(), trust.getTrustManagers(), null);
 			return context;
 		}
+		catch (GeneralSecurityException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** A key store with identities in it, whose password is empty. */
+	public static KeyStore keys(Identity... shown) {
+		try {
+			KeyStore keys = empty();
+			for (Identity identity : shown) {
+				keys.setKeyEntry("rank", identity.key(), NO_PASSWORD, new X509Certificate[] { identity.certificate() });
+			}
+			return keys;
+		}
 		catch (GeneralSecurityException | IOException ex) {
 			throw new IllegalStateException(ex);
 		}
+	}
+
+	/** A trust store with this authority in it. */
+	public KeyStore trust() {
+		try {
+			KeyStore trusted = empty();
+			trusted.setCertificateEntry("authority", this.own.certificate());
+			return trusted;
+		}
+		catch (GeneralSecurityException | IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static KeyStore empty() throws GeneralSecurityException, IOException {
+		KeyStore store = KeyStore.getInstance("PKCS12");
+		store.load(null, null);
+		return store;
 	}
 
 	/** TLS for ranks with an identity, or none, that trust this authority. */
@@ -159,7 +183,7 @@ public final class Authority {
 			Duration validFor) {
 		Instant end = Instant.now().plus(validFor);
 		return new JcaX509v3CertificateBuilder(new X500Name(issuer), BigInteger.valueOf(SERIALS.getAndIncrement()),
-				Date.from(end.minus(Duration.ofDays(2))), Date.from(end), new X500Name(subjectName),
+				Date.from(Instant.now().minus(Duration.ofDays(2))), Date.from(end), new X500Name(subjectName),
 				subject.getPublic());
 	}
 

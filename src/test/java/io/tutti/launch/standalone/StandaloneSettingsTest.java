@@ -49,7 +49,7 @@ class StandaloneSettingsTest {
 	@ParameterizedTest
 	@CsvSource({ "tutti.timeout.heartbeat, soon, a time such as", "tutti.transport.port, 70000, a port in 0..65535",
 			"tutti.transport.kind, pigeon, 'auto, tcp or shm'", "tutti.security.token, ' ', holds no token",
-			"tutti.timeout.abort, 0s, more than zero" })
+			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, this program has no Spring" })
 	void aWrongValueIsNamedWithWhatWasExpected(String name, String value, String expected) {
 		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).hasMessageContaining(expected);
 	}

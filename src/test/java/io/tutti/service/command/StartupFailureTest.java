@@ -59,6 +59,9 @@ class StartupFailureTest {
 					--tutti.serve.linger=-3s               | linger must not be negative
 					--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
 					--tutti.rendezvous.job-id=             | job id must not be blank
+					--tutti.tls.peer-name=ranks            | tutti.tls.peer-name=ranks is set without tutti.tls.bundle
+					--tutti.tls.bundle=ranks               | tutti.tls.bundle=ranks is set without tutti.tls.peer-name
+					--server.ssl.bundle=nobody             | there is no SSL bundle nobody. Describe it under spring.ssl.bundle.pem.nobody
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
 					""")
@@ -72,6 +75,18 @@ class StartupFailureTest {
 		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().contains("10.1.2.3").contains("tutti.security.token");
+	}
+
+	@Test
+	void anSslBundleWhoseFilesAreNotThereIsNamed() {
+		assertThat(start("--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=ranks.test",
+				"--spring.ssl.bundle.pem.ranks.keystore.certificate=file:/no/such.crt"))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("SSL bundle ranks cannot be used")
+			.contains("/no/such.crt");
 	}
 
 	@Test

@@ -260,25 +260,21 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * has an effect.
 	 */
 	public void abort() {
-		end(State.ABORTED, this.library.nccl()::commAbort);
+		end(State.ABORTED);
 	}
 
 	/**
-	 * Ends all communicators in order. Does nothing once they are handed out or ended.
+	 * Ends all communicators in order; aborts them if a call on another thread does not
+	 * end meanwhile. Does nothing once they are handed out or ended.
 	 */
 	@Override
 	public void close() {
-		end(State.CLOSED, this.library.nccl()::commDestroy);
+		end(State.CLOSED);
 	}
 
-	private interface End {
-
-		int of(long communicator);
-
-	}
-
-	private void end(State how, End end) {
+	private void end(State asked) {
 		boolean alone = tryTurn();
+		State how = alone ? asked : State.ABORTED;
 		try {
 			synchronized (this) {
 				if (this.state != State.OPEN) {
@@ -288,7 +284,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 			}
 			for (int rank = 0; rank < this.devices.size(); rank++) {
 				try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-					end.of(this.communicators[rank]);
+					end(how, this.communicators[rank]);
 				}
 			}
 		}
@@ -296,6 +292,17 @@ public final class CommunicatorGroup implements AutoCloseable {
 			if (alone) {
 				this.turn.unlock();
 			}
+		}
+	}
+
+	/** What a native call is still in must not be destroyed under it. */
+	private void end(State how, long communicator) {
+		Nccl nccl = this.library.nccl();
+		if (how == State.CLOSED) {
+			nccl.commDestroy(communicator);
+		}
+		else {
+			nccl.commAbort(communicator);
 		}
 	}
 

@@ -214,12 +214,19 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		byte[] keyNonce = this.proofs.nonce();
 		long generation = this.gatekeeper.generation();
 		String chosen = this.settings.advertisedHost();
+		this.seats.hidden(chosen).forEach(this::warnOfHidden);
 		String reached = this.seats.rankZeroHost(this.failure.point().host());
 		this.members.broadcast(new Roster(generation, keyNonce, this.settings.conduct(),
 				roster((chosen != null) ? chosen : "", reached)));
 		List<PeerAddress> own = roster((chosen != null) ? chosen : reached, reached);
 		this.board.roster(own);
 		this.formed.complete(new Formed(generation, own, this.proofs.session(keyNonce)));
+	}
+
+	private void warnOfHidden(int rank) {
+		this.control.events()
+			.warn("rank " + rank + " is told to be found at a loopback address, where ranks of other hosts cannot"
+					+ " reach it: leave its tutti.transport.advertised-host out, or give the host's own address");
 	}
 
 	private List<PeerAddress> roster(String advertisedHost, String reachedHost) {

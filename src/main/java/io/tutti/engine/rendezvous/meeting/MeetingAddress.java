@@ -50,6 +50,16 @@ record MeetingAddress(String host, int port) {
 		return !this.host.equals("localhost") && !this.host.contains(":") && !LITERAL_IPV4.matcher(this.host).matches();
 	}
 
+	/** Whether a host is a loopback address as it is written, with nobody asked. */
+	static boolean isLoopback(String host) {
+		try {
+			return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
+	}
+
 	/** An address as peers on other hosts can use it: with no interface name. */
 	static String text(InetAddress address) {
 		String text = address.getHostAddress();

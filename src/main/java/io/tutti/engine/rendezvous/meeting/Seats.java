@@ -104,6 +104,31 @@ final class Seats {
 	}
 
 	/**
+	 * The ranks that want to be found at a loopback address though some are on other
+	 * hosts.
+	 * @param rankZeroHost the host that rank 0 chose, {@code null} if it did not
+	 */
+	List<Integer> hidden(@Nullable String rankZeroHost) {
+		if (oneHost()) {
+			return List.of();
+		}
+		List<Integer> hidden = new ArrayList<>();
+		if (rankZeroHost != null && MeetingAddress.isLoopback(rankZeroHost)) {
+			hidden.add(0);
+		}
+		for (Guest guest : this.guests) {
+			if (guest != null && guest.hello().hostChosen() && MeetingAddress.isLoopback(guest.hello().host())) {
+				hidden.add(guest.hello().rank());
+			}
+		}
+		return hidden;
+	}
+
+	private boolean oneHost() {
+		return Arrays.stream(this.guests).allMatch((guest) -> guest == null || guest.sameHost());
+	}
+
+	/**
 	 * Everybody's address, once all have come. Where some ranks are on other hosts,
 	 * loopback is of no use to them: a rank that came by it is reached where rank 0 is.
 	 * @param rankZeroHost where rank 0 is reached
@@ -111,7 +136,7 @@ final class Seats {
 	List<PeerAddress> roster(PeerAddress rankZero, String rankZeroHost) {
 		List<PeerAddress> roster = new ArrayList<>(this.guests.length);
 		roster.add(rankZero);
-		boolean oneHost = Arrays.stream(this.guests).allMatch((guest) -> guest == null || guest.sameHost());
+		boolean oneHost = oneHost();
 		for (Guest guest : this.guests) {
 			if (guest != null) {
 				Hello hello = guest.hello();

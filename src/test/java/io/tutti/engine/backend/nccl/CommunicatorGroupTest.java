@@ -3,11 +3,14 @@ package io.tutti.engine.backend.nccl;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -134,6 +137,22 @@ class CommunicatorGroupTest {
 		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
 		broken.close();
 		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
+	}
+
+	@Test
+	void aCloseWhileANativeCallDoesNotReturnAbortsAndDestroysNothing() {
+		CountDownLatch release = new CountDownLatch(1);
+		CommunicatorGroup group = group(List.of(0, 1));
+		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
+		this.nccl.blocks("allReduce", release);
+		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.allReduce(operands, SUM));
+		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
+		group.close();
+		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
+		assertThat(this.nccl.count("commDestroy")).isZero();
+		release.countDown();
+		assertThat(stuck).failsWithin(LONG);
+		assertThatExceptionOfType(NcclException.class).isThrownBy(() -> group.allReduce(operands, SUM));
 	}
 
 	private CommunicatorGroup group(List<Integer> chosen) {

@@ -33,6 +33,17 @@ class SeatsTest {
 	}
 
 	@Test
+	void whoWantsToBeFoundAtLoopbackIsHiddenFromOtherHostsOnly() {
+		take(1, "127.0.0.1", true, true, "127.0.0.1");
+		take(2, "localhost", true, true, "127.0.0.1");
+		assertThat(this.seats.hidden("::1")).isEmpty();
+		take(3, "10.0.0.2", true, false, "10.0.0.1");
+		assertThat(this.seats.hidden("::1")).containsExactly(0, 1, 2);
+		assertThat(this.seats.hidden("rank-0.example")).containsExactly(1, 2);
+		assertThat(this.seats.hidden(null)).containsExactly(1, 2);
+	}
+
+	@Test
 	void whoIsMissingAndWhoDroppedIsKnown() {
 		take(1, "a", true, false, "b");
 		take(2, "a", true, false, "b");

@@ -1,10 +1,8 @@
 package io.tutti.engine.transport.shm;
 
 import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 
@@ -43,15 +41,19 @@ class CallBoardStressTest {
 	@TempDir
 	private Path directory;
 
-	/** Stalls by letting the others run, and gives up in time. */
+	/**
+	 * Stalls by letting the others run, and gives up where one of them has failed.
+	 */
 	private static final class Yielding implements Patience {
 
-		private final Deadline deadline = Deadline.after(LIMIT);
+		private final Deadline deadline = Deadline.after(Duration.ofSeconds(30));
+
+		private volatile Throwable fault;
 
 		@Override
 		public void stalled() {
-			if (this.deadline.expired()) {
-				throw new AssertionError("nobody came");
+			if (this.fault != null || this.deadline.expired()) {
+				throw new AssertionError("another rank failed or never came", this.fault);
 			}
 			Thread.yield();
 		}
@@ -66,13 +68,14 @@ class CallBoardStressTest {
 	@ValueSource(ints = { 2, 3 })
 	void everyOperandIsWholeAndOfItsRound(int ranks) throws Exception {
 		List<HostMemory> memories = shared(ranks);
+		Yielding patience = new Yielding();
 		try (Arena arena = Arena.ofShared()) {
 			RankThreads.run(ranks, LIMIT, (rank) -> {
-				postAtRandom(memories.get(rank), arena);
+				postAtRandom(memories.get(rank), arena, patience);
 				return null;
 			});
 		}
-		catch (AssertionError ex) {
+		catch (AssertionError | RuntimeException ex) {
 			throw new AssertionError("failed with -Dtutti.test.seed=" + this.seed, ex);
 		}
 		finally {
@@ -82,33 +85,41 @@ class CallBoardStressTest {
 
 	private List<HostMemory> shared(int ranks) throws Exception {
 		LocalExchange exchange = new LocalExchange(ranks);
-		return new ArrayList<>(RankThreads.run(ranks, LIMIT,
+		return RankThreads.run(ranks, LIMIT,
 				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, ranks, 0), exchange.rank(rank),
 						new SharedMemorySettings(true, this.directory, "stress"), CollectiveListener.NONE,
-						Deadline.after(LIMIT))));
+						Deadline.after(LIMIT)));
 	}
 
-	private void postAtRandom(HostMemory memory, Arena arena) {
-		int ranks = memory.ranks();
-		int self = memory.self();
-		CallFrame frame = new CallFrame(GroupIdentity.world(self, ranks, 0), new FailureLatch(), arena);
-		CallBoard board = new CallBoard(memory, frame, new Doorbell(memory, null), new Yielding());
-		Call whole = Call.forParts(ranks);
-		Call call = Call.forParts(ranks);
-		MemorySegment operand = arena.allocate(8L * WORDS[WORDS.length - 1], 64);
+	private void postAtRandom(HostMemory memory, Arena arena, Yielding patience) {
+		try {
+			CallFrame frame = new CallFrame(GroupIdentity.world(memory.self(), memory.ranks(), 0), new FailureLatch(),
+					arena);
+			post(memory, frame, new CallBoard(memory, frame, new Doorbell(memory, null), patience),
+					arena.allocate(8L * WORDS[WORDS.length - 1], 64).address());
+		}
+		catch (AssertionError | RuntimeException ex) {
+			patience.fault = ex;
+			throw ex;
+		}
+	}
+
+	private void post(HostMemory memory, CallFrame frame, CallBoard board, long operand) {
+		Call whole = Call.forParts(memory.ranks());
+		Call call = Call.forParts(memory.ranks());
 		SplittableRandom common = new SplittableRandom(this.seed);
-		SplittableRandom own = new SplittableRandom(this.seed + self + 1);
+		SplittableRandom own = new SplittableRandom(this.seed + memory.self() + 1);
 		for (int round = 0; round < ROUNDS; round++) {
 			int words = WORDS[common.nextInt(WORDS.length)];
 			for (int i = 0; i < words; i++) {
-				NativeMemory.putLong(operand.address() + 8L * i, word(self, round, i));
+				NativeMemory.putLong(operand + 8L * i, word(memory.self(), round, i));
 			}
 			frame.begin(call.partOf(whole, Collective.ALL_REDUCE, words, round));
 			board.begin();
-			board.post(operand.address(), 8L * words);
+			board.post(operand, 8L * words);
 			if (own.nextInt(4) == 0) {
 				board.awaitAll();
-				for (int rank = 0; rank < ranks; rank++) {
+				for (int rank = 0; rank < memory.ranks(); rank++) {
 					require(board.operand(rank, 8L * words), rank, round, words);
 				}
 			}

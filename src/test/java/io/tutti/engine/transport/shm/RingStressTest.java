@@ -2,6 +2,7 @@ package io.tutti.engine.transport.shm;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
@@ -70,6 +71,49 @@ class RingStressTest {
 			ring.release(bytes);
 			yieldIf(bytes == 0);
 		}
+		return next;
+	}
+
+	/** Copies overtake each other only where the ring is full most of the time. */
+	@Test
+	void everyWordThatIsCopiedInComesOutOnceAndInOrder() throws Exception {
+		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
+		MemorySegment memory = Arena.global().allocate(2 * HostLayout.LINE_BYTES + CAPACITY, 4096);
+		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50),
+				(side) -> (side == 0) ? put(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed))
+						: take(new Ring(memory.address(), CAPACITY), new SplittableRandom(seed + 1)));
+		assertThat(words).as("words, with -Dtutti.test.seed=%s", seed).containsOnly(WORDS);
+	}
+
+	private static long put(Ring ring, SplittableRandom random) {
+		MemorySegment source = Arena.ofAuto().allocate(CAPACITY, 8);
+		long next = 0;
+		while (next < WORDS) {
+			long wanted = Math.min(WORDS - next, random.nextLong(1, CAPACITY / Long.BYTES));
+			for (long i = 0; i < wanted; i++) {
+				source.setAtIndex(ValueLayout.JAVA_LONG, i, next + i);
+			}
+			long put = ring.put(source.address(), wanted * Long.BYTES);
+			next += put / Long.BYTES;
+			yieldIf(put == 0);
+		}
+		return next;
+	}
+
+	/** Takes all, also of a wrong stream, so that the other side comes to its end. */
+	private static long take(Ring ring, SplittableRandom random) {
+		MemorySegment target = Arena.ofAuto().allocate(CAPACITY, 8);
+		long next = 0;
+		long wrong = -1;
+		while (next < WORDS) {
+			long wanted = Math.min(WORDS - next, random.nextLong(1, CAPACITY / Long.BYTES));
+			long words = ring.take(target.address(), wanted * Long.BYTES) / Long.BYTES;
+			for (long i = 0; i < words; i++, next++) {
+				wrong = (wrong < 0 && target.getAtIndex(ValueLayout.JAVA_LONG, i) != next) ? next : wrong;
+			}
+			yieldIf(words == 0);
+		}
+		assertThat(wrong).as("the first wrong word, -1 for none").isEqualTo(-1);
 		return next;
 	}
 

@@ -1,0 +1,46 @@
+package io.tutti.probe;
+
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+
+import tools.jackson.core.JacksonException;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A roll call of the group, made by one of its ranks over the control plane.
+ *
+ * @param complete whether every rank answered
+ * @param line the outcome, for a person
+ */
+record RollCall(boolean complete, String line) {
+
+	private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+	private static final int OK = 200;
+
+	/**
+	 * Has a rank call the roll.
+	 * @param rank address of the rank
+	 * @param token the job's; empty if it has none
+	 */
+	static RollCall by(URI rank, String token, int worldSize) {
+		try {
+			HttpAnswer answer = HttpAnswer.ofPost(rank.resolve("/api/v1/roll-call"), token, TIMEOUT);
+			if (answer.status() != OK) {
+				return new RollCall(false, "roll call: refused with " + answer.status() + ": " + answer.body());
+			}
+			JsonNode roll = JsonMapper.shared().readTree(answer.body());
+			boolean complete = roll.path("answered").size() == worldSize && roll.path("silentRanks").isEmpty();
+			return new RollCall(complete, "roll call: " + answer.body());
+		}
+		catch (IOException ex) {
+			return new RollCall(false, "roll call: no answer: " + ex);
+		}
+		catch (JacksonException ex) {
+			return new RollCall(false, "roll call: answered what is no JSON");
+		}
+	}
+
+}

@@ -1,0 +1,141 @@
+package io.tutti.service.config;
+
+import java.security.KeyStore;
+import java.security.KeyStoreException;
+import java.security.cert.CertificateParsingException;
+import java.security.cert.X509Certificate;
+import java.time.Instant;
+import java.util.Collections;
+import java.util.Date;
+import java.util.List;
+
+import javax.net.ssl.SSLContext;
+
+import io.tutti.engine.tls.Tls;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslStoreBundle;
+
+/**
+ * What an SSL bundle holds for a rank at a time: a certificate that it can show others,
+ * and whom it trusts. Looked at closely, since what is wrong with it would otherwise be
+ * found by the other ranks, one by one and in fewer words.
+ *
+ * @param context the bundle as the JDK takes it
+ * @param certificate the certificate that it shows
+ */
+record RankCertificate(SSLContext context, X509Certificate certificate) {
+
+	private static final String PROTOCOL = "TLSv1.3";
+
+	private static final String FOR_SERVERS = "1.3.6.1.5.5.7.3.1";
+
+	private static final String FOR_CLIENTS = "1.3.6.1.5.5.7.3.2";
+
+	private static final String FOR_ANYTHING = "2.5.29.37.0";
+
+	/**
+	 * Reads a bundle.
+	 * @throws ConfigurationException if ranks cannot meet with it
+	 */
+	static RankCertificate of(String name, SslBundle bundle) {
+		requireProtocol(name, bundle);
+		X509Certificate certificate = certificate(name, bundle);
+		requireTrust(name, bundle.getStores());
+		RankCertificate found = new RankCertificate(bundle.createSslContext(), certificate);
+		found.requireUse(name);
+		return found;
+	}
+
+	/** Until when the certificate is good. */
+	Instant validUntil() {
+		return this.certificate.getNotAfter().toInstant();
+	}
+
+	/**
+	 * Checks that the certificate carries the name that others look for.
+	 * @throws ConfigurationException if it does not
+	 */
+	RankCertificate requireName(String name, Tls tls) {
+		if (!tls.isNamedBy(this.certificate)) {
+			throw new ConfigurationException(
+					subject(name) + " does not carry the DNS name tutti.tls.peer-name=" + tls.peerName(),
+					"Issue it with that name among its subject alternative names, or set tutti.tls.peer-name to"
+							+ " one that every rank's certificate carries");
+		}
+		return this;
+	}
+
+	private void requireUse(String name) {
+		Date now = new Date();
+		if (now.after(this.certificate.getNotAfter()) || now.before(this.certificate.getNotBefore())) {
+			throw new ConfigurationException(subject(name) + " is good from "
+					+ this.certificate.getNotBefore().toInstant() + " to " + validUntil() + " only",
+					"Renew it, or correct this host's clock");
+		}
+		if (!isFor(FOR_SERVERS) || !isFor(FOR_CLIENTS)) {
+			throw new ConfigurationException(subject(name) + " is not for both servers and clients",
+					"A rank calls others and is called: issue it with the extended key usages serverAuth and"
+							+ " clientAuth, or with none");
+		}
+	}
+
+	private boolean isFor(String purpose) {
+		try {
+			List<String> purposes = this.certificate.getExtendedKeyUsage();
+			return purposes == null || purposes.contains(purpose) || purposes.contains(FOR_ANYTHING);
+		}
+		catch (CertificateParsingException ex) {
+			return false;
+		}
+	}
+
+	private String subject(String name) {
+		return "the certificate " + this.certificate.getSubjectX500Principal() + " of SSL bundle " + name;
+	}
+
+	private static void requireProtocol(String name, SslBundle bundle) {
+		String[] enabled = bundle.getOptions().getEnabledProtocols();
+		if (enabled != null && !List.of(enabled).contains(PROTOCOL)) {
+			throw new ConfigurationException(
+					"SSL bundle " + name + " allows only " + String.join(", ", enabled) + ", and ranks speak "
+							+ PROTOCOL,
+					"Add " + PROTOCOL + " to the bundle's options.enabled-protocols, or leave them out");
+		}
+	}
+
+	private static void requireTrust(String name, SslStoreBundle stores) {
+		if (stores.getTrustStore() == null) {
+			throw new ConfigurationException(
+					"SSL bundle " + name + " has no trust store: certificates of any public authority would do",
+					"Give the bundle the certificate of the job's own authority (truststore.certificate)");
+		}
+	}
+
+	private static X509Certificate certificate(String name, SslBundle bundle) {
+		try {
+			KeyStore keys = bundle.getStores().getKeyStore();
+			String alias = (keys != null) ? alias(keys, bundle.getKey().getAlias()) : null;
+			if (keys != null && alias != null && keys.getCertificate(alias) instanceof X509Certificate certificate) {
+				return certificate;
+			}
+		}
+		catch (KeyStoreException ex) {
+			throw new ConfigurationException("the key store of SSL bundle " + name + " cannot be read: " + ex,
+					"Check the bundle's files and passwords", ex);
+		}
+		throw new ConfigurationException("SSL bundle " + name + " holds no certificate with its private key",
+				"Give the bundle both (keystore.certificate and keystore.private-key)");
+	}
+
+	private static @Nullable String alias(KeyStore keys, @Nullable String wanted) throws KeyStoreException {
+		for (String alias : Collections.list(keys.aliases())) {
+			if (keys.isKeyEntry(alias) && (wanted == null || alias.equals(wanted))) {
+				return alias;
+			}
+		}
+		return null;
+	}
+
+}

@@ -1,0 +1,106 @@
+package io.tutti.service.config;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.tutti.engine.tls.Tls;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+
+/**
+ * How this rank speaks TLS with the others, by a Spring SSL bundle. A bundle that Spring
+ * reloads serves new connections from then on; one that is of no use is reported, and the
+ * one before it stays.
+ */
+public final class RankTls {
+
+	/** Ranks speak in the clear. */
+	static final RankTls OFF = new RankTls(null, null);
+
+	private static final Logger log = LoggerFactory.getLogger(RankTls.class);
+
+	private final @Nullable Tls tls;
+
+	private final @Nullable AtomicReference<RankCertificate> current;
+
+	private RankTls(@Nullable Tls tls, @Nullable AtomicReference<RankCertificate> current) {
+		this.tls = tls;
+		this.current = current;
+	}
+
+	/**
+	 * TLS as properties ask for it.
+	 * @throws ConfigurationException if ranks cannot meet that way
+	 */
+	static RankTls of(TlsProperties properties, ObjectProvider<SslBundles> bundles) {
+		String name = properties.bundle();
+		String peerName = properties.peerName();
+		if (name == null || peerName == null) {
+			return OFF;
+		}
+		try {
+			return of(name, peerName, bundles.getObject());
+		}
+		catch (ConfigurationException ex) {
+			throw ex;
+		}
+		catch (NoSuchSslBundleException ex) {
+			throw new ConfigurationException("there is no SSL bundle " + name + " (tutti.tls.bundle)",
+					SslBundleFailureAnalyzer.action(name), ex);
+		}
+		catch (RuntimeException ex) {
+			throw new ConfigurationException("SSL bundle " + name + " cannot be used: " + innermost(ex),
+					"Check what spring.ssl.bundle says of it: files, passwords, names", ex);
+		}
+	}
+
+	private static RankTls of(String name, String peerName, SslBundles bundles) {
+		SslBundle bundle = bundles.getBundle(name);
+		AtomicReference<RankCertificate> current = new AtomicReference<>(RankCertificate.of(name, bundle));
+		String[] ciphers = bundle.getOptions().getCiphers();
+		Tls tls = new Tls(() -> current.get().context(), (ciphers != null) ? List.of(ciphers) : List.of(), peerName);
+		current.get().requireName(name, tls);
+		log.info("connections between ranks go in TLS 1.3: SSL bundle {} shows {}, good until {}", name,
+				current.get().certificate().getSubjectX500Principal(), current.get().validUntil());
+		bundles.addBundleUpdateHandler(name, (renewed) -> renew(name, renewed, tls, current));
+		return new RankTls(tls, current);
+	}
+
+	private static void renew(String name, SslBundle renewed, Tls tls, AtomicReference<RankCertificate> current) {
+		try {
+			current.set(RankCertificate.of(name, renewed).requireName(name, tls));
+			log.info("SSL bundle {} was renewed: new connections between ranks use the certificate that is good"
+					+ " until {}", name, current.get().validUntil());
+		}
+		catch (RuntimeException ex) {
+			log.warn("SSL bundle {} was renewed and cannot be used, so the one before it stays, good until {}: {}",
+					name, current.get().validUntil(), innermost(ex));
+		}
+	}
+
+	private static String innermost(Throwable ex) {
+		Throwable last = ex;
+		while (last.getCause() != null) {
+			last = last.getCause();
+		}
+		return (last instanceof ConfigurationException known) ? known.getMessage() : last.toString();
+	}
+
+	/** How, {@code null} for in the clear. */
+	@Nullable Tls tls() {
+		return this.tls;
+	}
+
+	/** Until when this rank's certificate is good, {@code null} without TLS. */
+	public @Nullable Instant validUntil() {
+		return (this.current != null) ? this.current.get().validUntil() : null;
+	}
+
+}

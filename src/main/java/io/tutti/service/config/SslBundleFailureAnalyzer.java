@@ -1,0 +1,26 @@
+package io.tutti.service.config;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Explains an SSL bundle that something asks for, such as HTTP, and nobody describes.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class SslBundleFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchSslBundleException> {
+
+	@Override
+	protected FailureAnalysis analyze(Throwable rootFailure, NoSuchSslBundleException cause) {
+		return new FailureAnalysis("there is no SSL bundle " + cause.getBundleName(), action(cause.getBundleName()),
+				cause);
+	}
+
+	/** What to do about a bundle that nobody describes. */
+	static String action(String name) {
+		return "Describe it under spring.ssl.bundle.pem." + name + " or spring.ssl.bundle.jks." + name;
+	}
+
+}
