@@ -25,8 +25,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Two ranks, each on a mapping of its own, post operand after operand and read the
- * other's, now and then after a little while: none may be torn, stale or ahead. They
- * never wait for each other but by the board itself.
+ * other's, not all and now and then after a little while, so that they run ahead of each
+ * other as far as the board lets them: none may be torn, stale or ahead.
  */
 @Timeout(60)
 class CallBoardStressTest {
@@ -80,15 +80,19 @@ class CallBoardStressTest {
 			this.frame.begin(call);
 			this.board.begin();
 			this.board.post(this.operand, Long.BYTES * words);
+			this.round++;
+			if (this.pauses.nextInt(2) == 0) {
+				return;
+			}
 			this.board.await(1 - self);
 			if (this.pauses.nextInt(64) == 0) {
 				Thread.yield();
 			}
 			long theirs = this.board.operand(1 - self, Long.BYTES * words);
 			for (long i = 0; i < words; i++) {
-				this.wrong += (NativeMemory.getLong(theirs + Long.BYTES * i) == word(1 - self, this.round, i)) ? 0 : 1;
+				long expected = word(1 - self, this.round - 1, i);
+				this.wrong += (NativeMemory.getLong(theirs + Long.BYTES * i) == expected) ? 0 : 1;
 			}
-			this.round++;
 		}
 
 		@Override
