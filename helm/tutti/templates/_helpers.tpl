@@ -71,6 +71,14 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
         path: {{ base (include "tutti.tokenFile" .) }}
 {{- end -}}
 
+{{- define "tutti.tlsSecret" -}}
+{{- .Values.tls.secretName | default (printf "%s-tls" (include "tutti.fullname" .)) -}}
+{{- end -}}
+
+{{- define "tutti.tlsPeerName" -}}
+{{- .Values.tls.peerName | default (printf "%s.%s.svc" (include "tutti.fullname" .) .Release.Namespace) -}}
+{{- end -}}
+
 {{/* Name of a rank's pod as DNS knows it, without the rank. */}}
 {{- define "tutti.podPrefix" -}}
 {{- $name := include "tutti.fullname" . -}}

@@ -112,6 +112,11 @@ spec:
         - name: token
           mountPath: {{ dir (include "tutti.tokenFile" .) }}
           readOnly: true
+        {{- if $values.tls.enabled }}
+        - name: tls
+          mountPath: /run/secrets/tls
+          readOnly: true
+        {{- end }}
         {{- if $values.config }}
         - name: config
           mountPath: /app/config
@@ -133,6 +138,20 @@ spec:
       emptyDir:
         sizeLimit: {{ $values.tmp.size }}
     {{- include "tutti.tokenVolume" . | nindent 4 }}
+    {{- if $values.tls.enabled }}
+    # A file that the Secret lacks keeps the pod from starting, instead of a rank that trusts nobody.
+    - name: tls
+      secret:
+        secretName: {{ include "tutti.tlsSecret" . }}
+        defaultMode: 0440
+        items:
+          - key: tls.crt
+            path: tls.crt
+          - key: tls.key
+            path: tls.key
+          - key: ca.crt
+            path: ca.crt
+    {{- end }}
     {{- if $values.config }}
     - name: config
       configMap:
@@ -176,6 +195,20 @@ spec:
   value: {{ $values.ports.http | quote }}
 - name: TUTTI_SECURITY_TOKENFILE
   value: {{ include "tutti.tokenFile" . }}
+{{- if $values.tls.enabled }}
+- name: TUTTI_TLS_BUNDLE
+  value: ranks
+- name: TUTTI_TLS_PEERNAME
+  value: {{ include "tutti.tlsPeerName" . }}
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_RELOADONUPDATE
+  value: "true"
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_CERTIFICATE
+  value: file:/run/secrets/tls/tls.crt
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_PRIVATEKEY
+  value: file:/run/secrets/tls/tls.key
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_TRUSTSTORE_CERTIFICATE
+  value: file:/run/secrets/tls/ca.crt
+{{- end }}
 - name: TUTTI_TIMEOUT_RENDEZVOUS
   value: {{ $values.timeouts.rendezvousSeconds }}s
 - name: TUTTI_TIMEOUT_COLLECTIVE

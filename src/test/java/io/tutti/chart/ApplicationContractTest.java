@@ -23,6 +23,7 @@ import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.config.SecurityProperties;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.config.TimeoutProperties;
+import io.tutti.service.config.TlsProperties;
 import io.tutti.service.config.TransportProperties;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -32,6 +33,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
+import org.springframework.boot.autoconfigure.ssl.PemSslBundleProperties;
+import org.springframework.boot.autoconfigure.ssl.SslProperties;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.ConfigurationPropertySources;
@@ -102,6 +105,18 @@ class ApplicationContractTest {
 		assertThat(bound(environment, SecurityProperties.class).tokenFile()).hasToString("/run/secrets/tutti/token");
 		assertThat(bound(environment, ServeProperties.class).linger()).isEqualTo(Duration.ofSeconds(30));
 		assertThat(chart.scenario("serve").environment()).containsEntry("TUTTI_SERVE_LINGER", "0s");
+	}
+
+	@Test
+	void theCertificateOfTheSecretIsTheBundleThatRanksSpeakWith() {
+		Map<String, String> environment = chart.scenario("tls").environment();
+		TlsProperties tls = bound(environment, TlsProperties.class);
+		assertThat(tls.peerName()).isEqualTo("demo-tutti.ml.svc");
+		PemSslBundleProperties bundle = bound(environment, SslProperties.class).getBundle().getPem().get(tls.bundle());
+		assertThat(bundle.isReloadOnUpdate()).isTrue();
+		assertThat(bundle.getKeystore().getCertificate()).isEqualTo("file:/run/secrets/tls/tls.crt");
+		assertThat(bundle.getKeystore().getPrivateKey()).isEqualTo("file:/run/secrets/tls/tls.key");
+		assertThat(bundle.getTruststore().getCertificate()).isEqualTo("file:/run/secrets/tls/ca.crt");
 	}
 
 	@Test

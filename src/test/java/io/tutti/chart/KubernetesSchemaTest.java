@@ -167,7 +167,8 @@ class KubernetesSchemaTest {
 			KubernetesSchema.check(object);
 			return;
 		}
-		assertThat(object.path("kind").asString()).isIn("JobSet", "PodMonitor", "PrometheusRule", "PodGroup");
+		assertThat(object.path("kind").asString()).isIn("JobSet", "PodMonitor", "PrometheusRule", "PodGroup",
+				"Certificate");
 		for (JsonNode jobs : object.at("/spec/replicatedJobs")) {
 			KubernetesSchema.checkJobTemplate(jobs.path("template"));
 		}

@@ -61,6 +61,12 @@ class RefusedValuesTest {
 					{shm: {size: 1 gigabyte}}                                                           | size
 					{backend: mpi, gpu: {count: 1}}                                                     | backend
 					{backend: nccl}                                                                     | needs a GPU
+					{tls: {enabled: true}}                                                              | secretName
+					{tls: {enabled: true, certManager: {enabled: true}}}                                | issuerName
+					{tls: {certManager: {enabled: true, issuerName: ranks}}}                            | enabled
+					{tls: {secretName: mine}}                                                           | secretName
+					{tls: {enabled: true, secretName: mine, peerName: "a b"}}                           | peerName
+					{tls: {enabled: true, secretName: mine, certManager: {duration: 90d}}}              | duration
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void aContradictionIsRefusedByName(String values, String named) {
@@ -72,7 +78,8 @@ class RefusedValuesTest {
 			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}", "{job: {maxRestarts: 0}}",
 			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
 			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}",
-			"{fullnameOverride: nine-lives}" })
+			"{fullnameOverride: nine-lives}", "{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
+			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void whatStandsBesideItIsTaken(String values) {
 		assertThat(chart.with(values).objects()).isNotEmpty();
 	}

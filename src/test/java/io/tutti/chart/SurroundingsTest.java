@@ -3,6 +3,7 @@ package io.tutti.chart;
 import java.nio.file.Path;
 import java.util.Base64;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
@@ -65,6 +66,45 @@ class SurroundingsTest {
 	void aTokenThatIsGivenIsTaken() {
 		assertThat(decoded(chart.scenario("serve-bare").only("Secret").at("/data/token"))).isEqualTo("of-my-own");
 		assertThat(chart.scenario("train").all("Secret")).isEmpty();
+	}
+
+	@Test
+	void certManagerIsAskedForWhatRanksLookForAndMount() {
+		Rendered tls = chart.scenario("tls");
+		JsonNode certificate = tls.only("Certificate").path("spec");
+		assertThat(certificate.path("dnsNames").toString()).isEqualTo("[\"demo-tutti.ml.svc\"]");
+		assertThat(tls.environment()).containsEntry("TUTTI_TLS_PEERNAME", "demo-tutti.ml.svc")
+			.containsEntry("TUTTI_TLS_BUNDLE", "ranks");
+		assertThat(certificate.path("usages").toString()).contains("server auth", "client auth");
+		assertThat(certificate.path("issuerRef").toString())
+			.isEqualTo("{\"group\":\"cert-manager.io\",\"kind\":\"ClusterIssuer\",\"name\":\"ranks\"}");
+		assertThat(certificate.path("secretName").asString()).isEqualTo("demo-tutti-tls");
+		JsonNode secret = tls.pod()
+			.path("volumes")
+			.valueStream()
+			.filter((volume) -> volume.path("name").asString().equals("tls"))
+			.findFirst()
+			.orElseThrow()
+			.path("secret");
+		assertThat(secret.path("secretName").asString()).isEqualTo("demo-tutti-tls");
+		assertThat(secret.path("items")
+			.valueStream()
+			.map((item) -> "file:/run/secrets/tls/" + item.path("path").asString()))
+			.containsExactlyInAnyOrderElementsOf(tls.environment()
+				.entrySet()
+				.stream()
+				.filter((variable) -> variable.getKey().startsWith("SPRING_SSL_BUNDLE_PEM_RANKS_")
+						&& variable.getValue().startsWith("file:"))
+				.map(Map.Entry::getValue)
+				.toList());
+	}
+
+	@Test
+	void withoutTlsNothingSpeaksOfIt() {
+		Rendered plain = chart.scenario("serve");
+		assertThat(plain.all("Certificate")).isEmpty();
+		assertThat(plain.environment().keySet()).noneMatch((name) -> name.contains("TLS") || name.contains("SSL"));
+		assertThat(chart.with("{tls: {enabled: true, secretName: mine}}").all("Certificate")).isEmpty();
 	}
 
 	@Test

@@ -25,6 +25,7 @@ import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.transport.Wires;
 import io.tutti.engine.transport.message.Messenger;
 import io.tutti.engine.transport.message.MixedWires;
+import io.tutti.engine.transport.message.UnexpectedBytes;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
@@ -75,6 +76,8 @@ final class Groups implements GroupFactory {
 	private final CollectiveListener events;
 
 	private final @Nullable BackendLayer layer;
+
+	private final UnexpectedBytes unexpected = new UnexpectedBytes(UnexpectedBytes.LIMIT);
 
 	/**
 	 * @param conduct what all ranks have agreed to do alike
@@ -139,7 +142,8 @@ final class Groups implements GroupFactory {
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, Settlement settlement,
 			@Nullable HostMemory memory) {
 		try {
-			return new Messenger(identity, latch, settlement, wires(identity, memory), this.tcp.crowded());
+			return new Messenger(identity, latch, settlement, wires(identity, memory), this.tcp.crowded(),
+					this.unexpected);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("messages of group " + identity.name() + " could not be set up", ex);

@@ -11,6 +11,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.message.UnexpectedBytes;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
 import io.tutti.engine.transport.simulated.SimulatedWires;
@@ -19,9 +20,10 @@ import io.tutti.engine.transport.simulated.SimulatedWires;
  * Makes one simulated rank's groups.
  *
  * @param overrides algorithms of the caller's choice
+ * @param unexpected counts what the rank keeps of messages that nobody has asked for
  */
 record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegistry registry, Timeouts timeouts,
-		AlgorithmOverrides overrides) implements GroupFactory {
+		AlgorithmOverrides overrides, UnexpectedBytes unexpected) implements GroupFactory {
 
 	/** Forms a group whose latch the registry knows. */
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
@@ -42,7 +44,8 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 
 	@Override
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-		return new Messenger(identity, latch, settlement, new SimulatedWires(identity, this.network), false);
+		return new Messenger(identity, latch, settlement, new SimulatedWires(identity, this.network), false,
+				this.unexpected);
 	}
 
 	@Override

@@ -11,6 +11,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.transport.message.UnexpectedBytes;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 
 /**
@@ -44,8 +45,9 @@ public final class SimulatedWorld implements AutoCloseable {
 			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
 			registry.add(identity, latch);
 			ControlPlane plane = this.control.join(rank, registry);
-			ProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides).form(identity,
-					latch);
+			ProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides,
+					new UnexpectedBytes(UnexpectedBytes.LIMIT))
+				.form(identity, latch);
 			this.registries.add(registry);
 			this.planes.add(plane);
 			this.groups.add(group);

@@ -21,6 +21,13 @@ public interface Wire {
 	long read(long address, long bytes) throws IOException;
 
 	/**
+	 * Tells whether nothing is read any more for the time being, so that nobody need be
+	 * woken for what comes.
+	 */
+	default void halt(boolean halted) {
+	}
+
+	/**
 	 * Up to this many bytes it costs less to copy them together and move them at once
 	 * than to move them on their own.
 	 */

@@ -1,5 +1,11 @@
 package io.tutti.service.rest;
 
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.ExampleObject;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.Timeouts;
 
 import org.springframework.http.MediaType;
@@ -12,6 +18,7 @@ import org.springframework.web.bind.annotation.RestController;
  * Lets any process beside a rank meet those beside the others.
  */
 @RestController
+@Tag(name = "meeting")
 @RequestMapping(path = Api.V1 + "/barrier", version = Api.VERSION)
 final class BarrierController {
 
@@ -24,6 +31,18 @@ final class BarrierController {
 		this.timeouts = timeouts;
 	}
 
+	@Operation(operationId = "barrier", summary = "Meets the other ranks at a label",
+			description = "A rank's k-th call of a label joins its k-th barrier. The first deadline to pass breaks the barrier for all who had come; a rank that comes after that gets 409, and its next call joins the next barrier. Goes over the control plane, so it cannot cross with training.",
+			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
+					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+							schema = @Schema(implementation = BarrierRequest.class),
+							examples = @ExampleObject(Examples.BARRIER))))
+	@ApiResponse(responseCode = "200", description = "Every rank came",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(implementation = BarrierView.class),
+					examples = @ExampleObject(Examples.BARRIER_PASSED)))
+	@ApiResponse(responseCode = "409", description = "The barrier had been broken by a deadline before this rank came")
+	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
 	@PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
 	BarrierView barrier(@RequestBody BarrierRequest request) {
 		return BarrierView

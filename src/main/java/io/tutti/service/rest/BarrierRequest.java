@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 
+import io.swagger.v3.oas.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,11 @@ import org.jspecify.annotations.Nullable;
  * @param label which barrier, 1 to 256 characters
  * @param timeoutMs how long to wait, in milliseconds; the collective timeout by default
  */
-record BarrierRequest(@Nullable String label, @Nullable Long timeoutMs) {
+record BarrierRequest(
+		@Schema(description = "Which barrier", minLength = 1, maxLength = 256,
+				requiredMode = Schema.RequiredMode.REQUIRED) @Nullable String label,
+		@Schema(description = "How long to wait, in milliseconds; the collective timeout by default", minimum = "1",
+				maximum = "86400000") @Nullable Long timeoutMs) {
 
 	private static final int MAX_LABEL = 256;
 

@@ -8,7 +8,7 @@ final class BodyTooLargeException extends RuntimeException {
 	private static final long serialVersionUID = 1L;
 
 	BodyTooLargeException(String what, long maxBytes) {
-		super(what + "; at most " + maxBytes + " are taken (tutti.collectives.max-bytes)");
+		super(what + "; at most " + maxBytes + " are taken (tutti.http-collectives.max-bytes)");
 	}
 
 }

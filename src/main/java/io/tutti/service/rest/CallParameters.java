@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -21,20 +22,12 @@ import org.jspecify.annotations.Nullable;
 record CallParameters(String collective, @Nullable String dtype, @Nullable String op, @Nullable String root,
 		@Nullable String label, @Nullable String timeoutMs) {
 
-	private static final Set<String> KNOWN = Set.of("dtype", "op", "root", "label", "timeoutMs");
+	private static final Set<String> KNOWN = new TreeSet<>(List.of("dtype", "op", "root", "label", "timeoutMs"));
 
 	private static final String DEFAULT_LABEL = "default";
 
 	static CallParameters of(String collective, HttpServletRequest request) {
-		List<String> unknown = request.getParameterMap()
-			.keySet()
-			.stream()
-			.filter((name) -> !KNOWN.contains(name))
-			.toList();
-		if (!unknown.isEmpty()) {
-			throw new InvalidArgumentException(
-					"unknown parameter " + unknown.getFirst() + "; known are " + KNOWN.stream().sorted().toList());
-		}
+		QueryCheck.check(request.getParameterMap(), KNOWN);
 		return new CallParameters(collective, request.getParameter("dtype"), request.getParameter("op"),
 				request.getParameter("root"), request.getParameter("label"), request.getParameter("timeoutMs"));
 	}

@@ -4,10 +4,18 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
+import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.parameters.RequestBody;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
-import io.tutti.service.config.CollectivesProperties;
+import io.tutti.service.config.HttpCollectivesProperties;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -22,18 +30,19 @@ import org.springframework.web.bind.annotation.RestController;
  * bytes in, bytes out, little endian.
  */
 @RestController
+@Tag(name = "collectives")
 @RequestMapping(path = Api.V1 + "/collectives", version = Api.VERSION)
 final class CollectiveController {
 
 	private final HttpCollectives collectives;
 
-	private final CollectivesProperties properties;
+	private final HttpCollectivesProperties properties;
 
 	private final RankAssignment assignment;
 
 	private final Timeouts timeouts;
 
-	CollectiveController(HttpCollectives collectives, CollectivesProperties properties, RankAssignment assignment,
+	CollectiveController(HttpCollectives collectives, HttpCollectivesProperties properties, RankAssignment assignment,
 			Timeouts timeouts) {
 		this.collectives = collectives;
 		this.properties = properties;
@@ -41,12 +50,51 @@ final class CollectiveController {
 		this.timeouts = timeouts;
 	}
 
+	@Operation(operationId = "collective",
+			summary = "Calls a collective together with the processes beside the other ranks",
+			description = "Bytes in and out are little endian. Ranks that bring nothing, such as all but the root of a broadcast or scatter, send an empty body. Matched over the control plane first: a call that is refused harms nothing.",
+			parameters = {
+					@Parameter(name = "collective", in = ParameterIn.PATH, description = "What to call",
+							schema = @Schema(type = "string", example = "all-reduce",
+									allowableValues = { "all-reduce", "broadcast", "reduce", "all-gather",
+											"reduce-scatter", "gather", "scatter", "all-to-all", "barrier" })),
+					@Parameter(name = "dtype", in = ParameterIn.QUERY, description = "Element type",
+							schema = @Schema(type = "string", defaultValue = "float32",
+									allowableValues = { "float32", "float64", "float16", "bfloat16", "int8", "uint8",
+											"int32", "int64" })),
+					@Parameter(name = "op", in = ParameterIn.QUERY,
+							description = "Operator, where the collective reduces",
+							schema = @Schema(type = "string", defaultValue = "sum",
+									allowableValues = { "sum", "product", "min", "max", "average" })),
+					@Parameter(name = "root", in = ParameterIn.QUERY,
+							description = "Root rank, where the collective has one",
+							schema = @Schema(type = "integer", format = "int32", minimum = "0", defaultValue = "0")),
+					@Parameter(name = "label", in = ParameterIn.QUERY,
+							description = "Which count of calls this one belongs to",
+							schema = @Schema(type = "string", minLength = 1, maxLength = 256,
+									defaultValue = "default")),
+					@Parameter(name = "timeoutMs", in = ParameterIn.QUERY,
+							description = "How long the other ranks may take to come, in milliseconds; the collective timeout by default",
+							schema = @Schema(type = "integer", format = "int64", minimum = "1",
+									maximum = "86400000")) },
+			requestBody = @RequestBody(description = "This rank's elements",
+					content = @Content(mediaType = MediaType.APPLICATION_OCTET_STREAM_VALUE,
+							schema = @Schema(type = "string", format = "binary"))))
+	@ApiResponse(responseCode = "200", description = "This rank's part of the result",
+			content = @Content(mediaType = MediaType.APPLICATION_OCTET_STREAM_VALUE,
+					schema = @Schema(type = "string", format = "binary")))
+	@ApiResponse(responseCode = "408", description = "The body did not come in time")
+	@ApiResponse(responseCode = "409",
+			description = "Ranks called different collectives, which calls names; or the call had been given up before this rank came")
+	@ApiResponse(responseCode = "501", description = "Collectives over HTTP are switched off here")
+	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
 	@PostMapping(path = "/{collective}", consumes = MediaType.APPLICATION_OCTET_STREAM_VALUE,
 			produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
-	void call(@PathVariable String collective, HttpServletRequest request, HttpServletResponse response)
-			throws IOException {
+	void call(@Parameter(hidden = true) @PathVariable String collective, HttpServletRequest request,
+			HttpServletResponse response) throws IOException {
 		if (!this.properties.enabled()) {
-			throw new SwitchedOffException("collectives over HTTP are switched off (tutti.collectives.enabled=false)");
+			throw new SwitchedOffException(
+					"collectives over HTTP are switched off (tutti.http-collectives.enabled=false)");
 		}
 		CallParameters parameters = CallParameters.of(collective, request);
 		AnnouncedCall call = parameters.call(this.assignment);

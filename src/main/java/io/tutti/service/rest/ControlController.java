@@ -1,5 +1,11 @@
 package io.tutti.service.rest;
 
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.ExampleObject;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 
@@ -15,6 +21,7 @@ import org.springframework.web.bind.annotation.RestController;
  * Ends the group on every rank: at once, or in order at the next step.
  */
 @RestController
+@Tag(name = "control")
 @RequestMapping(path = Api.V1 + "/control", version = Api.VERSION)
 final class ControlController {
 
@@ -27,6 +34,15 @@ final class ControlController {
 	/**
 	 * Where an MPI library carries the group, aborting ends the process: answer first.
 	 */
+	@Operation(operationId = "abort", summary = "Ends the group on every rank, at once",
+			description = "Every rank exits with 80 and tells the reason.",
+			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
+					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+							schema = @Schema(implementation = ControlRequest.class),
+							examples = @ExampleObject(Examples.ABORT))))
+	@ApiResponse(responseCode = "202", description = "On its way to every rank",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(implementation = ControlView.class), examples = @ExampleObject(Examples.ABORTING)))
 	@PostMapping(path = "/abort", consumes = MediaType.APPLICATION_JSON_VALUE)
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView abort(@RequestBody ControlRequest request) {
@@ -38,6 +54,15 @@ final class ControlController {
 		return new ControlView("abort", reason);
 	}
 
+	@Operation(operationId = "drain", summary = "Stops every rank in order, at the next step they agree on",
+			description = "A training job keeps a checkpoint and exits with 79; a rank that serves exits with 0.",
+			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
+					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+							schema = @Schema(implementation = ControlRequest.class),
+							examples = @ExampleObject(Examples.DRAIN))))
+	@ApiResponse(responseCode = "202", description = "On its way to every rank",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(implementation = ControlView.class), examples = @ExampleObject(Examples.DRAINING)))
 	@PostMapping(path = "/drain", consumes = MediaType.APPLICATION_JSON_VALUE)
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView drain(@RequestBody ControlRequest request) {

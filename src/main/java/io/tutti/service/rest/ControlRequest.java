@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import io.swagger.v3.oas.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -7,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param reason why, 1 to 1000 characters; every rank tells it
  */
-record ControlRequest(@Nullable String reason) {
+record ControlRequest(@Schema(description = "Why; every rank tells it", minLength = 1, maxLength = 1000,
+		requiredMode = Schema.RequiredMode.REQUIRED) @Nullable String reason) {
 
 	private static final int MAX_REASON = 1000;
 

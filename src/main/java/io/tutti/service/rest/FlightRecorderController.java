@@ -3,6 +3,14 @@ package io.tutti.service.rest;
 import java.time.Duration;
 import java.util.Map;
 
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
+import io.swagger.v3.oas.annotations.enums.ParameterIn;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.ExampleObject;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.FlightRecorder;
 import io.tutti.engine.diagnosis.Analysis;
 import io.tutti.engine.diagnosis.RankAccount;
@@ -13,6 +21,7 @@ import io.tutti.service.recorder.AnalysisView;
 import io.tutti.service.recorder.ChromeTrace;
 import io.tutti.service.recorder.FlightRecorderView;
 
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
@@ -24,6 +33,7 @@ import org.springframework.web.bind.annotation.RestController;
  * broke.
  */
 @RestController
+@Tag(name = "diagnosis")
 @RequestMapping(path = Api.V1 + "/flight-recorder", version = Api.VERSION)
 final class FlightRecorderController {
 
@@ -40,8 +50,20 @@ final class FlightRecorderController {
 		this.group = group;
 	}
 
+	@Operation(operationId = "flightRecorder", summary = "Shows the last collectives of this rank",
+			description = "With format=chrome-trace those of all ranks, for a timeline viewer. Works while collectives hang, and after the group broke.",
+			parameters = @Parameter(name = "format", in = ParameterIn.QUERY,
+					description = "chrome-trace for a timeline of all ranks; else this rank's own calls",
+					schema = @Schema(type = "string", allowableValues = "chrome-trace")))
+	@ApiResponse(responseCode = "200", description = "The last calls, the oldest first",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(oneOf = { FlightRecorderView.class, ChromeTrace.class }),
+					examples = @ExampleObject(Examples.FLIGHT_RECORDER)))
 	@GetMapping
-	FlightRecorderView own(@RequestParam(defaultValue = "" + FlightRecorder.CAPACITY) int limit) {
+	FlightRecorderView own(@Parameter(description = "The most calls of each group, the last ones",
+			schema = @Schema(type = "integer", format = "int32", minimum = "1",
+					maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
+							defaultValue = "" + FlightRecorder.CAPACITY) int limit) {
 		requireRange("limit", limit, FlightRecorder.CAPACITY);
 		JoinedGroup joined = joined();
 		RankAccount account = RankAccount.take(this.group.assignment().rank(), joined.world().generation(),
@@ -49,15 +71,32 @@ final class FlightRecorderController {
 		return FlightRecorderView.of(account, this.group.assignment().worldSize(), this.group.status().problem());
 	}
 
+	@Operation(operationId = "flightRecorder")
 	@GetMapping(params = "format=chrome-trace")
-	ChromeTrace timeline(@RequestParam(defaultValue = "" + FlightRecorder.CAPACITY) int limit,
-			@RequestParam(defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
+	ChromeTrace timeline(
+			@Parameter(description = "The most calls of each group, the last ones",
+					schema = @Schema(type = "integer", format = "int32", minimum = "1",
+							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
+									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
+			@Parameter(description = "How long the other ranks may take to answer, in milliseconds",
+					schema = @Schema(type = "integer", format = "int32", minimum = "1",
+							maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
+									defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
 		requireRange("limit", limit, FlightRecorder.CAPACITY);
 		return ChromeTrace.of(accounts(limit, timeoutMs).values());
 	}
 
+	@Operation(operationId = "analysis", summary = "Says in words what the calls of all ranks say together",
+			description = "Which ranks are missing from which collective, who called something else, who is last and by how much. Gathered over the control plane, so it answers while collectives hang.")
+	@ApiResponse(responseCode = "200", description = "The verdict",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(implementation = AnalysisView.class),
+					examples = @ExampleObject(Examples.ANALYSIS)))
 	@GetMapping("/analysis")
-	AnalysisView analysis(@RequestParam(defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
+	AnalysisView analysis(@Parameter(description = "How long the other ranks may take to answer, in milliseconds",
+			schema = @Schema(type = "integer", format = "int32", minimum = "1",
+					maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
+							defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
 		Map<Integer, RankAccount> accounts = accounts(TELLING, timeoutMs);
 		Analysis analysis = Analysis.of(this.group.assignment().worldSize(), accounts);
 		return AnalysisView.of(analysis, accounts.values(), this.group.status().problem());

@@ -2,11 +2,19 @@ package io.tutti.service.rest;
 
 import java.util.List;
 
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.media.ArraySchema;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.ExampleObject;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
 
+import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
@@ -15,6 +23,7 @@ import org.springframework.web.bind.annotation.RestController;
  * Shows the group and its peers. A broken group can still be looked at.
  */
 @RestController
+@Tag(name = "group")
 @RequestMapping(path = Api.V1 + "/group", version = Api.VERSION)
 final class GroupController {
 
@@ -27,11 +36,21 @@ final class GroupController {
 		this.settings = settings;
 	}
 
+	@Operation(operationId = "group", summary = "Shows the group as this rank sees it",
+			description = "Answers in every state: FORMING, READY, BROKEN and CLOSED.")
+	@ApiResponse(responseCode = "200", description = "How the group stands",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(implementation = GroupView.class), examples = @ExampleObject(Examples.GROUP)))
 	@GetMapping
 	GroupView group() {
 		return GroupView.of(this.group.status(), this.group.assignment(), this.settings.backend(), this.group.joined());
 	}
 
+	@Operation(operationId = "peers", summary = "Shows what this rank knows of each other rank")
+	@ApiResponse(responseCode = "200", description = "The other ranks",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					array = @ArraySchema(schema = @Schema(implementation = PeerView.class)),
+					examples = @ExampleObject(Examples.PEERS)))
 	@GetMapping("/peers")
 	List<PeerView> peers() {
 		JoinedGroup joined = this.group.joined();

@@ -1,8 +1,11 @@
 package io.tutti.service.rest;
 
 import java.net.SocketTimeoutException;
+import java.util.Objects;
+import java.util.stream.Stream;
 
 import io.tutti.service.group.GroupUnavailableException;
+import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -58,6 +61,15 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return answer(this.problems.notMatched(ex));
 	}
 
+	/**
+	 * A query whose escapes are none, which the web server finds when it is asked for it.
+	 */
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> unreadable(InvalidParameterException ex) {
+		return answer(this.problems.problem(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT,
+				"the query cannot be read"));
+	}
+
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> tooLarge(BodyTooLargeException ex) {
 		return answer(this.problems.problem(HttpStatus.CONTENT_TOO_LARGE, ProblemType.INVALID_ARGUMENT,
@@ -66,8 +78,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> tooSlow(SocketTimeoutException ex) {
-		return answer(this.problems.problem(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT,
-				"the body did not come in time"));
+		return answer(late());
 	}
 
 	@ExceptionHandler({ SwitchedOffException.class, UnsupportedOperationException.class })
@@ -99,7 +110,10 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 		if (body instanceof ProblemDetail problem) {
 			this.problems.complete(problem);
 		}
-		return super.createResponseEntity(body, headers, status, request);
+		return ResponseEntity.status(status)
+			.headers(headers)
+			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.body(body);
 	}
 
 	/**
@@ -109,7 +123,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	@Override
 	protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(HttpMessageNotReadableException ex,
 			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
-		ProblemDetail problem = switch (ex.getCause()) {
+		ProblemDetail problem = cameTooSlowly(ex) ? late() : switch (ex.getCause()) {
 			case StreamConstraintsException _ -> this.problems.problem(HttpStatus.CONTENT_TOO_LARGE,
 					ProblemType.INVALID_ARGUMENT, "the body is larger than this endpoint takes");
 			case StreamReadException _ -> malformed();
@@ -118,6 +132,18 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 			case null, default -> malformed();
 		};
 		return handleExceptionInternal(ex, problem, headers, HttpStatusCode.valueOf(problem.getStatus()), request);
+	}
+
+	/** However deep the reader of the body has wrapped it. */
+	private static boolean cameTooSlowly(Throwable failure) {
+		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
+			.limit(8)
+			.anyMatch(SocketTimeoutException.class::isInstance);
+	}
+
+	private ProblemDetail late() {
+		return this.problems.problem(HttpStatus.REQUEST_TIMEOUT, ProblemType.INVALID_ARGUMENT,
+				"the body did not come in time");
 	}
 
 	private ProblemDetail malformed() {

@@ -3,6 +3,12 @@ package io.tutti.service.rest;
 import java.time.Duration;
 import java.util.Map;
 
+import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.media.Content;
+import io.swagger.v3.oas.annotations.media.ExampleObject;
+import io.swagger.v3.oas.annotations.media.Schema;
+import io.swagger.v3.oas.annotations.responses.ApiResponse;
+import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
@@ -20,6 +26,7 @@ import org.springframework.web.bind.annotation.RestController;
  * can be asked too, as far as rank 0 is there.
  */
 @RestController
+@Tag(name = "meeting")
 @RequestMapping(path = Api.V1 + "/roll-call", version = Api.VERSION)
 final class RollCallController {
 
@@ -34,6 +41,16 @@ final class RollCallController {
 		this.waits = waits;
 	}
 
+	@Operation(operationId = "rollCall", summary = "Asks every rank for a sign of life",
+			description = "Goes over the control plane: it works while collectives hang, and after the group broke as far as rank 0 is there. The body may be left out.",
+			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = false,
+					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+							schema = @Schema(implementation = RollCallRequest.class),
+							examples = @ExampleObject(Examples.ROLL_CALL))))
+	@ApiResponse(responseCode = "200", description = "Who answered and who did not",
+			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
+					schema = @Schema(implementation = RollCallView.class),
+					examples = @ExampleObject(Examples.ROLL_CALL_ANSWERED)))
 	@PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
 	RollCallView rollCall(@RequestBody(required = false) @Nullable RollCallRequest request) {
 		Duration timeout = ((request != null) ? request : USUAL).checkedTimeout();

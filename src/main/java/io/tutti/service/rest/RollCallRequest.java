@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 
+import io.swagger.v3.oas.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutMs how long ranks may take to answer, in milliseconds, 1 to 30000; 2000
  * by default
  */
-record RollCallRequest(@Nullable Long timeoutMs) {
+record RollCallRequest(@Schema(description = "How long ranks may take to answer, in milliseconds", minimum = "1",
+		maximum = "30000", defaultValue = "2000") @Nullable Long timeoutMs) {
 
 	private static final long DEFAULT_TIMEOUT_MS = 2000;
 

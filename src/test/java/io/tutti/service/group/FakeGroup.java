@@ -27,6 +27,7 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A group with no other process behind it, which does what a test says.
@@ -54,6 +55,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	private volatile BiFunction<String, CallSignature, CallMatch> matches = (label, call) -> {
 		throw new AssertionError("no announcement was expected");
 	};
+
+	private volatile @Nullable ProcessGroup beside;
 
 	public FakeGroup(int rank, int worldSize, long generation) {
 		this.world = new ProcessGroup(GroupIdentity.world(rank, worldSize, generation), new IdleBackend(), this.latch,
@@ -127,9 +130,19 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		this.matches = answer;
 	}
 
+	/** What carries the collectives of the group beside this one. */
+	public void onBeside(Backend backend) {
+		this.beside = new ProcessGroup(GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0), backend,
+				this.latch, this, Timeouts.DEFAULTS);
+	}
+
 	@Override
 	public ProcessGroup formBeside(String name) {
-		throw new UnsupportedOperationException("no further group was expected");
+		ProcessGroup formed = this.beside;
+		if (formed == null) {
+			throw new UnsupportedOperationException("no further group was expected");
+		}
+		return formed;
 	}
 
 	@Override

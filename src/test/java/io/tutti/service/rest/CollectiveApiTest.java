@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class,
-		properties = { "tutti.rank=0", "tutti.world-size=1", "tutti.collectives.max-bytes=64B" })
+		properties = { "tutti.rank=0", "tutti.world-size=1", "tutti.http-collectives.max-bytes=64B" })
 @AutoConfigureMockMvc
 class CollectiveApiTest {
 
@@ -91,7 +91,7 @@ class CollectiveApiTest {
 		assertThat(post("all-reduce", new byte[68])).hasStatus(HttpStatus.CONTENT_TOO_LARGE)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyText()
-			.contains("tutti.collectives.max-bytes");
+			.contains("tutti.http-collectives.max-bytes");
 	}
 
 	@Test

@@ -1,5 +1,8 @@
 package io.tutti.engine.transport.message;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +16,9 @@ final class Correspondent {
 	final int peer;
 
 	final Outbox outbox;
+
+	/** One for each connection: there are two where both ranks made one at once. */
+	final List<Inbox> inboxes = new ArrayList<>(1);
 
 	boolean dialing;
 
@@ -32,6 +38,16 @@ final class Correspondent {
 	Correspondent(int peer, Outbox outbox) {
 		this.peer = peer;
 		this.outbox = outbox;
+	}
+
+	/** Whether something has come that there is no room for. */
+	boolean halted() {
+		for (int i = 0; i < this.inboxes.size(); i++) {
+			if (this.inboxes.get(i).halted()) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	void announce(Operation send) {

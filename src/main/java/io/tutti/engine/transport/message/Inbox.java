@@ -20,8 +20,10 @@ final class Inbox {
 		/**
 		 * A frame has come; if bytes follow, {@link Inbox#expect} must be called.
 		 * @param frame address of the frame, valid during the call
+		 * @return whether it was taken; if not, it is shown again later, and nothing more
+		 * is read before
 		 */
-		void frame(Inbox inbox, long frame) throws IOException;
+		boolean frame(Inbox inbox, long frame) throws IOException;
 
 		/** The bytes after the last frame are all there. */
 		void body(Inbox inbox);
@@ -31,8 +33,6 @@ final class Inbox {
 	private final int peer;
 
 	private final Wire wire;
-
-	private final Reader reader;
 
 	private final int capacity;
 
@@ -55,10 +55,11 @@ final class Inbox {
 
 	private boolean inBody;
 
-	Inbox(int peer, Wire wire, Reader reader) {
+	private boolean halted;
+
+	Inbox(int peer, Wire wire) {
 		this.peer = peer;
 		this.wire = wire;
-		this.reader = reader;
 		this.capacity = Frame.BYTES + Math.min(wire.smallBytes(), Outbox.SMALL_BYTES);
 		this.memory = Arena.ofAuto().allocate(this.capacity, 64);
 		this.in = this.memory.address();
@@ -67,6 +68,11 @@ final class Inbox {
 	/** The rank of the group at the other end. */
 	int peer() {
 		return this.peer;
+	}
+
+	/** Whether the last frame that has come was not taken. */
+	boolean halted() {
+		return this.halted;
 	}
 
 	/** Says where the bytes after the frame go, and what they are for. */
@@ -82,7 +88,7 @@ final class Inbox {
 	 * Takes in what has come, one message at most.
 	 * @return whether anything came
 	 */
-	boolean pump() throws IOException {
+	boolean pump(Reader reader) throws IOException {
 		boolean moved = false;
 		while (true) {
 			if (this.inBody) {
@@ -92,12 +98,14 @@ final class Inbox {
 				moved = true;
 				if (this.left == 0) {
 					this.inBody = false;
-					this.reader.body(this);
+					reader.body(this);
 					return true;
 				}
 			}
 			else if (this.end - this.start >= Frame.BYTES) {
-				takeFrame();
+				if (!takeFrame(reader)) {
+					return moved;
+				}
 				moved = true;
 				if (!this.inBody) {
 					return true;
@@ -125,13 +133,21 @@ final class Inbox {
 		return true;
 	}
 
-	private void takeFrame() throws IOException {
+	private boolean takeFrame(Reader reader) throws IOException {
 		long frame = this.in + this.start;
 		if (!Frame.isSound(frame)) {
 			throw new IOException("the stream is out of step: these bytes are no frame");
 		}
 		this.start += Frame.BYTES;
-		this.reader.frame(this, frame);
+		boolean taken = reader.frame(this, frame);
+		if (!taken) {
+			this.start -= Frame.BYTES;
+		}
+		if (taken == this.halted) {
+			this.halted = !taken;
+			this.wire.halt(this.halted);
+		}
+		return taken;
 	}
 
 	private boolean takeUp() throws IOException {

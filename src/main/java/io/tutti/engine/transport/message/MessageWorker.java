@@ -24,10 +24,6 @@ final class MessageWorker implements AutoCloseable {
 		this.task = task;
 	}
 
-	boolean started() {
-		return this.thread != null;
-	}
-
 	/** Has the task done, once more if it is being done. */
 	void wake() {
 		this.wanted = true;

@@ -37,7 +37,9 @@ final class Operation {
 	/** Names an announced message between two ranks. */
 	long id;
 
-	long startNanos;
+	private long startNanos;
+
+	private boolean timed;
 
 	long timeoutNanos;
 
@@ -72,7 +74,7 @@ final class Operation {
 		this.tag = tag;
 		this.bytes = buffer.byteSize();
 		this.address = place(buffer);
-		this.startNanos = System.nanoTime();
+		this.timed = false;
 		this.timeoutNanos = timeoutNanos;
 		this.failure = null;
 		this.done = false;
@@ -89,6 +91,23 @@ final class Operation {
 			MemorySegment.copy(buffer, 0, this.stage, 0, this.bytes);
 		}
 		return this.stage.address();
+	}
+
+	/**
+	 * How long it has been under way since the first time that this was asked: a message
+	 * that needs no wait needs no clock.
+	 */
+	long elapsedNanos(long now) {
+		if (!this.timed) {
+			this.timed = true;
+			this.startNanos = now;
+		}
+		return now - this.startNanos;
+	}
+
+	/** How long it may still take, negative if it should be done. */
+	long remainingNanos(long now) {
+		return this.timeoutNanos - elapsedNanos(now);
 	}
 
 	/** Whether a receive takes a message by its source and tag. */

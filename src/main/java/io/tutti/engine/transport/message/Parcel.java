@@ -40,6 +40,9 @@ final class Parcel {
 	/** The send that it stands for, where sender and receiver are one. */
 	@Nullable Operation own;
 
+	/** What it counts for among the messages that nobody has asked for. */
+	long charge;
+
 	@Nullable Parcel next;
 
 	Parcel(int shelf, long capacity) {
@@ -57,6 +60,10 @@ final class Parcel {
 		this.claimant = null;
 		this.own = null;
 		this.next = null;
+	}
+
+	long capacity() {
+		return this.memory.byteSize();
 	}
 
 	long address() {

@@ -14,7 +14,24 @@ final class ParcelShelves {
 
 	private static final int SHELVES = 2 + Integer.numberOfTrailingZeros(Operation.EAGER_BYTES) - LEAST_SHIFT;
 
+	/** What even a message of no bytes takes up, in objects. */
+	private static final long LEAST_BYTES = 1 << LEAST_SHIFT;
+
+	/** Bytes of parcels that nobody uses at the moment, at most. */
+	private static final long MAX_IDLE_BYTES = 8 << 20;
+
 	private final @Nullable Parcel[] shelves = new Parcel[SHELVES];
+
+	private final UnexpectedBytes unexpected;
+
+	/** What this group has of those. */
+	private long unexpectedHere;
+
+	private long idleBytes;
+
+	ParcelShelves(UnexpectedBytes unexpected) {
+		this.unexpected = unexpected;
+	}
 
 	/** A parcel with room for so many bytes. */
 	Parcel take(long bytes) {
@@ -24,19 +41,49 @@ final class ParcelShelves {
 			return new Parcel(shelf, (shelf == 0) ? 0 : 1L << (shelf - 1 + LEAST_SHIFT));
 		}
 		this.shelves[shelf] = parcel.next;
+		this.idleBytes -= parcel.capacity();
 		parcel.next = null;
 		return parcel;
 	}
 
-	void giveBack(Parcel parcel) {
-		parcel.claimant = null;
-		parcel.own = null;
-		parcel.next = this.shelves[parcel.shelf];
-		this.shelves[parcel.shelf] = parcel;
+	/** A parcel for a message that nobody has asked for, if there is room for more. */
+	@Nullable Parcel takeUnexpected(long bytes) {
+		int shelf = shelfOf(bytes);
+		long charge = Math.max(LEAST_BYTES, (shelf == 0) ? 0 : 1L << (shelf - 1 + LEAST_SHIFT));
+		if (!this.unexpected.take(charge)) {
+			return null;
+		}
+		Parcel parcel = take(bytes);
+		parcel.charge = charge;
+		this.unexpectedHere += charge;
+		return parcel;
 	}
 
+	/** What is kept of such messages at most, in bytes. */
+	long unexpectedLimit() {
+		return this.unexpected.limit();
+	}
+
+	void giveBack(Parcel parcel) {
+		if (parcel.charge > 0) {
+			this.unexpected.giveBack(parcel.charge);
+			this.unexpectedHere -= parcel.charge;
+			parcel.charge = 0;
+		}
+		parcel.claimant = null;
+		parcel.own = null;
+		if (this.idleBytes + parcel.capacity() <= MAX_IDLE_BYTES) {
+			this.idleBytes += parcel.capacity();
+			parcel.next = this.shelves[parcel.shelf];
+			this.shelves[parcel.shelf] = parcel;
+		}
+	}
+
+	/** Forgets all parcels, also those that are in use. */
 	void clear() {
 		Arrays.fill(this.shelves, null);
+		this.unexpected.giveBack(this.unexpectedHere);
+		this.unexpectedHere = 0;
 	}
 
 	private static int shelfOf(long bytes) {

@@ -33,6 +33,8 @@ final class RingWire implements Wire {
 
 	private boolean blockedWriting;
 
+	private boolean halted;
+
 	RingWire(int peer, HostMemory memory, Doorbell doorbell) {
 		this.peer = peer;
 		this.doorbell = doorbell;
@@ -45,6 +47,11 @@ final class RingWire implements Wire {
 	@Override
 	public int smallBytes() {
 		return SMALL_BYTES;
+	}
+
+	@Override
+	public void halt(boolean halted) {
+		this.halted = halted;
 	}
 
 	@Override
@@ -102,7 +109,7 @@ final class RingWire implements Wire {
 
 	/** Whether something moves again that did not the last time. */
 	boolean unblocked() {
-		return hasCome() || this.blockedWriting && this.out.writable(1) > 0;
+		return hasCome() && !this.halted || this.blockedWriting && this.out.writable(1) > 0;
 	}
 
 }

@@ -20,6 +20,8 @@ final class PolledWire implements Wire {
 
 	private boolean ended;
 
+	private boolean halted;
+
 	PolledWire(DataConnection connection, SelectionKey key) {
 		this.wire = connection.wire();
 		this.connection = connection;
@@ -44,10 +46,15 @@ final class PolledWire implements Wire {
 		}
 	}
 
+	@Override
+	public void halt(boolean halted) {
+		this.halted = halted;
+	}
+
 	void declareInterest() {
 		if (this.key.isValid()) {
-			this.key
-				.interestOps(this.ended ? 0 : SelectionKey.OP_READ | (this.blockedWriting ? SelectionKey.OP_WRITE : 0));
+			int reading = this.halted ? 0 : SelectionKey.OP_READ;
+			this.key.interestOps(this.ended ? 0 : reading | (this.blockedWriting ? SelectionKey.OP_WRITE : 0));
 		}
 	}
 

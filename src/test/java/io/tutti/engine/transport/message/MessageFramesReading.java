@@ -22,9 +22,10 @@ public final class MessageFramesReading {
 
 	/** Reads an input; throws where the promise is not kept. */
 	public static void read(byte[] input) {
-		Inbox inbox = new Inbox(1, new Pieces(input), new Frames());
+		Inbox inbox = new Inbox(1, new Pieces(input));
+		Frames frames = new Frames();
 		try {
-			while (inbox.pump()) {
+			while (inbox.pump(frames)) {
 				// What comes next is read in turn.
 			}
 		}
@@ -36,7 +37,7 @@ public final class MessageFramesReading {
 	private record Frames() implements Inbox.Reader {
 
 		@Override
-		public void frame(Inbox inbox, long frame) throws IOException {
+		public boolean frame(Inbox inbox, long frame) throws IOException {
 			long bytes = Frame.bytes(frame);
 			int kind = Frame.kind(frame);
 			if (kind < Frame.EAGER || kind > Frame.DATA || bytes < 0 || Frame.tag(frame) < 0) {
@@ -51,6 +52,7 @@ public final class MessageFramesReading {
 			else if (kind == Frame.DATA) {
 				throw new IOException("nothing was pulled");
 			}
+			return true;
 		}
 
 		@Override

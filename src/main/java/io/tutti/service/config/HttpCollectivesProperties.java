@@ -10,13 +10,14 @@ import org.springframework.util.unit.DataSize;
  * @param enabled whether any process beside this rank may call them
  * @param maxBytes the largest body, and the largest answer, of one call
  */
-@ConfigurationProperties(prefix = "tutti.collectives", ignoreUnknownFields = false)
-public record CollectivesProperties(@DefaultValue("true") boolean enabled, @DefaultValue("64MB") DataSize maxBytes) {
+@ConfigurationProperties(prefix = "tutti.http-collectives", ignoreUnknownFields = false)
+public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled,
+		@DefaultValue("64MB") DataSize maxBytes) {
 
 	/** Both lie in memory, at every rank, while a call runs. */
 	private static final DataSize MOST = DataSize.ofGigabytes(2);
 
-	public CollectivesProperties {
+	public HttpCollectivesProperties {
 		if (maxBytes.toBytes() < 1 || maxBytes.compareTo(MOST) > 0) {
 			throw new IllegalArgumentException(
 					"max bytes must be in 1B.." + MOST.toGigabytes() + "GB, got " + maxBytes);

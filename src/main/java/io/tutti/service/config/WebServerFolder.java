@@ -1,0 +1,112 @@
+package io.tutti.service.config;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.DisposableBean;
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.core.env.Environment;
+import org.springframework.stereotype.Component;
+
+/**
+ * Gives the web server its folders under a name that tells whose they are, so that those
+ * of a killed rank are swept by the next to start. They stay empty: only empty folders
+ * are ever removed.
+ */
+@Component
+final class WebServerFolder implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, DisposableBean {
+
+	private static final String PREFIX = "tutti-http-";
+
+	private static final Pattern NAME = Pattern.compile(PREFIX + "(\\d{1,18})-.*");
+
+	private final boolean given;
+
+	private final Path parent;
+
+	private final List<Path> made = new ArrayList<>();
+
+	@Autowired
+	WebServerFolder(Environment environment) {
+		this(Path.of(System.getProperty("java.io.tmpdir")), environment.containsProperty("server.tomcat.basedir"));
+	}
+
+	WebServerFolder(Path parent, boolean given) {
+		this.parent = parent;
+		this.given = given;
+	}
+
+	@Override
+	public void customize(TomcatServletWebServerFactory factory) {
+		if (!this.given) {
+			sweep();
+			Path folder = make();
+			factory.setBaseDirectory(folder.toFile());
+			factory.setDocumentRoot(folder.resolve("root").toFile());
+		}
+	}
+
+	private Path make() {
+		try {
+			Path folder = Files.createTempDirectory(this.parent, PREFIX + ProcessHandle.current().pid() + "-");
+			Files.createDirectory(folder.resolve("root"));
+			this.made.add(folder);
+			return folder;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("the web server needs a folder in " + this.parent + " (java.io.tmpdir)", ex);
+		}
+	}
+
+	/** Removes what dead processes left. Whatever cannot be removed stays. */
+	void sweep() {
+		try (Stream<Path> entries = Files.list(this.parent)) {
+			entries.filter(WebServerFolder::isLeftOver).forEach(WebServerFolder::removeEmpty);
+		}
+		catch (IOException | UncheckedIOException ex) {
+			// A folder that cannot be looked through is not swept; the rank starts all
+			// the same.
+			return;
+		}
+	}
+
+	private static boolean isLeftOver(Path entry) {
+		Matcher name = NAME.matcher(entry.getFileName().toString());
+		return name.matches() && ProcessHandle.of(Long.parseLong(name.group(1))).isEmpty();
+	}
+
+	private static void removeEmpty(Path folder) {
+		try {
+			Files.walkFileTree(folder, new SimpleFileVisitor<>() {
+				@Override
+				public FileVisitResult postVisitDirectory(Path empty, @Nullable IOException ex) throws IOException {
+					Files.delete(empty);
+					return FileVisitResult.CONTINUE;
+				}
+			});
+		}
+		catch (IOException ex) {
+			// Not empty, another's, or swept by another rank at the same time.
+			return;
+		}
+	}
+
+	@Override
+	public void destroy() {
+		this.made.forEach(WebServerFolder::removeEmpty);
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.tutti.service.rest;
+
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.core.MethodParameter;
+import org.springframework.core.annotation.AnnotatedElementUtils;
+import org.springframework.web.bind.annotation.RequestMapping;
+import org.springframework.web.bind.annotation.RequestParam;
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerInterceptor;
+
+/**
+ * Refuses a query that says what the endpoint does not know, or something twice: a caller
+ * who misspelt a parameter must not get the default's answer.
+ */
+final class QueryCheck implements HandlerInterceptor {
+
+	@Override
+	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+		if (handler instanceof HandlerMethod method && !CollectiveController.class.equals(method.getBeanType())) {
+			check(request.getParameterMap(), known(method));
+		}
+		return true;
+	}
+
+	/**
+	 * Checks the parameters of a request.
+	 * @throws InvalidArgumentException if one is unknown or comes twice
+	 */
+	static void check(Map<String, String[]> given, Set<String> known) {
+		given.forEach((name, values) -> {
+			if (!known.contains(name)) {
+				throw new InvalidArgumentException("unknown parameter " + name + "; known are " + known);
+			}
+			if (values.length > 1) {
+				throw new InvalidArgumentException("parameter " + name + " comes " + values.length + " times");
+			}
+		});
+	}
+
+	private static Set<String> known(HandlerMethod method) {
+		Set<String> names = new TreeSet<>();
+		for (MethodParameter parameter : method.getMethodParameters()) {
+			if (parameter.hasParameterAnnotation(RequestParam.class)) {
+				names.add(parameter.getParameter().getName());
+			}
+		}
+		RequestMapping mapping = AnnotatedElementUtils.getMergedAnnotation(method.getMethod(), RequestMapping.class);
+		for (String condition : (mapping != null) ? mapping.params() : new String[0]) {
+			names.add(condition.replaceAll("[!=].*", ""));
+		}
+		return names;
+	}
+
+}

@@ -1,0 +1,84 @@
+package io.tutti.service.rest;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+
+import io.tutti.engine.Deadline;
+import jakarta.servlet.ReadListener;
+import jakarta.servlet.ServletInputStream;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletRequestWrapper;
+
+/**
+ * A request whose body fails with a {@link SocketTimeoutException} when it has not come
+ * whole by a deadline.
+ */
+final class TimedBodyRequest extends HttpServletRequestWrapper {
+
+	private final Deadline deadline;
+
+	TimedBodyRequest(HttpServletRequest request, Deadline deadline) {
+		super(request);
+		this.deadline = deadline;
+	}
+
+	@Override
+	public ServletInputStream getInputStream() throws IOException {
+		return new TimedStream(super.getInputStream(), this.deadline);
+	}
+
+	@Override
+	public BufferedReader getReader() throws IOException {
+		return new BufferedReader(new InputStreamReader(getInputStream(), StandardCharsets.UTF_8));
+	}
+
+	private static final class TimedStream extends ServletInputStream {
+
+		private final ServletInputStream body;
+
+		private final Deadline deadline;
+
+		TimedStream(ServletInputStream body, Deadline deadline) {
+			this.body = body;
+			this.deadline = deadline;
+		}
+
+		@Override
+		public int read() throws IOException {
+			requireTime();
+			return this.body.read();
+		}
+
+		@Override
+		public int read(byte[] bytes, int offset, int length) throws IOException {
+			requireTime();
+			return this.body.read(bytes, offset, length);
+		}
+
+		private void requireTime() throws SocketTimeoutException {
+			if (this.deadline.expired()) {
+				throw new SocketTimeoutException("the body had not come whole after " + this.deadline.timeout());
+			}
+		}
+
+		@Override
+		public boolean isFinished() {
+			return this.body.isFinished();
+		}
+
+		@Override
+		public boolean isReady() {
+			return this.body.isReady();
+		}
+
+		@Override
+		public void setReadListener(ReadListener listener) {
+			this.body.setReadListener(listener);
+		}
+
+	}
+
+}

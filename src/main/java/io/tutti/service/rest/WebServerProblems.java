@@ -1,0 +1,48 @@
+package io.tutti.service.rest;
+
+import java.io.IOException;
+
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
+import org.apache.catalina.valves.ErrorReportValve;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.http.MediaType;
+import org.springframework.http.ProblemDetail;
+
+/**
+ * Tells what the web server itself refuses, such as a request line that is none, as a
+ * problem too: it never reaches a controller.
+ */
+final class WebServerProblems extends ErrorReportValve {
+
+	private static final int FIRST_ERROR = 400;
+
+	private final ProblemFactory problems;
+
+	private final JsonMapper json;
+
+	WebServerProblems(ProblemFactory problems, JsonMapper json) {
+		this.problems = problems;
+		this.json = json;
+	}
+
+	@Override
+	protected void report(Request request, Response response, Throwable failure) {
+		if (response.getStatus() < FIRST_ERROR || response.getContentWritten() > 0 || !response.setErrorReported()) {
+			return;
+		}
+		ProblemDetail problem = ProblemDetail.forStatus(response.getStatus());
+		this.problems.complete(problem);
+		try {
+			response.setContentType(MediaType.APPLICATION_PROBLEM_JSON_VALUE);
+			response.setCharacterEncoding("UTF-8");
+			response.getReporter().write(this.json.writeValueAsString(problem));
+			response.finishResponse();
+		}
+		catch (IOException ex) {
+			this.container.getLogger().debug("a caller did not wait for its answer", ex);
+		}
+	}
+
+}

@@ -1,0 +1,161 @@
+package io.tutti.engine.backend;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.transport.shm.HostHandshake;
+import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import io.tutti.engine.transport.simulated.SimulatedWires;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+/**
+ * What a rank does with more messages than anybody there has asked for: it keeps so many,
+ * and reads no more from who sends them.
+ */
+@Timeout(60)
+class UnexpectedMessagesTest {
+
+	enum Kind {
+
+		SIMULATED, MEMORY
+
+	}
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final int KEPT_BYTES = 1 << 20;
+
+	private static final int MESSAGE_BYTES = 60_000;
+
+	/** So many as neither the sender's side nor the way nor the receiver's holds. */
+	private static final int MESSAGES = 200;
+
+	private final UnexpectedBytes unexpected = new UnexpectedBytes(KEPT_BYTES);
+
+	private final List<Messenger> messengers = new ArrayList<>();
+
+	private void connect(Kind kind) throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		SimulatedNetwork network = new SimulatedNetwork(2);
+		this.messengers.addAll(RankThreads.run(2, LIMIT, (rank) -> {
+			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
+			FailureLatch latch = new FailureLatch();
+			return new Messenger(identity, latch, new Settlement(identity, latch, latch::trip, Duration.ofMillis(1)),
+					switch (kind) {
+						case SIMULATED -> new SimulatedWires(identity, network);
+						case MEMORY -> overMemory(identity, exchange);
+					}, true, (rank == 0) ? this.unexpected : new UnexpectedBytes(UnexpectedBytes.LIMIT));
+		}));
+	}
+
+	private static Wires overMemory(GroupIdentity identity, LocalExchange exchange) throws Exception {
+		try (var memory = HostHandshake.establish(identity, exchange.rank(identity.rank()),
+				SharedMemorySettings.of("unexpected"), CollectiveListener.NONE, Deadline.after(LIMIT))) {
+			return new RingWires(memory);
+		}
+	}
+
+	@AfterEach
+	void close() {
+		this.messengers.reversed().forEach(Messenger::close);
+	}
+
+	private List<CompletableFuture<Void>> flood(Arena arena) {
+		List<CompletableFuture<Void>> sends = new ArrayList<>();
+		for (int i = 0; i < MESSAGES; i++) {
+			MemorySegment buffer = arena.allocate(MESSAGE_BYTES);
+			buffer.set(ValueLayout.JAVA_INT, MESSAGE_BYTES - 4, i);
+			sends.add(this.messengers.get(1).sendAsync(buffer, DataType.INT8, 0, 0, LIMIT));
+		}
+		return sends;
+	}
+
+	private void receiveAll(MemorySegment buffer) {
+		for (int i = 0; i < MESSAGES; i++) {
+			assertThat(this.messengers.get(0).receive(buffer, DataType.INT8, 1, 0, LIMIT)).isEqualTo(MESSAGE_BYTES);
+			assertThat(buffer.get(ValueLayout.JAVA_INT, MESSAGE_BYTES - 4)).isEqualTo(i);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theSenderIsHeldUpUntilMessagesAreReceivedAndAllArriveInOrder(Kind kind) throws Exception {
+		connect(kind);
+		try (Arena arena = Arena.ofShared()) {
+			MemorySegment buffer = arena.allocate(MESSAGE_BYTES);
+			CompletableFuture<?> other = this.messengers.get(0).receiveAsync(buffer, DataType.INT8, 1, 7, LIMIT);
+			List<CompletableFuture<Void>> sends = flood(arena);
+			await().atMost(LIMIT).until(() -> this.unexpected.held() > KEPT_BYTES - 2 * 65_536);
+			assertThat(sends.getLast()).as("the last send").isNotDone();
+			receiveAll(arena.allocate(MESSAGE_BYTES));
+			CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+			assertThat(this.unexpected.held()).isZero();
+			this.messengers.get(1).send(buffer.asSlice(0, 1), DataType.INT8, 0, 7, LIMIT);
+			other.get(20, TimeUnit.SECONDS);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aReceiveBehindThemAllEndsAtItsDeadlineAndSaysWhatFillsTheRoom(Kind kind) throws Exception {
+		connect(kind);
+		try (Arena arena = Arena.ofShared()) {
+			flood(arena);
+			assertThatThrownBy(() -> this.messengers.get(0)
+				.receive(arena.allocate(1), DataType.INT8, 1, 7, Duration.ofMillis(700)))
+				.isInstanceOf(CollectiveTimeoutException.class)
+				.hasMessageContaining("receive from rank 1 with tag 7")
+				.hasMessageContaining("fill the " + KEPT_BYTES + " bytes that this rank keeps")
+				.hasMessageContaining("nothing more is read from rank 1");
+			assertThat(this.unexpected.held()).as("once all is given up").isZero();
+			close();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void messagesWithoutBytesTakeUpRoomToo(Kind kind) throws Exception {
+		connect(kind);
+		int more = 2 * KEPT_BYTES / 256;
+		CompletableFuture<?> other = this.messengers.get(0)
+			.receiveAsync(MemorySegment.ofArray(new byte[1]), DataType.INT8, 1, 7, LIMIT);
+		List<CompletableFuture<Void>> sends = new ArrayList<>();
+		for (int i = 0; i < more; i++) {
+			sends.add(this.messengers.get(1).sendAsync(MemorySegment.NULL, DataType.INT8, 0, 0, LIMIT));
+		}
+		await().atMost(LIMIT).until(() -> this.unexpected.held() == KEPT_BYTES);
+		for (int i = 0; i < more; i++) {
+			this.messengers.get(0).receive(MemorySegment.NULL, DataType.INT8, 1, 0, LIMIT);
+		}
+		CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
+		assertThat(this.unexpected.held()).isZero();
+		assertThat(other).isNotDone();
+	}
+
+}

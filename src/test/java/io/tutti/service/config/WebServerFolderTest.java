@@ -1,0 +1,54 @@
+package io.tutti.service.config;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(20)
+class WebServerFolderTest {
+
+	/** More than the kernel ever hands out. */
+	private static final String DEAD = "tutti-http-999999999-";
+
+	@TempDir
+	Path parent;
+
+	@Test
+	void emptyFoldersOfDeadProcessesAreSweptAndNothingElse() throws Exception {
+		Files.createDirectories(this.parent.resolve(DEAD + "1/work/Tomcat/localhost/ROOT"));
+		Path full = Files.createDirectories(this.parent.resolve(DEAD + "2"));
+		Files.writeString(full.resolve("kept"), "somebody's");
+		Path alive = Files
+			.createDirectories(this.parent.resolve("tutti-http-" + ProcessHandle.current().pid() + "-other"));
+		Path other = Files.createDirectories(this.parent.resolve("tomcat.8080.1"));
+		new WebServerFolder(this.parent, false).customize(new TomcatServletWebServerFactory());
+		assertThat(this.parent.resolve(DEAD + "1")).doesNotExist();
+		assertThat(full.resolve("kept")).exists();
+		assertThat(alive).exists();
+		assertThat(other).exists();
+	}
+
+	@Test
+	void whatWasMadeGoesWithTheService() throws Exception {
+		WebServerFolder folder = new WebServerFolder(this.parent, false);
+		TomcatServletWebServerFactory factory = new TomcatServletWebServerFactory();
+		folder.customize(factory);
+		assertThat(this.parent).isNotEmptyDirectory();
+		folder.destroy();
+		assertThat(this.parent).isEmptyDirectory();
+	}
+
+	@Test
+	void anOperatorsOwnFolderIsFollowed() {
+		new WebServerFolder(this.parent, true).customize(new TomcatServletWebServerFactory());
+		assertThat(this.parent).isEmptyDirectory();
+	}
+
+}

@@ -1,0 +1,146 @@
+package io.tutti.service.rest;
+
+import java.io.InputStream;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.FakeGroup;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestFactory;
+import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.test.web.server.LocalServerPort;
+import org.springframework.context.annotation.Import;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Wrong requests of every kind, made from the description of the interface: each is
+ * refused by a problem, and none harms anything.
+ */
+@Timeout(120)
+@SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
+		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, DescribedRank.TOKEN_PROPERTY,
+				DescribedRank.SMALL_BODIES })
+@Import({ FormedRank.class, DescribedRank.class })
+class BadInputTest {
+
+	private static final int FLOOD = 100;
+
+	@Autowired
+	private FakeGroup group;
+
+	@LocalServerPort
+	private int port;
+
+	private int abortsBefore;
+
+	@BeforeEach
+	void refuseEveryCallThatGetsThrough() {
+		this.abortsBefore = this.group.aborts().size();
+		this.group.onBarrier((label, timeout) -> {
+			throw new AssertionError("a wrong request was carried out");
+		});
+	}
+
+	@AfterEach
+	void theGroupIsReadyAndAnswers() throws Exception {
+		this.group.onBarrier((label, timeout) -> new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0,
+				List.of(0L, 0L, 0L), List.of()));
+		assertThat(this.group.aborts()).hasSize(this.abortsBefore);
+		assertThat(http().send(BadRequests.get("/api/v1/group")).body()).contains("\"READY\"");
+		assertThat(
+				http().send(BadRequests.post("/api/v1/barrier", "{\"label\":\"x\"}".getBytes(StandardCharsets.UTF_8)))
+					.status())
+			.isEqualTo(200);
+	}
+
+	@TestFactory
+	Stream<DynamicTest> everyWrongRequestIsRefusedByAProblem() throws Exception {
+		List<DescribedRank.Described> operations = DescribedRank.operations(this.port);
+		assertThat(operations).isNotEmpty();
+		return operations.stream()
+			.map((operation) -> DynamicTest.dynamicTest(operation.toString(), () -> refuseAll(operation)));
+	}
+
+	private void refuseAll(DescribedRank.Described operation) throws Exception {
+		List<BadRequests.Bad> all = BadRequests.of(operation);
+		assertThat(all).hasSizeGreaterThan(15);
+		for (BadRequests.Bad bad : all) {
+			RawHttp.Answer answer = http().send(bad.request());
+			assertThat(answer.status()).as("%s: %s: %s", operation, bad.name(), answer.body()).isBetween(400, 499);
+			assertProblem(operation + ": " + bad.name(), answer);
+		}
+	}
+
+	private static void assertProblem(String what, RawHttp.Answer answer) {
+		assertThat(answer.header("Content-Type")).as(what).startsWith("application/problem+json");
+		assertThat(answer.body()).as(what).doesNotContain("\tat ", "Exception", "java.", "org.", "io.tutti");
+		JsonNode problem = JsonMapper.shared().readTree(answer.body());
+		assertThat(problem.path("status").asInt()).as(what).isEqualTo(answer.status());
+		assertThat(problem.path("type").asString()).as(what).startsWith("urn:tutti:problem:");
+		assertThat(problem.path("hint").asString()).as(what).isNotBlank();
+		assertThat(problem.path("rank").asInt(-1)).as(what).isEqualTo(1);
+		assertThat(problem.path("worldSize").asInt(-1)).as(what).isEqualTo(3);
+	}
+
+	@Test
+	void aBodyThatDribblesIsCutOffAndAFloodOfThemHoldsUpNoProbe() throws Exception {
+		List<Socket> slow = new ArrayList<>();
+		try {
+			byte[] request = BadRequests.post("/api/v1/barrier", new byte[0]);
+			byte[] head = new String(request, StandardCharsets.US_ASCII)
+				.replace("Content-Length: 0", "Content-Length: 60000")
+				.getBytes(StandardCharsets.US_ASCII);
+			for (int caller = 0; caller < FLOOD; caller++) {
+				Socket socket = http().open();
+				slow.add(socket);
+				socket.getOutputStream().write(head);
+			}
+			long started = System.nanoTime();
+			assertThat(http().send(BadRequests.get("/actuator/health/liveness")).status()).isEqualTo(200);
+			assertThat(http().send(BadRequests.get("/actuator/health/readiness")).status()).isEqualTo(200);
+			assertThat(System.nanoTime() - started).as("ns for two probes").isLessThan(TimeUnit.SECONDS.toNanos(5));
+			dribble(slow.getFirst());
+			slow.getFirst().getOutputStream().write("more".getBytes(StandardCharsets.US_ASCII));
+			RawHttp.Answer answer = RawHttp.read(slow.getFirst());
+			assertThat(answer.status()).isEqualTo(408);
+			assertProblem("a body that dribbles", answer);
+		}
+		finally {
+			for (Socket socket : slow) {
+				socket.close();
+			}
+		}
+	}
+
+	/** A byte now and then, until somebody has had enough. */
+	private static void dribble(Socket socket) throws Exception {
+		long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
+		InputStream in = socket.getInputStream();
+		while (System.nanoTime() < limit && in.available() == 0) {
+			socket.getOutputStream().write(' ');
+			LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(20));
+		}
+		assertThat(in.available()).as("bytes of an answer").isPositive();
+	}
+
+	private RawHttp http() {
+		return new RawHttp(this.port);
+	}
+
+}

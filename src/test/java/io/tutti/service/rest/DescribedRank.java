@@ -1,0 +1,76 @@
+package io.tutti.service.rest;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+import tools.jackson.databind.JsonNode;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.boot.test.context.TestConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Primary;
+
+/**
+ * A rank that guards its bodies strictly, and what it says of its own interface.
+ */
+@TestConfiguration
+class DescribedRank {
+
+	static final String TOKEN = "open sesame";
+
+	static final String TOKEN_PROPERTY = "tutti.security.token=" + TOKEN;
+
+	static final String SMALL_BODIES = "tutti.http-collectives.max-bytes=1KB";
+
+	@Bean
+	@Primary
+	BodyLimits strictLimits() {
+		return new BodyLimits(Duration.ofMillis(500), 2 << 20);
+	}
+
+	/** One operation of the description. */
+	record Described(String method, String path, JsonNode operation, JsonNode document) {
+
+		/** A schema, wherever it is kept. */
+		JsonNode resolved(JsonNode schema) {
+			return schema.has("$ref") ? this.document.at(schema.get("$ref").asString().substring(1)) : schema;
+		}
+
+		boolean changes() {
+			return this.method.equals("POST");
+		}
+
+		/** The path with a value for what varies. */
+		String concretePath() {
+			return this.path.replace("{collective}", "all-reduce");
+		}
+
+		@Override
+		public String toString() {
+			return this.method + " " + this.path;
+		}
+
+	}
+
+	static List<Described> operations(int port) throws Exception {
+		HttpResponse<String> answer = HttpClient.newHttpClient()
+			.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v3/api-docs")).build(),
+					HttpResponse.BodyHandlers.ofString());
+		JsonNode document = JsonMapper.shared().readTree(answer.body());
+		List<Described> operations = new ArrayList<>();
+		document.get("paths")
+			.properties()
+			.forEach((path) -> path.getValue()
+				.properties()
+				.forEach((method) -> operations.add(new Described(method.getKey().toUpperCase(Locale.ROOT),
+						path.getKey(), method.getValue(), document))));
+		return operations;
+	}
+
+}

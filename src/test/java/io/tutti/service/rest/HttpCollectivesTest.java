@@ -1,0 +1,118 @@
+package io.tutti.service.rest;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.service.TuttiApplication;
+import io.tutti.service.group.FakeGroup;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.boot.test.context.SpringBootTest;
+import org.springframework.boot.webmvc.test.autoconfigure.AutoConfigureMockMvc;
+import org.springframework.context.annotation.Import;
+import org.springframework.http.HttpStatus;
+import org.springframework.http.MediaType;
+import org.springframework.test.web.servlet.assertj.MockMvcTester;
+import org.springframework.test.web.servlet.assertj.MvcTestResult;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A collective over HTTP, once every rank has come and its bytes are under way.
+ */
+@Timeout(60)
+@SpringBootTest(classes = TuttiApplication.class,
+		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.http-collectives.max-bytes=1MB" })
+@AutoConfigureMockMvc
+@Import(FormedRank.class)
+class HttpCollectivesTest {
+
+	@Autowired
+	private MockMvcTester http;
+
+	@Autowired
+	private FakeGroup group;
+
+	/** One test: the group is broken for good at its end. */
+	@Test
+	void aLongOneHarmsNoProbeAndARankLostInTheMiddleIsNamed() throws Exception {
+		CountDownLatch underWay = new CountDownLatch(1);
+		CountDownLatch lost = new CountDownLatch(1);
+		this.group.onMatch((label, call) -> new CallMatch(
+				new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0, List.of(0L, 0L, 0L), List.of()), 0,
+				Map.of(0, call, 1, call, 2, call)));
+		this.group.onBeside(new StuckBackend(underWay, lost));
+		CompletableFuture<MvcTestResult> answer = CompletableFuture.supplyAsync(this::allReduce);
+		assertThat(underWay.await(20, TimeUnit.SECONDS)).isTrue();
+		for (String probe : List.of("liveness", "readiness")) {
+			assertThat(this.http.get().uri("/actuator/health/" + probe)).hasStatusOk();
+		}
+		assertThat(answer).isNotDone();
+		lost.countDown();
+		assertThat(answer.get(20, TimeUnit.SECONDS)).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"type":"urn:tutti:problem:peer-lost","status":503,"rank":1,"worldSize":3,"missingRanks":[2]}""");
+		assertThat(this.http.get().uri("/actuator/health/liveness")).hasStatusOk();
+		assertThat(this.http.get().uri("/actuator/health/readiness")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE)
+			.bodyText()
+			.contains("\"lostRanks\":[2]");
+	}
+
+	private MvcTestResult allReduce() {
+		return this.http.post()
+			.uri("/api/v1/collectives/all-reduce")
+			.contentType(MediaType.APPLICATION_OCTET_STREAM)
+			.content(new byte[8])
+			.exchange();
+	}
+
+	/** Moves no byte until it hears that a rank is lost. */
+	private record StuckBackend(CountDownLatch underWay, CountDownLatch lost) implements Backend {
+
+		@Override
+		public String name() {
+			return "tcp";
+		}
+
+		@Override
+		public String transport() {
+			return "tcp";
+		}
+
+		@Override
+		public void run(Call call) {
+			this.underWay.countDown();
+			try {
+				assertThat(this.lost.await(30, TimeUnit.SECONDS)).isTrue();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw CollectiveException.of(1,
+					Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed"), null);
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}
