@@ -72,8 +72,20 @@ final class RankService {
 			return part.run(context);
 		}
 		catch (Exception | LinkageError ex) {
-			return FailureMessage.tell(ex, this.debug, System.err);
+			return context.isActive() ? FailureMessage.tell(ex, this.debug, System.err) : cutOff(ex);
 		}
+	}
+
+	/**
+	 * A signal closes the service under a part that still runs, which then fails for no
+	 * fault of its own.
+	 */
+	private int cutOff(Throwable failure) {
+		System.err.println("tutti: stopped before it was done");
+		if (this.debug) {
+			failure.printStackTrace();
+		}
+		return ExitCodes.of(failure);
 	}
 
 	/** What a command does while its service runs. */

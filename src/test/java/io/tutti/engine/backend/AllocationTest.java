@@ -90,6 +90,11 @@ class AllocationTest {
 		return allocated(group, count, AllocationTest::calls);
 	}
 
+	/** What messages allocate. */
+	static Map<String, Long> allocatedByMessages(ProcessGroup group, int count) {
+		return allocated(group, count, AllocationTest::messages);
+	}
+
 	private static Map<String, Long> allocated(ProcessGroup group, int count, Calls calls) {
 		ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, COMPILING);
 		Map<String, Long> allocated = new LinkedHashMap<>();

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.tutti.engine.Timeouts;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -29,6 +30,19 @@ class SharedAllocationTest {
 				assertThat(allocated).allSatisfy(
 						(name, bytes) -> assertThat(bytes).as("bytes that %ss of %s elements allocated", name, count)
 							.isZero());
+			}
+		}
+	}
+
+	@Test
+	void aWarmMessageAllocatesNothing() throws Exception {
+		try (CollectivesContract.World world = Worlds.memory(2)) {
+			List<Map<String, Long>> byRank = RankThreads.run(2, LIMIT,
+					(rank) -> AllocationTest.allocatedByMessages(world.group(rank), 600));
+			for (Map<String, Long> allocated : byRank) {
+				assertThat(allocated)
+					.allSatisfy((name, bytes) -> assertThat(bytes).as("bytes that %s of 600 elements allocated", name)
+						.isLessThan(AllocationTest.TOLERANCE));
 			}
 		}
 	}

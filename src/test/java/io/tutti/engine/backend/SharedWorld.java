@@ -7,16 +7,22 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.message.UnexpectedBytes;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.RingWires;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
 
@@ -36,6 +42,26 @@ final class SharedWorld implements FailureContract.MortalWorld {
 	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("contract");
 
 	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
+	}
+
+	/** Messages through the memory; no groups within the group. */
+	private record Messages(HostMemory memory) implements GroupFactory {
+
+		@Override
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+			return new Messenger(identity, latch, settlement, new RingWires(this.memory), true,
+					new UnexpectedBytes(UnexpectedBytes.LIMIT));
+		}
+
+		@Override
+		public ProcessGroup group(GroupIdentity identity) {
+			throw new UnsupportedOperationException(identity.name());
+		}
+
+		@Override
+		public void closed(ProcessGroup group) {
+		}
+
 	}
 
 	private final SharedMemorySettings allocations;
@@ -79,7 +105,7 @@ final class SharedWorld implements FailureContract.MortalWorld {
 			case IN_PLACE ->
 				new SharedMemoryBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
 			case LINKS -> new TransportBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
-		}, latch, plane, timeouts);
+		}, latch, plane, timeouts, new Messages(memory));
 		registry.ready(group);
 		return new Member(group, plane, latch);
 	}

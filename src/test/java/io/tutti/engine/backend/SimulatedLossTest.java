@@ -38,7 +38,7 @@ class SimulatedLossTest {
 
 	}
 
-	private static void call(ProcessGroup group, Wait wait, int peer) throws Exception {
+	static void call(ProcessGroup group, Wait wait, int peer) throws Exception {
 		MemorySegment large = MemorySegment.ofArray(new byte[1_000_000]);
 		MemorySegment other = MemorySegment.ofArray(new byte[1_000_000]);
 		switch (wait) {
