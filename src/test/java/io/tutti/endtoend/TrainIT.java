@@ -1,5 +1,9 @@
 package io.tutti.endtoend;
 
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -64,7 +68,7 @@ class TrainIT {
 	}
 
 	@Test
-	void aJobStoppedBySigtermKeepsACheckpointAndEndsLikeAnUndisturbedOne() throws Exception {
+	void aJobStoppedBySigtermAndThenOverHttpKeepsCheckpointsAndEndsLikeAnUndisturbedOne() throws Exception {
 		Path undisturbed = this.directory.resolve("undisturbed.json");
 		Path resumed = this.directory.resolve("resumed.json");
 		Path checkpoints = this.directory.resolve("checkpoints");
@@ -77,11 +81,26 @@ class TrainIT {
 			TuttiProcess.signal(rank, "TERM");
 			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(79);
 		}
+		try (TuttiProcess launch = start(2, 12, "--checkpoint", checkpoints.toString(), "--checkpoint-every", "5")) {
+			String address = launch.awaitLine("HTTP on (http://127.0.0.1:\\d+)", LIMIT).group(1);
+			launch.awaitLine("epoch +[2-9]/12", LIMIT);
+			assertThat(drain(address)).isEqualTo(202);
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(79);
+		}
 		try (TuttiProcess launch = start(2, 12, "--checkpoint", checkpoints.toString(), "--report",
 				resumed.toString())) {
 			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();
 		}
 		assertThat(hash(resumed)).isEqualTo(hash(undisturbed));
+	}
+
+	private static int drain(String address) throws Exception {
+		return HttpClient.newHttpClient()
+			.send(HttpRequest.newBuilder(URI.create(address + "/api/v1/control/drain"))
+				.header("Content-Type", "application/json")
+				.POST(HttpRequest.BodyPublishers.ofString("{\"reason\":\"maintenance\"}"))
+				.build(), HttpResponse.BodyHandlers.discarding())
+			.statusCode();
 	}
 
 	@Test

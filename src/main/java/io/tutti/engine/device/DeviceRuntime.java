@@ -32,8 +32,11 @@ public interface DeviceRuntime {
 	/** Gives pinned memory back. */
 	void freePinned(long address);
 
-	/** Whether an address lies in a device's memory. */
-	boolean isDeviceMemory(long address);
+	/** In place of a device: main memory. */
+	int NO_DEVICE = -1;
+
+	/** In which device's memory an address lies, {@link #NO_DEVICE} if in none. */
+	int deviceOf(long address);
 
 	/** Queues a copy between any two kinds of memory on a stream, and returns. */
 	void copy(long target, long source, long bytes, long stream);

@@ -160,6 +160,11 @@ public final class TlsChannel implements ByteChannel {
 		this.out = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.out).flip();
 	}
 
+	/** Whether more may be read although nothing more comes. */
+	public boolean holdsBytes() {
+		return this.plain.hasRemaining() || this.in.hasRemaining();
+	}
+
 	/** What the two sides have agreed on. */
 	SSLSession session() {
 		return this.engine.getSession();
@@ -188,7 +193,8 @@ public final class TlsChannel implements ByteChannel {
 				if (decipher(target)) {
 					continue;
 				}
-				if (asked || target.position() > start && this.channel.isBlocking()) {
+				if (asked || target.position() > start) {
+					// What is here goes first: the connection may have ended after it.
 					break;
 				}
 				asked = true;
@@ -280,6 +286,10 @@ public final class TlsChannel implements ByteChannel {
 		int start = source.position();
 		try {
 			while (send()) {
+				if (this.behind > source.remaining()) {
+					throw new IOException(source.remaining() + " bytes are offered, and " + this.behind
+							+ " of them are in cipher already");
+				}
 				source.position(source.position() + this.behind);
 				this.behind = 0;
 				if (!source.hasRemaining()) {

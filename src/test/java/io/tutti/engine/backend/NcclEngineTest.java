@@ -102,6 +102,19 @@ class NcclEngineTest {
 	}
 
 	@Test
+	void aBufferOnAnotherDeviceIsRefusedByNameBeforeNcclSeesIt() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(1, (group) -> {
+			try (DeviceBuffer elsewhere = buffer(this.gpus.devices(), 2, 1)) {
+				collectives(group, LONG).allReduceInPlace(elsewhere, ReduceOp.SUM);
+			}
+			return null;
+		});
+		assertThat(outcomes.getFirst().failure()).isInstanceOf(IllegalArgumentException.class)
+			.hasMessage("group world works on device 0 here, the buffer is on device 2");
+		assertThat(this.gpus.calls("allReduce")).isZero();
+	}
+
+	@Test
 	void aSubgroupHasACommunicatorOfItsOwn() throws Exception {
 		List<float[]> results = onRanks(3, (group) -> {
 			try (ProcessGroup part = group.split((group.rank() == 1) ? -1 : 0, group.rank())) {

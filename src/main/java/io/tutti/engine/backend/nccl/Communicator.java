@@ -110,7 +110,7 @@ final class Communicator {
 	void issue(String call, Deadline deadline, Issue issue) {
 		takeTurn(call, deadline);
 		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
-			settle(call, guarded(call, issue), deadline);
+			settle(call, guarded(call, deadline, issue), deadline);
 		}
 		finally {
 			this.turn.unlock();
@@ -144,15 +144,24 @@ final class Communicator {
 		}
 	}
 
-	/** Nothing native is called once the communicator is no longer open. */
-	private int guarded(String call, Issue issue) {
-		this.gate.lock();
+	/**
+	 * Nothing native is called once the communicator is no longer open; and who comes
+	 * while another thread's call does not return waits for that by its own deadline.
+	 */
+	private int guarded(String call, Deadline deadline, Issue issue) {
+		takeGate(call, deadline);
 		try {
 			requireOpen(call);
 			return issue.on(this.library.nccl(), this.handle);
 		}
 		finally {
 			this.gate.unlock();
+		}
+	}
+
+	private void takeGate(String call, Deadline deadline) {
+		if (!tryGate(deadline.remainingNanos())) {
+			throw tooLate(call, deadline);
 		}
 	}
 
@@ -173,7 +182,7 @@ final class Communicator {
 		boolean done = IdleWait.until(() -> {
 			if (answer[0] == NcclResult.IN_PROGRESS) {
 				stillWaiting();
-				answer[0] = NcclResult.of(guarded(call, Communicator::progress));
+				answer[0] = NcclResult.of(guarded(call, deadline, Communicator::progress));
 			}
 			return answer[0] != NcclResult.IN_PROGRESS;
 		}, deadline);
@@ -192,11 +201,26 @@ final class Communicator {
 	}
 
 	/**
+	 * Whether everything queued on a stream is done. The stream is one that the
+	 * communicator may give back when it ends: it is not looked at after that.
+	 */
+	boolean isIdle(String call, Deadline deadline, long stream) {
+		takeGate(call, deadline);
+		try {
+			requireOpen(call);
+			return this.library.runtime().isIdle(stream);
+		}
+		finally {
+			this.gate.unlock();
+		}
+	}
+
+	/**
 	 * Looks for an error that came up since the last call.
 	 * @throws NcclException if there is one
 	 */
-	void check(String call) {
-		NcclResult result = NcclResult.of(guarded(call, Communicator::progress));
+	void check(String call, Deadline deadline) {
+		NcclResult result = NcclResult.of(guarded(call, deadline, Communicator::progress));
 		if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
 			throw failed(call, result);
 		}
@@ -217,12 +241,12 @@ final class Communicator {
 		HandleSlot child = new HandleSlot();
 		takeTurn(call, deadline);
 		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
-			NcclResult result = NcclResult.of(deriving(call, derivation, child));
+			NcclResult result = NcclResult.of(deriving(call, deadline, derivation, child));
 			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
 				throw failed(call, result);
 			}
 			boolean done = result == NcclResult.SUCCESS || IdleWait
-				.until(() -> child.handle() != 0 || this.state.get() == State.ABORTED || isSettled(), deadline);
+				.until(() -> child.handle() != 0 || this.state.get() == State.ABORTED || isSettled(deadline), deadline);
 			if (!done) {
 				throw tooLate(call, deadline);
 			}
@@ -236,8 +260,8 @@ final class Communicator {
 		return child;
 	}
 
-	private int deriving(String call, Derivation derivation, HandleSlot child) {
-		this.gate.lock();
+	private int deriving(String call, Deadline deadline, Derivation derivation, HandleSlot child) {
+		takeGate(call, deadline);
 		try {
 			if (this.state.get() != State.FAILED) {
 				requireOpen(call);
@@ -250,8 +274,9 @@ final class Communicator {
 	}
 
 	/** A part for which this rank has no colour is done without a handle. */
-	private boolean isSettled() {
-		return this.state.get() == State.OPEN && ending(Communicator::progress) != NcclResult.IN_PROGRESS.ordinal();
+	private boolean isSettled(Deadline deadline) {
+		return this.state.get() == State.OPEN
+				&& ending(deadline, Communicator::progress) != NcclResult.IN_PROGRESS.ordinal();
 	}
 
 	/** What is thrown where a deadline passed or the thread was interrupted. */
@@ -273,7 +298,7 @@ final class Communicator {
 				&& !this.state.compareAndSet(State.CLOSING, State.ABORTED)) {
 			return false;
 		}
-		boolean alone = tryGate();
+		boolean alone = tryGate(COURTESY.toNanos());
 		try {
 			this.library.nccl().commAbort(this.handle);
 		}
@@ -285,11 +310,14 @@ final class Communicator {
 		return true;
 	}
 
-	/** A native call that does not end is what an abort is for: then it goes first. */
-	private boolean tryGate() {
+	/**
+	 * Whether the gate was to be had: a native call that does not end is what an abort is
+	 * for, which then goes first.
+	 */
+	private boolean tryGate(long nanos) {
 		boolean interrupted = Thread.interrupted();
 		try {
-			return this.gate.tryLock(COURTESY.toNanos(), TimeUnit.NANOSECONDS);
+			return this.gate.tryLock() || this.gate.tryLock(nanos, TimeUnit.NANOSECONDS);
 		}
 		catch (InterruptedException ex) {
 			interrupted = true;
@@ -325,23 +353,26 @@ final class Communicator {
 			abort();
 		}
 		else if (this.state.compareAndSet(State.CLOSING, State.CLOSED)) {
-			ending(Nccl::commDestroy);
+			ending(deadline, Nccl::commDestroy);
 		}
 	}
 
 	private boolean finalised(Deadline deadline) {
-		int[] code = { ending(Nccl::commFinalize) };
+		int[] code = { ending(deadline, Nccl::commFinalize) };
 		IdleWait.until(() -> {
 			if (code[0] == NcclResult.IN_PROGRESS.ordinal() && this.state.get() == State.CLOSING) {
-				code[0] = ending(Communicator::progress);
+				code[0] = ending(deadline, Communicator::progress);
 			}
 			return code[0] != NcclResult.IN_PROGRESS.ordinal() || this.state.get() != State.CLOSING;
 		}, deadline);
 		return code[0] == NcclResult.SUCCESS.ordinal();
 	}
 
-	private int ending(Issue issue) {
-		this.gate.lock();
+	/** What cannot be asked, since a call of another thread does not return, failed. */
+	private int ending(Deadline deadline, Issue issue) {
+		if (!tryGate(deadline.remainingNanos())) {
+			return NcclResult.INTERNAL_ERROR.ordinal();
+		}
 		try {
 			if (this.state.get() == State.ABORTED) {
 				return NcclResult.INTERNAL_ERROR.ordinal();

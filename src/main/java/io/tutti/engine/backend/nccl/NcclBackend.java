@@ -78,7 +78,7 @@ public final class NcclBackend implements Backend {
 
 	@Override
 	public boolean takesPartsInPlace(long address) {
-		return this.runtime.isDeviceMemory(address);
+		return this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE;
 	}
 
 	@Override
@@ -102,7 +102,12 @@ public final class NcclBackend implements Backend {
 	}
 
 	private boolean isOnDevice(long address, long bytes) {
-		return bytes > 0 && this.runtime.isDeviceMemory(address);
+		int device = (bytes > 0) ? this.runtime.deviceOf(address) : DeviceRuntime.NO_DEVICE;
+		if (device != DeviceRuntime.NO_DEVICE && device != this.communicator.device()) {
+			throw new IllegalArgumentException("group " + this.identity.name() + " works on device "
+					+ this.communicator.device() + " here, the buffer is on device " + device);
+		}
+		return device != DeviceRuntime.NO_DEVICE;
 	}
 
 	private void runOnDevice(Call call) {

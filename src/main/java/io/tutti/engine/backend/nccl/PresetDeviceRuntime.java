@@ -80,15 +80,16 @@ final class PresetDeviceRuntime implements DeviceRuntime {
 
 	/** An address that CUDA has never heard of is plain host memory, and no error. */
 	@Override
-	public boolean isDeviceMemory(long address) {
+	public int deviceOf(long address) {
 		try (cudaPointerAttributes attributes = new cudaPointerAttributes()) {
 			int code = cudart.cudaPointerGetAttributes(attributes, new Address(address));
 			if (code != cudart.cudaSuccess) {
 				cudart.cudaGetLastError();
-				return false;
+				return NO_DEVICE;
 			}
-			return attributes.type() == cudart.cudaMemoryTypeDevice
+			boolean onDevice = attributes.type() == cudart.cudaMemoryTypeDevice
 					|| attributes.type() == cudart.cudaMemoryTypeManaged;
+			return onDevice ? attributes.device() : NO_DEVICE;
 		}
 	}
 

@@ -196,7 +196,7 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @throws NcclException if there is one; the communicator is then aborted
 	 */
 	void check() {
-		this.communicator.check("watchdog");
+		this.communicator.check("watchdog", Deadline.after(this.timeout));
 	}
 
 	/** What is done again and again while a call does not come forward. */

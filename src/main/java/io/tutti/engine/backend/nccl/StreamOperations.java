@@ -7,7 +7,6 @@ import java.util.function.Consumer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.ReduceOp;
-import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.IdleWait;
 import org.jspecify.annotations.Nullable;
 
@@ -27,8 +26,6 @@ public final class StreamOperations {
 
 	private final RankPlace place;
 
-	private final DeviceRuntime runtime;
-
 	private final long stream;
 
 	private final Duration timeout;
@@ -37,16 +34,14 @@ public final class StreamOperations {
 	private final @Nullable MessageGroup group;
 
 	StreamOperations(Communicator communicator, NcclLibrary library, RankPlace place, long stream, Duration timeout) {
-		this(communicator, new CollectiveIssues(library.availability(), place), place, library.runtime(), stream,
-				timeout, null);
+		this(communicator, new CollectiveIssues(library.availability(), place), place, stream, timeout, null);
 	}
 
-	private StreamOperations(Communicator communicator, CollectiveIssues issues, RankPlace place, DeviceRuntime runtime,
-			long stream, Duration timeout, @Nullable MessageGroup group) {
+	private StreamOperations(Communicator communicator, CollectiveIssues issues, RankPlace place, long stream,
+			Duration timeout, @Nullable MessageGroup group) {
 		this.communicator = communicator;
 		this.issues = issues;
 		this.place = place;
-		this.runtime = runtime;
 		this.stream = stream;
 		this.timeout = timeout;
 		this.group = group;
@@ -59,8 +54,7 @@ public final class StreamOperations {
 
 	/** The same on a stream with another limit for each call. */
 	public StreamOperations within(Duration limit) {
-		return new StreamOperations(this.communicator, this.issues, this.place, this.runtime, this.stream, limit,
-				this.group);
+		return new StreamOperations(this.communicator, this.issues, this.place, this.stream, limit, this.group);
 	}
 
 	/** Every rank gets the reduction of all ranks' operands. */
@@ -137,8 +131,8 @@ public final class StreamOperations {
 			return;
 		}
 		MessageGroup gathered = new MessageGroup();
-		calls.accept(new StreamOperations(this.communicator, this.issues, this.place, this.runtime, this.stream,
-				this.timeout, gathered));
+		calls.accept(
+				new StreamOperations(this.communicator, this.issues, this.place, this.stream, this.timeout, gathered));
 		this.communicator.issue("group call", Deadline.after(this.timeout), gathered);
 	}
 
@@ -167,13 +161,13 @@ public final class StreamOperations {
 	void await(String call, Deadline deadline) {
 		boolean done = IdleWait.until(() -> {
 			this.communicator.stillWaiting();
-			this.communicator.check(call);
-			return this.runtime.isIdle(this.stream);
+			this.communicator.check(call, deadline);
+			return this.communicator.isIdle(call, deadline, this.stream);
 		}, deadline);
 		if (!done) {
 			throw this.communicator.tooLate(call, deadline);
 		}
-		this.communicator.check(call);
+		this.communicator.check(call, deadline);
 	}
 
 }

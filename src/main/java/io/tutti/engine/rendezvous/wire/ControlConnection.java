@@ -92,7 +92,7 @@ public final class ControlConnection implements AutoCloseable {
 			read = this.bytes.read(scratch.clear());
 			this.frames.append(scratch.flip());
 		}
-		while (read == scratch.capacity() && this.bytes != this.channel);
+		while (read == scratch.capacity() && this.bytes instanceof TlsChannel tls && tls.holdsBytes());
 		return read >= 0;
 	}
 

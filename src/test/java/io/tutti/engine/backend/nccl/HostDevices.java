@@ -34,10 +34,12 @@ public final class HostDevices implements DeviceRuntime {
 	private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
 
 	/** A piece of memory. */
-	private record Piece(Arena arena, long bytes) {
+	private record Piece(Arena arena, long bytes, int device) {
 	}
 
 	private final ConcurrentNavigableMap<Long, Piece> memory = new ConcurrentSkipListMap<>();
+
+	private final Set<Long> gone = ConcurrentHashMap.newKeySet();
 
 	private final Set<Long> pinned = ConcurrentHashMap.newKeySet();
 
@@ -99,7 +101,7 @@ public final class HostDevices implements DeviceRuntime {
 	public long allocate(long bytes) {
 		Arena arena = Arena.ofShared();
 		MemorySegment segment = arena.allocate(bytes, 256);
-		this.memory.put(segment.address(), new Piece(arena, bytes));
+		this.memory.put(segment.address(), new Piece(arena, bytes, currentDevice()));
 		return segment.address();
 	}
 
@@ -126,10 +128,11 @@ public final class HostDevices implements DeviceRuntime {
 	}
 
 	@Override
-	public boolean isDeviceMemory(long address) {
+	public int deviceOf(long address) {
 		Map.Entry<Long, Piece> piece = this.memory.floorEntry(address);
-		return piece != null && address < piece.getKey() + piece.getValue().bytes()
+		boolean found = piece != null && address < piece.getKey() + piece.getValue().bytes()
 				&& !this.pinned.contains(piece.getKey());
+		return found ? piece.getValue().device() : NO_DEVICE;
 	}
 
 	@Override
@@ -152,11 +155,15 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public void destroyStream(long stream) {
+		this.gone.add(stream);
 		this.streamsGone.incrementAndGet();
 	}
 
 	@Override
 	public boolean isIdle(long stream) {
+		if (this.gone.contains(stream)) {
+			throw new AssertionError("a stream was looked at after it was given back");
+		}
 		Queue<Work> queue = queueOf(stream);
 		synchronized (queue) {
 			for (Work work = queue.peek(); work != null; work = queue.peek()) {

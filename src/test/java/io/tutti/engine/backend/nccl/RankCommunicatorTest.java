@@ -8,6 +8,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.engine.Deadline;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
@@ -421,6 +422,84 @@ class RankCommunicatorTest {
 		assertThat(this.devices.streamsGone).hasValue(1);
 	}
 
+	@RepeatedTest(10)
+	void aCloseDuringASynchronizeEndsItAndLooksAtNothingThatIsGone() throws Exception {
+		RankCommunicator communicator = alone();
+		CountDownLatch waiting = new CountDownLatch(1);
+		this.devices.queue(communicator.operations().stream(), () -> {
+			waiting.countDown();
+			return false;
+		});
+		CompletableFuture<Void> synchronize = onThread(communicator::synchronize);
+		assertThat(waiting.await(20, TimeUnit.SECONDS)).isTrue();
+		communicator.close();
+		assertThat(synchronize).failsWithin(Duration.ofSeconds(10))
+			.withThrowableThat()
+			.havingCause()
+			.isInstanceOf(IllegalStateException.class)
+			.withMessageContaining("is closed");
+		assertThat(this.devices.streamsGone).hasValue(1);
+	}
+
+	@Test
+	void whoWaitsBehindANativeCallThatDoesNotReturnEndsAtItsOwnDeadline() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		RankCommunicator communicator = alone();
+		DeviceBuffer buffer = buffer(communicator, 1);
+		this.nccl.blocks("allReduce", release);
+		CompletableFuture<Void> stuck = onThread(
+				() -> communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM));
+		Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
+		CompletableFuture<Void> behind = onThread(() -> communicator.operations().within(SHORT).synchronize());
+		assertThat(behind).failsWithin(Duration.ofSeconds(10))
+			.withThrowableThat()
+			.withMessageContaining("synchronize was not done within 150 ms");
+		assertThat(this.nccl.count("commAbort")).isOne();
+		release.countDown();
+		assertThat(stuck).failsWithin(Duration.ofSeconds(10));
+		communicator.close();
+	}
+
+	@Test
+	void aCloseBehindANativeCallThatDoesNotReturnBecomesAnAbort() throws Exception {
+		CountDownLatch release = new CountDownLatch(1);
+		Communicator communicator = new Communicator(this.nccl.library(), alone().handle(), 0, 0);
+		this.nccl.blocks("groupStart", release);
+		CompletableFuture<Void> stuck = onThread(
+				() -> communicator.issue("stuck", Deadline.after(LONG), (nccl, _) -> nccl.groupStart()));
+		Awaitility.await().until(() -> this.nccl.count("groupStart") == 1);
+		communicator.close(Deadline.after(SHORT));
+		assertThat(this.nccl.count("commAbort")).isOne();
+		assertThat(this.nccl.calls).doesNotContain("commFinalize", "commDestroy");
+		release.countDown();
+		assertThat(stuck).succeedsWithin(Duration.ofSeconds(10));
+	}
+
+	@Test
+	void anInterruptAbortsAndStaysSet() throws Exception {
+		RankCommunicator communicator = alone();
+		CountDownLatch waiting = new CountDownLatch(1);
+		this.devices.queue(communicator.operations().stream(), () -> {
+			waiting.countDown();
+			return false;
+		});
+		CompletableFuture<Boolean> interrupted = new CompletableFuture<>();
+		Thread waiter = Thread.ofPlatform().start(() -> {
+			try {
+				communicator.synchronize();
+			}
+			catch (NcclException ex) {
+				interrupted
+					.complete(Thread.currentThread().isInterrupted() && ex.reason() == NcclException.Reason.ABORTED);
+			}
+		});
+		assertThat(waiting.await(20, TimeUnit.SECONDS)).isTrue();
+		waiter.interrupt();
+		assertThat(interrupted).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(true);
+		assertThat(this.nccl.count("commAbort")).isOne();
+		communicator.close();
+	}
+
 	@Test
 	void theCallersStreamStaysTheCallers() {
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 0),
@@ -534,6 +613,11 @@ class RankCommunicatorTest {
 		assertThat(this.id).hasToString("UniqueId[hidden]");
 		assertThatIllegalArgumentException().isThrownBy(() -> UniqueId.fromBytes(new byte[64]))
 			.withMessage("a unique id has 128 bytes, got 64");
+	}
+
+	/** On a thread of its own: those of the common pool may be one. */
+	private static CompletableFuture<Void> onThread(Runnable task) {
+		return CompletableFuture.runAsync(task, (run) -> Thread.ofPlatform().daemon().start(run));
 	}
 
 	private RankCommunicator alone() {
