@@ -74,7 +74,16 @@ final class TrainingRun {
 	int run(StopRequest stop) throws Exception {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
 		Await.first(stop.reason(), this.group.withdrawn(), formed);
-		return formed.isDone() ? train(formed.resultNow(), stop) : ExitCode.STOPPED_ON_REQUEST;
+		return formed.isDone() ? train(formed.resultNow(), stop) : stoppedBeforeTheMeeting(stop);
+	}
+
+	/** The rank that was asked says so itself; of another the group's log has told. */
+	private int stoppedBeforeTheMeeting(StopRequest stop) {
+		int rank = this.group.assignment().rank();
+		stop.reason()
+			.thenAccept((reason) -> System.err
+				.println("tutti: rank " + rank + " got " + reason + " before all ranks had met; nothing to save yet"));
+		return ExitCode.STOPPED_ON_REQUEST;
 	}
 
 	/** All ranks would show the same, so only rank 0 does. */

@@ -1,5 +1,8 @@
 package io.tutti.service.command;
 
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -47,7 +50,16 @@ class TrainingRunTest {
 	void aStopWhileTheRanksMeetEndsTheRankWith79() throws Exception {
 		this.group.start();
 		this.stop.ask("SIGTERM");
-		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
+		PrintStream console = System.err;
+		ByteArrayOutputStream said = new ByteArrayOutputStream();
+		System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+		try {
+			assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
+		}
+		finally {
+			System.setErr(console);
+		}
+		assertThat(said.toString(StandardCharsets.UTF_8)).contains("rank 0 got SIGTERM before all ranks had met");
 	}
 
 	@Test
