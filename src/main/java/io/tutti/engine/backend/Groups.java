@@ -152,11 +152,12 @@ final class Groups implements GroupFactory {
 
 	private Wires wires(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
 		if (memory != null && memory.members().size() == identity.worldSize()) {
-			return new RingWires(memory);
+			return new RingWires(memory, memory.members());
 		}
 		Wires overTcp = new TcpWires(identity, this.membership.roster(), this.listener, this.membership.sessionKey(),
 				this.tcp, this.events);
-		return (memory != null) ? new MixedWires(memory.members(), new RingWires(memory), overTcp) : overTcp;
+		return (memory != null) ? new MixedWires(memory.members(), new RingWires(memory, memory.members()), overTcp)
+				: overTcp;
 	}
 
 	@Override

@@ -5,25 +5,35 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.Backend;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.message.MixedWires;
+import io.tutti.engine.transport.message.UnexpectedBytes;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.RingWires;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
+import io.tutti.engine.transport.simulated.SimulatedWires;
 
 /**
  * All ranks of a group in one JVM as if on several hosts: real shared memory among those
@@ -32,6 +42,34 @@ import io.tutti.engine.transport.simulated.SimulatedTransport;
 final class HierarchicalWorld implements FailureContract.MortalWorld {
 
 	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
+	}
+
+	/** Messages of both kinds; groups within the group know queues alone. */
+	private record Parts(SimulatedNetwork network, HostMemory memory, List<Integer> around, ControlPlane plane,
+			Timeouts timeouts) implements GroupFactory {
+
+		@Override
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+			Wires far = new SimulatedWires(identity, this.network);
+			Wires wires = (this.memory != null)
+					? new MixedWires(this.around, new RingWires(this.memory, this.around), far) : far;
+			return new Messenger(identity, latch, settlement, wires, true, new UnexpectedBytes(UnexpectedBytes.LIMIT));
+		}
+
+		@Override
+		public ProcessGroup group(GroupIdentity identity) {
+			FailureLatch latch = new FailureLatch();
+			Backend queues = new TransportBackend("tcp", identity,
+					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(),
+					AlgorithmOverrides.NONE);
+			return new ProcessGroup(identity, queues, latch, this.plane, this.timeouts,
+					new Parts(this.network, null, List.of(), this.plane, this.timeouts));
+		}
+
+		@Override
+		public void closed(ProcessGroup group) {
+		}
+
 	}
 
 	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("hierarchy");
@@ -72,12 +110,14 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 		ControlPlane plane = this.control.join(identity.rank(), registry);
 		List<Integer> around = this.hosts.around(identity.rank());
 		List<Integer> across = this.hosts.across(identity.rank());
+		HostMemory memory = (around.size() > 1) ? memory(identity.part("host", around)) : null;
 		HierarchicalBackend backend = new HierarchicalBackend(identity, this.hosts, overQueues(identity, latch),
-				(around.size() > 1) ? overMemory(identity.part("host", around), latch) : null,
+				(memory != null) ? overMemory(identity.part("host", around), latch, memory) : null,
 				across.contains(identity.rank())
 						? overQueues(identity.part("across-" + across.getFirst(), across), latch) : null,
 				ReductionKernels.get());
-		ProcessGroup group = new ProcessGroup(identity, backend, latch, plane, timeouts);
+		ProcessGroup group = new ProcessGroup(identity, backend, latch, plane, timeouts,
+				new Parts(this.network, memory, around, plane, timeouts));
 		registry.ready(group);
 		return new Member(group, plane, latch);
 	}
@@ -87,13 +127,17 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 				ReductionKernels.get(), AlgorithmOverrides.NONE);
 	}
 
-	private SharedMemoryBackend overMemory(GroupIdentity part, FailureLatch latch) throws Exception {
+	private HostMemory memory(GroupIdentity part) throws Exception {
 		LocalExchange exchange = this.exchanges.get(part.members().getFirst());
 		HostMemory memory = HostHandshake.establish(part, exchange.rank(part.rank()), SETTINGS, CollectiveListener.NONE,
 				Deadline.after(Duration.ofSeconds(30)));
 		if (memory == null) {
 			throw new IllegalStateException("this machine offers no shared memory");
 		}
+		return memory;
+	}
+
+	private static SharedMemoryBackend overMemory(GroupIdentity part, FailureLatch latch, HostMemory memory) {
 		return new SharedMemoryBackend("tcp", part,
 				new ShmTransport(part, latch, memory, SETTINGS, true, CollectiveListener.NONE), ReductionKernels.get(),
 				AlgorithmOverrides.NONE);

@@ -49,7 +49,7 @@ final class SharedWorld implements FailureContract.MortalWorld {
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-			return new Messenger(identity, latch, settlement, new RingWires(this.memory), true,
+			return new Messenger(identity, latch, settlement, new RingWires(this.memory, this.memory.members()), true,
 					new UnexpectedBytes(UnexpectedBytes.LIMIT));
 		}
 

@@ -77,7 +77,7 @@ class UnexpectedMessagesTest {
 	private static Wires overMemory(GroupIdentity identity, LocalExchange exchange) throws Exception {
 		try (var memory = HostHandshake.establish(identity, exchange.rank(identity.rank()),
 				SharedMemorySettings.of("unexpected"), CollectiveListener.NONE, Deadline.after(LIMIT))) {
-			return new RingWires(memory);
+			return new RingWires(memory, memory.members());
 		}
 	}
 

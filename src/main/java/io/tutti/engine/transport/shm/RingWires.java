@@ -45,10 +45,11 @@ public final class RingWires implements Wires {
 	/**
 	 * The wires of one rank.
 	 * @param memory is held until they are closed
+	 * @param members the group's ranks that share it, in its order
 	 */
-	public RingWires(HostMemory memory) {
+	public RingWires(HostMemory memory, List<Integer> members) {
 		this.memory = memory.share();
-		this.members = memory.members();
+		this.members = List.copyOf(members);
 		this.doorbell = Doorbell.forMessages(memory, Futex.find(this.arena));
 		this.wires = new RingWire[memory.ranks()];
 		this.ownCalls = memory.line(memory.self(), Line.MESSAGE_CALLS);

@@ -58,7 +58,7 @@ class RingWiresStressTest {
 
 		End(HostMemory memory) {
 			this.memory = memory;
-			this.wires = new RingWires(memory);
+			this.wires = new RingWires(memory, memory.members());
 			this.peer = 1 - memory.self();
 		}
 
