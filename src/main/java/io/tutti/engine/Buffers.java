@@ -109,10 +109,23 @@ final class Buffers {
 		}
 	}
 
-	private static void requireUsable(String name, MemorySegment segment) {
+	/**
+	 * A call that waits for its turn may find that its buffers have been closed
+	 * meanwhile.
+	 */
+	static void requireOpen(MemorySegment send, MemorySegment receive) {
+		requireOpen("send", send);
+		requireOpen("receive", receive);
+	}
+
+	private static void requireOpen(String name, MemorySegment segment) {
 		if (!segment.scope().isAlive()) {
 			throw new IllegalArgumentException(name + " buffer is closed");
 		}
+	}
+
+	private static void requireUsable(String name, MemorySegment segment) {
+		requireOpen(name, segment);
 		if (!segment.isAccessibleBy(Thread.currentThread())) {
 			throw new IllegalArgumentException(
 					name + " buffer belongs to another thread; use a shared or automatic arena");

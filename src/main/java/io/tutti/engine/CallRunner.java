@@ -95,6 +95,7 @@ final class CallRunner implements AutoCloseable {
 	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
 			Duration timeout) {
+		requireOperator(collective, op);
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		if (this.worker.isCurrentThread()) {
 			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
@@ -112,6 +113,16 @@ final class CallRunner implements AutoCloseable {
 		}
 		finally {
 			this.order.pass(ticket);
+		}
+	}
+
+	private static void requireOperator(Collective collective, @Nullable ReduceOp op) {
+		boolean reduces = switch (collective) {
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
+			case BARRIER, BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL -> false;
+		};
+		if (reduces && op == null) {
+			throw new IllegalArgumentException(collective + " needs an operator, got null");
 		}
 	}
 
@@ -153,6 +164,7 @@ final class CallRunner implements AutoCloseable {
 	private CompletableFuture<Void> runAsync(Collective collective, long count, MemorySegment send,
 			MemorySegment receive, DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
 			long @Nullable [] receiveCounts, Duration timeout) {
+		requireOperator(collective, op);
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		requireOpen();
 		long issuedNanos = System.nanoTime();
@@ -234,6 +246,7 @@ final class CallRunner implements AutoCloseable {
 		}
 		boolean well = false;
 		try {
+			Buffers.requireOpen(send, receive);
 			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
 			MemorySegment nativeSend = send.equals(receive) ? nativeReceive
 					: send.isNative() ? send : this.sendStage.ofSize(send.byteSize());
@@ -244,7 +257,7 @@ final class CallRunner implements AutoCloseable {
 			well = true;
 		}
 		catch (CollectiveException ex) {
-			throw this.settlement.settle(ex);
+			throw this.settlement.settle(ex).during(this.call);
 		}
 		catch (RuntimeException | Error ex) {
 			this.settlement.giveUp(this.call, ex);

@@ -16,20 +16,37 @@ public abstract sealed class CollectiveException extends RuntimeException
 
 	private final int rank;
 
-	CollectiveException(int rank, Failure failure, String hint, @Nullable Throwable cause) {
-		super("rank " + rank + ": " + failure.describe() + ". " + hint, cause);
+	CollectiveException(int rank, Failure failure, String where, String hint, @Nullable Throwable cause) {
+		super("rank " + rank + ": " + failure.describe() + where + ". " + hint, cause);
 		this.rank = rank;
 		this.failure = failure;
 	}
 
 	/** The exception that stands for a failure, thrown on a rank. */
 	public static CollectiveException of(int rank, Failure failure, @Nullable Throwable cause) {
+		return of(rank, failure, "", cause);
+	}
+
+	private static CollectiveException of(int rank, Failure failure, String where, @Nullable Throwable cause) {
 		return switch (failure.kind()) {
-			case TIMEOUT -> new CollectiveTimeoutException(rank, failure, cause);
-			case MISMATCH -> new CollectiveMismatchException(rank, failure, cause);
-			case PEER_LOST -> new PeerLostException(rank, failure, cause);
-			case ABORTED -> new GroupAbortedException(rank, failure, cause);
+			case TIMEOUT -> new CollectiveTimeoutException(rank, failure, where, cause);
+			case MISMATCH -> new CollectiveMismatchException(rank, failure, where, cause);
+			case PEER_LOST -> new PeerLostException(rank, failure, where, cause);
+			case ABORTED -> new GroupAbortedException(rank, failure, where, cause);
 		};
+	}
+
+	/**
+	 * The same failure, told with the call that this rank was in if it does not name one:
+	 * a rank may be lost, or the group ended, while each rank is somewhere else.
+	 */
+	CollectiveException during(Call call) {
+		if (this.failure.collective() != null) {
+			return this;
+		}
+		String where = " (this rank was in " + call.issued().collective() + " #" + call.sequence() + " for "
+				+ call.deadline().elapsed().toMillis() + " ms)";
+		return of(this.rank, this.failure, where, getCause());
 	}
 
 	/** What happened, the same on every rank. */

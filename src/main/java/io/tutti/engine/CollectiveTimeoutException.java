@@ -10,8 +10,8 @@ public final class CollectiveTimeoutException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	CollectiveTimeoutException(int rank, Failure failure, @Nullable Throwable cause) {
-		super(rank, failure,
+	CollectiveTimeoutException(int rank, Failure failure, String where, @Nullable Throwable cause) {
+		super(rank, failure, where,
 				"Look at the named ranks: they are stopped, slow or elsewhere in the program; if they are only slow, raise tutti.timeout.collective",
 				cause);
 	}

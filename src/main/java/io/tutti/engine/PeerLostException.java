@@ -10,9 +10,9 @@ public final class PeerLostException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	PeerLostException(int rank, Failure failure, @Nullable Throwable cause) {
-		super(rank, failure, "Look at the log of the named rank, then start the job again from its last checkpoint",
-				cause);
+	PeerLostException(int rank, Failure failure, String where, @Nullable Throwable cause) {
+		super(rank, failure, where,
+				"Look at the log of the named rank, then start the job again from its last checkpoint", cause);
 	}
 
 }

@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * A buffer is a {@link MemorySegment}, on or off the heap, of whole elements in native
  * byte order: its size says the count. Heap segments are copied through native memory.
- * The caller must keep a buffer alive and untouched until the call is done. Results are
- * bit-identical on every rank and from run to run.
+ * The caller must keep a buffer alive and untouched until the call is done, or its future
+ * complete: to close its arena under a running call is to free memory that is written.
+ * Results are bit-identical on every rank and from run to run.
  * <p>
  * Bad arguments are an {@link IllegalArgumentException} before anything is sent. A
  * {@link CollectiveException} means that the group is broken, on every rank, for the same

@@ -274,7 +274,9 @@ abstract class CollectivesContract {
 			closed = arena.allocate(16);
 		}
 		DataType type = DataType.INT32;
-		return Stream.of(bad("closed", (group) -> group.reduce(closed, ints(4), type, ReduceOp.SUM, 0)),
+		return Stream.of(bad("needs an operator", (group) -> group.reduce(ints(4), ints(4), type, null, 0)),
+				bad("needs an operator", (group) -> group.allReduceAsync(ints(4), type, null)),
+				bad("closed", (group) -> group.reduce(closed, ints(4), type, ReduceOp.SUM, 0)),
 				bad("16 bytes", (group) -> group.reduce(ints(4), ints(5), type, ReduceOp.SUM, group.rank())),
 				bad("overlap",
 						(group) -> group.reduce(whole.asSlice(0, 16), whole.asSlice(4, 16), type, ReduceOp.SUM,

@@ -16,6 +16,7 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -84,6 +85,26 @@ abstract class FailureContract {
 			});
 			assertThat(outcomes.get(FAILING).failure()).isNull();
 			requireOthers(world, outcomes, PeerLostException.class);
+		}
+	}
+
+	@Test
+	void aLostRankIsToldWithTheCallThatItCutShort() throws Exception {
+		try (MortalWorld world = world(WORLD_SIZE, Timeouts.DEFAULTS)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				world.group(rank).barrier();
+				if (rank == FAILING) {
+					while (world.group((FAILING + 1) % WORLD_SIZE).lastEntered() < 1) {
+						Thread.onSpinWait();
+					}
+					world.kill(FAILING);
+					return null;
+				}
+				world.group(rank).barrier();
+				return null;
+			});
+			assertThat(outcomes.get((FAILING + 1) % WORLD_SIZE).failure()).hasMessageMatching(
+					".*rank " + FAILING + " lost: .* \\(this rank was in barrier #1 for \\d+ ms\\)\\. .*");
 		}
 	}
 

@@ -1,18 +1,24 @@
 package io.tutti.engine.backend;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 /** A call's deadline counts from when it was issued, also behind one that takes long. */
@@ -52,6 +58,24 @@ class QueuedCallTest {
 			assertNamesWhoHoldsUpTheFirst(late);
 			assertThat(failure(ahead).failure()).isEqualTo(late.failure());
 		}
+	}
+
+	@Test
+	void aCallWhoseBufferWasClosedWhileItWaitedIsRefusedAndTheOtherRankToldWhy() {
+		CompletableFuture<Void> ahead = this.group.barrierAsync();
+		CompletableFuture<Void> refused;
+		try (Arena arena = Arena.ofShared()) {
+			refused = this.group.allReduceAsync(arena.allocate(1 << 20), DataType.FLOAT32, ReduceOp.SUM);
+		}
+		this.world.group(1).barrier();
+		ahead.orTimeout(20, TimeUnit.SECONDS).join();
+		assertThatThrownBy(() -> refused.orTimeout(20, TimeUnit.SECONDS).join())
+			.hasRootCauseInstanceOf(IllegalArgumentException.class)
+			.hasRootCauseMessage("send buffer is closed");
+		assertThatThrownBy(() -> this.world.group(1)
+			.allReduce(MemorySegment.ofArray(new float[1 << 18]), DataType.FLOAT32, ReduceOp.SUM))
+			.isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("send buffer is closed");
 	}
 
 	private static void assertNamesWhoHoldsUpTheFirst(CollectiveTimeoutException late) {
