@@ -25,6 +25,7 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.diagnosis.AccountCodec;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.LocalAddress;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
@@ -155,7 +156,7 @@ public final class Engine implements AutoCloseable {
 			}
 			InetAddress[] master = InetAddress.getAllByName(assignment.masterAddress());
 			boolean oneHost = Arrays.stream(master).allMatch(InetAddress::isLoopbackAddress);
-			return DataListener.open(oneHost ? master[0] : null, port);
+			return DataListener.open(oneHost ? LocalAddress.firstOf(master) : null, port);
 		}
 		catch (UnknownHostException ex) {
 			return listenEverywhere(port);

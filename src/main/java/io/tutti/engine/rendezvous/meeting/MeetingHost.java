@@ -2,11 +2,9 @@ package io.tutti.engine.rendezvous.meeting;
 
 import java.io.IOException;
 import java.net.BindException;
-import java.net.Inet4Address;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.NetworkInterface;
 import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
@@ -20,6 +18,7 @@ import java.util.concurrent.TimeoutException;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.LocalAddress;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
@@ -77,7 +76,7 @@ final class MeetingHost {
 				return server;
 			}
 			catch (RendezvousException ex) {
-				if (ex.getCause() instanceof BindException && isOfThisHost(address)) {
+				if (ex.getCause() instanceof BindException && LocalAddress.isOfThisHost(address)) {
 					// The port is taken: others would look for rank 0 here all the same.
 					throw ex;
 				}
@@ -138,21 +137,11 @@ final class MeetingHost {
 	}
 
 	private static String advice(InetAddress address) {
-		if (isOfThisHost(address)) {
+		if (LocalAddress.isOfThisHost(address)) {
 			return "Another process has the port: choose a free one by --master-port or MASTER_PORT";
 		}
 		return "The address is not one of this host: run rank 0 on the host that MASTER_ADDR names, "
 				+ "or set tutti.rendezvous.bind-address";
-	}
-
-	private static boolean isOfThisHost(InetAddress address) {
-		try {
-			boolean ipv4Loopback = address instanceof Inet4Address && address.isLoopbackAddress();
-			return address.isAnyLocalAddress() || ipv4Loopback || NetworkInterface.getByInetAddress(address) != null;
-		}
-		catch (IOException ex) {
-			return true;
-		}
 	}
 
 	private Membership await(ControlServer server) throws InterruptedException {
