@@ -68,7 +68,8 @@ final class BenchCommand implements Callable<Integer> {
 	private int factor;
 
 	@Option(names = "--iterations", paramLabel = "N", defaultValue = "0",
-			description = "Samples per size (default: as many as fill 150 ms).")
+			description = "Samples per size, with no warm-up but --warmup (default: as many as fill 150 ms, once the"
+					+ " code is compiled).")
 	private int iterations;
 
 	@Option(names = "--warmup", paramLabel = "N", defaultValue = "0",
@@ -95,6 +96,11 @@ final class BenchCommand implements Callable<Integer> {
 			description = "TCP congestion control inside one host: cubic, reno, bbr or system (default: cubic).")
 	private @Nullable String congestionControl;
 
+	@Option(names = "--bind-to", paramLabel = "WHAT", defaultValue = "core",
+			description = "What each rank's measuring thread is kept on: core, where there are enough, or none"
+					+ " (default: ${DEFAULT-VALUE}).")
+	private String bindTo = "";
+
 	@Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",
 			description = "table, tsv or json (default: ${DEFAULT-VALUE}).")
 	private String format = "";
@@ -113,6 +119,7 @@ final class BenchCommand implements Callable<Integer> {
 		BenchmarkOptions benchmark = benchmark();
 		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(),
 				(value) -> value.name().toLowerCase(Locale.ROOT));
+		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BindTo::label);
 		List<Peer> peers = peers(benchmark);
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
@@ -122,8 +129,8 @@ final class BenchCommand implements Callable<Integer> {
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report).run()
-				: ComparisonRun.of(context, benchmark, peers, this.against.rounds()).run(report));
+		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
+				: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report));
 	}
 
 	private BenchmarkOptions benchmark() {

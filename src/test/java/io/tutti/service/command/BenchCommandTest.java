@@ -30,6 +30,7 @@ class BenchCommandTest {
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			value = { "--collective dance|--collective must be one of all-reduce", "--format xml|table, tsv, json",
+					"--bind-to socket|--bind-to must be one of core, none, got socket",
 					"--min-bytes 1KB --max-bytes 4|min bytes <= max bytes", "--factor 1|factor must be at least 2",
 					"--against nccl|openmpi, mpich, gloo, got nccl", "--interleave 3|needs --against",
 					"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
