@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
+import io.tutti.benchmark.Disturbance;
 import io.tutti.benchmark.Measurement;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.launch.ExitCode;
@@ -22,6 +23,8 @@ final class BenchmarkRun {
 	private final BenchmarkOptions options;
 
 	private final BenchmarkReport report;
+
+	private final Disturbance disturbance = new Disturbance();
 
 	private long wrong;
 
@@ -43,11 +46,16 @@ final class BenchmarkRun {
 			System.out.println(this.report.header());
 		}
 		new CollectiveBenchmark(world, this.options).run((line) -> show(line, prints, System.out));
+		String note = this.disturbance.note();
+		if (prints && note != null) {
+			System.err.println("tutti: " + note);
+		}
 		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
 	}
 
 	private void show(Measurement line, boolean prints, PrintStream out) {
 		this.wrong += line.wrong();
+		this.disturbance.take(line);
 		if (prints) {
 			out.println(this.report.line(line));
 		}
