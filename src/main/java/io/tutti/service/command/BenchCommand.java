@@ -99,6 +99,11 @@ final class BenchCommand implements Callable<Integer> {
 			description = "TCP congestion control inside one host: cubic, reno, bbr or system (default: cubic).")
 	private @Nullable String congestionControl;
 
+	@Option(names = "--bind-to", paramLabel = "WHAT", defaultValue = "core",
+			description = "What each rank's measuring thread is kept on: core, where there are enough, or none"
+					+ " (default: ${DEFAULT-VALUE}).")
+	private String bindTo = "";
+
 	@Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",
 			description = "table, tsv or json (default: ${DEFAULT-VALUE}).")
 	private String format = "";
@@ -116,6 +121,7 @@ final class BenchCommand implements Callable<Integer> {
 	public Integer call() {
 		BenchmarkOptions benchmark = benchmark();
 		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(), BenchCommand::lowerCase);
+		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BindTo::label);
 		List<Peer> peers = peers(benchmark);
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
@@ -127,8 +133,8 @@ final class BenchCommand implements Callable<Integer> {
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report).run()
-				: ComparisonRun.of(context, benchmark, peers, this.against.rounds()).run(report));
+		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
+				: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report));
 	}
 
 	private BenchmarkOptions benchmark() {
