@@ -96,7 +96,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	private static String seconds(Duration duration) {
 		long millis = duration.toMillis();
-		return (millis < 10_000) ? millis + " ms" : millis / 1000 + " s";
+		return (millis < 10_000) ? millis + " ms" : (millis + 500) / 1000 + " s";
 	}
 
 }

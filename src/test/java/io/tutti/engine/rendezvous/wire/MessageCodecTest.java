@@ -72,9 +72,9 @@ class MessageCodecTest {
 		CallPost post = new CallPost("side",
 				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
 				Duration.ofMillis(103), Duration.ofDays(1));
-		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()), new ForeignHello(2),
-				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
-				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
+		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()),
+				new ForeignHello(MessageCodec.VERSION + 1), new Challenge(bytes()), new Proof(bytes()),
+				new Welcome(5, bytes()), new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
 				new Awaiting(new Absence(List.of(1, 2, 3), List.of(2), List.of(3)), true),
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
