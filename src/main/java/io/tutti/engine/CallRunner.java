@@ -69,7 +69,8 @@ final class CallRunner implements AutoCloseable {
 			this.askedThrough = sequence;
 		}
 		CallSignature found = this.recorder.find(sequence);
-		return (found != null) ? CallPost.remembered(this.identity.name(), found) : null;
+		return (found != null) ? CallPost.remembered(this.identity.name(), found, this.recorder.memory(sequence))
+				: null;
 	}
 
 	/**

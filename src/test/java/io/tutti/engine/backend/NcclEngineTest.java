@@ -159,6 +159,50 @@ class NcclEngineTest {
 	}
 
 	@Test
+	void ranksThatDifferInTheMemoryOfACallAloneAreToldWithinASecond() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			long start = System.nanoTime();
+			try {
+				if (group.rank() == 0) {
+					group.allReduce(new float[2], ReduceOp.SUM);
+				}
+				else {
+					collectives(group, LONG).allReduceInPlace(buffer(group, 1, 2), ReduceOp.SUM);
+				}
+				return null;
+			}
+			finally {
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			}
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("rank 0 called all-reduce #0 (count 2, float32, sum) in host memory, "
+						+ "rank 1 called all-reduce #0 (count 2, float32, sum) on the device"));
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	/** The root waits for nobody, and so says where it was only when it is asked. */
+	@Test
+	void aCallInHostMemoryThatIsOverIsRememberedAsOne() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			if (group.rank() == 0) {
+				group.broadcast(new float[1], 0);
+				Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+				group.barrier();
+			}
+			else {
+				collectives(group, LONG).broadcastInPlace(buffer(group, 1), 0);
+			}
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("in host memory")
+				.hasMessageContaining("on the device"));
+	}
+
+	@Test
 	void callsThatDifferAreFoundOutThoughNcclFinishesThem() throws Exception {
 		this.gpus.forgive();
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
@@ -268,6 +312,21 @@ class NcclEngineTest {
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(BackendUnavailableException.class)
 				.hasMessageContaining("rank 1 cannot use it")
 				.hasMessageContaining("no device: none here"));
+	}
+
+	@Test
+	void aRankWhoseCudaRuntimeRefusesTheDriverKeepsAllFromStartingAndSaysWhy() throws Exception {
+		int port = freePort();
+		ScriptedGpus old = new ScriptedGpus(2);
+		old.devices().refuseDriver();
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+			join(rank, 2, port, ((rank == 0) ? this.gpus : old).meeting(rank)).close();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(BackendUnavailableException.class)
+				.hasMessageContaining("rank 1 cannot use it: cudaGetDeviceCount failed: CUDA driver version is "
+						+ "insufficient for CUDA runtime version (35)"));
 	}
 
 	private static DeviceBuffer buffer(HostDevices devices, int device, float... values) {
