@@ -22,6 +22,13 @@ RUN --mount=type=bind,from=maven,target=/m2,rw \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
 
+# The native part of the bindings of CUDA and NCCL, which no rank can load while an image is built.
+FROM jar AS bindings
+WORKDIR /bindings
+RUN jar -xf /source/target/tutti.jar "$(jar -tf /source/target/tutti.jar | grep '/cuda-.*-linux-x86_64\.jar$')" \
+    && jar -xf BOOT-INF/lib/cuda-*-linux-x86_64.jar org/bytedeco/cuda/linux-x86_64/libjnicudart.so \
+      org/bytedeco/cuda/linux-x86_64/libjninccl.so
+
 # Dependencies apart from what changes with every commit.
 FROM ${BASE_IMAGE} AS layers
 COPY --from=jar /source/target/tutti.jar /tmp/tutti.jar
@@ -55,6 +62,7 @@ ENV JAVA_HOME=/opt/java/openjdk
 ENV PATH=/opt/java/openjdk/bin:${PATH} LANG=C.UTF-8 HOME=/tmp TUTTI_HTTP_PORT=8080
 COPY --from=rank /opt/java/openjdk /opt/java/openjdk
 COPY --from=natives /natives /app/natives
+COPY --from=bindings /bindings/org/bytedeco/cuda/linux-x86_64/ /app/natives/
 COPY --from=natives /layers/dependencies/ /app/
 COPY --from=cache /cache/ /app/
 COPY --from=natives /layers/application/ /app/
