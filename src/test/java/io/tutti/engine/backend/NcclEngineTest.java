@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CallRecord;
@@ -73,11 +74,21 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void everyCollectiveInPlaceStaysOnTheDevice() throws Exception {
+	void everyCollectiveInPlaceStaysOnTheDeviceThoughHostMemoryIsAllowed() throws Exception {
+		List<String> warnings = new CopyOnWriteArrayList<>();
+		CollectiveListener listener = new CollectiveListener() {
+			@Override
+			public void warn(String message) {
+				warnings.add(message);
+			}
+		};
 		onRanks(3, (group) -> {
-			InPlaceCalls.check(this.gpus.devices(), collectives(group, LONG), group.rank(), 3, 5);
+			DeviceCollectives onDevice = new DeviceCollectives(group, this.gpus.devices(), new HostFallback(true),
+					listener, LONG);
+			InPlaceCalls.check(this.gpus.devices(), onDevice, group.rank(), 3, 5);
 			return null;
 		});
+		assertThat(warnings).isEmpty();
 		assertThat(this.gpus.calls("allGather") + this.gpus.calls("gather")).isEqualTo(6);
 		assertThat(this.gpus.devices().copies()).isZero();
 	}
