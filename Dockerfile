@@ -22,13 +22,6 @@ RUN --mount=type=bind,from=maven,target=/m2,rw \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
 
-# The native part of the bindings of CUDA and NCCL, which no rank can load while an image is built.
-FROM jar AS bindings
-WORKDIR /bindings
-RUN jar -xf /source/target/tutti.jar "$(jar -tf /source/target/tutti.jar | grep '/cuda-.*-linux-x86_64\.jar$')" \
-    && jar -xf BOOT-INF/lib/cuda-*-linux-x86_64.jar org/bytedeco/cuda/linux-x86_64/libjnicudart.so \
-      org/bytedeco/cuda/linux-x86_64/libjninccl.so
-
 # Dependencies apart from what changes with every commit.
 FROM ${BASE_IMAGE} AS layers
 COPY --from=jar /source/target/tutti.jar /tmp/tutti.jar
@@ -44,6 +37,14 @@ RUN mkdir -p /app && cp -r /layers/dependencies/. /layers/application/. /app/ \
     && cmp libopenblas.so.0 libopenblas_nolapack.so.0 && ln -sf libopenblas.so.0 libopenblas_nolapack.so.0 \
     && find . -exec touch -h -d '1980-01-01 00:00:00' {} + \
     && rm -f /layers/dependencies/lib/*-linux-*.jar
+
+# What no training on a CPU loads, so that it is not unpacked above: the bindings of CUDA's runtime and of NCCL.
+FROM ${BUILD_IMAGE} AS gpu-natives
+WORKDIR /bindings
+COPY --from=layers /layers/dependencies/lib/cuda-*-linux-*.jar ./
+RUN jar xf cuda-*.jar && mkdir /natives \
+    && cp org/bytedeco/cuda/*/libjnicudart.so org/bytedeco/cuda/*/libjninccl.so /natives/ \
+    && touch -d '1980-01-01 00:00:00' /natives/*
 
 # What both kinds of image hold but the cache.
 FROM ${BASE_IMAGE} AS rank
@@ -62,7 +63,7 @@ ENV JAVA_HOME=/opt/java/openjdk
 ENV PATH=/opt/java/openjdk/bin:${PATH} LANG=C.UTF-8 HOME=/tmp TUTTI_HTTP_PORT=8080
 COPY --from=rank /opt/java/openjdk /opt/java/openjdk
 COPY --from=natives /natives /app/natives
-COPY --from=bindings /bindings/org/bytedeco/cuda/linux-x86_64/ /app/natives/
+COPY --from=gpu-natives /natives /app/natives
 COPY --from=natives /layers/dependencies/ /app/
 COPY --from=cache /cache/ /app/
 COPY --from=natives /layers/application/ /app/

@@ -103,16 +103,21 @@ public final class CollectiveBenchmark {
 				workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
 	}
 
-	/** Warms up, then lets rank 0 say how many samples fill the time. */
+	/**
+	 * Who says how many samples says how many calls go ahead, too. Else warms up, then
+	 * lets rank 0 say how many samples fill the time.
+	 */
 	private int plan(Workload workload, int batch) {
+		if (this.options.iterations() > 0) {
+			return this.options.iterations();
+		}
 		warmUp(workload, batch);
 		long start = System.nanoTime();
 		for (int i = 0; i < TRIAL_SAMPLES; i++) {
 			call(workload, batch);
 		}
 		double estimate = Math.max(1, (System.nanoTime() - start) / (double) TRIAL_SAMPLES);
-		long[] samples = { (this.options.iterations() > 0) ? this.options.iterations()
-				: Math.clamp((long) (this.options.budget().toNanos() / estimate), MIN_SAMPLES, MAX_SAMPLES) };
+		long[] samples = { Math.clamp((long) (this.options.budget().toNanos() / estimate), MIN_SAMPLES, MAX_SAMPLES) };
 		this.group.broadcast(MemorySegment.ofArray(samples), DataType.INT64, 0);
 		return (int) samples[0];
 	}

@@ -6,6 +6,7 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
+import io.tutti.benchmark.Disturbance;
 import io.tutti.benchmark.Measurement;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.launch.ExitCode;
@@ -25,6 +26,8 @@ final class BenchmarkRun {
 	private final BenchmarkReport report;
 
 	private final CoreBinding binding;
+
+	private final Disturbance disturbance = new Disturbance();
 
 	private long wrong;
 
@@ -49,11 +52,16 @@ final class BenchmarkRun {
 			System.out.println(this.report.header());
 		}
 		new CollectiveBenchmark(world, this.options, this.binding).run((line) -> show(line, prints, System.out));
+		String note = this.disturbance.note();
+		if (prints && note != null) {
+			System.err.println("tutti: " + note);
+		}
 		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
 	}
 
 	private void show(Measurement line, boolean prints, PrintStream out) {
 		this.wrong += line.wrong();
+		this.disturbance.take(line);
 		if (prints) {
 			out.println(this.report.line(line));
 		}

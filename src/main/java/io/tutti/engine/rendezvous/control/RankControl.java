@@ -21,6 +21,7 @@ import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
@@ -97,6 +98,8 @@ public final class RankControl implements ControlPlane {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	private final LastSeen rankZero = new LastSeen();
+
 	/** Why no barrier can be passed any more. */
 	private volatile @Nullable Failure ended;
 
@@ -115,6 +118,15 @@ public final class RankControl implements ControlPlane {
 	@Override
 	public void report(Failure failure) {
 		send(new Report(failure));
+	}
+
+	@Override
+	public Failure unjudged(Failure seen, Duration waited) {
+		if (this.rank == 0) {
+			return seen;
+		}
+		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
+				+ " ms since it was told; " + this.rankZero.in(seen.group(), System.nanoTime()));
 	}
 
 	@Override
@@ -295,6 +307,11 @@ public final class RankControl implements ControlPlane {
 			case Goodbye(var cutOff) -> {
 			}
 		}
+	}
+
+	/** Rank 0 gives a sign of life. */
+	public void rankZeroSeen(List<Progress> progress) {
+		this.rankZero.take(progress, System.nanoTime());
 	}
 
 	/** Rank 0 ended or fell silent. */
