@@ -20,6 +20,12 @@ public record CallPost(String group, CallSignature call, MemoryKind memory, Dura
 				call.deadline().timeout());
 	}
 
+	/** A call that has begun and whose buffers nobody has looked at. */
+	static CallPost unseen(String group, Call call) {
+		return new CallPost(group, CallSignature.of(call), MemoryKind.UNKNOWN, call.deadline().elapsed(),
+				call.deadline().timeout());
+	}
+
 	/** A call that may be over. */
 	static CallPost remembered(String group, CallSignature call, MemoryKind memory) {
 		return new CallPost(group, call, memory, Duration.ZERO, Duration.ZERO);

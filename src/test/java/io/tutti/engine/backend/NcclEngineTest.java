@@ -193,6 +193,31 @@ class NcclEngineTest {
 		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
 	}
 
+	/**
+	 * Who comes late is asked before its call has begun, and so before it is known where.
+	 */
+	@Test
+	void aRankThatComesLateToACallOnTheDeviceIsNotTakenForOneInHostMemory() throws Exception {
+		CompletableFuture<ProcessGroup> waiting = new CompletableFuture<>();
+		List<float[]> results = onRanks(2, (group) -> {
+			if (group.rank() == 0) {
+				waiting.complete(group);
+			}
+			else {
+				Awaitility.await().until(() -> {
+					CallRecord call = waiting.get().recorder().running();
+					return call != null && System.nanoTime() - call.startedNanos() > Duration.ofMillis(300).toNanos();
+				});
+			}
+			try (DeviceBuffer one = buffer(group, 1)) {
+				collectives(group, LONG).allReduceInPlace(one, ReduceOp.SUM);
+				group.barrier();
+				return new float[] { read(one) };
+			}
+		});
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(2));
+	}
+
 	/** The root waits for nobody, and so says where it was only when it is asked. */
 	@Test
 	void aCallInHostMemoryThatIsOverIsRememberedAsOne() throws Exception {
