@@ -1,0 +1,53 @@
+package io.tutti.engine.rendezvous.meeting;
+
+import java.time.Duration;
+import java.util.function.Supplier;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.rendezvous.ControlEvents;
+
+/**
+ * Tells an operator what a rank still waits for and until when: first after some seconds,
+ * then after twice as long each time, since a thousand ranks may wait together.
+ */
+final class WaitNotes {
+
+	private static final long FIRST_NANOS = Duration.ofSeconds(5).toNanos();
+
+	/** Of a short time to wait the first note comes after this part. */
+	private static final int SHARE = 4;
+
+	private final int rank;
+
+	private final ControlEvents events;
+
+	private final Deadline deadline;
+
+	private long dueNanos;
+
+	WaitNotes(int rank, ControlEvents events, Deadline deadline) {
+		this.rank = rank;
+		this.events = events;
+		this.deadline = deadline;
+		this.dueNanos = Math.min(FIRST_NANOS, deadline.timeout().toNanos() / SHARE);
+	}
+
+	/** Time until the next note, or until the deadline where that comes first. */
+	long nanosUntilDue() {
+		return Math.max(0, Math.min(this.dueNanos - this.deadline.elapsedNanos(), this.deadline.remainingNanos()));
+	}
+
+	/**
+	 * Tells what is waited for, if it is time.
+	 * @param what follows the rank's name, as in "waits for rank 2"
+	 */
+	void tell(Supplier<String> what) {
+		long elapsedNanos = this.deadline.elapsedNanos();
+		if (elapsedNanos >= this.dueNanos && !this.deadline.expired()) {
+			this.dueNanos = 2 * elapsedNanos;
+			this.events.note("rank " + this.rank + " " + what.get() + "; it gives up in "
+					+ MeetingFailure.seconds(this.deadline.remaining()) + " (tutti.timeout.rendezvous)");
+		}
+	}
+
+}
