@@ -26,14 +26,13 @@ record MeetingAddress(String host, int port) {
 	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
 
 	/**
-	 * The host's addresses. A name service that does not answer holds up neither the
-	 * caller, beyond some seconds, nor virtual threads: a lookup would keep the processor
-	 * that they share.
+	 * The host's addresses. A name service that does not answer holds the caller up for
+	 * some seconds, and not beyond the deadline.
 	 * @throws UnknownHostException if there are none, or none were found in time
 	 */
 	List<InetAddress> resolve(NameService names, Deadline deadline) throws UnknownHostException, InterruptedException {
 		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
-		Thread.ofPlatform().name("tutti-lookup").daemon().start(lookup);
+		Thread.startVirtualThread(lookup);
 		long limitNanos = Math.min(LOOKUP_LIMIT.toNanos(), deadline.remainingNanos());
 		try {
 			return List.of(lookup.get(limitNanos, TimeUnit.NANOSECONDS));

@@ -25,6 +25,8 @@ final class WaitNotes {
 
 	private long dueNanos;
 
+	private boolean told;
+
 	WaitNotes(int rank, ControlEvents events, Deadline deadline) {
 		this.rank = rank;
 		this.events = events;
@@ -45,9 +47,23 @@ final class WaitNotes {
 		long elapsedNanos = this.deadline.elapsedNanos();
 		if (elapsedNanos >= this.dueNanos && !this.deadline.expired()) {
 			this.dueNanos = 2 * elapsedNanos;
-			this.events.note("rank " + this.rank + " " + what.get() + "; it gives up in "
+			publish("rank " + this.rank + " " + what.get() + "; it gives up in "
 					+ MeetingFailure.seconds(this.deadline.remaining()) + " (tutti.timeout.rendezvous)");
 		}
+	}
+
+	/**
+	 * Ranks other than 0 may log only what is wrong: once they tell it as that, since
+	 * somebody may look at one rank's log alone.
+	 */
+	private void publish(String message) {
+		if (this.rank != 0 && !this.told) {
+			this.events.warn(message);
+		}
+		else {
+			this.events.note(message);
+		}
+		this.told = true;
 	}
 
 }

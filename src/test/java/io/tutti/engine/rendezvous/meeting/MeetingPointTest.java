@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
@@ -76,18 +75,6 @@ class MeetingPointTest {
 		assertThat(world.events.get(0).notes).first()
 			.asString()
 			.startsWith("rank 0 looks for the address of rank-0.service:" + world.port + " to listen there");
-	}
-
-	/** A lookup keeps its processor, and what serves HTTP would wait for it. */
-	@Test
-	void namesAreLookedUpOnNoVirtualThread() {
-		TestWorld world = new TestWorld("rank-0.service", 2);
-		List<Boolean> virtual = new CopyOnWriteArrayList<>();
-		TestWorld.refusal(world.meeting(assignment(world, 1, 2), TestWorld.SETTINGS, Duration.ofMillis(100), (host) -> {
-			virtual.add(Thread.currentThread().isVirtual());
-			throw new UnknownHostException(host);
-		}));
-		assertThat(virtual).isNotEmpty().containsOnly(false);
 	}
 
 	@Test
