@@ -38,15 +38,29 @@ public final class CollectiveBenchmark {
 	/** A larger size may be the first of an algorithm that is not compiled yet. */
 	private static final long WARM_UP_NANOS = 500_000_000;
 
+	/** Compilers that never come to rest must not keep a benchmark from its end. */
+	private static final long PATIENCE_NANOS = 20_000_000_000L;
+
 	private final ProcessGroup group;
 
 	private final BenchmarkOptions options;
 
+	private final CoreBinding binding;
+
+	private final CompilerWatch compiler = CompilerWatch.ofThisJvm();
+
+	/** How much longer warm-ups may take while a compiler is at work. */
+	private long patienceNanos = PATIENCE_NANOS;
+
 	private @Nullable Operation warm;
 
-	public CollectiveBenchmark(ProcessGroup group, BenchmarkOptions options) {
+	/**
+	 * @param binding where the calling thread is kept while it measures
+	 */
+	public CollectiveBenchmark(ProcessGroup group, BenchmarkOptions options, CoreBinding binding) {
 		this.group = group;
 		this.options = options;
+		this.binding = binding;
 	}
 
 	/**
@@ -55,6 +69,10 @@ public final class CollectiveBenchmark {
 	 * @throws io.tutti.engine.CollectiveException if a collective fails
 	 */
 	public void run(Consumer<Measurement> results) {
+		this.binding.during(() -> runBound(results));
+	}
+
+	private void runBound(Consumer<Measurement> results) {
 		long largest = Math.max(this.options.maxBytes(), (long) this.options.type().bytes() * this.group.worldSize());
 		try (Buffers buffers = new Buffers(this.group, this.options.buffers(), largest)) {
 			for (Operation operation : this.options.operations()) {
@@ -85,20 +103,26 @@ public final class CollectiveBenchmark {
 				workload.count(), slowest[0], slowest[1], slowest[2], samples, wrong);
 	}
 
-	/** Warms up, then lets rank 0 say how many samples fill the time. */
+	/**
+	 * Who says how many samples says how many calls go ahead, too. Else warms up, then
+	 * lets rank 0 say how many samples fill the time.
+	 */
 	private int plan(Workload workload, int batch) {
+		if (this.options.iterations() > 0) {
+			return this.options.iterations();
+		}
 		warmUp(workload, batch);
 		long start = System.nanoTime();
 		for (int i = 0; i < TRIAL_SAMPLES; i++) {
 			call(workload, batch);
 		}
 		double estimate = Math.max(1, (System.nanoTime() - start) / (double) TRIAL_SAMPLES);
-		long[] samples = { (this.options.iterations() > 0) ? this.options.iterations()
-				: Math.clamp((long) (this.options.budget().toNanos() / estimate), MIN_SAMPLES, MAX_SAMPLES) };
+		long[] samples = { Math.clamp((long) (this.options.budget().toNanos() / estimate), MIN_SAMPLES, MAX_SAMPLES) };
 		this.group.broadcast(MemorySegment.ofArray(samples), DataType.INT64, 0);
 		return (int) samples[0];
 	}
 
+	/** Long enough for the compiler on every rank, within reason. */
 	private void warmUp(Workload workload, int batch) {
 		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS : WARM_UP_NANOS;
 		this.warm = workload.operation();
@@ -106,9 +130,11 @@ public final class CollectiveBenchmark {
 		long[] goOn = { 1 };
 		while (goOn[0] == 1) {
 			call(workload, batch);
-			goOn[0] = (System.nanoTime() - start < limit) ? 1 : 0;
-			this.group.broadcast(MemorySegment.ofArray(goOn), DataType.INT64, 0);
+			long elapsed = System.nanoTime() - start;
+			goOn[0] = (elapsed < limit || elapsed < limit + this.patienceNanos && this.compiler.busy()) ? 1 : 0;
+			this.group.allReduce(goOn, ReduceOp.MAX);
 		}
+		this.patienceNanos = Math.max(0, this.patienceNanos - Math.max(0, System.nanoTime() - start - limit));
 	}
 
 	private double[] sample(Workload workload, int batch, int samples) {

@@ -12,6 +12,15 @@ import io.tutti.engine.ReduceOp;
  */
 final class Workload {
 
+	/** The largest number that every type holds. */
+	private static final int LARGEST = Byte.MAX_VALUE;
+
+	/** A prime, so that a value comes again at no place where it could be mistaken. */
+	private static final int VARIETY = 97;
+
+	/** Ranks that bring more than a one into a product: it stays below 2⁷. */
+	private static final int FACTORS = 12;
+
 	private final ProcessGroup group;
 
 	private final Operation operation;
@@ -26,6 +35,9 @@ final class Workload {
 
 	private final long count;
 
+	/** Operands are 1 to this, so that every result is exact in every type. */
+	private final int largestOperand;
+
 	Workload(ProcessGroup group, Operation operation, DataType type, ReduceOp op, long bytes, Buffers buffers) {
 		this.group = group;
 		this.operation = operation;
@@ -35,6 +47,7 @@ final class Workload {
 		long whole = (operation == Operation.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
 		long part = whole / group.worldSize();
 		this.count = whole / type.bytes();
+		this.largestOperand = largestOperand();
 		this.send = buffers.send(switch (operation) {
 			case ALL_REDUCE, REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> whole;
 			case ALL_GATHER, GATHER -> part;
@@ -146,8 +159,22 @@ final class Workload {
 		this.receive.fill((byte) 0);
 	}
 
-	private static int operand(int rank, long index) {
-		return rank % 2 + 1 + (int) (index & 1);
+	private int largestOperand() {
+		boolean adds = this.op == ReduceOp.SUM || this.op == ReduceOp.AVERAGE;
+		boolean multiplies = this.op == ReduceOp.PRODUCT;
+		return switch (this.operation) {
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER ->
+				adds ? Math.clamp(LARGEST / this.group.worldSize(), 1, VARIETY) : multiplies ? 2 : VARIETY;
+			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER, SEND_RECEIVE -> VARIETY;
+		};
+	}
+
+	/** What a rank gives at an index: something else than its neighbours there. */
+	private int operand(int rank, long index) {
+		if (this.op == ReduceOp.PRODUCT && rank >= FACTORS) {
+			return 1;
+		}
+		return 1 + (int) ((31L * rank + 7 * index) % this.largestOperand);
 	}
 
 	private double reduced(int ranks, long index) {

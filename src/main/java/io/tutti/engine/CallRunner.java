@@ -32,16 +32,13 @@ final class CallRunner implements AutoCloseable {
 
 	private final Buffers buffers;
 
-	private final NativeStage sendStage = new NativeStage();
-
-	private final NativeStage receiveStage = new NativeStage();
+	private final HeapStaging staging = new HeapStaging();
 
 	private final GroupWorker worker;
 
 	private final FlightRecorder recorder;
 
-	/** Calls up to this one are posted as they begin: another rank waits in one. */
-	private volatile long askedThrough = -1;
+	private final ComparedCalls compared;
 
 	private volatile boolean closed;
 
@@ -51,7 +48,8 @@ final class CallRunner implements AutoCloseable {
 		this.latch = latch;
 		this.settlement = settlement;
 		this.recorder = FlightRecorder.of(identity);
-		this.call = new Call(identity.worldSize(), new Watch());
+		this.compared = new ComparedCalls(identity.name(), this.recorder, settlement);
+		this.call = new Call(identity.worldSize(), this.compared);
 		this.buffers = new Buffers(identity, backend);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
@@ -65,11 +63,7 @@ final class CallRunner implements AutoCloseable {
 	 * begun; in that case it is posted as soon as it begins.
 	 */
 	@Nullable CallPost called(long sequence) {
-		if (sequence > this.askedThrough) {
-			this.askedThrough = sequence;
-		}
-		CallSignature found = this.recorder.find(sequence);
-		return (found != null) ? CallPost.remembered(this.identity.name(), found) : null;
+		return this.compared.called(sequence);
 	}
 
 	/**
@@ -241,19 +235,13 @@ final class CallRunner implements AutoCloseable {
 			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
 		}
 		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
-		if (this.call.sequence() <= this.askedThrough) {
-			this.call.waited();
-		}
+		this.compared.begun(this.call);
 		boolean well = false;
 		try {
 			Buffers.requireOpen(send, receive);
-			MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
-			MemorySegment nativeSend = send.equals(receive) ? nativeReceive
-					: send.isNative() ? send : this.sendStage.ofSize(send.byteSize());
-			copyIn(send, nativeSend);
-			this.call.place(nativeSend.address(), send.byteSize(), nativeReceive.address(), receive.byteSize());
+			this.staging.place(this.call, send, receive);
 			this.backend.run(this.call);
-			copyOut(nativeReceive, receive);
+			this.staging.bringBack(receive);
 			well = true;
 		}
 		catch (CollectiveException ex) {
@@ -267,18 +255,6 @@ final class CallRunner implements AutoCloseable {
 			this.recorder.end(this.call, well);
 			Reference.reachabilityFence(send);
 			Reference.reachabilityFence(receive);
-		}
-	}
-
-	private static void copyIn(MemorySegment source, MemorySegment target) {
-		if (source != target && !source.isNative()) {
-			MemorySegment.copy(source, 0, target, 0, source.byteSize());
-		}
-	}
-
-	private static void copyOut(MemorySegment source, MemorySegment target) {
-		if (source != target && !target.isNative()) {
-			MemorySegment.copy(source, 0, target, 0, target.byteSize());
 		}
 	}
 
@@ -299,31 +275,7 @@ final class CallRunner implements AutoCloseable {
 		this.order.awaitTurn(ticket);
 		this.order.pass(ticket);
 		this.worker.close();
-		this.sendStage.close();
-		this.receiveStage.close();
-	}
-
-	/** Tells rank 0 what it is to compare. */
-	private final class Watch implements CallWatch {
-
-		/** Rank 0 compares no more places of a group. */
-		private static final int COMPARED = 6;
-
-		@Override
-		public void waited(Call begun) {
-			CallRunner.this.settlement.post(CallPost.begun(CallRunner.this.identity.name(), begun));
-		}
-
-		@Override
-		public void disputed(Call begun) {
-			for (long earlier = begun.sequence() - COMPARED; earlier < begun.sequence(); earlier++) {
-				CallPost post = called(earlier);
-				if (post != null) {
-					CallRunner.this.settlement.post(post);
-				}
-			}
-		}
-
+		this.staging.close();
 	}
 
 }

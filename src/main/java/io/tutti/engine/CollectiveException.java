@@ -1,5 +1,7 @@
 package io.tutti.engine;
 
+import java.time.Duration;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,8 +46,16 @@ public abstract sealed class CollectiveException extends RuntimeException
 		if (this.failure.collective() != null) {
 			return this;
 		}
-		String where = " (this rank was in " + call.issued().collective() + " #" + call.sequence() + " for "
-				+ call.deadline().elapsed().toMillis() + " ms)";
+		return during(call.issued().collective() + " #" + call.sequence(), call.deadline().elapsed());
+	}
+
+	/**
+	 * The same failure, told with what this rank was in.
+	 * @param what a call, a send or a receive, in words
+	 * @param elapsed how long it had been
+	 */
+	public CollectiveException during(String what, Duration elapsed) {
+		String where = " (this rank was in " + what + " for " + elapsed.toMillis() + " ms)";
 		return of(this.rank, this.failure, where, getCause());
 	}
 

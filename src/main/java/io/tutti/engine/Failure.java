@@ -56,6 +56,12 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 				call.deadline().elapsed(), call.deadline().timeout());
 	}
 
+	/** The same, with other words on what was seen. */
+	public Failure withDetail(String other) {
+		return new Failure(this.kind, this.group, this.sequence, this.collective, this.ranks, other, this.elapsed,
+				this.timeout);
+	}
+
 	/** One sentence for people: which ranks, where in the order, what, after how long. */
 	public String describe() {
 		StringBuilder text = new StringBuilder();
@@ -63,7 +69,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 			text.append(this.collective).append(" #").append(this.sequence).append(" of ");
 		}
 		text.append("group ").append(this.group).append(": ").append(what()).append(": ").append(this.detail);
-		if (!this.elapsed.isZero()) {
+		if (this.kind != Kind.TIMEOUT && !this.elapsed.isZero()) {
 			text.append(" (after ").append(seconds(this.elapsed));
 			if (!this.timeout.isZero()) {
 				text.append(" of ").append(seconds(this.timeout));
@@ -75,7 +81,8 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	private String what() {
 		return switch (this.kind) {
-			case TIMEOUT -> "deadline passed" + (this.ranks.isEmpty() ? "" : ", waiting for " + names());
+			case TIMEOUT -> "deadline passed after " + seconds(this.elapsed) + " of " + seconds(this.timeout)
+					+ (this.ranks.isEmpty() ? "" : ", waiting for " + names());
 			case MISMATCH -> "ranks called different collectives";
 			case PEER_LOST -> names() + " lost";
 			case ABORTED -> "aborted" + (this.ranks.isEmpty() ? "" : " by " + names());
@@ -89,7 +96,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	private static String seconds(Duration duration) {
 		long millis = duration.toMillis();
-		return (millis < 10_000) ? millis + " ms" : millis / 1000 + " s";
+		return (millis < 10_000) ? millis + " ms" : (millis + 500) / 1000 + " s";
 	}
 
 }

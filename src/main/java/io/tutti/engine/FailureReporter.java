@@ -1,5 +1,6 @@
 package io.tutti.engine;
 
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -10,6 +11,14 @@ public interface FailureReporter {
 
 	/** Reports a failure and returns at once; from any thread. */
 	void report(Failure failure);
+
+	/**
+	 * What a failure is told as that was reported, but that nobody has judged in time.
+	 * @param waited how long that was
+	 */
+	default Failure unjudged(Failure seen, Duration waited) {
+		return seen;
+	}
 
 	/**
 	 * Posts what this rank has called, for comparison with the other ranks' posts, and

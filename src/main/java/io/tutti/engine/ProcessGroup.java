@@ -579,12 +579,12 @@ public class ProcessGroup implements AutoCloseable {
 	 * sizes and places in it do as well, as long as every rank's buffer was allocated so.
 	 * Every rank calls this in the same order, as it does collectives, but not
 	 * asynchronously.
-	 * @param bytes at least 1; the same on every rank
+	 * @param bytes at least 0; the same on every rank
 	 * @return zeros, of that size, to be used from any thread; ends with the group
 	 */
 	public MemorySegment allocate(long bytes) {
-		if (bytes < 1) {
-			throw new IllegalArgumentException("a buffer must have at least 1 byte, got " + bytes);
+		if (bytes < 0) {
+			throw new IllegalArgumentException("a buffer must have at least 0 bytes, got " + bytes);
 		}
 		return this.backend.allocate(bytes, new GroupExchange(this), Deadline.after(this.timeouts.collective()));
 	}

@@ -33,7 +33,7 @@ public final class Settlement {
 		if (this.latch.failure() == null) {
 			this.reporter.report(seen.failure());
 			if (this.latch.await(this.patience) == null) {
-				this.latch.trip(seen.failure());
+				this.latch.trip(this.reporter.unjudged(seen.failure(), this.patience));
 			}
 		}
 		Failure verdict = this.latch.failure();

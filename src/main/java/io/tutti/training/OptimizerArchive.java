@@ -5,6 +5,8 @@ import java.io.ByteArrayOutputStream;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.pytorch.ArchiveWriter;
+import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.DeviceOptional;
 import org.bytedeco.pytorch.InputArchive;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.OutputArchive;
@@ -26,9 +28,12 @@ final class OptimizerArchive {
 		return bytes.toByteArray();
 	}
 
-	static void load(Optimizer optimizer, byte[] bytes) {
-		try (InputArchive archive = new InputArchive(); BytePointer memory = new BytePointer(bytes)) {
-			archive.load_from(memory, bytes.length);
+	/** Takes a state up on a device, wherever the parameters were that it was of. */
+	static void load(Optimizer optimizer, byte[] bytes, Device device) {
+		try (InputArchive archive = new InputArchive();
+				BytePointer memory = new BytePointer(bytes);
+				DeviceOptional place = new DeviceOptional(device)) {
+			archive.load_from(memory, bytes.length, place);
 			optimizer.load(archive);
 		}
 	}

@@ -7,6 +7,7 @@ import java.util.List;
 import io.tutti.engine.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.CrossEntropyLossOptions;
+import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.LongOptional;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.SGD;
@@ -36,8 +37,11 @@ final class Replica implements AutoCloseable {
 
 	private final DistributedDataParallel replicas;
 
+	private final TrainingDevice device;
+
 	/** Builds the replica; every rank then holds rank 0's. A collective call. */
 	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options, TrainingDevice device) {
+		this.device = device;
 		this.classifier = new Classifier(columns, classes, options.seed());
 		device.take(this.classifier);
 		this.parameters = this.classifier.parameters();
@@ -118,7 +122,9 @@ final class Replica implements AutoCloseable {
 		for (int index = 0; index < parameterBytes.size(); index++) {
 			TensorMemory.replace(this.parameters.get(index), parameterBytes.get(index));
 		}
-		OptimizerArchive.load(this.optimizer, optimizerBytes);
+		try (Device place = this.device.open()) {
+			OptimizerArchive.load(this.optimizer, optimizerBytes, place);
+		}
 	}
 
 	/** SHA-256 over all parameters, in hexadecimal. */

@@ -53,6 +53,17 @@ public final class TrainingDevice {
 				new DeviceCollectives(group, CudaDevices.runtime(), fallback, listener, timeout));
 	}
 
+	/**
+	 * Refuses a GPU that is asked for and not there, before other ranks are met.
+	 * @param localRank place of the rank among those of its host
+	 * @throws BackendUnavailableException if it is not there
+	 */
+	public static void requirePresent(DeviceChoice choice, int localRank) {
+		if (choice.kind() == DeviceChoice.Kind.CUDA) {
+			present(choice, visible(), localRank);
+		}
+	}
+
 	/** How many GPUs libtorch sees; none if it was built without them. */
 	private static int visible() {
 		return torch.cuda_is_available() ? torch.cuda_device_count() : 0;
@@ -78,17 +89,8 @@ public final class TrainingDevice {
 
 	private static int required(DeviceChoice choice, int gpus, int localRank, boolean groupReachesDevices,
 			HostFallback fallback) {
-		if (gpus < 1) {
-			throw unavailable(choice, "libtorch sees no GPU",
-					"Put a GPU build of libtorch on the class path and start where there is a GPU, or set " + PROPERTY
-							+ " to cpu");
-		}
+		int index = present(choice, gpus, localRank);
 		int own = localRank % gpus;
-		int index = (choice.index() == DeviceChoice.BY_LOCAL_RANK) ? own : choice.index();
-		if (index >= gpus) {
-			throw unavailable(choice, "libtorch sees the GPUs 0.." + (gpus - 1),
-					"Set " + PROPERTY + " to one of them, or to cuda for the one of the local rank");
-		}
 		if (groupReachesDevices && index != own) {
 			throw unavailable(choice,
 					"the group's communicator works on device " + own + ", that of local rank " + localRank,
@@ -97,6 +99,21 @@ public final class TrainingDevice {
 		if (!groupReachesDevices && !fallback.allowed()) {
 			throw unavailable(choice, "the group's backend does not reach device memory", "Start with the profile nccl,"
 					+ " or allow the way through host memory with " + HostFallback.PROPERTY + "=true");
+		}
+		return index;
+	}
+
+	/** The GPU's number, by the local rank where none is given. */
+	private static int present(DeviceChoice choice, int gpus, int localRank) {
+		if (gpus < 1) {
+			throw unavailable(choice, "libtorch sees no GPU",
+					"Put a GPU build of libtorch on the class path and start where there is a GPU, or set " + PROPERTY
+							+ " to cpu");
+		}
+		int index = (choice.index() == DeviceChoice.BY_LOCAL_RANK) ? localRank % gpus : choice.index();
+		if (index >= gpus) {
+			throw unavailable(choice, "libtorch sees the GPUs 0.." + (gpus - 1),
+					"Set " + PROPERTY + " to one of them, or to cuda for the one of the local rank");
 		}
 		return index;
 	}
@@ -113,7 +130,7 @@ public final class TrainingDevice {
 	/** Moves a model here, so that its parameters stay the same objects. */
 	void take(Module module) {
 		if (this.collectives != null) {
-			try (Device device = new Device(this.name)) {
+			try (Device device = open()) {
 				module.to(device, false);
 			}
 		}
@@ -124,9 +141,14 @@ public final class TrainingDevice {
 		if (this.collectives == null) {
 			return tensor;
 		}
-		try (tensor; Device device = new Device(this.name)) {
+		try (tensor; Device device = open()) {
 			return tensor.to(device, tensor.scalar_type());
 		}
+	}
+
+	/** In libtorch's words, to be closed by the caller. */
+	Device open() {
+		return new Device(this.name);
 	}
 
 	/** {@code cpu} or {@code cuda}. */

@@ -51,7 +51,7 @@ class CollectiveBenchmarkTest {
 				ExecutorService ranks = Executors.newFixedThreadPool(RANKS)) {
 			List<Future<List<Measurement>>> running = new ArrayList<>();
 			for (int rank = 0; rank < RANKS; rank++) {
-				CollectiveBenchmark benchmark = new CollectiveBenchmark(world.group(rank), options);
+				CollectiveBenchmark benchmark = new CollectiveBenchmark(world.group(rank), options, CoreBinding.NONE);
 				running.add(ranks.submit(() -> {
 					List<Measurement> lines = new ArrayList<>();
 					benchmark.run(lines::add);

@@ -195,6 +195,13 @@ class ContainersIT {
 	}
 
 	@Test
+	void aRankNeedsNoPlaceToWriteButSharedMemory() throws Exception {
+		try (RankContainers job = job(1, "train", "--epochs", "1")) {
+			job.start(0, Map.of(), (command) -> command.getHostConfig().withTmpFs(Map.of())).requireExit(0, START);
+		}
+	}
+
+	@Test
 	void ranksMeetOverIpv6Alone() throws Exception {
 		Network.NetworkImpl six = Network.builder()
 			.enableIpv6(true)

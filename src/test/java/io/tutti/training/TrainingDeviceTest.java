@@ -73,6 +73,10 @@ class TrainingDeviceTest {
 	@Test
 	void thisLibtorchSaysThatItSeesNoGpu() {
 		Assumptions.assumeFalse(torch.cuda_is_available(), "there is a GPU and a libtorch for it");
+		TrainingDevice.requirePresent(DeviceChoice.parse("auto"), 0);
+		assertThatExceptionOfType(BackendUnavailableException.class)
+			.isThrownBy(() -> TrainingDevice.requirePresent(DeviceChoice.parse("cuda"), 0))
+			.withMessageContaining("libtorch sees no GPU");
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			assertThatExceptionOfType(BackendUnavailableException.class).isThrownBy(() -> choose(world, "cuda"))
 				.withMessageContaining("libtorch sees no GPU")

@@ -152,14 +152,14 @@ public final class Engine implements AutoCloseable {
 		String chosen = settings.dataAddress();
 		try {
 			if (chosen != null) {
-				return DataListener.open(InetAddress.getByName(chosen), port);
+				return open(InetAddress.getByName(chosen), port, assignment);
 			}
 			InetAddress[] master = InetAddress.getAllByName(assignment.masterAddress());
 			boolean oneHost = Arrays.stream(master).allMatch(InetAddress::isLoopbackAddress);
-			return DataListener.open(oneHost ? LocalAddress.firstOf(master) : null, port);
+			return open(oneHost ? LocalAddress.firstOf(master) : null, port, assignment);
 		}
 		catch (UnknownHostException ex) {
-			return listenEverywhere(port);
+			return listenEverywhere(port, assignment);
 		}
 		catch (IOException ex) {
 			throw noListener(ex);
@@ -169,9 +169,9 @@ public final class Engine implements AutoCloseable {
 	/**
 	 * A name that does not resolve yet is no loopback: its host may still be starting.
 	 */
-	private static DataListener listenEverywhere(int port) {
+	private static DataListener listenEverywhere(int port, RankAssignment assignment) {
 		try {
-			return DataListener.open(null, port);
+			return open(null, port, assignment);
 		}
 		catch (IOException ex) {
 			throw noListener(ex);
@@ -183,6 +183,21 @@ public final class Engine implements AutoCloseable {
 				cause.getMessage() + ". Ranks that meet at a loopback address (MASTER_ADDR, tutti.master-address) need"
 						+ " one that this host has; tutti.transport.port must be free",
 				List.of(), cause);
+	}
+
+	/**
+	 * Where the kernel has the choice, it may be the very port that rank 0 is about to
+	 * listen on: then another one is taken while that is held.
+	 */
+	private static DataListener open(@Nullable InetAddress address, int port, RankAssignment assignment)
+			throws IOException {
+		DataListener listener = DataListener.open(address, port);
+		if (port != 0 || listener.port() != assignment.masterPort()) {
+			return listener;
+		}
+		try (listener) {
+			return DataListener.open(address, port);
+		}
 	}
 
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {

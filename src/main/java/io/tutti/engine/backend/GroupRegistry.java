@@ -19,6 +19,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.diagnosis.AccountCodec;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Progress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,6 +44,12 @@ final class GroupRegistry implements ControlEvents {
 		}
 
 	}
+
+	/** Groups whose progress goes with a sign of life, at most. */
+	private static final int MOST_TOLD = 64;
+
+	private static final Comparator<Progress> WORLD_FIRST = Comparator
+		.comparing((progress) -> !progress.group().equals(Failure.WORLD));
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
@@ -162,6 +169,16 @@ final class GroupRegistry implements ControlEvents {
 		}
 		ProcessGroup found = entry.group;
 		return (found != null) ? found.lastEntered() : -1;
+	}
+
+	@Override
+	public List<Progress> progress() {
+		return this.entries.values()
+			.stream()
+			.map((entry) -> new Progress(entry.identity.name(), lastEntered(entry.identity.name())))
+			.sorted(WORLD_FIRST)
+			.limit(MOST_TOLD)
+			.toList();
 	}
 
 	@Override

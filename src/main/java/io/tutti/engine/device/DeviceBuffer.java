@@ -78,7 +78,10 @@ public final class DeviceBuffer implements AutoCloseable {
 		return new DeviceBuffer(this.device, address() + first * this.type.bytes(), length, this.type, NOT_OURS, this);
 	}
 
-	private static void requireCount(long count, DeviceDataType type) {
+	/**
+	 * Refuses a count of elements whose bytes cannot be counted.
+	 */
+	public static void requireCount(long count, DeviceDataType type) {
 		if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
 			throw new IllegalArgumentException(
 					"count must be in 0.." + Long.MAX_VALUE / type.bytes() + ", got " + count);

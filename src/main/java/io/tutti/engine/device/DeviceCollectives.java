@@ -97,8 +97,7 @@ public final class DeviceCollectives {
 
 	/** The buffers of all ranks, in rank order. */
 	public DeviceBuffer allGather(DeviceBuffer buffer) {
-		return intoNew(Collective.ALL_GATHER, buffer, Math.multiplyExact(buffer.count(), (long) worldSize()),
-				ReduceOp.SUM, 0);
+		return intoNew(Collective.ALL_GATHER, buffer, ofAllRanks(buffer), ReduceOp.SUM, 0);
 	}
 
 	/**
@@ -129,7 +128,7 @@ public final class DeviceCollectives {
 	/** The buffers of all ranks on the root, in rank order; elsewhere empty. */
 	public DeviceBuffer gather(DeviceBuffer buffer, int root) {
 		requireRoot(root);
-		long count = (this.group.rank() == root) ? Math.multiplyExact(buffer.count(), (long) worldSize()) : 0;
+		long count = (this.group.rank() == root) ? ofAllRanks(buffer) : 0;
 		return intoNew(Collective.GATHER, buffer, count, ReduceOp.SUM, root);
 	}
 
@@ -157,9 +156,9 @@ public final class DeviceCollectives {
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
 		requireRoot(root);
-		if (this.group.rank() == root && send.count() != Math.multiplyExact(receive.count(), (long) worldSize())) {
-			throw new IllegalArgumentException("send count must be " + receive.count() * worldSize() + " ("
-					+ worldSize() + " × the receive count), got " + send.count());
+		if (this.group.rank() == root && send.count() != ofAllRanks(receive)) {
+			throw new IllegalArgumentException("send count must be " + ofAllRanks(receive) + " (" + worldSize()
+					+ " × the receive count), got " + send.count());
 		}
 		run(Collective.SCATTER, send, receive, ReduceOp.SUM, root);
 	}
@@ -173,6 +172,14 @@ public final class DeviceCollectives {
 		requireRoot(root);
 		boolean here = this.group.rank() == root;
 		run(Collective.SCATTER, here ? buffer : buffer.part(0, 0), here ? own(buffer) : buffer, ReduceOp.SUM, root);
+	}
+
+	private long ofAllRanks(DeviceBuffer part) {
+		if (part.count() > Long.MAX_VALUE / worldSize()) {
+			throw new IllegalArgumentException("count must be in 0.." + Long.MAX_VALUE / worldSize() + " for "
+					+ worldSize() + " ranks, got " + part.count());
+		}
+		return part.count() * worldSize();
 	}
 
 	/** This rank's part of a buffer that holds one for each rank. */

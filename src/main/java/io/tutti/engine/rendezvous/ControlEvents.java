@@ -32,6 +32,15 @@ public interface ControlEvents {
 	long lastEntered(String group);
 
 	/**
+	 * How far this rank has come in its groups, the one of all ranks first. Goes with
+	 * each sign of life, so that something is known of a rank that gives none any more.
+	 * @return of some groups only where there are very many
+	 */
+	default List<Progress> progress() {
+		return List.of();
+	}
+
+	/**
 	 * The world ranks of a group, so that none of the others is taken for missing; empty
 	 * for the group of all ranks, or if this rank does not know.
 	 */

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.engine.Call;
+import io.tutti.engine.CallSignature;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
@@ -86,30 +87,51 @@ public final class CallFrame {
 	 * address.
 	 */
 	public CollectiveException mismatch(int peer, long theirs) {
-		String mine = text(this.fingerprint);
-		String other = text(theirs);
-		if (!mine.equals(other)) {
-			return failure(
-					Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "rank " + this.identity.worldRank()
-							+ " called " + mine + ", rank " + this.identity.members().get(peer) + " called " + other,
-					null);
+		CallSignature mine = Fingerprint.read(this.fingerprint);
+		CallSignature other = read(theirs);
+		if (other != null && (mine.equals(other) || mine.sequence() != other.sequence())) {
+			return earlierMismatch(peer, mine, other);
 		}
+		return mismatch(peer, called(peer, mine, (other != null) ? other.toString() : "something unknown"));
+	}
+
+	/**
+	 * What differs lies before: rank 0 compares the calls that both have made there, and
+	 * its verdict says more than two calls that stand at different places.
+	 */
+	private CollectiveException earlierMismatch(int peer, CallSignature mine, CallSignature other) {
 		call().disputed();
+		call().waited();
 		Failure verdict = this.latch.await(COMPARING);
 		if (verdict != null) {
 			return CollectiveException.of(this.identity.worldRank(), verdict, null);
 		}
-		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), "ranks " + this.identity.worldRank()
-				+ " and " + this.identity.members().get(peer) + " called different collectives some calls before",
-				null);
+		return mismatch(peer,
+				mine.equals(other)
+						? "ranks " + this.identity.worldRank() + " and " + worldRank(peer)
+								+ " called different collectives some calls before"
+						: called(peer, mine, other.toString()));
 	}
 
-	private static String text(long fingerprint) {
+	private CollectiveException mismatch(int peer, String detail) {
+		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), detail, null);
+	}
+
+	private String called(int peer, CallSignature mine, String other) {
+		return "rank " + this.identity.worldRank() + " called " + mine + ", rank " + worldRank(peer) + " called "
+				+ other;
+	}
+
+	private int worldRank(int peer) {
+		return this.identity.members().get(peer);
+	}
+
+	private static @Nullable CallSignature read(long fingerprint) {
 		try {
-			return Fingerprint.read(fingerprint).toString();
+			return Fingerprint.read(fingerprint);
 		}
 		catch (IllegalArgumentException ex) {
-			return "something unknown (" + ex.getMessage() + ")";
+			return null;
 		}
 	}
 

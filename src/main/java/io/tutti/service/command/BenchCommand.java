@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
@@ -14,6 +15,7 @@ import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;
 import org.jspecify.annotations.Nullable;
@@ -45,6 +47,8 @@ final class BenchCommand implements Callable<Integer> {
 
 	private static final String ALL = "all";
 
+	private static final String[] CONGESTION_CONTROLS = { "cubic", "reno", "bbr", "system" };
+
 	@ParentCommand
 	private @Nullable TuttiCommand root;
 
@@ -68,7 +72,8 @@ final class BenchCommand implements Callable<Integer> {
 	private int factor;
 
 	@Option(names = "--iterations", paramLabel = "N", defaultValue = "0",
-			description = "Samples per size (default: as many as fill 150 ms).")
+			description = "Samples per size, with no warm-up but --warmup (default: as many as fill 150 ms, once the"
+					+ " code is compiled).")
 	private int iterations;
 
 	@Option(names = "--warmup", paramLabel = "N", defaultValue = "0",
@@ -95,6 +100,11 @@ final class BenchCommand implements Callable<Integer> {
 			description = "TCP congestion control inside one host: cubic, reno, bbr or system (default: cubic).")
 	private @Nullable String congestionControl;
 
+	@Option(names = "--bind-to", paramLabel = "WHAT", defaultValue = "core",
+			description = "What each rank's measuring thread is kept on: core, where there are enough, or none"
+					+ " (default: ${DEFAULT-VALUE}).")
+	private String bindTo = "";
+
 	@Option(names = "--format", paramLabel = "FORMAT", defaultValue = "table",
 			description = "table, tsv or json (default: ${DEFAULT-VALUE}).")
 	private String format = "";
@@ -111,19 +121,21 @@ final class BenchCommand implements Callable<Integer> {
 	@Override
 	public Integer call() {
 		BenchmarkOptions benchmark = benchmark();
-		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(),
-				(value) -> value.name().toLowerCase(Locale.ROOT));
+		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(), BenchCommand::lowerCase);
+		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BindTo::label);
 		List<Peer> peers = peers(benchmark);
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		if (this.congestionControl != null) {
+			choose("congestion-control", this.congestionControl, CONGESTION_CONTROLS, String::valueOf);
 			properties.add("--tutti.transport.congestion-control=" + this.congestionControl);
 		}
 		if (this.transport != null) {
+			choose("transport", this.transport, TransportChoice.values(), BenchCommand::lowerCase);
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report).run()
-				: ComparisonRun.of(context, benchmark, peers, this.against.rounds()).run(report));
+		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
+				: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report));
 	}
 
 	private BenchmarkOptions benchmark() {
@@ -150,14 +162,22 @@ final class BenchCommand implements Callable<Integer> {
 
 	private List<Operation> operations() {
 		return this.collective.equals(ALL) ? List.of(Operation.values())
-				: List.of(choose("collective", this.collective, Operation.values(), Operation::label));
+				: List.of(choose("collective", this.collective, Operation.values(), Operation::label, ALL));
 	}
 
 	private static long bytes(String size) {
 		return DataSize.parse(size).toBytes();
 	}
 
-	private <T> T choose(String option, String given, T[] values, java.util.function.Function<T, String> label) {
+	private static String lowerCase(Enum<?> value) {
+		return value.name().toLowerCase(Locale.ROOT);
+	}
+
+	/**
+	 * The value of a label.
+	 * @param others what else the option takes, beside these values
+	 */
+	private <T> T choose(String option, String given, T[] values, Function<? super T, String> label, String... others) {
 		List<String> labels = new ArrayList<>();
 		for (T value : values) {
 			if (label.apply(value).equals(given)) {
@@ -165,6 +185,7 @@ final class BenchCommand implements Callable<Integer> {
 			}
 			labels.add(label.apply(value));
 		}
+		labels.addAll(List.of(others));
 		throw new ParameterException(this.spec.commandLine(),
 				"--" + option + " must be one of " + String.join(", ", labels) + ", got " + given);
 	}

@@ -5,6 +5,8 @@ import java.io.PrintStream;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
+import io.tutti.benchmark.CoreBinding;
+import io.tutti.benchmark.Disturbance;
 import io.tutti.benchmark.Measurement;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.launch.ExitCode;
@@ -23,16 +25,23 @@ final class BenchmarkRun {
 
 	private final BenchmarkReport report;
 
+	private final CoreBinding binding;
+
+	private final Disturbance disturbance = new Disturbance();
+
 	private long wrong;
 
-	private BenchmarkRun(GroupLifecycle group, BenchmarkOptions options, BenchmarkReport report) {
+	private BenchmarkRun(GroupLifecycle group, BenchmarkOptions options, BenchmarkReport report, CoreBinding binding) {
 		this.group = group;
 		this.options = options;
 		this.report = report;
+		this.binding = binding;
 	}
 
-	static BenchmarkRun of(ApplicationContext context, BenchmarkOptions options, BenchmarkReport report) {
-		return new BenchmarkRun(context.getBean(GroupLifecycle.class), options, report);
+	static BenchmarkRun of(ApplicationContext context, BenchmarkOptions options, BenchmarkReport report,
+			BindTo bindTo) {
+		GroupLifecycle group = context.getBean(GroupLifecycle.class);
+		return new BenchmarkRun(group, options, report, bindTo.binding(group.assignment()));
 	}
 
 	/** Measures and returns the exit code: wrong results are a defect of ours. */
@@ -42,12 +51,17 @@ final class BenchmarkRun {
 		if (prints && !this.report.header().isEmpty()) {
 			System.out.println(this.report.header());
 		}
-		new CollectiveBenchmark(world, this.options).run((line) -> show(line, prints, System.out));
+		new CollectiveBenchmark(world, this.options, this.binding).run((line) -> show(line, prints, System.out));
+		String note = this.disturbance.note();
+		if (prints && note != null) {
+			System.err.println("tutti: " + note);
+		}
 		return (this.wrong == 0) ? ExitCode.DONE : ExitCode.INTERNAL;
 	}
 
 	private void show(Measurement line, boolean prints, PrintStream out) {
 		this.wrong += line.wrong();
+		this.disturbance.take(line);
 		if (prints) {
 			out.println(this.report.line(line));
 		}

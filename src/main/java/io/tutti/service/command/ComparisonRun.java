@@ -8,6 +8,7 @@ import java.util.List;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
+import io.tutti.benchmark.CoreBinding;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.peer.BuildDirectory;
 import io.tutti.benchmark.peer.Comparison;
@@ -49,20 +50,24 @@ final class ComparisonRun {
 
 	private final PeerJob job;
 
+	private final CoreBinding binding;
+
 	private final Comparison comparison = new Comparison();
 
 	private long wrong;
 
-	private ComparisonRun(JoinedGroup joined, BenchmarkOptions options, List<Peer> peers, int rounds, PeerJob job) {
+	private ComparisonRun(JoinedGroup joined, BenchmarkOptions options, List<Peer> peers, int rounds, PeerJob job,
+			CoreBinding binding) {
 		this.joined = joined;
 		this.options = options;
 		this.peers = peers;
 		this.rounds = rounds;
 		this.job = job;
+		this.binding = binding;
 	}
 
-	static ComparisonRun of(ApplicationContext context, BenchmarkOptions options, List<Peer> peers, int rounds)
-			throws Exception {
+	static ComparisonRun of(ApplicationContext context, BenchmarkOptions options, List<Peer> peers, int rounds,
+			BindTo bindTo) throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		if (group.assignment().localWorldSize() != group.assignment().worldSize()) {
 			throw new ConfigurationException(
@@ -74,7 +79,8 @@ final class ComparisonRun {
 		ProcessGroup world = joined.world();
 		String control = context.getBean(TransportProperties.class).congestionControl();
 		return new ComparisonRun(joined, options, peers, rounds,
-				new PeerJob(options, world.worldSize(), !world.transport().equals(TCP), control));
+				new PeerJob(options, world.worldSize(), !world.transport().equals(TCP), control),
+				bindTo.binding(group.assignment()));
 	}
 
 	/** Measures and returns the exit code: wrong results of ours are a defect of ours. */
@@ -109,7 +115,7 @@ final class ComparisonRun {
 	}
 
 	private void measure() {
-		new CollectiveBenchmark(this.joined.world(), this.options).run(this::take);
+		new CollectiveBenchmark(this.joined.world(), this.options, this.binding).run(this::take);
 	}
 
 	private void take(Measurement line) {

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
+import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
@@ -55,8 +56,13 @@ final class TrainingRun {
 		this.device = device;
 	}
 
+	/**
+	 * The job of an application.
+	 * @throws BackendUnavailableException if it is to compute on a GPU that is not there
+	 */
 	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
+		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment().localRank());
 		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), options,
 				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));
 	}

@@ -56,7 +56,7 @@ abstract class CollectivesContract {
 	/** One rank's side of a call that others disagree with. */
 	interface Side {
 
-		void call(ProcessGroup group);
+		void call(ProcessGroup group) throws Exception;
 
 	}
 

@@ -100,6 +100,25 @@ abstract class DifferingCallsContract extends CollectivesContract {
 		}
 	}
 
+	/**
+	 * Neither has read what the other sent in the call that differed: rank 1 finds it in
+	 * the barrier that follows, long before rank 0 comes there.
+	 */
+	@Test
+	void ranksThatHaveLeftTheCallsThatDifferAreToldThoseAndNotWhereTheyStand() throws Exception {
+		try (World world = world(2)) {
+			requireMismatch(world, 2, "broadcast #1", "gather #1", (group) -> {
+				if (group.rank() == 0) {
+					broadcast(group, 0);
+					pause();
+				}
+				else {
+					gather(group, 0);
+				}
+			});
+		}
+	}
+
 	/** A rank whose own part needs nobody else fails in the barrier that follows. */
 	private static void requireMismatch(World world, int worldSize, String oneCall, String otherCall, Side side)
 			throws Exception {

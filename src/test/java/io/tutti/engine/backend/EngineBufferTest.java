@@ -130,10 +130,16 @@ class EngineBufferTest {
 	}
 
 	@Test
-	void aBufferOfNoSizeIsRefused() throws Exception {
+	void aBufferOfNoSizeIsOneAndLessIsRefused() throws Exception {
 		try (SharedWorld world = world(2)) {
-			assertThatThrownBy(() -> world.group(0).allocate(0)).isInstanceOf(IllegalArgumentException.class)
-				.hasMessageContaining("at least 1 byte, got 0");
+			RankThreads.run(2, LIMIT, (rank) -> {
+				MemorySegment nothing = world.group(rank).allocate(0);
+				assertThat(nothing.byteSize()).isZero();
+				world.group(rank).allReduce(nothing, DataType.INT8, ReduceOp.SUM);
+				return null;
+			});
+			assertThatThrownBy(() -> world.group(0).allocate(-1)).isInstanceOf(IllegalArgumentException.class)
+				.hasMessageContaining("at least 0 bytes, got -1");
 		}
 	}
 

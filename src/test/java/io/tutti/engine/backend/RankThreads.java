@@ -43,7 +43,11 @@ public final class RankThreads {
 
 	/** What became of each rank's task, by rank. */
 	public static <T> List<Outcome<T>> outcomes(int worldSize, Duration limit, RankTask<T> task) throws Exception {
-		try (ExecutorService executor = Executors.newFixedThreadPool(worldSize)) {
+		List<Thread> threads = new ArrayList<>();
+		try (ExecutorService executor = Executors.newFixedThreadPool(worldSize, (runnable) -> {
+			threads.add(new Thread(runnable, "rank-" + threads.size()));
+			return threads.getLast();
+		})) {
 			List<Future<T>> futures = new ArrayList<>();
 			for (int rank = 0; rank < worldSize; rank++) {
 				int self = rank;
@@ -52,24 +56,43 @@ public final class RankThreads {
 			long end = System.nanoTime() + limit.toNanos();
 			List<Outcome<T>> outcomes = new ArrayList<>();
 			for (int rank = 0; rank < worldSize; rank++) {
-				outcomes.add(outcome(futures.get(rank), end - System.nanoTime(), rank, executor));
+				try {
+					outcomes.add(outcome(futures.get(rank), end - System.nanoTime()));
+				}
+				catch (TimeoutException ex) {
+					AssertionError overdue = overdue(rank, futures, threads);
+					executor.shutdownNow();
+					throw overdue;
+				}
 			}
 			return outcomes;
 		}
 	}
 
-	private static <T> Outcome<T> outcome(Future<T> future, long nanos, int rank, ExecutorService executor)
-			throws Exception {
+	private static <T> Outcome<T> outcome(Future<T> future, long nanos) throws Exception {
 		try {
 			return new Outcome<>(future.get(Math.max(1, nanos), TimeUnit.NANOSECONDS), null);
 		}
 		catch (ExecutionException ex) {
 			return new Outcome<>(null, ex.getCause());
 		}
-		catch (TimeoutException ex) {
-			executor.shutdownNow();
-			throw new AssertionError("rank " + rank + " was not done in time", ex);
+	}
+
+	/** One rank may wait for nothing but another that has failed long ago. */
+	private static <T> AssertionError overdue(int overdue, List<Future<T>> futures, List<Thread> threads) {
+		AssertionError error = new AssertionError("rank " + overdue + " was not done in time");
+		for (int rank = 0; rank < futures.size(); rank++) {
+			Future<T> future = futures.get(rank);
+			if (!future.isDone()) {
+				Throwable there = new Throwable("rank " + rank + " is here");
+				there.setStackTrace(threads.get(rank).getStackTrace());
+				error.addSuppressed(there);
+			}
+			else if (future.state() == Future.State.FAILED) {
+				error.addSuppressed(future.exceptionNow());
+			}
 		}
+		return error;
 	}
 
 	/**

@@ -28,12 +28,14 @@ class BenchCommandTest {
 	private final CommandLine tutti = TuttiCommand.commandLine(Object.class).setErr(new PrintWriter(this.err, true));
 
 	@ParameterizedTest
-	@CsvSource(delimiter = '|',
-			value = { "--collective dance|--collective must be one of all-reduce", "--format xml|table, tsv, json",
-					"--min-bytes 1KB --max-bytes 4|min bytes <= max bytes", "--factor 1|factor must be at least 2",
-					"--against nccl|openmpi, mpich, gloo, got nccl", "--interleave 3|needs --against",
-					"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
-					"--against gloo --op max|float32 only" })
+	@CsvSource(delimiter = '|', value = { "--collective dance|send-receive, all, got dance",
+			"--transport udp|--transport must be one of auto, tcp, shm, got udp",
+			"--congestion-control vegas|--congestion-control must be one of cubic, reno, bbr, system, got vegas",
+			"--bind-to socket|--bind-to must be one of core, none, got socket", "--format xml|table, tsv, json",
+			"--min-bytes 1KB --max-bytes 4|min bytes <= max bytes", "--factor 1|factor must be at least 2",
+			"--against nccl|openmpi, mpich, gloo, got nccl", "--interleave 3|needs --against",
+			"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
+			"--against gloo --op max|float32 only" })
 	void anOptionThatMakesNoSenseEndsWith64AndSaysWhatDoes(String options, String said) {
 		assertThat(this.tutti.execute(("bench " + options).split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString()).contains(said);

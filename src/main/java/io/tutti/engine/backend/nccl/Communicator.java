@@ -1,6 +1,5 @@
 package io.tutti.engine.backend.nccl;
 
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
@@ -42,9 +41,6 @@ final class Communicator {
 
 	}
 
-	/** How long an abort lets a native call end by itself. */
-	private static final Duration COURTESY = Duration.ofSeconds(1);
-
 	private final NcclLibrary library;
 
 	private final long handle;
@@ -55,7 +51,7 @@ final class Communicator {
 
 	private final ReentrantLock turn = new ReentrantLock(true);
 
-	private final ReentrantLock gate = new ReentrantLock();
+	private final PatientLock gate = new PatientLock();
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 
@@ -145,14 +141,19 @@ final class Communicator {
 	}
 
 	/**
-	 * Nothing native is called once the communicator is no longer open; and who comes
-	 * while another thread's call does not return waits for that by its own deadline.
+	 * Nothing native is called once the communicator is no longer open, and what a call
+	 * answers that an abort has overtaken is not believed. Who comes while another
+	 * thread's call does not return waits for that by its own deadline.
 	 */
 	private int guarded(String call, Deadline deadline, Issue issue) {
 		takeGate(call, deadline);
 		try {
 			requireOpen(call);
-			return issue.on(this.library.nccl(), this.handle);
+			int code = issue.on(this.library.nccl(), this.handle);
+			if (this.state.get() == State.ABORTED) {
+				throw NcclException.aborted(this.rank, call);
+			}
+			return code;
 		}
 		finally {
 			this.gate.unlock();
@@ -160,7 +161,7 @@ final class Communicator {
 	}
 
 	private void takeGate(String call, Deadline deadline) {
-		if (!tryGate(deadline.remainingNanos())) {
+		if (!this.gate.tryLock(deadline.remainingNanos())) {
 			throw tooLate(call, deadline);
 		}
 	}
@@ -227,7 +228,7 @@ final class Communicator {
 	}
 
 	private NcclException failed(String call, NcclResult result) {
-		NcclException seen = NcclException.error(this.rank, call, result, this.library.lastError(this.handle));
+		NcclException seen = NcclException.error(this.rank, call, result, this.library.lastError());
 		this.failure = seen;
 		this.state.compareAndSet(State.OPEN, State.FAILED);
 		return seen;
@@ -241,17 +242,18 @@ final class Communicator {
 		HandleSlot child = new HandleSlot();
 		takeTurn(call, deadline);
 		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
-			NcclResult result = NcclResult.of(deriving(call, deadline, derivation, child));
-			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
-				throw failed(call, result);
-			}
-			boolean done = result == NcclResult.SUCCESS || IdleWait
-				.until(() -> child.handle() != 0 || this.state.get() == State.ABORTED || isSettled(deadline), deadline);
+			NcclResult[] answer = { NcclResult.of(deriving(call, deadline, derivation, child)) };
+			boolean done = IdleWait.until(() -> {
+				if (answer[0] == NcclResult.IN_PROGRESS && child.handle() == 0) {
+					answer[0] = derived(call, deadline);
+				}
+				return answer[0] != NcclResult.IN_PROGRESS || child.handle() != 0;
+			}, deadline);
 			if (!done) {
 				throw tooLate(call, deadline);
 			}
-			if (this.state.get() == State.ABORTED) {
-				throw NcclException.aborted(this.rank, call);
+			if (answer[0] != NcclResult.SUCCESS && answer[0] != NcclResult.IN_PROGRESS) {
+				throw failed(call, answer[0]);
 			}
 		}
 		finally {
@@ -273,10 +275,15 @@ final class Communicator {
 		}
 	}
 
-	/** A part for which this rank has no colour is done without a handle. */
-	private boolean isSettled(Deadline deadline) {
-		return this.state.get() == State.OPEN
-				&& ending(deadline, Communicator::progress) != NcclResult.IN_PROGRESS.ordinal();
+	/**
+	 * How far it is. A part for which this rank has no colour succeeds without a handle;
+	 * one that has failed tells its old error again and again, and so nothing of this.
+	 */
+	private NcclResult derived(String call, Deadline deadline) {
+		if (this.state.get() == State.FAILED) {
+			return NcclResult.IN_PROGRESS;
+		}
+		return NcclResult.of(guarded(call, deadline, Communicator::progress));
 	}
 
 	/** What is thrown where a deadline passed or the thread was interrupted. */
@@ -298,36 +305,8 @@ final class Communicator {
 				&& !this.state.compareAndSet(State.CLOSING, State.ABORTED)) {
 			return false;
 		}
-		boolean alone = tryGate(COURTESY.toNanos());
-		try {
-			this.library.nccl().commAbort(this.handle);
-		}
-		finally {
-			if (alone) {
-				this.gate.unlock();
-			}
-		}
+		this.gate.insist(() -> this.library.nccl().commAbort(this.handle));
 		return true;
-	}
-
-	/**
-	 * Whether the gate was to be had: a native call that does not end is what an abort is
-	 * for, which then goes first.
-	 */
-	private boolean tryGate(long nanos) {
-		boolean interrupted = Thread.interrupted();
-		try {
-			return this.gate.tryLock() || this.gate.tryLock(nanos, TimeUnit.NANOSECONDS);
-		}
-		catch (InterruptedException ex) {
-			interrupted = true;
-			return false;
-		}
-		finally {
-			if (interrupted) {
-				Thread.currentThread().interrupt();
-			}
-		}
 	}
 
 	/**
@@ -353,7 +332,7 @@ final class Communicator {
 			abort();
 		}
 		else if (this.state.compareAndSet(State.CLOSING, State.CLOSED)) {
-			ending(deadline, Nccl::commDestroy);
+			this.gate.insist(() -> this.library.nccl().commDestroy(this.handle));
 		}
 	}
 
@@ -370,7 +349,7 @@ final class Communicator {
 
 	/** What cannot be asked, since a call of another thread does not return, failed. */
 	private int ending(Deadline deadline, Issue issue) {
-		if (!tryGate(deadline.remainingNanos())) {
+		if (!this.gate.tryLock(deadline.remainingNanos())) {
 			return NcclResult.INTERNAL_ERROR.ordinal();
 		}
 		try {

@@ -5,8 +5,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.Collective;
@@ -22,8 +21,8 @@ import io.tutti.engine.device.SelectedDevice;
  * selected again after each call.
  * <p>
  * They are created together, on one thread: when worker threads each create their own,
- * devices of different kinds get in each other's way. {@link #split()} then hands them
- * out to the workers.
+ * devices of different kinds get in each other's way. {@link #split} then hands them out
+ * to the workers.
  */
 public final class CommunicatorGroup implements AutoCloseable {
 
@@ -32,9 +31,6 @@ public final class CommunicatorGroup implements AutoCloseable {
 		OPEN, HANDED_OUT, CLOSED, ABORTED
 
 	}
-
-	/** How long an abort lets a call on another thread end by itself. */
-	private static final Duration COURTESY = Duration.ofSeconds(1);
 
 	private static final DeviceReduction NONE = DeviceReduction.of(ReduceOp.SUM);
 
@@ -46,9 +42,9 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	private final List<CollectiveIssues> issues = new ArrayList<>();
 
-	private final ReentrantLock turn = new ReentrantLock();
+	private final PatientLock turn = new PatientLock();
 
-	private volatile State state = State.OPEN;
+	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 
 	private CommunicatorGroup(NcclLibrary library, List<Integer> devices, long[] communicators) {
 		this.library = library;
@@ -79,7 +75,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitAll(communicators, devices.stream().mapToInt(Integer::intValue).toArray()));
 			if (result != NcclResult.SUCCESS) {
-				throw NcclException.error(0, "init of " + devices.size() + " devices", result, library.lastError(0));
+				throw NcclException.error(0, "init of " + devices.size() + " devices", result, library.lastError());
 			}
 		}
 		return new CommunicatorGroup(library, devices, communicators);
@@ -95,18 +91,14 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	private static void requirePresent(List<Integer> devices, int count) {
-		for (int device : devices) {
-			if (device < 0 || device >= count) {
-				throw new IllegalArgumentException("devices must be in 0.." + (count - 1) + ", got " + devices);
-			}
-		}
+		devices.forEach((device) -> CudaDevices.requirePresent(device, count));
 	}
 
 	/**
 	 * How many devices, and so ranks, there are; 0 once they are handed out or closed.
 	 */
 	public int size() {
-		return (this.state == State.OPEN) ? this.devices.size() : 0;
+		return isOpen() ? this.devices.size() : 0;
 	}
 
 	/** The devices by rank. */
@@ -166,6 +158,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		try {
 			requireOpen(collective.label());
 			NcclResult result = NcclResult.of(calls.on(this.library.nccl(), 0));
+			requireOpen(collective.label());
 			if (result != NcclResult.SUCCESS) {
 				throw failed(collective.label(), result);
 			}
@@ -175,19 +168,27 @@ public final class CommunicatorGroup implements AutoCloseable {
 		}
 	}
 
-	/** The same call for one rank, with its communicator and its device. */
+	/**
+	 * The same call for one rank, with its communicator and its device. An abort that did
+	 * not wait for the call of an earlier rank has freed this one's communicator.
+	 */
 	private Communicator.Issue onDevice(int rank, Communicator.Issue issue) {
 		return (nccl, _) -> {
+			if (!isOpen()) {
+				return NcclResult.INVALID_USAGE.ordinal();
+			}
 			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
 				return issue.on(nccl, this.communicators[rank]);
 			}
 		};
 	}
 
+	/**
+	 * What a call answers whose communicators an abort took away is the abort's doing.
+	 */
 	private NcclException failed(String call, NcclResult result) {
-		NcclException failure = NcclException.error(0, call, result, this.library.lastError(this.communicators[0]));
-		abort();
-		return failure;
+		NcclException failure = NcclException.error(0, call, result, this.library.lastError());
+		return end(State.ABORTED) ? failure : NcclException.aborted(0, call);
 	}
 
 	private void requireOnePerDevice(String name, int count) {
@@ -197,8 +198,12 @@ public final class CommunicatorGroup implements AutoCloseable {
 		}
 	}
 
+	private boolean isOpen() {
+		return this.state.get() == State.OPEN;
+	}
+
 	private void requireOpen(String call) {
-		switch (this.state) {
+		switch (this.state.get()) {
 			case OPEN -> {
 			}
 			case HANDED_OUT -> throw new IllegalStateException(call + ": the communicators were handed out");
@@ -214,7 +219,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	/**
 	 * Waits until everything on some streams, one for each device, is done.
-	 * @throws NcclException if that takes longer than it may; all is then aborted
+	 * @throws NcclException if that takes longer than it may, or the thread is
+	 * interrupted; all is then aborted
 	 */
 	public void synchronize(List<Long> streams, Duration timeout) {
 		requireOnePerDevice("streams", streams.size());
@@ -222,12 +228,12 @@ public final class CommunicatorGroup implements AutoCloseable {
 		for (int rank = 0; rank < this.devices.size(); rank++) {
 			long stream = streams.get(rank);
 			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-				boolean done = IdleWait.until(() -> this.state != State.OPEN || this.library.runtime().isIdle(stream),
-						deadline);
+				boolean done = IdleWait.until(() -> !isOpen() || this.library.runtime().isIdle(stream), deadline);
 				requireOpen("synchronize");
 				if (!done) {
 					abort();
-					throw NcclException.timeout(rank, "synchronize", timeout);
+					throw Thread.currentThread().isInterrupted() ? NcclException.aborted(rank, "synchronize")
+							: NcclException.timeout(rank, "synchronize", timeout);
 				}
 			}
 		}
@@ -241,13 +247,14 @@ public final class CommunicatorGroup implements AutoCloseable {
 	public List<RankCommunicator> split(Duration timeout) {
 		this.turn.lock();
 		try {
-			requireOpen("split");
+			if (!this.state.compareAndSet(State.OPEN, State.HANDED_OUT)) {
+				requireOpen("split");
+			}
 			List<RankCommunicator> ranks = new ArrayList<>();
 			for (int rank = 0; rank < this.devices.size(); rank++) {
 				ranks.add(RankCommunicator.adopt(this.library, this.communicators[rank],
 						new RankPlace(rank, this.devices.size(), this.devices.get(rank)), timeout));
 			}
-			this.state = State.HANDED_OUT;
 			return ranks;
 		}
 		finally {
@@ -272,21 +279,20 @@ public final class CommunicatorGroup implements AutoCloseable {
 		end(State.CLOSED);
 	}
 
-	private void end(State asked) {
-		boolean alone = tryTurn();
+	/**
+	 * What a native call is still in must not be destroyed under it: a call that does not
+	 * end is what an abort is for, which then goes first.
+	 * @return whether this was the first end
+	 */
+	private boolean end(State asked) {
+		boolean alone = this.turn.tryLock(PatientLock.COURTESY.toNanos());
 		State how = alone ? asked : State.ABORTED;
 		try {
-			synchronized (this) {
-				if (this.state != State.OPEN) {
-					return;
-				}
-				this.state = how;
+			if (!this.state.compareAndSet(State.OPEN, how)) {
+				return false;
 			}
-			for (int rank = 0; rank < this.devices.size(); rank++) {
-				try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-					end(how, this.communicators[rank]);
-				}
-			}
+			endAll(how);
+			return true;
 		}
 		finally {
 			if (alone) {
@@ -295,25 +301,30 @@ public final class CommunicatorGroup implements AutoCloseable {
 		}
 	}
 
-	/** What a native call is still in must not be destroyed under it. */
-	private void end(State how, long communicator) {
+	/** Ends every rank, also behind one that cannot be ended. */
+	private void endAll(State how) {
 		Nccl nccl = this.library.nccl();
-		if (how == State.CLOSED) {
-			nccl.commDestroy(communicator);
+		RuntimeException first = null;
+		for (int rank = 0; rank < this.devices.size(); rank++) {
+			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
+				if (how == State.CLOSED) {
+					nccl.commDestroy(this.communicators[rank]);
+				}
+				else {
+					nccl.commAbort(this.communicators[rank]);
+				}
+			}
+			catch (RuntimeException ex) {
+				if (first == null) {
+					first = ex;
+				}
+				else {
+					first.addSuppressed(ex);
+				}
+			}
 		}
-		else {
-			nccl.commAbort(communicator);
-		}
-	}
-
-	/** A call that does not end is what an abort is for: then it goes first. */
-	private boolean tryTurn() {
-		try {
-			return this.turn.tryLock(COURTESY.toNanos(), TimeUnit.NANOSECONDS);
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			return this.turn.tryLock();
+		if (first != null) {
+			throw first;
 		}
 	}
 

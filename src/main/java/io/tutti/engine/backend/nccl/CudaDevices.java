@@ -12,6 +12,14 @@ public final class CudaDevices {
 	private CudaDevices() {
 	}
 
+	/** Refuses a device that this process does not have. */
+	static void requirePresent(int device, int count) {
+		if (device < 0 || device >= count) {
+			throw new IllegalArgumentException((count == 0) ? "device " + device + " is not there: CUDA sees none"
+					: "device must be in 0.." + (count - 1) + ", got " + device);
+		}
+	}
+
 	/**
 	 * The devices.
 	 * @throws BackendUnavailableException if the driver, a device, the runtime or the

@@ -72,11 +72,19 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 	}
 
 	void requireReceived(long parts) {
-		require("receive", this.receiveCount, Math.multiplyExact(this.sendCount, parts), parts + " × the send count");
+		require("receive", this.receiveCount, ofParts("send", this.sendCount, parts), parts + " × the send count");
 	}
 
 	void requireSent(long parts) {
-		require("send", this.sendCount, Math.multiplyExact(this.receiveCount, parts), parts + " × the receive count");
+		require("send", this.sendCount, ofParts("receive", this.receiveCount, parts), parts + " × the receive count");
+	}
+
+	private static long ofParts(String name, long count, long parts) {
+		if (count > Long.MAX_VALUE / parts) {
+			throw new IllegalArgumentException(
+					name + " count must be in 0.." + Long.MAX_VALUE / parts + " for " + parts + " parts, got " + count);
+		}
+		return count * parts;
 	}
 
 	/**

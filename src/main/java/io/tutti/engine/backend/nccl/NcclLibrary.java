@@ -30,9 +30,12 @@ record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availabili
 		}
 	}
 
-	/** What went wrong last, in NCCL's words; empty where the library has none. */
-	String lastError(long communicator) {
-		return this.availability.has(NcclFunction.LAST_ERROR) ? this.nccl.getLastError(communicator) : "";
+	/**
+	 * What went wrong last in this process, in NCCL's words; empty where the library has
+	 * none. NCCL does not look at the communicator that its call takes.
+	 */
+	String lastError() {
+		return this.availability.has(NcclFunction.LAST_ERROR) ? this.nccl.getLastError(0) : "";
 	}
 
 }

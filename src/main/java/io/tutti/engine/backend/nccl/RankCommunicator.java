@@ -75,7 +75,7 @@ public final class RankCommunicator implements AutoCloseable {
 		byte[] id = new byte[UniqueId.BYTES];
 		NcclResult result = NcclResult.of(library.nccl().getUniqueId(id));
 		if (result != NcclResult.SUCCESS) {
-			throw NcclException.error(0, "the making of a unique id", result, library.lastError(0));
+			throw NcclException.error(0, "the making of a unique id", result, library.lastError());
 		}
 		return UniqueId.fromBytes(id);
 	}
@@ -108,7 +108,7 @@ public final class RankCommunicator implements AutoCloseable {
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitRankConfig(slot.address(), place.worldSize(), id.asBytes(), place.rank()));
 			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
-				throw NcclException.error(place.rank(), "init", result, library.lastError(0));
+				throw NcclException.error(place.rank(), "init", result, library.lastError());
 			}
 			Communicator communicator = new Communicator(library, slot, place.rank(), place.device());
 			ready(communicator, "init", deadline);
@@ -134,10 +134,7 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	private static void requireDevice(NcclLibrary library, int device) {
-		int devices = library.runtime().deviceCount();
-		if (device >= devices) {
-			throw new IllegalArgumentException("device must be in 0.." + (devices - 1) + ", got " + device);
-		}
+		CudaDevices.requirePresent(device, library.runtime().deviceCount());
 	}
 
 	/** This rank. */
@@ -272,11 +269,9 @@ public final class RankCommunicator implements AutoCloseable {
 	public DeviceBuffer allocate(long count, DeviceDataType type) {
 		this.library.availability().require(NcclFunction.MEM_ALLOC);
 		this.library.availability().require(NcclFunction.MEM_FREE);
-		if (count < 0) {
-			throw new IllegalArgumentException("count must be 0 or more, got " + count);
-		}
+		DeviceBuffer.requireCount(count, type);
 		long[] address = new long[1];
-		long bytes = Math.max(1, Math.multiplyExact(count, (long) type.bytes()));
+		long bytes = Math.max(1, count * type.bytes());
 		this.communicator.issue("allocate", Deadline.after(this.timeout),
 				(nccl, communicator) -> nccl.memAlloc(address, bytes));
 		return DeviceBuffer.owned(device(), address[0], count, type, this.library.nccl()::memFree);

@@ -10,6 +10,7 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
@@ -54,6 +55,8 @@ public final class Arbiter
 
 	private final Downlink downlink;
 
+	private final LongSupplier nanoClock;
+
 	private final Presence presence;
 
 	private final VerdictBook verdicts;
@@ -68,6 +71,7 @@ public final class Arbiter
 
 	public Arbiter(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink) {
 		this.downlink = downlink;
+		this.nanoClock = nanoClock;
 		this.presence = new Presence(worldSize);
 		this.verdicts = new VerdictBook(this.presence, verdictLimit, nanoClock, this);
 		this.posts = new PostBook(worldSize, nanoClock, this);
@@ -91,6 +95,11 @@ public final class Arbiter
 			case Account(int asker, long ticket, byte[] account) -> pass(asker, new AccountOf(ticket, rank, account));
 			case Goodbye(var cutOff) -> left(rank);
 		}
+	}
+
+	/** A rank gives a sign of life. */
+	public void seen(int rank, List<Progress> progress) {
+		this.presence.seen(rank, progress, this.nanoClock.getAsLong());
 	}
 
 	/** A rank ended or fell silent without a word. */

@@ -5,6 +5,7 @@ import java.util.List;
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Progress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,17 @@ public final class GuardedEvents implements ControlEvents {
 		catch (RuntimeException ex) {
 			complain("lastEntered", ex);
 			return NONE_ENTERED;
+		}
+	}
+
+	@Override
+	public List<Progress> progress() {
+		try {
+			return this.events.progress();
+		}
+		catch (RuntimeException ex) {
+			complain("progress", ex);
+			return List.of();
 		}
 	}
 

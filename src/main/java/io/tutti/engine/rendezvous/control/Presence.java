@@ -1,21 +1,28 @@
 package io.tutti.engine.rendezvous.control;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
 
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 
 /**
- * Which ranks are there, as rank 0 knows it. A rank that has gone stays gone.
+ * Which ranks are there and where they were last seen, as rank 0 knows it. A rank that
+ * has gone stays gone.
  */
 final class Presence {
 
 	private final PeerStatus.State[] states;
+
+	private final LastSeen[] sights;
 
 	private int up;
 
 	Presence(int worldSize) {
 		this.states = new PeerStatus.State[worldSize];
 		Arrays.fill(this.states, PeerStatus.State.UP);
+		this.sights = Stream.generate(LastSeen::new).limit(worldSize).toArray(LastSeen[]::new);
 		this.up = worldSize;
 	}
 
@@ -47,6 +54,16 @@ final class Presence {
 		this.states[rank] = how;
 		this.up--;
 		return true;
+	}
+
+	/** A rank gives a sign of life. */
+	void seen(int rank, List<Progress> progress, long nowNanos) {
+		this.sights[rank].take(progress, nowNanos);
+	}
+
+	/** Where a rank was last seen in a group, in words. */
+	String lastSeen(int rank, String group, long nowNanos) {
+		return this.sights[rank].in(group, nowNanos);
 	}
 
 	/** How many ranks are there. */

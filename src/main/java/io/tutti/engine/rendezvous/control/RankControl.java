@@ -21,6 +21,7 @@ import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
@@ -58,6 +59,9 @@ public final class RankControl implements ControlPlane {
 
 		/** Sends in order, from any thread, without waiting. */
 		void send(Request request);
+
+		/** Runs something on the control thread, in its turn. */
+		void execute(Runnable task);
 
 		/** Says goodbye and gives everything back. */
 		void leave();
@@ -97,6 +101,8 @@ public final class RankControl implements ControlPlane {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
+	private final LastSeen rankZero = new LastSeen();
+
 	/** Why no barrier can be passed any more. */
 	private volatile @Nullable Failure ended;
 
@@ -115,6 +121,15 @@ public final class RankControl implements ControlPlane {
 	@Override
 	public void report(Failure failure) {
 		send(new Report(failure));
+	}
+
+	@Override
+	public Failure unjudged(Failure seen, Duration waited) {
+		if (this.rank == 0) {
+			return seen;
+		}
+		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
+				+ " ms since it was told; " + this.rankZero.in(seen.group(), System.nanoTime()));
 	}
 
 	@Override
@@ -157,6 +172,13 @@ public final class RankControl implements ControlPlane {
 		Map<Integer, Duration> answered = gather(present(), SIGN_OF_LIFE, timeout).waits();
 		answered.put(this.rank, Duration.ZERO);
 		return answered;
+	}
+
+	@Override
+	public CompletableFuture<Void> echo() {
+		CompletableFuture<Void> echo = new CompletableFuture<>();
+		this.uplink.execute(() -> echo.complete(null));
+		return echo;
 	}
 
 	/** The other ranks that are there, as far as is known. */
@@ -295,6 +317,11 @@ public final class RankControl implements ControlPlane {
 			case Goodbye(var cutOff) -> {
 			}
 		}
+	}
+
+	/** Rank 0 gives a sign of life. */
+	public void rankZeroSeen(List<Progress> progress) {
+		this.rankZero.take(progress, System.nanoTime());
 	}
 
 	/** Rank 0 ended or fell silent. */

@@ -1,5 +1,6 @@
 package io.tutti.engine.rendezvous.control;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
@@ -25,6 +26,8 @@ final class RollCallRecord {
 
 	private final Failure report;
 
+	private final long askedNanos;
+
 	private final long[] lastEntered;
 
 	/** Who is in the group, as those who are say; nobody yet. */
@@ -32,10 +35,14 @@ final class RollCallRecord {
 
 	private int answers;
 
-	RollCallRecord(long id, int reporter, Failure report, int worldSize) {
+	/**
+	 * @param askedNanos when every rank was asked
+	 */
+	RollCallRecord(long id, int reporter, Failure report, int worldSize, long askedNanos) {
 		this.id = id;
 		this.reporter = reporter;
 		this.report = report;
+		this.askedNanos = askedNanos;
 		this.lastEntered = new long[worldSize];
 		Arrays.fill(this.lastEntered, NO_ANSWER);
 	}
@@ -62,13 +69,13 @@ final class RollCallRecord {
 	}
 
 	/** What the report turns into, given the answers. */
-	Failure verdict(Presence presence) {
+	Failure verdict(Presence presence, long nowNanos) {
 		List<Integer> missing = new ArrayList<>();
 		List<String> details = new ArrayList<>();
 		for (int rank = 0; rank < this.lastEntered.length; rank++) {
 			if (isBehind(rank)) {
 				missing.add(rank);
-				details.add(detail(rank, presence));
+				details.add(detail(rank, presence, nowNanos));
 			}
 		}
 		return new Failure(this.report.kind(), this.report.group(), this.report.sequence(), this.report.collective(),
@@ -89,7 +96,7 @@ final class RollCallRecord {
 				: entered < this.report.sequence();
 	}
 
-	private String detail(int rank, Presence presence) {
+	private String detail(int rank, Presence presence, long nowNanos) {
 		long entered = this.lastEntered[rank];
 		if (entered == ControlEvents.NOT_A_MEMBER) {
 			return "rank " + rank + " has not formed the group";
@@ -101,7 +108,9 @@ final class RollCallRecord {
 			return "rank " + rank + " has entered no call";
 		}
 		return switch (presence.of(rank)) {
-			case UP -> "rank " + rank + " does not answer";
+			case UP ->
+				"rank " + rank + " has not answered for " + Duration.ofNanos(nowNanos - this.askedNanos).toMillis()
+						+ " ms since it was asked; " + presence.lastSeen(rank, this.report.group(), nowNanos);
 			case LEFT -> "rank " + rank + " has left";
 			case LOST -> "rank " + rank + " is lost";
 		};

@@ -90,7 +90,8 @@ final class VerdictBook {
 	private void lookInto(int reporter, Failure failure, boolean rootCause) {
 		long now = this.nanoClock.getAsLong();
 		if (failure.kind() == Failure.Kind.TIMEOUT && !rootCause) {
-			RollCallRecord record = new RollCallRecord(this.rollCalls++, reporter, failure, this.presence.worldSize());
+			RollCallRecord record = new RollCallRecord(this.rollCalls++, reporter, failure, this.presence.worldSize(),
+					now);
 			this.inquiries.put(failure.group(), new RollCall(record, now + this.limitNanos));
 			this.listener.rollCall(record.id(), failure.group());
 		}
@@ -121,7 +122,7 @@ final class VerdictBook {
 			if (inquiry instanceof RollCall(RollCallRecord record, long due) && record.id() == answer.id()) {
 				record.answer(rank, answer.lastEntered(), answer.members());
 				if (isComplete(record)) {
-					decide(record.verdict(this.presence));
+					decide(verdict(record));
 				}
 				return;
 			}
@@ -158,7 +159,7 @@ final class VerdictBook {
 
 	private Failure conclusion(Inquiry inquiry) {
 		return switch (inquiry) {
-			case RollCall(RollCallRecord record, long due) -> record.verdict(this.presence);
+			case RollCall(RollCallRecord record, long due) -> verdict(record);
 			case Suspicion(Failure failure, long due) -> stillHere(failure) ? hasLeftGroup(failure) : failure;
 		};
 	}
@@ -190,9 +191,13 @@ final class VerdictBook {
 	private void settleCompleteRollCalls() {
 		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
 			if (inquiry instanceof RollCall(RollCallRecord record, long due) && isComplete(record)) {
-				decide(record.verdict(this.presence));
+				decide(verdict(record));
 			}
 		}
+	}
+
+	private Failure verdict(RollCallRecord record) {
+		return record.verdict(this.presence, this.nanoClock.getAsLong());
 	}
 
 	private boolean isComplete(RollCallRecord record) {

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousSettings;
 import io.tutti.engine.rendezvous.control.Heartbeats;
 import io.tutti.engine.rendezvous.control.PeerBoard;
@@ -155,8 +156,11 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private void receive(ControlMessage message) throws MalformedFrameException {
 		switch (message) {
-			case Ping(long sent) -> this.connection.send(new Pong(sent));
-			case Pong(long sent) -> this.board.roundTrip(0, System.nanoTime() - sent);
+			case Ping(long sent) -> this.connection.send(new Pong(sent, this.control.events().progress()));
+			case Pong(long sent, List<Progress> progress) -> {
+				this.board.roundTrip(0, System.nanoTime() - sent);
+				this.control.rankZeroSeen(progress);
+			}
 			case Awaiting news -> hear(news);
 			case Roster met -> met(met);
 			case Farewell farewell -> farewell(farewell);
@@ -266,6 +270,11 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 				}
 			}
 		});
+	}
+
+	@Override
+	public void execute(Runnable task) {
+		this.loop.execute(task);
 	}
 
 	@Override

@@ -12,6 +12,7 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousSettings;
 import io.tutti.engine.rendezvous.control.Arbiter;
 import io.tutti.engine.rendezvous.control.Heartbeats;
@@ -174,9 +175,12 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 			return;
 		}
 		switch (message) {
-			case Ping(long sent) when caller.rank() >= 0 -> caller.connection().send(new Pong(sent));
-			case Pong(long sent) when caller.rank() >= 0 ->
+			case Ping(long sent) when caller.rank() >= 0 ->
+				caller.connection().send(new Pong(sent, this.control.events().progress()));
+			case Pong(long sent, List<Progress> progress) when caller.rank() >= 0 -> {
 				this.board.roundTrip(caller.rank(), System.nanoTime() - sent);
+				this.arbiter.seen(caller.rank(), progress);
+			}
 			case Request request when caller.rank() >= 0 -> request(caller, request);
 			case Greeting greeting when caller.rank() < 0 -> greet(caller, greeting);
 			case Ping _, Pong _, Request _, Greeting _, Notice _ ->
@@ -408,6 +412,11 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	@Override
 	public void send(Request request) {
 		this.loop.execute(() -> this.arbiter.receive(0, request));
+	}
+
+	@Override
+	public void execute(Runnable task) {
+		this.loop.execute(task);
 	}
 
 	@Override

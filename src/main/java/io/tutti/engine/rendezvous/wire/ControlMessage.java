@@ -9,6 +9,7 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousException;
 import org.jspecify.annotations.Nullable;
 
@@ -111,8 +112,17 @@ public sealed interface ControlMessage {
 	record Ping(long sentNanos) implements Pulse {
 	}
 
-	/** Answers a ping with its own time stamp. */
-	record Pong(long sentNanos) implements Pulse {
+	/**
+	 * Answers a ping with its own time stamp.
+	 *
+	 * @param progress how far the rank has come
+	 */
+	record Pong(long sentNanos, List<Progress> progress) implements Pulse {
+
+		public Pong {
+			progress = List.copyOf(progress);
+		}
+
 	}
 
 	/** What a rank saw. */

@@ -17,6 +17,7 @@ import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.SessionKey;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
@@ -61,7 +62,7 @@ public final class MessageCodec {
 	/** Random bytes of either side; as many as a proof has. */
 	public static final int NONCE_BYTES = 32;
 
-	public static final int VERSION = 1;
+	public static final int VERSION = 2;
 
 	/** "TUTI" in ASCII. */
 	public static final int MAGIC = 0x54555449;
@@ -155,7 +156,8 @@ public final class MessageCodec {
 					.list(peers, MessageCodec::write)
 					.frame();
 			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
-			case Pong(long sent) -> new WireWriter(PONG).int64(sent).frame();
+			case Pong(long sent, List<Progress> progress) ->
+				new WireWriter(PONG).int64(sent).list(progress, MessageCodec::write).frame();
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
 			case RollAnswer(long id, long entered, var members) ->
 				ranks(new WireWriter(ROLL_ANSWER).int64(id).int64(entered), members).frame();
@@ -208,7 +210,7 @@ public final class MessageCodec {
 			case AWAITING -> new Awaiting(new Absence(ranks(in), ranks(in), ranks(in)), in.flag());
 			case ROSTER -> decodeRoster(in);
 			case PING -> new Ping(in.int64());
-			case PONG -> new Pong(in.int64());
+			case PONG -> new Pong(in.int64(), in.list(Integer.BYTES + Long.BYTES, () -> progress(in)));
 			case REPORT -> new Report(failure(in));
 			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64(), ranks(in));
 			case ENTER_BARRIER -> enterBarrier(in);
@@ -310,6 +312,14 @@ public final class MessageCodec {
 
 	private static PeerAddress address(WireReader in) throws MalformedFrameException {
 		return new PeerAddress(in.int32(), in.text(), in.int32(), in.text());
+	}
+
+	private static void write(WireWriter out, Progress progress) {
+		out.text(progress.group()).int64(progress.lastEntered());
+	}
+
+	private static Progress progress(WireReader in) throws MalformedFrameException {
+		return new Progress(in.text(), in.int64());
 	}
 
 	private static void write(WireWriter out, Sighting sighting) {

@@ -90,7 +90,7 @@ final class Attendant implements AutoCloseable {
 			long soonest = Drive.SLEEP_NANOS;
 			for (Operation operation : this.office.postroom().open()) {
 				if (operation.future != null) {
-					soonest = Math.min(soonest, operation.remainingNanos(now) + 1);
+					soonest = Math.min(soonest, operation.stopwatch.remainingNanos(now) + 1);
 				}
 			}
 			return Math.max(1, soonest);

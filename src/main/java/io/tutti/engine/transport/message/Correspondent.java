@@ -30,10 +30,10 @@ final class Correspondent {
 	private long announcements;
 
 	/** Sends that wait to be pulled. */
-	private @Nullable Operation announced;
+	private final NumberedOperations announced = new NumberedOperations();
 
 	/** Receives that wait for bytes they have pulled. */
-	private @Nullable Operation pulled;
+	private final NumberedOperations pulled = new NumberedOperations();
 
 	Correspondent(int peer, Outbox outbox) {
 		this.peer = peer;
@@ -50,54 +50,24 @@ final class Correspondent {
 		return false;
 	}
 
+	/** A send waits to be pulled, under a number that it gets here. */
 	void announce(Operation send) {
-		send.id = this.announcements++;
-		send.next = this.announced;
-		this.announced = send;
+		this.announced.add(send, this.announcements++);
 	}
 
 	/** The send that was announced under a number; it is taken out. */
 	@Nullable Operation announced(long id) {
-		Operation before = null;
-		for (Operation send = this.announced; send != null; send = send.next) {
-			if (send.id == id) {
-				if (before == null) {
-					this.announced = send.next;
-				}
-				else {
-					before.next = send.next;
-				}
-				send.next = null;
-				return send;
-			}
-			before = send;
-		}
-		return null;
+		return this.announced.take(id);
 	}
 
+	/** A receive waits for the bytes that the peer announced under a number. */
 	void pull(Operation receive, long id) {
-		receive.id = id;
-		receive.next = this.pulled;
-		this.pulled = receive;
+		this.pulled.add(receive, id);
 	}
 
 	/** The receive that has pulled a number; it is taken out. */
 	@Nullable Operation pulled(long id) {
-		Operation before = null;
-		for (Operation receive = this.pulled; receive != null; receive = receive.next) {
-			if (receive.id == id) {
-				if (before == null) {
-					this.pulled = receive.next;
-				}
-				else {
-					before.next = receive.next;
-				}
-				receive.next = null;
-				return receive;
-			}
-			before = receive;
-		}
-		return null;
+		return this.pulled.take(id);
 	}
 
 }

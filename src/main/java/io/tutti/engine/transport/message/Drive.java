@@ -76,7 +76,7 @@ final class Drive {
 					Thread.yield();
 				}
 				else {
-					this.office.sleep(Math.min(SLEEP_NANOS, operation.remainingNanos(now) + 1), operation);
+					this.office.sleep(Math.min(SLEEP_NANOS, operation.stopwatch.remainingNanos(now) + 1), operation);
 					idleRounds = OTHERS_EVERY - 1;
 				}
 			}

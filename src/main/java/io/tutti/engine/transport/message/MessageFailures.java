@@ -42,7 +42,10 @@ final class MessageFailures {
 	 * passed
 	 */
 	void requireAlive(Operation operation, long now) {
-		requireWhole();
+		Failure earlier = this.latch.failure();
+		if (earlier != null) {
+			throw during(operation, CollectiveException.of(this.identity.worldRank(), earlier, null), now);
+		}
 		this.office.enter();
 		try {
 			if (operation.done) {
@@ -50,11 +53,11 @@ final class MessageFailures {
 			}
 			String lost = this.office.postroom().lost(operation);
 			if (lost != null) {
-				throw failure(Failure.Kind.PEER_LOST, operation, peersOf(operation), operation + ": " + lost, now);
+				throw failure(Failure.Kind.PEER_LOST, operation, peersOf(operation), own(operation) + ": " + lost, now);
 			}
-			if (operation.remainingNanos(now) <= 0) {
+			if (operation.stopwatch.remainingNanos(now) <= 0) {
 				throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
-						operation + " was not done" + this.office.postroom().hindrance(operation), now);
+						own(operation) + " was not done" + this.office.postroom().hindrance(operation), now);
 			}
 		}
 		finally {
@@ -73,6 +76,14 @@ final class MessageFailures {
 		}
 	}
 
+	/**
+	 * A failure that was not found out in an operation, told with it: a rank may be lost
+	 * while each of the others is somewhere else.
+	 */
+	static CollectiveException during(Operation operation, CollectiveException failure, long now) {
+		return failure.during(operation.toString(), Duration.ofNanos(operation.stopwatch.elapsedNanos(now)));
+	}
+
 	/** This rank has closed the group during an operation. */
 	void abandon() {
 		this.latch.trip(Failure.outside(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()),
@@ -88,6 +99,11 @@ final class MessageFailures {
 				null);
 	}
 
+	/** Every rank is told of it. */
+	private String own(Operation operation) {
+		return "rank " + this.identity.worldRank() + "'s " + operation;
+	}
+
 	private static List<Integer> peersOf(Operation operation) {
 		return (operation.peer >= 0) ? List.of(operation.peer) : List.of();
 	}
@@ -95,11 +111,11 @@ final class MessageFailures {
 	private CollectiveException failure(Failure.Kind kind, Operation operation, List<Integer> groupRanks, String detail,
 			long now) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
-		return CollectiveException
-			.of(this.identity.worldRank(),
-					new Failure(kind, this.identity.name(), -1, null, worldRanks, detail,
-							Duration.ofNanos(operation.elapsedNanos(now)), Duration.ofNanos(operation.timeoutNanos)),
-					null);
+		return CollectiveException.of(this.identity.worldRank(),
+				new Failure(kind, this.identity.name(), -1, null, worldRanks, detail,
+						Duration.ofNanos(operation.stopwatch.elapsedNanos(now)),
+						Duration.ofNanos(operation.stopwatch.timeoutNanos())),
+				null);
 	}
 
 }

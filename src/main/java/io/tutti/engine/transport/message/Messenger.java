@@ -169,15 +169,17 @@ public final class Messenger implements PointToPoint {
 		}
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
-			throw settled(failure);
+			throw settled(operation, failure);
 		}
 		operation.deliver();
 		Reference.reachabilityFence(operation.buffer);
 		return operation;
 	}
 
-	private RuntimeException settled(RuntimeException failure) {
-		return (failure instanceof CollectiveException seen) ? this.settlement.settle(seen) : failure;
+	/** What ended an operation that did not find it out itself. */
+	private RuntimeException settled(Operation operation, RuntimeException failure) {
+		return (failure instanceof CollectiveException seen)
+				? MessageFailures.during(operation, this.settlement.settle(seen), System.nanoTime()) : failure;
 	}
 
 	private void driveUntilDone(Operation operation, int first) {
@@ -187,7 +189,8 @@ public final class Messenger implements PointToPoint {
 		}
 		catch (CollectiveException ex) {
 			this.office.end(ex);
-			throw this.settlement.settle(ex);
+			CollectiveException cause = this.settlement.settle(ex);
+			throw (cause == ex) ? ex : MessageFailures.during(operation, cause, System.nanoTime());
 		}
 		finally {
 			this.office.countDriver(-1);

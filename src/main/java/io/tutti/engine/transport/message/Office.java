@@ -6,7 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.UnaryOperator;
+import java.util.function.BiFunction;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.Message;
@@ -29,7 +29,7 @@ final class Office {
 
 	private final Postroom postroom;
 
-	private final UnaryOperator<RuntimeException> settled;
+	private final BiFunction<Operation, RuntimeException, RuntimeException> settled;
 
 	private final ReentrantLock lock = new ReentrantLock();
 
@@ -47,9 +47,11 @@ final class Office {
 	private volatile boolean closed;
 
 	/**
-	 * @param settled what a failure comes to once the others have been heard
+	 * @param settled what the failure of an operation comes to once the others have been
+	 * heard
 	 */
-	Office(int rank, int worldSize, Wires wires, UnexpectedBytes unexpected, UnaryOperator<RuntimeException> settled) {
+	Office(int rank, int worldSize, Wires wires, UnexpectedBytes unexpected,
+			BiFunction<Operation, RuntimeException, RuntimeException> settled) {
 		this.wires = wires;
 		this.settled = settled;
 		this.postroom = new Postroom(rank, worldSize, wires, unexpected, this::finished);
@@ -80,7 +82,7 @@ final class Office {
 		operation.future = future;
 		operation.waiter = (future == null) ? Thread.currentThread() : null;
 		if (future != null) {
-			operation.elapsedNanos(System.nanoTime());
+			operation.stopwatch.elapsedNanos(System.nanoTime());
 			this.unattended++;
 		}
 		this.postroom.start(operation);
@@ -137,7 +139,7 @@ final class Office {
 	private void complete(Operation operation, CompletableFuture<Message> future) {
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
-			future.completeExceptionally(this.settled.apply(failure));
+			future.completeExceptionally(this.settled.apply(operation, failure));
 			return;
 		}
 		operation.deliver();

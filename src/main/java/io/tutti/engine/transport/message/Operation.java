@@ -37,11 +37,7 @@ final class Operation {
 	/** Names an announced message between two ranks. */
 	long id;
 
-	private long startNanos;
-
-	private boolean timed;
-
-	long timeoutNanos;
+	final Stopwatch stopwatch = new Stopwatch();
 
 	@Nullable CompletableFuture<Message> future;
 
@@ -74,8 +70,7 @@ final class Operation {
 		this.tag = tag;
 		this.bytes = buffer.byteSize();
 		this.address = place(buffer);
-		this.timed = false;
-		this.timeoutNanos = timeoutNanos;
+		this.stopwatch.reset(timeoutNanos);
 		this.failure = null;
 		this.done = false;
 	}
@@ -91,23 +86,6 @@ final class Operation {
 			MemorySegment.copy(buffer, 0, this.stage, 0, this.bytes);
 		}
 		return this.stage.address();
-	}
-
-	/**
-	 * How long it has been under way since the first time that this was asked: a message
-	 * that needs no wait needs no clock.
-	 */
-	long elapsedNanos(long now) {
-		if (!this.timed) {
-			this.timed = true;
-			this.startNanos = now;
-		}
-		return now - this.startNanos;
-	}
-
-	/** How long it may still take, negative if it should be done. */
-	long remainingNanos(long now) {
-		return this.timeoutNanos - elapsedNanos(now);
 	}
 
 	/** Whether a receive takes a message by its source and tag. */

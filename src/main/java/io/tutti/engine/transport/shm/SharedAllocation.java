@@ -18,8 +18,9 @@ record SharedAllocation(SharedSegment segment, long bytes) {
 		return Math.multiplyExact((long) ranks, stride(bytes));
 	}
 
+	/** A page for an empty buffer too: a segment of nothing cannot be mapped. */
 	private static long stride(long bytes) {
-		return Math.addExact(bytes, PAGE_BYTES - 1) & -PAGE_BYTES;
+		return Math.addExact(Math.max(1, bytes), PAGE_BYTES - 1) & -PAGE_BYTES;
 	}
 
 	/** Where a rank's buffer lies in this process. */

@@ -10,6 +10,7 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,7 +65,7 @@ class CommunicatorGroupTest {
 		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(1, 1)))
 			.withMessage("devices must be distinct, got [1, 1]");
 		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(0, 4)))
-			.withMessage("devices must be in 0..3, got [0, 4]");
+			.withMessage("device must be in 0..3, got 4");
 		assertThat(this.nccl.calls).isEmpty();
 	}
 
@@ -153,6 +154,52 @@ class CommunicatorGroupTest {
 		release.countDown();
 		assertThat(stuck).failsWithin(LONG);
 		assertThatExceptionOfType(NcclException.class).isThrownBy(() -> group.allReduce(operands, SUM));
+	}
+
+	@Test
+	void anAbortInTheMiddleOfACallKeepsItFromTheRanksBehind() {
+		CountDownLatch release = new CountDownLatch(1);
+		CommunicatorGroup group = group(List.of(0, 1));
+		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
+		this.nccl.blocks("broadcast", release);
+		CompletableFuture<Void> stuck = CompletableFuture.runAsync(() -> group.broadcast(operands, 0));
+		Awaitility.await().until(() -> this.nccl.count("broadcast") == 1);
+		group.abort();
+		release.countDown();
+		assertThat(stuck).failsWithin(LONG).withThrowableThat().withMessageContaining("aborted");
+		assertThat(this.nccl.count("broadcast")).isEqualTo(1);
+		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void anInterruptedThreadClosesInOrder() {
+		CommunicatorGroup group = group(List.of(0, 1));
+		Thread.currentThread().interrupt();
+		group.close();
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
+		assertThat(this.nccl.count("commAbort")).isZero();
+	}
+
+	@Test
+	void anInterruptedWaitIsAnAbortAndNoTimeout() {
+		CommunicatorGroup group = group(List.of(0, 1));
+		this.devices.queue(11, () -> false);
+		Thread.currentThread().interrupt();
+		assertThatExceptionOfType(NcclException.class).isThrownBy(() -> group.synchronize(List.of(11L, 12L), LONG))
+			.withMessageContaining("aborted");
+		assertThat(Thread.interrupted()).isTrue();
+		assertThat(this.nccl.count("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void aDeviceThatCannotBeSelectedKeepsNoOtherFromItsEnd() {
+		CommunicatorGroup group = group(List.of(0, 1, 2));
+		this.devices.lost = 1;
+		assertThatExceptionOfType(DeviceException.class).isThrownBy(group::close);
+		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
+		group.close();
+		assertThat(this.nccl.count("commDestroy")).isEqualTo(2);
 	}
 
 	private CommunicatorGroup group(List<Integer> chosen) {

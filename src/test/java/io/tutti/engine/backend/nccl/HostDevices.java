@@ -55,6 +55,9 @@ public final class HostDevices implements DeviceRuntime {
 
 	volatile boolean refusesStreams;
 
+	/** A device that can no longer be selected. */
+	volatile int lost = NO_DEVICE;
+
 	public HostDevices(int devices) {
 		this.devices = devices;
 	}
@@ -91,7 +94,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public void selectDevice(int device) {
-		if (device < 0 || device >= this.devices) {
+		if (device < 0 || device >= this.devices || device == this.lost) {
 			throw new DeviceException("cudaSetDevice", 101, "invalid device ordinal");
 		}
 		this.current.set(device);

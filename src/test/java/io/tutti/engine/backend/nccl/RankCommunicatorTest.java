@@ -472,7 +472,7 @@ class RankCommunicatorTest {
 		assertThat(this.nccl.count("commAbort")).isOne();
 		assertThat(this.nccl.calls).doesNotContain("commFinalize", "commDestroy");
 		release.countDown();
-		assertThat(stuck).succeedsWithin(Duration.ofSeconds(10));
+		assertThat(stuck).failsWithin(Duration.ofSeconds(10)).withThrowableThat().withMessageContaining("aborted");
 	}
 
 	@Test
@@ -566,6 +566,17 @@ class RankCommunicatorTest {
 		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
 		assertThatExceptionOfType(NcclException.class).isThrownBy(communicator::synchronize);
 		return communicator;
+	}
+
+	@Test
+	void aSplitThatFailsOnTheWayIsAFailureAndNotAPartWithoutThisRank() {
+		RankCommunicator communicator = alone();
+		this.nccl.answers("commSplit", NcclResult.IN_PROGRESS);
+		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
+		assertThatExceptionOfType(NcclException.class).isThrownBy(() -> communicator.split(-1, 0))
+			.withMessageContaining("split");
+		communicator.close();
+		assertThat(this.nccl.count("commAbort")).isEqualTo(1);
 	}
 
 	@Test

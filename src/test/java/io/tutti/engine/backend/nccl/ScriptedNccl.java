@@ -381,11 +381,11 @@ final class ScriptedNccl implements Nccl {
 
 	private int issue(String call, long send, long receive, long count, long communicator, long stream,
 			Combination combination) {
-		int answer = answer(call);
 		Member member = this.members.get(communicator);
 		if (member.ended) {
 			throw new AssertionError(call + " after the communicator's end");
 		}
+		int answer = answer(call);
 		int round = member.round++;
 		Map<Integer, Operation> all = member.world.rounds.computeIfAbsent(round, (_) -> new ConcurrentHashMap<>());
 		Operation own = new Operation(call, send, receive, count, combination);

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Progress;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps what the control plane told a rank. */
@@ -49,6 +50,11 @@ public final class RecordedEvents implements ControlEvents {
 	@Override
 	public long lastEntered(String group) {
 		return this.entered.getOrDefault(group, -1L);
+	}
+
+	@Override
+	public List<Progress> progress() {
+		return this.entered.entrySet().stream().map((entry) -> new Progress(entry.getKey(), entry.getValue())).toList();
 	}
 
 	@Override

@@ -9,6 +9,7 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,9 +73,27 @@ class VerdictBookTest {
 		pass(Duration.ofNanos(1));
 		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
 			assertThat(verdict.ranks()).containsExactly(2, 3);
-			assertThat(verdict.detail()).isEqualTo("rank 2 has entered no call, rank 3 does not answer");
+			assertThat(verdict.detail())
+				.isEqualTo("rank 2 has entered no call, rank 3 has not answered for 2000 ms since"
+						+ " it was asked; it has given no sign of life since the ranks met");
 		});
 		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void aRankThatDoesNotAnswerIsToldWithTheLastCallItWasSeenIn() {
+		this.presence.seen(2, List.of(new Progress("left", 3)), this.now);
+		this.presence.seen(3, List.of(new Progress("left", 1), new Progress("world", 4)), this.now);
+		pass(Duration.ofSeconds(1));
+		this.book.report(1, timeout("world", 5));
+		answer(0, 5);
+		answer(1, 5);
+		pass(LIMIT);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(2, 3);
+		assertThat(this.verdicts.getFirst().detail())
+			.isEqualTo("rank 2 has not answered for 2000 ms since it was asked;"
+					+ " it was last seen 3000 ms ago, in no call of this group, rank 3 has not answered for 2000 ms since"
+					+ " it was asked; it was last seen in #4, 3000 ms ago");
 	}
 
 	@Test

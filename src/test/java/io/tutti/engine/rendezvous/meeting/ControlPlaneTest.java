@@ -25,12 +25,15 @@ import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
 import io.tutti.engine.rendezvous.control.RecordedEvents;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
@@ -221,6 +224,7 @@ class ControlPlaneTest {
 			world.events.get(0).entered.put(Failure.WORLD, 17L);
 			world.events.get(1).entered.put(Failure.WORLD, 17L);
 			world.events.get(2).entered.put(Failure.WORLD, 16L);
+			raw.send(new Pong(raw.await(Ping.class).sentNanos(), List.of(new Progress(Failure.WORLD, 15))));
 			Failure seen = new Failure(Kind.TIMEOUT, Failure.WORLD, 17, Collective.ALL_REDUCE, List.of(0), "waited",
 					Duration.ofSeconds(3), Duration.ofSeconds(3));
 			world.control(1).report(seen);
@@ -228,7 +232,8 @@ class ControlPlaneTest {
 				Failure verdict = verdict(world, rank);
 				assertThat(verdict.kind()).isEqualTo(Kind.TIMEOUT);
 				assertThat(verdict.ranks()).containsExactly(2, 3);
-				assertThat(verdict.detail()).isEqualTo("rank 2 was last in #16, rank 3 does not answer");
+				assertThat(verdict.detail()).matches("rank 2 was last in #16, rank 3 has not"
+						+ " answered for \\d+ ms since it was asked; it was last seen in #15, \\d+ ms ago");
 				assertThat(verdict.sequence()).isEqualTo(17);
 				assertThat(verdict.collective()).isEqualTo(Collective.ALL_REDUCE);
 				assertThat(verdict.timeout()).isEqualTo(Duration.ofSeconds(3));
@@ -281,6 +286,16 @@ class ControlPlaneTest {
 				.allSatisfy((rank, roundTrip) -> assertThat(roundTrip).isLessThan(LONG));
 			world.control(2).close();
 			await(() -> assertThat(world.control(1).rollCall(Duration.ofMillis(300))).containsOnlyKeys(0, 1));
+		}
+	}
+
+	@Test
+	void aRanksOwnControlThreadAnswersItWithOrWithoutRankZero() {
+		try (TestWorld world = TestWorld.met(2)) {
+			assertThat(world.control(0).echo()).succeedsWithin(LONG);
+			assertThat(world.control(1).echo()).succeedsWithin(LONG);
+			world.control(0).close();
+			assertThat(world.control(1).echo()).succeedsWithin(LONG);
 		}
 	}
 

@@ -23,6 +23,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage;
 import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.rendezvous.wire.MessageCodec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -85,7 +86,7 @@ class StrangersTest {
 			raw.send(new ForeignHello(99));
 			Refused refused = raw.await(Refused.class);
 			assertThat(refused.reason()).isEqualTo(Reason.PROTOCOL);
-			assertThat(refused.message()).contains("version 1").contains("99");
+			assertThat(refused.message()).contains("version " + MessageCodec.VERSION).contains("99");
 			assertThat(raw.isHungUpOn()).isTrue();
 			assertTheRanksMeet();
 		}

@@ -18,6 +18,7 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
@@ -71,16 +72,18 @@ class MessageCodecTest {
 		CallPost post = new CallPost("side",
 				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
 				Duration.ofMillis(103), Duration.ofDays(1));
-		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()), new ForeignHello(2),
-				new Challenge(bytes()), new Proof(bytes()), new Welcome(5, bytes()),
-				new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
+		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()),
+				new ForeignHello(MessageCodec.VERSION + 1), new Challenge(bytes()), new Proof(bytes()),
+				new Welcome(5, bytes()), new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
 				new Awaiting(new Absence(List.of(1, 2, 3), List.of(2), List.of(3)), true),
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
-				new Ping(Long.MIN_VALUE), new Pong(Long.MAX_VALUE), new Report(inside), new Report(outside),
-				new RollAnswer(1, -1, List.of()), new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1),
-				new AskDrain("now"), new Goodbye(null), new Goodbye("silent"), new Verdict(inside),
-				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
+				new Ping(Long.MIN_VALUE),
+				new Pong(Long.MAX_VALUE, List.of(new Progress("world", -1), new Progress("", Long.MAX_VALUE))),
+				new Report(inside), new Report(outside), new RollAnswer(1, -1, List.of()),
+				new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1), new AskDrain("now"),
+				new Goodbye(null), new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"),
+				new BarrierEnded(3, outcome), new Drain("now"),
 				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
 				new PostedBatch(List.of(post, post)), new PostedBatch(List.of()), new AskCall("world", Long.MAX_VALUE),
 				new AskAccounts(5, 100), new Account(2, 5, bytes()), new Announce(6, "label", post.call(), 1),

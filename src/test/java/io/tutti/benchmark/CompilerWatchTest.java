@@ -1,0 +1,48 @@
+package io.tutti.benchmark;
+
+import java.time.Duration;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * When a compiler counts as calm.
+ */
+@Timeout(20)
+class CompilerWatchTest {
+
+	private long nanos;
+
+	private long compiledMillis = 5000;
+
+	private final CompilerWatch watch = new CompilerWatch(() -> this.nanos, () -> this.compiledMillis);
+
+	@Test
+	void itIsBusyUntilAWholeWindowWasCalm() {
+		assertThat(this.watch.busy()).isTrue();
+		pass(99, 0);
+		assertThat(this.watch.busy()).isTrue();
+		pass(1, 10);
+		assertThat(this.watch.busy()).isFalse();
+		pass(100, 11);
+		assertThat(this.watch.busy()).isTrue();
+		pass(100, 0);
+		assertThat(this.watch.busy()).isFalse();
+	}
+
+	@Test
+	void thisJvmsCompilerComesToRest() {
+		CompilerWatch own = CompilerWatch.ofThisJvm();
+		assertThat(own.busy()).isTrue();
+		Awaitility.await().atMost(Duration.ofSeconds(15)).pollInterval(Duration.ofMillis(110)).until(() -> !own.busy());
+	}
+
+	private void pass(long millis, long compiled) {
+		this.nanos += millis * 1_000_000;
+		this.compiledMillis += compiled;
+	}
+
+}

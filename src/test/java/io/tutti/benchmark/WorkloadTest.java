@@ -1,0 +1,48 @@
+package io.tutti.benchmark;
+
+import java.time.Duration;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The check of results takes no right one for wrong, where sums and products of many
+ * ranks may leave what a small type can hold.
+ */
+@Timeout(60)
+class WorkloadTest {
+
+	private static final int RANKS = 13;
+
+	@ParameterizedTest
+	@EnumSource
+	void everyOperationIsRightInEveryTypeWithEveryOperator(Operation operation) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, Timeouts.DEFAULTS)) {
+			RankThreads.run(RANKS, Duration.ofSeconds(50), (rank) -> {
+				requireRight(world.group(rank), operation);
+				return null;
+			});
+		}
+	}
+
+	private static void requireRight(ProcessGroup group, Operation operation) {
+		for (DataType type : DataType.values()) {
+			try (Buffers buffers = new Buffers(group, BufferKind.PRIVATE, 100L * RANKS * type.bytes())) {
+				for (ReduceOp op : ReduceOp.values()) {
+					Workload workload = new Workload(group, operation, type, op, 100L * RANKS * type.bytes(), buffers);
+					assertThat(workload.check()).as("%s of %s by %s", operation, type, op).isZero();
+				}
+			}
+		}
+	}
+
+}
