@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,6 +63,7 @@ class StartupFailureTest {
 					--tutti.tls.peer-name=ranks            | tutti.tls.peer-name=ranks is set without tutti.tls.bundle
 					--tutti.tls.bundle=ranks               | tutti.tls.bundle=ranks is set without tutti.tls.peer-name
 					--server.ssl.bundle=nobody             | there is no SSL bundle nobody. Describe it under spring.ssl.bundle.pem.nobody
+					--server.ssl.certificate=file:/no/such.crt | HTTP cannot use TLS as server.ssl asks for
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
 					""")
@@ -87,6 +89,20 @@ class StartupFailureTest {
 			.asString()
 			.contains("SSL bundle ranks cannot be used")
 			.contains("/no/such.crt");
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aCertificateForHttpThatIsNotThereIsNamed(boolean watched) {
+		assertThat(start("--server.ssl.bundle=web", "--spring.ssl.bundle.pem.web.reload-on-update=" + watched,
+				"--spring.ssl.bundle.pem.web.keystore.certificate=file:/no/such.crt",
+				"--spring.ssl.bundle.pem.web.keystore.private-key=file:/no/such.key"))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("/no/such.crt")
+			.contains("Check the files, passwords and names");
 	}
 
 	@Test

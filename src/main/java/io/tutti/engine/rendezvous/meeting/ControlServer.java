@@ -414,6 +414,11 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	}
 
 	@Override
+	public void execute(Runnable task) {
+		this.loop.execute(task);
+	}
+
+	@Override
 	public void leave() {
 		this.loop.execute(() -> leave(new Farewell()));
 		this.loop.join(LINGER.plusSeconds(1));
