@@ -38,6 +38,14 @@ RUN mkdir -p /app && cp -r /layers/dependencies/. /layers/application/. /app/ \
     && find . -exec touch -h -d '1980-01-01 00:00:00' {} + \
     && rm -f /layers/dependencies/lib/*-linux-*.jar
 
+# What no training on a CPU loads, so that it is not unpacked above: the bindings of CUDA's runtime and of NCCL.
+FROM ${BUILD_IMAGE} AS gpu-natives
+WORKDIR /bindings
+COPY --from=layers /layers/dependencies/lib/cuda-*-linux-*.jar ./
+RUN jar xf cuda-*.jar && mkdir /natives \
+    && cp org/bytedeco/cuda/*/libjnicudart.so org/bytedeco/cuda/*/libjninccl.so /natives/ \
+    && touch -d '1980-01-01 00:00:00' /natives/*
+
 # What both kinds of image hold but the cache.
 FROM ${BASE_IMAGE} AS rank
 COPY --from=natives /natives /app/natives
@@ -55,6 +63,7 @@ ENV JAVA_HOME=/opt/java/openjdk
 ENV PATH=/opt/java/openjdk/bin:${PATH} LANG=C.UTF-8 HOME=/tmp TUTTI_HTTP_PORT=8080
 COPY --from=rank /opt/java/openjdk /opt/java/openjdk
 COPY --from=natives /natives /app/natives
+COPY --from=gpu-natives /natives /app/natives
 COPY --from=natives /layers/dependencies/ /app/
 COPY --from=cache /cache/ /app/
 COPY --from=natives /layers/application/ /app/

@@ -79,6 +79,15 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- .Values.tls.peerName | default (printf "%s.%s.svc" (include "tutti.fullname" .) .Release.Namespace) -}}
 {{- end -}}
 
+{{/* Where pods find the Secret with the certificate. */}}
+{{- define "tutti.tlsFolder" -}}
+/run/secrets/tls
+{{- end -}}
+
+{{- define "tutti.httpScheme" -}}
+{{- ternary "HTTPS" "HTTP" .Values.tls.http -}}
+{{- end -}}
+
 {{/* Name of a rank's pod as DNS knows it, without the rank. */}}
 {{- define "tutti.podPrefix" -}}
 {{- $name := include "tutti.fullname" . -}}
@@ -93,19 +102,78 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- add .Values.timeouts.drainSeconds .Values.timeouts.graceMarginSeconds -}}
 {{- end -}}
 
+{{/* Where ranks reach each other, as in a NetworkPolicy's rule. */}}
+{{- define "tutti.rankPorts" -}}
+{{- if eq .Values.backend "nccl" -}}
+# All of them: NCCL has the kernel pick the ports of its own connections.
+{{- else -}}
+ports:
+  - protocol: TCP
+    port: {{ .Values.ports.meeting }}
+  - protocol: TCP
+    port: {{ .Values.ports.data }}
+{{- end -}}
+{{- end -}}
+
 {{/* What the schema cannot say. */}}
 {{- define "tutti.check" -}}
-{{- $ports := list (int .Values.ports.http) (int .Values.ports.meeting) (int .Values.ports.data) -}}
+{{- $values := .Values -}}
+{{- $ports := list (int $values.ports.http) (int $values.ports.meeting) (int $values.ports.data) -}}
 {{- if ne (len (uniq $ports)) 3 -}}
 {{- fail (printf "ports.http, ports.meeting and ports.data must differ, got %d, %d and %d" (index $ports 0) (index $ports 1) (index $ports 2)) -}}
 {{- end -}}
-{{- if gt (int .Values.timeouts.abortSeconds) (int .Values.timeouts.heartbeatSeconds) -}}
-{{- fail (printf "timeouts.abortSeconds (%d) must not exceed timeouts.heartbeatSeconds (%d)" (int .Values.timeouts.abortSeconds) (int .Values.timeouts.heartbeatSeconds)) -}}
+{{- if gt (int $values.timeouts.abortSeconds) (int $values.timeouts.heartbeatSeconds) -}}
+{{- fail (printf "timeouts.abortSeconds (%d) must not exceed timeouts.heartbeatSeconds (%d)" (int $values.timeouts.abortSeconds) (int $values.timeouts.heartbeatSeconds)) -}}
 {{- end -}}
-{{- if and (eq .Values.backend "nccl") (eq (int .Values.gpu.count) 0) -}}
+{{- if and (eq $values.backend "nccl") (eq (int $values.gpu.count) 0) -}}
 {{- fail "backend nccl needs a GPU in each pod: set gpu.count" -}}
 {{- end -}}
-{{- if and .Values.checkpoint.existingClaim (ne (include "tutti.command" .) "train") -}}
+{{- if gt (int $values.gpu.count) 0 -}}
+{{- range $kind := list "limits" "requests" -}}
+{{- if hasKey (index $values.resources $kind | default dict) $values.gpu.resource -}}
+{{- fail (printf "resources.%s has %s, and so has gpu.count: set gpu.count alone" $kind $values.gpu.resource) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and $values.checkpoint.existingClaim (ne (include "tutti.command" .) "train") -}}
 {{- fail (printf "checkpoint.existingClaim needs the command train, and it is %s" (include "tutti.command" .)) -}}
+{{- end -}}
+{{- $certificate := $values.tls.certManager -}}
+{{- if le (trimSuffix "h" $certificate.duration | int) (trimSuffix "h" $certificate.renewBefore | int) -}}
+{{- fail (printf "tls.certManager.renewBefore (%s) must be less than tls.certManager.duration (%s)" $certificate.renewBefore $certificate.duration) -}}
+{{- end -}}
+{{- include "tutti.checkPlaces" . -}}
+{{- end -}}
+
+{{/* Probes, Service, policy and test ask where the values say, so nothing else may move a rank. */}}
+{{- define "tutti.checkPlaces" -}}
+{{- $values := .Values -}}
+{{- $own := list -}}
+{{- range (include "tutti.ownEnv" . | fromYamlArray) -}}
+{{- $own = append $own .name -}}
+{{- end -}}
+{{- range $values.extraEnv -}}
+{{- if has .name $own -}}
+{{- fail (printf "extraEnv sets %s, which the chart sets from a value of its own" .name) -}}
+{{- end -}}
+{{- if regexMatch "^(MANAGEMENT_)?SERVER_(PORT|ADDRESS|SSL_.*)$" .name -}}
+{{- fail (printf "extraEnv sets %s, and probes would ask elsewhere: see ports.http" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $values.workload.args -}}
+{{- if regexMatch "^--(http-port|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*))(=|$)" . -}}
+{{- fail (printf "workload.args has %s, and probes and the other ranks would ask elsewhere: see ports" .) -}}
+{{- end -}}
+{{- end -}}
+{{- range $path, $instead := dict "server.port" "ports.http" "server.address" "ports.http" "management.server.port" "ports.http" "server.ssl" "tls.http" -}}
+{{- $section := $values.config -}}
+{{- range initial (splitList "." $path) -}}
+{{- if kindIs "map" $section -}}
+{{- $section = get $section . -}}
+{{- end -}}
+{{- end -}}
+{{- if or (hasKey $values.config $path) (and (kindIs "map" $section) (hasKey $section (splitList "." $path | last))) -}}
+{{- fail (printf "config sets %s, and probes would ask otherwise: see %s" $path $instead) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

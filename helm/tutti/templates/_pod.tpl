@@ -114,7 +114,7 @@ spec:
           readOnly: true
         {{- if $values.tls.enabled }}
         - name: tls
-          mountPath: /run/secrets/tls
+          mountPath: {{ include "tutti.tlsFolder" . }}
           readOnly: true
         {{- end }}
         {{- if $values.config }}
@@ -167,8 +167,15 @@ spec:
     {{- end }}
 {{- end -}}
 
-{{/* Jobs number their pods by JOB_COMPLETION_INDEX on their own. */}}
 {{- define "tutti.env" -}}
+{{- include "tutti.ownEnv" . -}}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Jobs number their pods by JOB_COMPLETION_INDEX on their own. */}}
+{{- define "tutti.ownEnv" -}}
 {{- $values := .Values -}}
 - name: TUTTI_WORLD_SIZE
   value: {{ $values.worldSize | quote }}
@@ -203,11 +210,15 @@ spec:
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_RELOADONUPDATE
   value: "true"
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_CERTIFICATE
-  value: file:/run/secrets/tls/tls.crt
+  value: file:{{ include "tutti.tlsFolder" . }}/tls.crt
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_PRIVATEKEY
-  value: file:/run/secrets/tls/tls.key
+  value: file:{{ include "tutti.tlsFolder" . }}/tls.key
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_TRUSTSTORE_CERTIFICATE
-  value: file:/run/secrets/tls/ca.crt
+  value: file:{{ include "tutti.tlsFolder" . }}/ca.crt
+{{- if $values.tls.http }}
+- name: SERVER_SSL_BUNDLE
+  value: ranks
+{{- end }}
 {{- end }}
 - name: TUTTI_TIMEOUT_RENDEZVOUS
   value: {{ $values.timeouts.rendezvousSeconds }}s
@@ -233,9 +244,6 @@ spec:
 - name: TUTTI_JAVA_OPTS
   value: {{ . | quote }}
 {{- end }}
-{{- with $values.extraEnv }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}
 
 {{/* A value that was given, though it be 0 or false, or else another. */}}
@@ -251,6 +259,7 @@ startupProbe:
   httpGet:
     path: /actuator/health/liveness
     port: http
+    scheme: {{ include "tutti.httpScheme" . }}
   periodSeconds: {{ $period }}
   timeoutSeconds: 5
   failureThreshold: {{ div (add .Values.timeouts.rendezvousSeconds $startMarginSeconds $period -1) $period }}
@@ -258,6 +267,7 @@ livenessProbe:
   httpGet:
     path: /actuator/health/liveness
     port: http
+    scheme: {{ include "tutti.httpScheme" . }}
   periodSeconds: 10
   timeoutSeconds: 5
   failureThreshold: 6
@@ -265,6 +275,7 @@ readinessProbe:
   httpGet:
     path: /actuator/health/readiness
     port: http
+    scheme: {{ include "tutti.httpScheme" . }}
   periodSeconds: 5
   timeoutSeconds: 5
   failureThreshold: 1

@@ -15,8 +15,12 @@ case ${TUTTI_VECTORS:-true} in
 esac
 
 # The server wants a folder for itself: under a read-only root with no /tmp, shared memory can be written.
-temporary=/tmp
-[ -w /tmp ] || temporary=/dev/shm
+# Tried, since a shell may look at the folder's mode alone.
+temporary=/dev/shm
+if (: >"/tmp/.tutti-$$") 2>/dev/null; then
+  rm -f "/tmp/.tutti-$$"
+  temporary=/tmp
+fi
 
 # The native libraries are loaded where they lie: nothing is unpacked, so nothing is written.
 # shellcheck disable=SC2086

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,15 +13,22 @@ import java.util.Map;
 /**
  * Whether a whole group is there: asks every rank who it is and what group it sees, again
  * and again until all agree or time is up, and then has rank 0 call the roll, with the
- * token that the ranks have. Arguments: how many seconds to try, then the address of each
- * rank in order. Exit code 0 if all agree and answer, 1 if not, 64 if the arguments are
- * wrong. Prints a line per rank, and one for the roll.
+ * token that the ranks have. Over HTTPS it believes whom the ranks believe. Arguments:
+ * how many seconds to try, then the address of each rank in order. Exit code 0 if all
+ * agree and answer, 1 if not, 64 if the arguments are wrong. Prints a line per rank, and
+ * one for the roll.
  */
 public final class GroupProbe {
 
 	static final String TOKEN_FILE_VARIABLE = "TUTTI_SECURITY_TOKENFILE";
 
 	static final String TOKEN_VARIABLE = "TUTTI_SECURITY_TOKEN";
+
+	/** File with the authority that the ranks' certificates chain to. */
+	public static final String AUTHORITY_VARIABLE = "TUTTI_PROBE_AUTHORITY";
+
+	/** Name that the ranks' certificates carry. */
+	public static final String PEER_NAME_VARIABLE = "TUTTI_TLS_PEERNAME";
 
 	private static final int BAD_ARGUMENTS = 64;
 
@@ -30,19 +38,22 @@ public final class GroupProbe {
 
 	private final String token;
 
-	GroupProbe(List<URI> ranks, String token) {
+	private final Trust trust;
+
+	GroupProbe(List<URI> ranks, String token, Trust trust) {
 		this.ranks = ranks;
 		this.token = token;
+		this.trust = trust;
 	}
 
 	/** Asks until time is up, and exits. */
-	public static void main(String[] args) throws InterruptedException, IOException {
+	public static void main(String[] args) throws InterruptedException, IOException, GeneralSecurityException {
 		if (args.length < 2 || !args[0].matches("[0-9]{1,5}")) {
 			System.err.println("usage: GroupProbe SECONDS URL_OF_RANK_0 [URL_OF_RANK_1 ...]");
 			System.exit(BAD_ARGUMENTS);
 		}
 		List<URI> ranks = List.of(args).subList(1, args.length).stream().map(URI::create).toList();
-		GroupProbe probe = new GroupProbe(ranks, token(System.getenv()));
+		GroupProbe probe = new GroupProbe(ranks, token(System.getenv()), trust(System.getenv()));
 		System.exit(probe.agreesWithin(Duration.ofSeconds(Long.parseLong(args[0]))) && probe.answersTheRoll() ? 0 : 1);
 	}
 
@@ -53,9 +64,16 @@ public final class GroupProbe {
 			.strip();
 	}
 
+	/** Whom to believe over HTTPS. */
+	static Trust trust(Map<String, String> environment) throws IOException, GeneralSecurityException {
+		String authority = environment.getOrDefault(AUTHORITY_VARIABLE, "");
+		return authority.isEmpty() ? Trust.JAVAS_OWN
+				: Trust.in(Path.of(authority), environment.getOrDefault(PEER_NAME_VARIABLE, ""));
+	}
+
 	/** Has rank 0 call the roll, and prints who answered. */
 	boolean answersTheRoll() {
-		RollCall roll = RollCall.by(this.ranks.getFirst(), this.token, this.ranks.size());
+		RollCall roll = RollCall.by(this.ranks.getFirst(), this.token, this.trust, this.ranks.size());
 		System.out.println(roll.line());
 		return roll.complete();
 	}
@@ -78,7 +96,7 @@ public final class GroupProbe {
 	private List<RankAnswer> ask() {
 		List<RankAnswer> answers = new ArrayList<>();
 		for (URI rank : this.ranks) {
-			answers.add(RankAnswer.of(rank.resolve("/api/v1/group"), answers.size(), this.ranks.size()));
+			answers.add(RankAnswer.of(rank.resolve("/api/v1/group"), this.trust, answers.size(), this.ranks.size()));
 		}
 		return answers;
 	}

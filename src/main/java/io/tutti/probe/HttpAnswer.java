@@ -24,21 +24,21 @@ record HttpAnswer(int status, String body) {
 	/**
 	 * Asks by GET, once, past any proxy.
 	 * @param timeout for connecting, and again for each read
-	 * @throws IOException if nobody answers in time
+	 * @throws IOException if nobody who is trusted answers in time
 	 */
-	static HttpAnswer of(URI endpoint, Duration timeout) throws IOException {
-		return exchange(endpoint, timeout, (connection) -> {
-		});
+	static HttpAnswer of(URI endpoint, Trust trust, Duration timeout) throws IOException {
+		return exchange(endpoint, timeout, trust::applyTo);
 	}
 
 	/**
 	 * Asks by POST of an empty JSON object, once, past any proxy.
 	 * @param token presented as the job's; none if empty
 	 * @param timeout for connecting, and again for each read
-	 * @throws IOException if nobody answers in time
+	 * @throws IOException if nobody who is trusted answers in time
 	 */
-	static HttpAnswer ofPost(URI endpoint, String token, Duration timeout) throws IOException {
+	static HttpAnswer ofPost(URI endpoint, String token, Trust trust, Duration timeout) throws IOException {
 		return exchange(endpoint, timeout, (connection) -> {
+			trust.applyTo(connection);
 			connection.setRequestMethod("POST");
 			connection.setRequestProperty("Content-Type", "application/json");
 			if (!token.isEmpty()) {

@@ -22,10 +22,10 @@ record RankAnswer(boolean belongs, long generation, String line) {
 	private static final long UNKNOWN = -1;
 
 	/** Asks the rank that should be number {@code rank} of {@code worldSize}. */
-	static RankAnswer of(URI endpoint, int rank, int worldSize) {
+	static RankAnswer of(URI endpoint, Trust trust, int rank, int worldSize) {
 		String name = "rank " + rank + " at " + endpoint.getAuthority();
 		try {
-			HttpAnswer answer = HttpAnswer.of(endpoint, TIMEOUT);
+			HttpAnswer answer = HttpAnswer.of(endpoint, trust, TIMEOUT);
 			JsonNode group = JsonMapper.shared().readTree(answer.body());
 			boolean belongs = group.path("state").asString("").equals("READY") && group.path("rank").asInt(-1) == rank
 					&& group.path("worldSize").asInt(-1) == worldSize;

@@ -25,9 +25,9 @@ record RollCall(boolean complete, String line) {
 	 * @param rank address of the rank
 	 * @param token the job's; empty if it has none
 	 */
-	static RollCall by(URI rank, String token, int worldSize) {
+	static RollCall by(URI rank, String token, Trust trust, int worldSize) {
 		try {
-			HttpAnswer answer = HttpAnswer.ofPost(rank.resolve("/api/v1/roll-call"), token, TIMEOUT);
+			HttpAnswer answer = HttpAnswer.ofPost(rank.resolve("/api/v1/roll-call"), token, trust, TIMEOUT);
 			if (answer.status() != OK) {
 				return new RollCall(false, "roll call: refused with " + answer.status() + ": " + answer.body());
 			}

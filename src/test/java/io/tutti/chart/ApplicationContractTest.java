@@ -187,6 +187,23 @@ class ApplicationContractTest {
 	}
 
 	@Test
+	void theTestTrustsWhomTheRanksTrust() {
+		JsonNode pod = chart.scenario("tls").only("Pod").path("spec");
+		assertThat(pod.at("/containers/0/args/1").asString()).isEqualTo("https://demo-tutti-0.demo-tutti:8080");
+		Map<String, JsonNode> environment = byName(pod.at("/containers/0/env"));
+		Map<String, String> ranks = chart.scenario("tls").environment();
+		assertThat("file:" + environment.get(GroupProbe.AUTHORITY_VARIABLE).path("value").asString())
+			.isEqualTo(ranks.get("SPRING_SSL_BUNDLE_PEM_RANKS_TRUSTSTORE_CERTIFICATE"));
+		assertThat(environment.get(GroupProbe.PEER_NAME_VARIABLE).path("value").asString())
+			.isEqualTo(ranks.get("TUTTI_TLS_PEERNAME"));
+		JsonNode secret = byName(pod.path("volumes")).get("tls").path("secret");
+		assertThat(secret.path("secretName").asString()).isEqualTo("demo-tutti-tls");
+		assertThat(secret.path("items").toString()).isEqualTo("[{\"key\":\"ca.crt\",\"path\":\"ca.crt\"}]");
+		assertThat(byName(pod.at("/containers/0/volumeMounts")).get("tls").path("mountPath").asString())
+			.isEqualTo("/run/secrets/tls");
+	}
+
+	@Test
 	void theTestHasTheTokenThatItNeedsToCallTheRoll() {
 		JsonNode pod = chart.scenario("train").only("Pod").path("spec");
 		JsonNode variable = pod.at("/containers/0/env/0");

@@ -67,6 +67,23 @@ class RefusedValuesTest {
 					{tls: {secretName: mine}}                                                           | secretName
 					{tls: {enabled: true, secretName: mine, peerName: "a b"}}                           | peerName
 					{tls: {enabled: true, secretName: mine, certManager: {duration: 90d}}}              | duration
+					{tls: {enabled: true, secretName: mine, certManager: {renewBefore: 2160h}}}         | must be less than
+					{tls: {http: true}}                                                                 | http
+					{networkPolicy: {enabled: false, httpFrom: [{podSelector: {}}]}}                    | httpFrom
+					{networkPolicy: {enabled: false, egress: [{}]}}                                     | egress
+					{checkpoint: {existingClaim: runs, mountPath: /tmp/}}                               | mountPath
+					{checkpoint: {existingClaim: runs, mountPath: /app/config}}                         | mountPath
+					{gpu: {count: 1}, resources: {limits: {nvidia.com/gpu: 2}}}                         | set gpu.count alone
+					{token: {value: " "}}                                                               | value
+					{podLabels: {app.kubernetes.io/component: mine}}                                    | podLabels
+					{dashboard: {labels: {app.kubernetes.io/instance: mine}}}                           | labels
+					{extraEnv: [{name: TUTTI_HTTP_PORT, value: "1"}]}                                   | TUTTI_HTTP_PORT
+					{extraEnv: [{name: SERVER_PORT, value: "1"}]}                                       | SERVER_PORT
+					{workload: {kind: Job, args: ["--http-port=1"]}}                                    | --http-port=1
+					{workload: {kind: Job, args: ["--tutti.transport.port=1"]}}                         | --tutti.transport.port=1
+					{config: {server: {port: 1}}}                                                       | see ports.http
+					{config: {management.server.port: 1}}                                               | see ports.http
+					{config: {server: {ssl: {bundle: ranks}}}}                                          | see tls.http
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void aContradictionIsRefusedByName(String values, String named) {
@@ -77,8 +94,13 @@ class RefusedValuesTest {
 	@ValueSource(strings = { "{worldSize: 1}", "{workload: {kind: StatefulSet, command: serve}}",
 			"{workload: {kind: Job, command: bench}}", "{token: {existingSecret: b}}", "{job: {maxRestarts: 0}}",
 			"{gang: {scheduler: volcano}}", "{podMonitor: {enabled: true}, networkPolicy: {enabled: false}}",
-			"{timeouts: {abortSeconds: 30}}", "{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}",
-			"{fullnameOverride: nine-lives}", "{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
+			"{config: {server: {tomcat: {threads: {max: 9}}}, management: {tracing: {}}}}",
+			"{extraEnv: [{name: SERVER_TOMCAT_THREADS_MAX, value: '9'}]}",
+			"{workload: {kind: Job, args: [--epochs, '5']}}",
+			"{checkpoint: {existingClaim: runs, mountPath: /data/app}}", "{podLabels: {app: mine}}",
+			"{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}", "{timeouts: {abortSeconds: 30}}",
+			"{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
+			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void whatStandsBesideItIsTaken(String values) {
 		assertThat(chart.with(values).objects()).isNotEmpty();

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -28,15 +29,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 class SurroundingsTest {
 
 	/**
-	 * The meters that the design names, as Prometheus spells them, without what follows
-	 * from their kind.
+	 * The meters that the design names, and the process's start, as Prometheus spells
+	 * them, without what follows from their kind.
 	 */
 	private static final Set<String> METERS = Set.of("collective_duration", "collective_bytes", "collective_inflight",
 			"collective_timeouts", "collective_mismatches", "collective_aborts", "collective_last_sequence",
 			"collective_algorithm_bandwidth", "collective_bus_bandwidth", "rank_arrival_skew", "peer_up", "peer_rtt",
-			"rendezvous_duration", "group_generation", "group_state");
+			"rendezvous_duration", "group_generation", "group_state", "start_time");
 
-	private static final Pattern METER = Pattern.compile("tutti_([a-z_]+)");
+	private static final Pattern METER = Pattern.compile("(?:tutti|process)_([a-z_]+)");
+
+	private static final Pattern SECONDS = Pattern.compile("\\b([0-9]+)s\\b");
 
 	private static final Pattern KIND = Pattern
 		.compile("(_seconds|_bytes_per_second)?(_total|_count|_sum|_max|_bucket)?$");
@@ -100,6 +103,22 @@ class SurroundingsTest {
 	}
 
 	@Test
+	void whoAsksOverHttpsIsToldSoAndWhomToTrust() {
+		Rendered tls = chart.scenario("tls");
+		assertThat(tls.environment()).containsEntry("SERVER_SSL_BUNDLE", tls.environment().get("TUTTI_TLS_BUNDLE"));
+		for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+			assertThat(tls.rank().at("/" + probe + "/httpGet/scheme").asString()).isEqualTo("HTTPS");
+			assertThat(chart.scenario("serve").rank().at("/" + probe + "/httpGet/scheme").asString()).isEqualTo("HTTP");
+		}
+		JsonNode endpoint = tls.only("PodMonitor").at("/spec/podMetricsEndpoints/0");
+		assertThat(endpoint.path("scheme").asString()).isEqualTo("https");
+		assertThat(endpoint.path("tlsConfig").toString()).isEqualTo(
+				"{\"ca\":{\"secret\":{\"name\":\"demo-tutti-tls\",\"key\":\"ca.crt\"}},\"serverName\":\"demo-tutti.ml.svc\"}");
+		assertThat(chart.with("{tls: {enabled: true, secretName: mine}}").environment())
+			.doesNotContainKey("SERVER_SSL_BUNDLE");
+	}
+
+	@Test
 	void withoutTlsNothingSpeaksOfIt() {
 		Rendered plain = chart.scenario("serve");
 		assertThat(plain.all("Certificate")).isEmpty();
@@ -123,6 +142,16 @@ class SurroundingsTest {
 	}
 
 	@Test
+	void ranksOnNcclReachEachOtherAtThePortsThatTheKernelPicks() {
+		JsonNode policy = chart.scenario("nccl").only("NetworkPolicy").path("spec");
+		for (JsonNode rule : List.of(policy.at("/ingress/0"), policy.at("/egress/0"))) {
+			assertThat(rule.has("ports")).isFalse();
+			assertThat(rule.toString()).contains("podSelector", "\"app.kubernetes.io/component\":\"rank\"");
+		}
+		assertThat(ports(policy.at("/ingress/1"))).containsExactly(8080);
+	}
+
+	@Test
 	void httpIsReachedByWhomTheValuesName() {
 		JsonNode http = chart.scenario("serve").only("NetworkPolicy").at("/spec/ingress/1");
 		assertThat(ports(http)).containsExactly(8080);
@@ -141,7 +170,8 @@ class SurroundingsTest {
 			.map((port) -> port.path("containerPort").asInt())
 			.toList();
 		for (JsonNode policy : rendered.all("NetworkPolicy")) {
-			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(open.subList(1, 3));
+			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(
+					rendered.environment().containsKey("SPRING_PROFILES_ACTIVE") ? List.of() : open.subList(1, 3));
 			assertThat(ports(policy.at("/spec/ingress/1"))).containsExactly(open.getFirst());
 		}
 	}
@@ -173,6 +203,21 @@ class SurroundingsTest {
 		}
 	}
 
+	@ParameterizedTest
+	@CsvSource({ "300, 600", "20, 3" })
+	void anAlertComesBeforeTheDeadlineThatEndsTheRank(int rendezvousSeconds, int collectiveSeconds) {
+		JsonNode rules = chart
+			.with("""
+					{prometheusRule: {enabled: true},
+					 timeouts: {rendezvousSeconds: %d, collectiveSeconds: %d}}""".formatted(rendezvousSeconds,
+					collectiveSeconds))
+			.only("PrometheusRule")
+			.at("/spec/groups/0/rules");
+		assertThat(secondsUntil("TuttiPeerLost", rules)).isZero();
+		assertThat(secondsUntil("TuttiNotFormed", rules)).isPositive().isLessThan(rendezvousSeconds);
+		assertThat(secondsUntil("TuttiStuck", rules)).isPositive().isLessThan(collectiveSeconds);
+	}
+
 	@Test
 	void theDashboardShowsOnlyMetersThatThereAre() {
 		JsonNode map = chart.scenario("serve").only("ConfigMap");
@@ -198,6 +243,16 @@ class SurroundingsTest {
 		for (JsonNode secret : rendered.all("Secret")) {
 			assertThat(notes).contains("Secret " + secret.at("/metadata/name").asString());
 		}
+	}
+
+	/** How long an alert looks back, and then waits. */
+	private static int secondsUntil(String alert, JsonNode rules) {
+		JsonNode rule = rules.valueStream()
+			.filter((each) -> each.path("alert").asString().equals(alert))
+			.findFirst()
+			.orElseThrow();
+		Matcher seconds = SECONDS.matcher(rule.path("expr").asString() + " " + rule.path("for").asString());
+		return seconds.results().mapToInt((result) -> Integer.parseInt(result.group(1))).sum();
 	}
 
 	private static String decoded(JsonNode text) {

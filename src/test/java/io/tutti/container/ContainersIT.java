@@ -195,6 +195,22 @@ class ContainersIT {
 	}
 
 	@Test
+	void aRankNeedsNoPlaceToWriteButSharedMemory() throws Exception {
+		try (RankContainers job = job(1, "train", "--epochs", "1")) {
+			job.start(0, Map.of(), (command) -> command.getHostConfig().withTmpFs(Map.of())).requireExit(0, START);
+		}
+	}
+
+	/** Without a driver a rank never comes to load them. */
+	@Test
+	void theImageForGpusHoldsTheBindingsOfNccl() throws Exception {
+		String natives = "ls /app/natives/libjnicudart.so /app/natives/libjninccl.so";
+		try (RankContainers job = new RankContainers(ProjectImage.requireForGpus(), network, 1, "-c", natives)) {
+			job.start(0, Map.of(), (command) -> command.withEntrypoint("sh")).requireExit(0, END);
+		}
+	}
+
+	@Test
 	void ranksMeetOverIpv6Alone() throws Exception {
 		Network.NetworkImpl six = Network.builder()
 			.enableIpv6(true)

@@ -18,6 +18,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 import com.sun.net.httpserver.HttpServer;
+import com.sun.net.httpserver.HttpsConfigurator;
+import com.sun.net.httpserver.HttpsServer;
+import io.tutti.engine.tls.Authority;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +35,8 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ProbeTest {
+
+	private static final Authority OURS = Authority.named("CN=ours");
 
 	private final List<HttpServer> servers = new ArrayList<>();
 
@@ -74,7 +79,7 @@ class ProbeTest {
 
 	@Test
 	void ranksOfOneFormingAreOneGroup() throws InterruptedException {
-		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)), "");
+		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)), "", Trust.JAVAS_OWN);
 		assertThat(probe.agreesWithin(Duration.ZERO)).isTrue();
 	}
 
@@ -82,28 +87,30 @@ class ProbeTest {
 	@CsvSource({ "BROKEN, 1, 2, 7", "READY, 0, 2, 7", "READY, 1, 3, 7", "READY, 1, 2, 8" })
 	void aRankThatIsNotWhatItShouldBeIsNoPartOfTheGroup(String state, int rank, int worldSize, long generation)
 			throws InterruptedException {
-		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank(state, rank, worldSize, generation)),
-				"");
+		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank(state, rank, worldSize, generation)), "",
+				Trust.JAVAS_OWN);
 		assertThat(probe.agreesWithin(Duration.ZERO)).isFalse();
 	}
 
 	@Test
 	void aRankThatAnswersNonsenseIsNoPartOfTheGroup() throws InterruptedException {
-		assertThat(new GroupProbe(List.of(server(200, () -> "<html>")), "").agreesWithin(Duration.ZERO)).isFalse();
+		assertThat(
+				new GroupProbe(List.of(server(200, () -> "<html>")), "", Trust.JAVAS_OWN).agreesWithin(Duration.ZERO))
+			.isFalse();
 	}
 
 	@Test
 	void aGroupMayTakeItsTimeToForm() throws InterruptedException {
 		AtomicInteger asked = new AtomicInteger();
 		URI forming = server(200, () -> view((asked.getAndIncrement() == 0) ? "FORMING" : "READY", 0, 1, 1));
-		assertThat(new GroupProbe(List.of(forming), "").agreesWithin(Duration.ofSeconds(20))).isTrue();
+		assertThat(new GroupProbe(List.of(forming), "", Trust.JAVAS_OWN).agreesWithin(Duration.ofSeconds(20))).isTrue();
 		assertThat(asked).hasValue(2);
 	}
 
 	@Test
 	void aRollThatEveryRankAnswersIsComplete() {
 		URI rank = server(200, () -> "{\"answered\":[{\"rank\":0},{\"rank\":1}],\"silentRanks\":[]}");
-		assertThat(new GroupProbe(List.of(rank, rank), "a token").answersTheRoll()).isTrue();
+		assertThat(new GroupProbe(List.of(rank, rank), "a token", Trust.JAVAS_OWN).answersTheRoll()).isTrue();
 		assertThat(this.received).containsExactly("POST /api/v1/roll-call Bearer a token {}");
 	}
 
@@ -115,7 +122,7 @@ class ProbeTest {
 			401, '{"type":"urn:tutti:problem:auth-failed"}'""")
 	void aRollThatLacksARankIsNot(int status, String answer) {
 		URI rank = server(status, () -> answer);
-		assertThat(new GroupProbe(List.of(rank, rank), "").answersTheRoll()).isFalse();
+		assertThat(new GroupProbe(List.of(rank, rank), "", Trust.JAVAS_OWN).answersTheRoll()).isFalse();
 		assertThat(this.received).containsExactly("POST /api/v1/roll-call null {}");
 	}
 
@@ -123,7 +130,7 @@ class ProbeTest {
 	void aRollThatNobodyCallsIsNotComplete() {
 		URI gone = server(200, () -> "");
 		this.servers.removeFirst().stop(0);
-		assertThat(new GroupProbe(List.of(gone), "").answersTheRoll()).isFalse();
+		assertThat(new GroupProbe(List.of(gone), "", Trust.JAVAS_OWN).answersTheRoll()).isFalse();
 	}
 
 	@Test
@@ -132,6 +139,53 @@ class ProbeTest {
 		assertThat(GroupProbe.token(Map.of())).isEmpty();
 		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKEN", "given"))).isEqualTo("given");
 		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKENFILE", file.toString()))).isEqualTo("from a file");
+	}
+
+	@Test
+	void aRankThatSpeaksTlsIsAskedOverHttps() {
+		URI rank = secured(() -> "{}");
+		assertThat(HealthProbe.secured(URI.create(rank.toString().replace("https", "http")))).isEqualTo(rank);
+		assertThat(HealthProbe.healthy(rank)).isTrue();
+		assertThat(HealthProbe.healthy(server(400, () -> "speak TLS"))).isFalse();
+	}
+
+	@Test
+	void theActuatorIsAskedAtAPortOfItsOwn() {
+		assertThat(
+				HealthProbe.endpoint(Map.of("TUTTI_HTTP_PORT", "8080", "MANAGEMENT_SERVER_PORT", "9090"), "liveness"))
+			.hasToString("http://127.0.0.1:9090/actuator/health/liveness");
+	}
+
+	@Test
+	void theRollIsCalledOverHttpsWhereTheCertificateIsTheRanks(@TempDir Path folder) throws Exception {
+		URI rank = secured(() -> "{\"answered\":[{\"rank\":0}],\"silentRanks\":[]}");
+		assertThat(new GroupProbe(List.of(rank), "a token", trust(OURS, Authority.NAME, folder)).answersTheRoll())
+			.isTrue();
+		this.received.clear();
+		assertThat(new GroupProbe(List.of(rank), "a token", trust(OURS, "other.test", folder)).answersTheRoll())
+			.isFalse();
+		assertThat(new GroupProbe(List.of(rank), "a token", trust(Authority.named("CN=theirs"), Authority.NAME, folder))
+			.answersTheRoll()).isFalse();
+		assertThat(new GroupProbe(List.of(rank), "a token", GroupProbe.trust(Map.of())).answersTheRoll()).isFalse();
+		assertThat(this.received).isEmpty();
+	}
+
+	private static Trust trust(Authority authority, String peerName, Path folder) throws Exception {
+		Path file = folder.resolve("ca.crt");
+		authority.write(file);
+		return GroupProbe
+			.trust(Map.of(GroupProbe.AUTHORITY_VARIABLE, file.toString(), GroupProbe.PEER_NAME_VARIABLE, peerName));
+	}
+
+	private URI secured(Supplier<String> answer) {
+		try {
+			HttpsServer server = HttpsServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+			server.setHttpsConfigurator(new HttpsConfigurator(OURS.context(OURS.rank())));
+			return started(server, "https", 200, answer);
+		}
+		catch (IOException ex) {
+			throw new AssertionError(ex);
+		}
 	}
 
 	private URI rank(String state, int rank, int worldSize, long generation) {
@@ -145,24 +199,28 @@ class ProbeTest {
 
 	private URI server(int status, Supplier<String> answer) {
 		try {
-			HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-			server.createContext("/", (exchange) -> {
-				this.received.add(String.join(" ", exchange.getRequestMethod(), exchange.getRequestURI().getPath(),
-						exchange.getRequestHeaders().getFirst("Authorization"),
-						new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
-				byte[] bytes = answer.get().getBytes(StandardCharsets.UTF_8);
-				exchange.sendResponseHeaders(status, bytes.length);
-				try (OutputStream body = exchange.getResponseBody()) {
-					body.write(bytes);
-				}
-			});
-			server.start();
-			this.servers.add(server);
-			return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+			return started(HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0), "http",
+					status, answer);
 		}
 		catch (IOException ex) {
 			throw new AssertionError(ex);
 		}
+	}
+
+	private URI started(HttpServer server, String scheme, int status, Supplier<String> answer) {
+		server.createContext("/", (exchange) -> {
+			this.received.add(String.join(" ", exchange.getRequestMethod(), exchange.getRequestURI().getPath(),
+					exchange.getRequestHeaders().getFirst("Authorization"),
+					new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
+			byte[] bytes = answer.get().getBytes(StandardCharsets.UTF_8);
+			exchange.sendResponseHeaders(status, bytes.length);
+			try (OutputStream body = exchange.getResponseBody()) {
+				body.write(bytes);
+			}
+		});
+		server.start();
+		this.servers.add(server);
+		return URI.create(scheme + "://127.0.0.1:" + server.getAddress().getPort());
 	}
 
 }

@@ -24,10 +24,21 @@ public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFindi
 			.filter((rank) -> !accounts.containsKey(rank))
 			.boxed()
 			.toList();
+		List<Integer> unasked = unasked(silent, accounts);
 		List<GroupFinding> findings = new ArrayList<>();
-		groups(accounts).forEach((name, members) -> findings.add(new GroupComparison(name, members, accounts).find()));
+		groups(accounts)
+			.forEach((name, members) -> findings.add(new GroupComparison(name, members, accounts, unasked).find()));
 		findings.sort(Comparator.comparing(GroupFinding::kind));
-		return new Analysis(worldSize, silent, List.copyOf(findings), verdict(silent, findings));
+		return new Analysis(worldSize, silent, List.copyOf(findings), verdict(silent, unasked, findings));
+	}
+
+	/**
+	 * Ranks are asked by way of rank 0. If it is silent and only the asker has told,
+	 * nobody knows how the others are.
+	 */
+	private static List<Integer> unasked(List<Integer> silent, Map<Integer, RankAccount> accounts) {
+		return (silent.contains(0) && accounts.size() == 1) ? silent.stream().filter((rank) -> rank != 0).toList()
+				: List.of();
 	}
 
 	/** Every group that any rank is in; all of its ranks agree on who they are. */
@@ -39,9 +50,12 @@ public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFindi
 		return groups;
 	}
 
-	private static String verdict(List<Integer> silent, List<GroupFinding> findings) {
+	private static String verdict(List<Integer> silent, List<Integer> unasked, List<GroupFinding> findings) {
 		List<String> sentences = new ArrayList<>();
-		if (!silent.isEmpty()) {
+		if (!unasked.isEmpty()) {
+			sentences.add("rank 0 gave no account, and " + Words.ranks(unasked) + " can only be asked by way of it");
+		}
+		else if (!silent.isEmpty()) {
 			sentences.add(Words.ranks(silent) + " gave no account");
 		}
 		findings.stream().filter(GroupFinding::isTrouble).map(GroupFinding::text).forEach(sentences::add);

@@ -34,10 +34,17 @@ final class GroupComparison {
 
 	private final List<Integer> members;
 
+	private final List<Integer> unasked;
+
 	/** By rank, those who have given an account, even if it does not hold the group. */
 	private final SortedMap<Integer, RankAccount> accounts = new TreeMap<>();
 
-	GroupComparison(String group, List<Integer> members, Map<Integer, RankAccount> accounts) {
+	/**
+	 * A comparison that is not made yet.
+	 * @param unasked ranks that gave no account for no fault of their own
+	 */
+	GroupComparison(String group, List<Integer> members, Map<Integer, RankAccount> accounts, List<Integer> unasked) {
+		this.unasked = unasked;
 		this.group = group;
 		this.members = members;
 		accounts.forEach((rank, account) -> {
@@ -77,7 +84,7 @@ final class GroupComparison {
 								.collect(Collectors.joining(", ")));
 		}
 		String call = called.keySet().iterator().next() + " of group " + this.group;
-		List<Integer> missing = this.members.stream().filter((rank) -> last(rank) < sequence).sorted().toList();
+		List<Integer> missing = missing(sequence);
 		if (!missing.isEmpty()) {
 			return finding(Kind.MISSING, sequence, missing, arrivals,
 					Words.ranks(missing) + " " + ((missing.size() == 1) ? "is" : "are") + " missing from " + call + ": "
@@ -86,6 +93,13 @@ final class GroupComparison {
 		}
 		return finding(Kind.LONG_CALL, sequence, List.of(), arrivals,
 				"every rank has come to " + call + "; " + waiters(sequence) + lastToCome(sequence));
+	}
+
+	/** Blames those who were not asked only if there is nobody else. */
+	private List<Integer> missing(long sequence) {
+		List<Integer> behind = this.members.stream().filter((rank) -> last(rank) < sequence).sorted().toList();
+		List<Integer> asked = behind.stream().filter((rank) -> !this.unasked.contains(rank)).toList();
+		return asked.isEmpty() ? behind : asked;
 	}
 
 	/** The ranks by what they called at a place, in the order of the ranks. */

@@ -3,6 +3,7 @@ package io.tutti.engine.rendezvous;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.FailureReporter;
@@ -60,6 +61,12 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * @return by rank, this one included, how long the answer took by way of rank 0
 	 */
 	Map<Integer, Duration> rollCall(Duration timeout);
+
+	/**
+	 * Completes when this rank's own control thread has come to it: at once, unless that
+	 * thread is stuck or has ended. Concerns no other rank.
+	 */
+	CompletableFuture<Void> echo();
 
 	/** What is known of every other rank, by rank. */
 	List<PeerStatus> peers();

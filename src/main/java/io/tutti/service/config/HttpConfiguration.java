@@ -11,6 +11,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.databind.DeserializationFeature;
 import tools.jackson.databind.MapperFeature;
 import tools.jackson.databind.cfg.CoercionAction;
@@ -38,11 +39,17 @@ class HttpConfiguration {
 		return new HttpAnnouncement(binding, Ssl.isEnabled(server.getSsl()));
 	}
 
-	/** No endpoint reads JSON of any size: what is longer is a mistake or an attack. */
+	/**
+	 * No endpoint reads JSON of any size: what is longer is a mistake or an attack. JSON
+	 * between programs is UTF-8, and nobody guesses at anything else.
+	 */
 	@Bean
 	JsonFactoryBuilderCustomizer smallDocuments() {
-		return (builder) -> builder.streamReadConstraints(
-				StreamReadConstraints.builder().maxDocumentLength(MAX_JSON_BYTES).maxNestingDepth(MAX_NESTING).build());
+		return (builder) -> builder.disable(TokenStreamFactory.Feature.CHARSET_DETECTION)
+			.streamReadConstraints(StreamReadConstraints.builder()
+				.maxDocumentLength(MAX_JSON_BYTES)
+				.maxNestingDepth(MAX_NESTING)
+				.build());
 	}
 
 	/**

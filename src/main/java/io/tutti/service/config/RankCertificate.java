@@ -1,11 +1,9 @@
 package io.tutti.service.config;
 
-import java.security.KeyStore;
-import java.security.KeyStoreException;
+import java.security.GeneralSecurityException;
 import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
-import java.util.Collections;
 import java.util.Date;
 import java.util.List;
 
@@ -114,28 +112,28 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	}
 
 	private static X509Certificate certificate(String name, SslBundle bundle) {
-		try {
-			KeyStore keys = bundle.getStores().getKeyStore();
-			String alias = (keys != null) ? alias(keys, bundle.getKey().getAlias()) : null;
-			if (keys != null && alias != null && keys.getCertificate(alias) instanceof X509Certificate certificate) {
-				return certificate;
-			}
+		CertifiedKey shown = read(name, bundle);
+		if (shown == null) {
+			throw new ConfigurationException("SSL bundle " + name + " holds no certificate with its private key",
+					"Give the bundle both (keystore.certificate and keystore.private-key)");
 		}
-		catch (KeyStoreException ex) {
+		if (!shown.belongTogether()) {
+			throw new ConfigurationException(
+					"the private key of SSL bundle " + name + " is not that of its certificate "
+							+ shown.certificate().getSubjectX500Principal(),
+					"Give the bundle the key that the certificate was issued for");
+		}
+		return shown.certificate();
+	}
+
+	private static @Nullable CertifiedKey read(String name, SslBundle bundle) {
+		try {
+			return CertifiedKey.of(bundle);
+		}
+		catch (GeneralSecurityException ex) {
 			throw new ConfigurationException("the key store of SSL bundle " + name + " cannot be read: " + ex,
 					"Check the bundle's files and passwords", ex);
 		}
-		throw new ConfigurationException("SSL bundle " + name + " holds no certificate with its private key",
-				"Give the bundle both (keystore.certificate and keystore.private-key)");
-	}
-
-	private static @Nullable String alias(KeyStore keys, @Nullable String wanted) throws KeyStoreException {
-		for (String alias : Collections.list(keys.aliases())) {
-			if (keys.isKeyEntry(alias) && (wanted == null || alias.equals(wanted))) {
-				return alias;
-			}
-		}
-		return null;
 	}
 
 }

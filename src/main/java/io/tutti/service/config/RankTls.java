@@ -85,7 +85,8 @@ public final class RankTls {
 		}
 	}
 
-	private static String innermost(Throwable ex) {
+	/** What is wrong is said by the last of the causes, the others say where. */
+	static String innermost(Throwable ex) {
 		Throwable last = ex;
 		while (last.getCause() != null) {
 			last = last.getCause();

@@ -7,6 +7,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.context.SmartLifecycle;
@@ -23,6 +25,8 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
  */
 @Component
 final class PageFeed implements SmartLifecycle {
+
+	private static final Logger log = LoggerFactory.getLogger(PageFeed.class);
 
 	private static final int MOST_VIEWERS = 32;
 
@@ -116,23 +120,34 @@ final class PageFeed implements SmartLifecycle {
 	private void tick() {
 		try {
 			do {
-				String state = this.json.writeValueAsString(this.states.take());
-				locked(() -> {
-					this.latest = state;
-					this.published++;
-				});
+				publish();
 			}
 			while (pause());
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		finally {
 			locked(() -> this.ticking = false);
+			Thread.currentThread().interrupt();
 		}
 	}
 
-	/** Waits for the next time; returns whether anybody still looks. */
+	/** Whoever looks learns more a second later, if something is wrong now. */
+	private void publish() {
+		try {
+			String state = this.json.writeValueAsString(this.states.take());
+			locked(() -> {
+				this.latest = state;
+				this.published++;
+			});
+		}
+		catch (RuntimeException ex) {
+			log.warn("the page could not be brought up to date", ex);
+		}
+	}
+
+	/**
+	 * Waits for the next time; returns whether anybody still looks. If not, the next
+	 * viewer starts another thread.
+	 */
 	private boolean pause() throws InterruptedException {
 		this.lock.lockInterruptibly();
 		try {

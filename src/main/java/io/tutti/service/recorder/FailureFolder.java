@@ -51,10 +51,18 @@ final class FailureFolder {
 		return file;
 	}
 
-	/** The names hold the time, so that the newest comes first. */
+	/**
+	 * The names hold the time, so that the newest comes first. What cannot be removed,
+	 * such as another user's in a folder that both write to, is not ours to remove.
+	 */
 	private void prune() throws IOException {
 		for (Path old : ours().stream().skip(this.keep).toList()) {
-			Files.deleteIfExists(old);
+			try {
+				Files.deleteIfExists(old);
+			}
+			catch (IOException ex) {
+				// The new file is there, which is what matters.
+			}
 		}
 	}
 

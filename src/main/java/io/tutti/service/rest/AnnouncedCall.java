@@ -65,6 +65,18 @@ record AnnouncedCall(Collective collective, DataType type, ReduceOp op, int root
 		};
 	}
 
+	/**
+	 * Bytes of the largest answer that any rank gets, so that all know alike whether one
+	 * cannot be taken; 0 while this rank takes whatever comes.
+	 */
+	long largestAnswerBytes(long count) {
+		return switch (this.collective) {
+			case ALL_REDUCE, BROADCAST, REDUCE, REDUCE_SCATTER, SCATTER -> partBytes(Math.max(0, count));
+			case ALL_GATHER, GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
+			case BARRIER -> 0;
+		};
+	}
+
 	private boolean splitsBody() {
 		return switch (this.collective) {
 			case REDUCE_SCATTER, SCATTER, ALL_TO_ALL -> true;

@@ -26,7 +26,7 @@ record ControlRequest(@Schema(description = "Why; every rank tells it", minLengt
 			throw new InvalidArgumentException(
 					"reason must have 1 to " + MAX_REASON + " characters, got " + this.reason.length());
 		}
-		return this.reason.strip().replaceAll("[\\p{Cntrl}\\s]+", " ");
+		return this.reason.strip().replaceAll("[\\p{C}\\p{Z}\\s]+", " ");
 	}
 
 }

@@ -1,5 +1,7 @@
 package io.tutti.service.rest;
 
+import java.time.Duration;
+
 import org.apache.catalina.core.StandardHost;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -14,14 +16,22 @@ import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
  * Guards the interface before a controller is asked: bodies before anything else looks at
- * a request, its token included, then the query; and tells what the web server refuses.
+ * a request, its token included, then the query, then how many read the flight recorders;
+ * and tells what the web server refuses.
  */
 @Configuration(proxyBeanMethods = false)
 class GuardConfiguration implements WebMvcConfigurer {
 
+	/** Enough for people and tools; more at once only wait for each other. */
+	private static final int READERS = 4;
+
+	private static final Duration READERS_PATIENCE = Duration.ofSeconds(5);
+
 	@Override
 	public void addInterceptors(InterceptorRegistry interceptors) {
 		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(Api.ROOT + "**");
+		interceptors.addInterceptor(new RecorderGate(READERS, READERS_PATIENCE))
+			.addPathPatterns(Api.V1 + "/flight-recorder/**");
 	}
 
 	@Bean

@@ -53,11 +53,14 @@ final class HttpCollectives {
 	 * @param body this rank's bytes
 	 * @param memory where the answer is laid
 	 * @return this rank's answer
+	 * @throws BodyTooLargeException if some rank's answer would be too large: where all
+	 * know that, none comes
 	 * @throws CallNotMatchedException if the others did not come or called something else
 	 * @throws GroupUnavailableException if the group is not ready or breaks meanwhile
 	 */
 	MemorySegment run(AnnouncedCall call, String label, Duration timeout, MemorySegment body, TransferMemory memory) {
 		CallSignature signature = call.signature(body.byteSize());
+		memory.requireRoom(call.largestAnswerBytes(signature.count()));
 		JoinedGroup joined = this.group.ready();
 		try {
 			CallMatch match = this.waits.await(() -> joined.control().match(label, signature, timeout));
@@ -86,8 +89,8 @@ final class HttpCollectives {
 	/** On the thread of the calls. */
 	private MemorySegment make(JoinedGroup joined, AnnouncedCall call, long count, MemorySegment body,
 			TransferMemory memory) {
-		MemorySegment answer = memory.allocate(call.answerBytes(count));
 		ProcessGroup ready = beside(joined);
+		MemorySegment answer = answer(ready, call, count, memory);
 		Duration timeout = this.timeouts.collective();
 		switch (call.collective()) {
 			case ALL_REDUCE -> ready.allReduce(copied(body, answer), call.type(), call.op(), timeout);
@@ -101,6 +104,20 @@ final class HttpCollectives {
 			case BARRIER -> ready.barrier(timeout);
 		}
 		return answer;
+	}
+
+	/**
+	 * A rank that cannot take its answer, such as one whose limit is lower than the
+	 * others', says so to all: they would wait for it.
+	 */
+	private static MemorySegment answer(ProcessGroup ready, AnnouncedCall call, long count, TransferMemory memory) {
+		try {
+			return memory.allocate(call.answerBytes(count));
+		}
+		catch (BodyTooLargeException | OutOfMemoryError ex) {
+			ready.abort("rank " + call.rank() + " cannot take part in " + call.collective() + ": " + ex.getMessage());
+			throw ex;
+		}
 	}
 
 	private static MemorySegment copied(MemorySegment body, MemorySegment answer) {

@@ -32,10 +32,18 @@ final class TransferMemory implements AutoCloseable {
 
 	/** Zeros. */
 	MemorySegment allocate(long bytes) {
-		if (bytes > this.maxBytes) {
-			throw new BodyTooLargeException("the answer would have " + bytes + " bytes", this.maxBytes);
-		}
+		requireRoom(bytes);
 		return this.arena.allocate(bytes, ALIGNMENT);
+	}
+
+	/**
+	 * Checks the length of an answer.
+	 * @throws BodyTooLargeException if it is too large
+	 */
+	void requireRoom(long answerBytes) {
+		if (answerBytes > this.maxBytes) {
+			throw new BodyTooLargeException("an answer would have " + answerBytes + " bytes", this.maxBytes);
+		}
 	}
 
 	/**

@@ -12,6 +12,8 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
@@ -24,6 +26,8 @@ import org.springframework.stereotype.Component;
  */
 @Component
 final class CollectiveTracing implements SmartLifecycle {
+
+	private static final Logger log = LoggerFactory.getLogger(CollectiveTracing.class);
 
 	private static final long PERIOD_MILLIS = 1000;
 
@@ -69,8 +73,15 @@ final class CollectiveTracing implements SmartLifecycle {
 
 	private void collect(CollectiveSpans spans) {
 		JoinedGroup joined = this.group.joined();
-		if (joined != null) {
+		if (joined == null) {
+			return;
+		}
+		try {
 			spans.collect(this.group.assignment().rank(), joined);
+		}
+		catch (RuntimeException ex) {
+			// Thrown on, it would end the schedule for good.
+			log.warn("collectives could not be traced", ex);
 		}
 	}
 

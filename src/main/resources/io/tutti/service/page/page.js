@@ -9,7 +9,7 @@ const signs = {
   up: "● up", waiting: "◐ waits", missing: "▲ missing", silent: "◌ silent",
   lost: "✕ lost", left: "○ left",
 };
-let lastMessage = 0;
+let lastMessage = Date.now();
 
 function text(id, value) {
   const element = find(id);

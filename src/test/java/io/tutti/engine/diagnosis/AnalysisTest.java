@@ -91,6 +91,16 @@ class AnalysisTest {
 	}
 
 	@Test
+	void withoutRankZeroTheOthersAreNotBlamedForWhatNobodyCouldAskThem() {
+		account(2, world(3, running(2, reduce(4), 48_000)));
+		Analysis analysis = Analysis.of(3, this.accounts);
+		assertThat(analysis.silentRanks()).containsExactly(0, 1);
+		assertThat(analysis.findings().getFirst().ranks()).containsExactly(0);
+		assertThat(analysis.verdict())
+			.startsWith("rank 0 gave no account, and rank 1 can only be asked by way of it. rank 0 is missing from");
+	}
+
+	@Test
 	void ranksThatCalledSomethingElseAreNamedWithBothCalls() {
 		account(0, world(3, running(0, reduce(3), 48_000)));
 		account(1, world(3, running(1, barrier(3), 48_000)));

@@ -69,6 +69,8 @@ class RankTlsTest {
 		refused(SslBundle.of(SslStoreBundle.of(null, null, OURS.trust())), "holds no certificate with its private key");
 		refused(bundle(OURS.issue(Duration.ofDays(1), List.of("other.test"))),
 				"does not carry the DNS name tutti.tls.peer-name=ranks.test");
+		refused(bundle(new Identity(OURS.rank().key(), OURS.rank().certificate())),
+				"private key of SSL bundle ranks is not that of its certificate CN=rank");
 		refused(bundle(OURS.issue(Duration.ofHours(-1), List.of(Authority.NAME))), "Renew it");
 		refused(bundle(OURS.issue(Duration.ofDays(1), List.of(Authority.NAME), KeyPurposeId.id_kp_serverAuth)),
 				"not for both servers and clients");

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -57,6 +58,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	};
 
 	private volatile @Nullable ProcessGroup beside;
+
+	private volatile CompletableFuture<Void> echo = CompletableFuture.completedFuture(null);
 
 	public FakeGroup(int rank, int worldSize, long generation) {
 		this.world = new ProcessGroup(GroupIdentity.world(rank, worldSize, generation), new IdleBackend(), this.latch,
@@ -143,6 +146,16 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 			throw new UnsupportedOperationException("no further group was expected");
 		}
 		return formed;
+	}
+
+	@Override
+	public CompletableFuture<Void> echo() {
+		return this.echo;
+	}
+
+	/** What its control thread answers from now on. */
+	public void onEcho(CompletableFuture<Void> answer) {
+		this.echo = answer;
 	}
 
 	@Override

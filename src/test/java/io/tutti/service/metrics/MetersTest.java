@@ -38,7 +38,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 class MetersTest {
 
-	private static final Pattern METER = Pattern.compile("\\btutti_[a-z_]+");
+	private static final Pattern METER = Pattern.compile("\\b(?:tutti|process)_[a-z_]+");
 
 	private static Set<String> metersIn(String text) {
 		Set<String> meters = new TreeSet<>();

@@ -43,6 +43,13 @@ class FailureFolderTest {
 				"tutti-flight-recorder-r1-20261121T050004.000Z.json");
 	}
 
+	@Test
+	void whatCannotBeRemovedDoesNotKeepTheNewFileFromBeingWritten() throws IOException {
+		Files.createDirectories(this.parent.resolve("tutti-flight-recorder-r1-20200101T000000.000Z.json/not-empty"));
+		Path file = new FailureFolder(this.parent, 1, 1).write(new byte[] { 1 }, BEGIN);
+		assertThat(file).exists();
+	}
+
 	private static List<String> names(Path folder) throws IOException {
 		try (Stream<Path> files = Files.list(folder)) {
 			return files.map((file) -> file.getFileName().toString()).toList();

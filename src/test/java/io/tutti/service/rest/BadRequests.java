@@ -1,5 +1,6 @@
 package io.tutti.service.rest;
 
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -191,6 +192,11 @@ final class BadRequests {
 		json("too large", "{\"label\":\"" + "x".repeat(100_000) + "\"}");
 		json("a name too long", "{\"" + "x".repeat(60_000) + "\":1}");
 		bytes("not UTF-8", new byte[] { '{', '"', (byte) 0xc3, '(', '"', ':', '1', '}' });
+		String example = this.operation.operation().at("/requestBody/content/application~1json/example").toString();
+		for (Charset other : List.of(StandardCharsets.UTF_16LE, StandardCharsets.UTF_16BE, StandardCharsets.UTF_16,
+				StandardCharsets.UTF_32BE)) {
+			bytes("in " + other, example.getBytes(other));
+		}
 		bytes("a NUL", new byte[] { '{', 0, '}' });
 		if (this.operation.operation().at("/requestBody/required").asBoolean(false)) {
 			json("no body", "");

@@ -71,6 +71,18 @@ class HttpCollectivesTest {
 			.contains("\"lostRanks\":[2]");
 	}
 
+	/** Only the root would have found out, with the others on their way. */
+	@Test
+	void aGatherTooLargeForItsRootIsRefusedByEveryRankBeforeTheyMeet() {
+		assertThat(this.http.post()
+			.uri("/api/v1/collectives/gather?root=0")
+			.contentType(MediaType.APPLICATION_OCTET_STREAM)
+			.content(new byte[400 << 10])
+			.exchange()).hasStatus(HttpStatus.CONTENT_TOO_LARGE)
+			.bodyText()
+			.contains("an answer would have 1228800 bytes");
+	}
+
 	private MvcTestResult allReduce() {
 		return this.http.post()
 			.uri("/api/v1/collectives/all-reduce")

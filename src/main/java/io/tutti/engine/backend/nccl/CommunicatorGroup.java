@@ -21,8 +21,8 @@ import io.tutti.engine.device.SelectedDevice;
  * selected again after each call.
  * <p>
  * They are created together, on one thread: when worker threads each create their own,
- * devices of different kinds get in each other's way. {@link #split()} then hands them
- * out to the workers.
+ * devices of different kinds get in each other's way. {@link #split} then hands them out
+ * to the workers.
  */
 public final class CommunicatorGroup implements AutoCloseable {
 

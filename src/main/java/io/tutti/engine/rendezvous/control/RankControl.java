@@ -60,6 +60,9 @@ public final class RankControl implements ControlPlane {
 		/** Sends in order, from any thread, without waiting. */
 		void send(Request request);
 
+		/** Runs something on the control thread, in its turn. */
+		void execute(Runnable task);
+
 		/** Says goodbye and gives everything back. */
 		void leave();
 
@@ -169,6 +172,13 @@ public final class RankControl implements ControlPlane {
 		Map<Integer, Duration> answered = gather(present(), SIGN_OF_LIFE, timeout).waits();
 		answered.put(this.rank, Duration.ZERO);
 		return answered;
+	}
+
+	@Override
+	public CompletableFuture<Void> echo() {
+		CompletableFuture<Void> echo = new CompletableFuture<>();
+		this.uplink.execute(() -> echo.complete(null));
+		return echo;
 	}
 
 	/** The other ranks that are there, as far as is known. */

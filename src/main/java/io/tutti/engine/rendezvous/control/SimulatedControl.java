@@ -159,6 +159,11 @@ public final class SimulatedControl {
 		}
 
 		@Override
+		public void execute(Runnable task) {
+			SimulatedControl.this.execute(task);
+		}
+
+		@Override
 		public void leave() {
 			send(new Goodbye(null));
 		}

@@ -273,6 +273,11 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	}
 
 	@Override
+	public void execute(Runnable task) {
+		this.loop.execute(task);
+	}
+
+	@Override
 	public void leave() {
 		this.loop.execute(() -> {
 			if (this.phase == Phase.ALONE || this.phase == Phase.LEAVING) {

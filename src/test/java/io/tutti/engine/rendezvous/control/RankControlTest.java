@@ -47,6 +47,10 @@ class RankControlTest {
 		}
 
 		@Override
+		public void execute(Runnable task) {
+		}
+
+		@Override
 		public void leave() {
 		}
 

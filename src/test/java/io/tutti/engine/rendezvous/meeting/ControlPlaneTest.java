@@ -290,6 +290,16 @@ class ControlPlaneTest {
 	}
 
 	@Test
+	void aRanksOwnControlThreadAnswersItWithOrWithoutRankZero() {
+		try (TestWorld world = TestWorld.met(2)) {
+			assertThat(world.control(0).echo()).succeedsWithin(LONG);
+			assertThat(world.control(1).echo()).succeedsWithin(LONG);
+			world.control(0).close();
+			assertThat(world.control(1).echo()).succeedsWithin(LONG);
+		}
+	}
+
+	@Test
 	void aBarrierIsPassedTogether() {
 		try (TestWorld world = TestWorld.met(4)) {
 			List<CompletableFuture<BarrierOutcome>> waits = IntStream.range(0, 4)

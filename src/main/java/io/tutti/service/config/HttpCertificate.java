@@ -1,0 +1,74 @@
+package io.tutti.service.config;
+
+import java.security.GeneralSecurityException;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.ssl.NoSuchSslBundleException;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslBundles;
+import org.springframework.boot.web.server.ConfigurableWebServerFactory;
+import org.springframework.boot.web.server.Ssl;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.boot.web.server.WebServerSslBundle;
+import org.springframework.boot.web.server.autoconfigure.ServerProperties;
+import org.springframework.stereotype.Component;
+
+/**
+ * Reads what HTTP would show its callers before the web server does, which would fail in
+ * words about itself.
+ */
+@Component
+final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWebServerFactory> {
+
+	private final ServerProperties server;
+
+	private final ObjectProvider<SslBundles> bundles;
+
+	HttpCertificate(ServerProperties server, ObjectProvider<SslBundles> bundles) {
+		this.server = server;
+		this.bundles = bundles;
+	}
+
+	/**
+	 * Checks it.
+	 * @throws ConfigurationException if HTTP is to use TLS and cannot
+	 */
+	@Override
+	public void customize(ConfigurableWebServerFactory factory) {
+		Ssl ssl = this.server.getSsl();
+		if (!Ssl.isEnabled(ssl)) {
+			return;
+		}
+		try {
+			requireUsable(WebServerSslBundle.get(ssl, this.bundles.getIfAvailable()));
+		}
+		catch (ConfigurationException | NoSuchSslBundleException ex) {
+			throw ex;
+		}
+		catch (RuntimeException | GeneralSecurityException ex) {
+			throw refused("HTTP cannot use TLS as server.ssl asks for: " + RankTls.innermost(ex), ex);
+		}
+	}
+
+	private static void requireUsable(SslBundle bundle) throws GeneralSecurityException {
+		CertifiedKey shown = CertifiedKey.of(bundle);
+		if (shown == null) {
+			throw refused("HTTP has no certificate with its private key to show (server.ssl)", null);
+		}
+		if (!shown.belongTogether()) {
+			throw refused("the private key that HTTP is given (server.ssl) is not that of its certificate "
+					+ shown.certificate().getSubjectX500Principal(), null);
+		}
+		bundle.createSslContext();
+	}
+
+	private static ConfigurationException refused(String problem, @Nullable Exception cause) {
+		return new ConfigurationException(problem,
+				"Check the files, passwords and names of certificate and private key that server.ssl gives, or the"
+						+ " bundle under spring.ssl.bundle that it names",
+				cause);
+	}
+
+}

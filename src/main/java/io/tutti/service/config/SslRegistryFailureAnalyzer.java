@@ -1,0 +1,33 @@
+package io.tutti.service.config;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.BeanCreationException;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Explains SSL bundles that cannot be read whoever asks for them, such as those whose
+ * files are to be watched and are not there.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE + 1)
+final class SslRegistryFailureAnalyzer implements FailureAnalyzer {
+
+	/** Spring's own name for what holds the bundles. */
+	private static final String REGISTRY = "sslBundleRegistry";
+
+	@Override
+	public @Nullable FailureAnalysis analyze(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof BeanCreationException bean && REGISTRY.equals(bean.getBeanName())) {
+				return new FailureAnalysis(
+						"an SSL bundle under spring.ssl.bundle cannot be used: " + RankTls.innermost(bean),
+						"Check the files, passwords and names that are given there", bean);
+			}
+		}
+		return null;
+	}
+
+}

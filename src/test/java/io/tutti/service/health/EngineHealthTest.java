@@ -1,0 +1,74 @@
+package io.tutti.service.health;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.service.group.FakeGroup;
+import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.GroupLifecycle;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.boot.health.contributor.Status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(20)
+class EngineHealthTest {
+
+	private final FakeMeeting meeting = new FakeMeeting();
+
+	private final FakeGroup group = new FakeGroup(1, 3, 0);
+
+	private final GroupLifecycle lifecycle = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500),
+			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+
+	@BeforeEach
+	void join() throws Exception {
+		this.lifecycle.start();
+		this.meeting.met(this.group);
+		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
+	}
+
+	@AfterEach
+	void leave() {
+		this.lifecycle.stop();
+	}
+
+	@Test
+	void aControlThreadThatDoesNotAnswerForTooLongIsDownUntilItDoes() {
+		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
+		assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+		CompletableFuture<Void> stuck = new CompletableFuture<>();
+		this.group.onEcho(stuck);
+		assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+		assertThat(health.health().getStatus()).isEqualTo(Status.DOWN);
+		stuck.complete(null);
+		assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+	}
+
+	@Test
+	void anAnswerMayTakeAsLongAsAHeartbeat() {
+		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ofMinutes(1));
+		this.group.onEcho(new CompletableFuture<>());
+		for (int look = 0; look < 3; look++) {
+			assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+		}
+	}
+
+	@Test
+	void whoHasLeftIsAskedNothing() {
+		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
+		this.group.onEcho(new CompletableFuture<>());
+		health.health();
+		this.lifecycle.stop();
+		assertThat(health.health().getStatus()).isEqualTo(Status.UP);
+	}
+
+}

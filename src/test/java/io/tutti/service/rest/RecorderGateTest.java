@@ -1,0 +1,36 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.mock.web.MockHttpServletRequest;
+import org.springframework.mock.web.MockHttpServletResponse;
+import org.springframework.web.server.ResponseStatusException;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(20)
+class RecorderGateTest {
+
+	private final MockHttpServletRequest request = new MockHttpServletRequest();
+
+	private final MockHttpServletResponse response = new MockHttpServletResponse();
+
+	@Test
+	void oneTooManyIsTurnedAwayUntilAnotherIsAnswered() throws Exception {
+		RecorderGate gate = new RecorderGate(2, Duration.ofMillis(20));
+		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
+		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
+		assertThatExceptionOfType(ResponseStatusException.class)
+			.isThrownBy(() -> gate.preHandle(this.request, this.response, this))
+			.satisfies((ex) -> assertThat(ex.getStatusCode()).isEqualTo(HttpStatus.SERVICE_UNAVAILABLE))
+			.withMessageContaining("at most 2");
+		gate.afterCompletion(this.request, this.response, this, null);
+		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
+	}
+
+}
