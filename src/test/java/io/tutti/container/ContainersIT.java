@@ -201,6 +201,15 @@ class ContainersIT {
 		}
 	}
 
+	/** Without a driver a rank never comes to load them. */
+	@Test
+	void theImageForGpusHoldsTheBindingsOfNccl() throws Exception {
+		String natives = "ls /app/natives/libjnicudart.so /app/natives/libjninccl.so";
+		try (RankContainers job = new RankContainers(ProjectImage.requireForGpus(), network, 1, "-c", natives)) {
+			job.start(0, Map.of(), (command) -> command.withEntrypoint("sh")).requireExit(0, END);
+		}
+	}
+
 	@Test
 	void ranksMeetOverIpv6Alone() throws Exception {
 		Network.NetworkImpl six = Network.builder()

@@ -18,6 +18,8 @@ final class ProjectImage {
 
 	private static final String BUILT = "tutti:test";
 
+	private static final String BUILT_FOR_GPUS = "tutti:test-cuda";
+
 	private static final String REQUIRED = "TUTTI_CONTAINERS_REQUIRED";
 
 	private ProjectImage() {
@@ -31,7 +33,17 @@ final class ProjectImage {
 		}
 		Assumptions.assumeTrue(engine, "no Docker engine: ranks in containers are not tested");
 		String given = System.getenv("TUTTI_IMAGE");
-		return (given != null) ? given : build();
+		return (given != null) ? given : build(BUILT, List.of());
+	}
+
+	/**
+	 * The name of the image for GPUs, on the base of the other: what CUDA's own would
+	 * bring is not there.
+	 */
+	static String requireForGpus() throws IOException, InterruptedException {
+		String base = System.getenv("TUTTI_BASE_IMAGE");
+		Assumptions.assumeTrue(base != null, "TUTTI_BASE_IMAGE names no base to build the image for GPUs on");
+		return build(BUILT_FOR_GPUS, List.of("--target", "cuda", "--build-arg", "CUDA_IMAGE=" + base));
 	}
 
 	/**
@@ -43,8 +55,9 @@ final class ProjectImage {
 		return Files.isExecutable(own) ? own.toString() : "docker";
 	}
 
-	private static String build() throws IOException, InterruptedException {
-		List<String> command = new ArrayList<>(List.of(client(), "build", "-q", "-t", BUILT));
+	private static String build(String name, List<String> options) throws IOException, InterruptedException {
+		List<String> command = new ArrayList<>(List.of(client(), "build", "-q", "-t", name));
+		command.addAll(options);
 		String base = System.getenv("TUTTI_BASE_IMAGE");
 		if (base != null) {
 			command.addAll(List.of("--build-arg", "BASE_IMAGE=" + base, "--build-arg", "BUILD_IMAGE=" + base));
@@ -59,7 +72,7 @@ final class ProjectImage {
 			throw new AssertionError("the image cannot be built:\n" + Files.readString(log));
 		}
 		Files.delete(log);
-		return BUILT;
+		return name;
 	}
 
 }
