@@ -9,8 +9,11 @@ import java.util.ServiceLoader;
 @FunctionalInterface
 public interface EnvironmentGroups {
 
-	/** Meets the other ranks; the group owns all that came with it. */
-	ProcessGroup join();
+	/**
+	 * Meets the other ranks; the group owns all that came with it.
+	 * @param listener hears of the group from the meeting on
+	 */
+	ProcessGroup join(CollectiveListener listener);
 
 	/** The one on the class path. */
 	static EnvironmentGroups load() {

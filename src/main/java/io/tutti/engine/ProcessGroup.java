@@ -90,12 +90,21 @@ public class ProcessGroup implements AutoCloseable {
 	 * deadline. Who this rank is follows from the launcher's variables; the rest are the
 	 * documented {@code tutti.*} properties, as system properties or as variables such as
 	 * {@code TUTTI_TIMEOUT_HEARTBEAT}. Closing the group leaves the job and gives
-	 * everything back. Once at a time in a process.
+	 * everything back. Once at a time in a process. What there is to say, such as that
+	 * ranks of one host cannot share memory and why, goes to standard error.
 	 * @throws RuntimeException that says what is wrong: with the configuration before
 	 * anything is sent, or that the ranks did not meet and which are missing
 	 */
 	public static ProcessGroup fromEnvironment() {
-		return EnvironmentGroups.load().join();
+		return fromEnvironment(new WordsOnStandardError());
+	}
+
+	/**
+	 * As {@link #fromEnvironment()} for a program with a log of its own.
+	 * @param listener hears of the group from the meeting on
+	 */
+	public static ProcessGroup fromEnvironment(CollectiveListener listener) {
+		return EnvironmentGroups.load().join(listener);
 	}
 
 	/** This process's rank in the group. */

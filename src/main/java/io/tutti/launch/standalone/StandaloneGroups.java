@@ -26,11 +26,11 @@ public final class StandaloneGroups implements EnvironmentGroups {
 	}
 
 	@Override
-	public ProcessGroup join() {
+	public ProcessGroup join(CollectiveListener listener) {
 		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
 				ResolutionSettings.from(this.properties::text));
 		EngineSettings settings = new StandaloneSettings(this.properties).of(resolved);
-		Engine engine = Engine.join(resolved.assignment(), settings, CollectiveListener.NONE);
+		Engine engine = Engine.join(resolved.assignment(), settings, listener);
 		engine.world().whenClosed(engine::close);
 		return engine.world();
 	}

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
+import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
@@ -77,7 +78,8 @@ class StandaloneSettingsTest {
 	@Test
 	void aGroupOfOneNeedsNothingSetAndCanBeJoinedAgainOnceClosed() {
 		for (int round = 0; round < 2; round++) {
-			ProcessGroup group = new StandaloneGroups(new Properties((name) -> null, Map.of())).join();
+			ProcessGroup group = new StandaloneGroups(new Properties((name) -> null, Map.of()))
+				.join(CollectiveListener.NONE);
 			group.barrier();
 			group.close();
 			group.close();
