@@ -48,6 +48,8 @@ public final class Call {
 
 	private String algorithm = "";
 
+	private boolean onDevice;
+
 	Call(int worldSize, CallWatch watch) {
 		this.watch = watch;
 		this.uneven = new UnevenCounts(worldSize);
@@ -96,6 +98,7 @@ public final class Call {
 		}
 		this.told = false;
 		this.algorithm = "";
+		this.onDevice = false;
 		this.sequence = sequence;
 		this.collective = collective;
 		this.count = count;
@@ -253,6 +256,16 @@ public final class Call {
 	/** A backend says how it carries the call out, in a constant of few. */
 	public void by(String algorithm) {
 		this.algorithm = algorithm;
+	}
+
+	/** A backend says that the buffers are on a device, before it tells of the call. */
+	public void onDevice() {
+		this.onDevice = true;
+	}
+
+	/** Where the buffers are; host memory if no backend has said otherwise. */
+	MemoryKind memory() {
+		return this.onDevice ? MemoryKind.DEVICE : MemoryKind.HOST;
 	}
 
 	/** How the backend carries the call out; empty before it has said so. */

@@ -8,19 +8,37 @@ import java.time.Duration;
  *
  * @param group name of the group
  * @param call what was called
+ * @param memory where the buffers are
  * @param elapsed time that the rank has waited in the call, zero if it does not wait
  * @param timeout time that the call was given, zero if the rank does not wait
  */
-public record CallPost(String group, CallSignature call, Duration elapsed, Duration timeout) {
+public record CallPost(String group, CallSignature call, MemoryKind memory, Duration elapsed, Duration timeout) {
 
-	/** A call that has begun. */
+	/** A call that has begun and whose buffers were looked at. */
 	public static CallPost begun(String group, Call call) {
-		return new CallPost(group, CallSignature.of(call), call.deadline().elapsed(), call.deadline().timeout());
+		return new CallPost(group, CallSignature.of(call), call.memory(), call.deadline().elapsed(),
+				call.deadline().timeout());
+	}
+
+	/** A call that has begun and whose buffers nobody has looked at. */
+	static CallPost unseen(String group, Call call) {
+		return new CallPost(group, CallSignature.of(call), MemoryKind.UNKNOWN, call.deadline().elapsed(),
+				call.deadline().timeout());
 	}
 
 	/** A call that may be over. */
-	static CallPost remembered(String group, CallSignature call) {
-		return new CallPost(group, call, Duration.ZERO, Duration.ZERO);
+	static CallPost remembered(String group, CallSignature call, MemoryKind memory) {
+		return new CallPost(group, call, memory, Duration.ZERO, Duration.ZERO);
+	}
+
+	/** Whether ranks that call these at one place do not fit together. */
+	public boolean differsFrom(CallPost other) {
+		return !this.call.equals(other.call) || this.memory.differsFrom(other.memory);
+	}
+
+	/** What was called, and in which memory if the other differs in that. */
+	public String against(CallPost other) {
+		return this.memory.differsFrom(other.memory) ? this.call + " " + this.memory : this.call.toString();
 	}
 
 }

@@ -253,6 +253,7 @@ final class CallRunner implements AutoCloseable {
 		}
 		finally {
 			this.recorder.end(this.call, well);
+			this.compared.ended(this.call);
 			Reference.reachabilityFence(send);
 			Reference.reachabilityFence(receive);
 		}

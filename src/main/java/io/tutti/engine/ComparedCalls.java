@@ -35,13 +35,21 @@ final class ComparedCalls implements CallWatch {
 			this.askedThrough = sequence;
 		}
 		CallSignature found = this.recorder.find(sequence);
-		return (found != null) ? CallPost.remembered(this.group, found) : null;
+		return (found != null) ? CallPost.remembered(this.group, found, this.recorder.memory(sequence)) : null;
 	}
 
-	/** A call has begun and is in the recorder. */
+	/** A call has begun and is in the recorder; no backend has looked at it yet. */
 	void begun(Call call) {
 		if (call.sequence() <= this.askedThrough) {
-			call.waited();
+			this.settlement.post(CallPost.unseen(this.group, call));
+		}
+	}
+
+	/** A call has ended, so that it is known in which memory it was. */
+	void ended(Call call) {
+		CallPost post = (call.sequence() <= this.askedThrough) ? called(call.sequence()) : null;
+		if (post != null) {
+			this.settlement.post(post);
 		}
 	}
 

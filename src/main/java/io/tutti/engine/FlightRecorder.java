@@ -28,7 +28,10 @@ public final class FlightRecorder {
 	/** Root, algorithm, collective, type and operator. */
 	private static final int WHAT = 2;
 
-	/** State, site and digest of the counts; written last when a call ends. */
+	/**
+	 * Kind of memory, state, site and digest of the counts; written last when a call
+	 * ends.
+	 */
 	private static final int HOW = 3;
 
 	private static final int BYTES = 4;
@@ -46,6 +49,8 @@ public final class FlightRecorder {
 	private static final int SITE_SHIFT = 32;
 
 	private static final int STATE_SHIFT = 48;
+
+	private static final int MEMORY_SHIFT = 56;
 
 	/** An eight-bit number. */
 	private static final int MAX_ALGORITHMS = 256;
@@ -66,6 +71,8 @@ public final class FlightRecorder {
 	private static final int TOTALS = 5;
 
 	private static final CallRecord.State[] STATES = CallRecord.State.values();
+
+	private static final MemoryKind[] MEMORIES = MemoryKind.values();
 
 	private final int capacity;
 
@@ -144,7 +151,7 @@ public final class FlightRecorder {
 		entry[slot + WHAT] |= (long) this.algorithms.numberOf(call.algorithm()) << ALGORITHM_SHIFT;
 		CallRecord.State state = well ? CallRecord.State.DONE : CallRecord.State.FAILED;
 		VarHandle.releaseFence();
-		entry[slot + HOW] |= (long) state.ordinal() << STATE_SHIFT;
+		entry[slot + HOW] |= (long) call.memory().ordinal() << MEMORY_SHIFT | (long) state.ordinal() << STATE_SHIFT;
 		add(call.collective(), well, entry[slot + BYTES], endedNanos - entry[slot + STARTED]);
 	}
 
@@ -168,6 +175,23 @@ public final class FlightRecorder {
 	@Nullable CallSignature find(long sequence) {
 		CallRecord found = record(sequence);
 		return (found != null) ? found.call() : null;
+	}
+
+	/**
+	 * In which memory the call at a place in the order was; unknown as long as it has not
+	 * ended.
+	 */
+	MemoryKind memory(long sequence) {
+		if (sequence < 0 || sequence > this.last) {
+			return MemoryKind.UNKNOWN;
+		}
+		long how = this.words[place(sequence) + HOW];
+		VarHandle.acquireFence();
+		boolean running = STATES[(int) (how >> STATE_SHIFT & 0xff)] == CallRecord.State.RUNNING;
+		if (running || record(sequence) == null) {
+			return MemoryKind.UNKNOWN;
+		}
+		return MEMORIES[(int) (how >> MEMORY_SHIFT & 0xff)];
 	}
 
 	/** The last calls, the oldest first, at most so many. */

@@ -39,7 +39,8 @@ public final class TrainingDevice {
 	 * What a rank computes on.
 	 * @param localRank place of the rank among those of its host
 	 * @param fallback whether gradients on a GPU may go through main memory
-	 * @param listener hears a warning for each reduction that does
+	 * @param listener hears a warning for each reduction that does, and of a GPU that the
+	 * group reaches and libtorch does not
 	 * @param timeout how long a reduction may take
 	 * @throws BackendUnavailableException if a GPU is asked for and cannot be had
 	 */
@@ -47,6 +48,11 @@ public final class TrainingDevice {
 			CollectiveListener listener, Duration timeout) {
 		int index = index(choice, TrainingDevice::visible, localRank, group.takesDeviceMemory(), fallback);
 		if (index < 0) {
+			if (choice.kind() == DeviceChoice.Kind.AUTO && group.takesDeviceMemory()) {
+				listener.warn("the group reaches GPUs, but libtorch sees none, so rank " + group.rank()
+						+ " computes on the CPU. Put a GPU build of libtorch on the class path, or set " + PROPERTY
+						+ " to cuda to be refused or to cpu to agree");
+			}
 			return CPU;
 		}
 		return new TrainingDevice("cuda:" + index,

@@ -12,11 +12,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,6 +33,11 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Ranks under each launcher, started by the script as a user starts it. What ranks print
  * comes through the launcher; a shell in between lets one start serve several commands
  * and tells the test which process is which rank.
+ * <p>
+ * A start of two ranks takes seconds, and how ranks find each other is the same for every
+ * backend: so each launcher runs every command, and the backends take turns such that
+ * those that are started alike (the two of Slurm, the two of torchrun) see every command
+ * on both.
  */
 @Timeout(400)
 class LaunchersIT {
@@ -40,7 +47,9 @@ class LaunchersIT {
 
 	private static final int RANKS = 2;
 
-	private static final String MEASURE = "\"$TUTTI\" bench --max-bytes 64 --iterations 20 --format json";
+	private static final String ENV = "\"$TUTTI\" env --json";
+
+	private static final String TRAIN_FOR_LONG = "train --epochs 50000";
 
 	private final HttpClient client = HttpClient.newHttpClient();
 
@@ -59,55 +68,28 @@ class LaunchersIT {
 		}
 	}
 
-	@ParameterizedTest
-	@EnumSource
-	void everyCommandRunsUnchanged(Launcher launcher) throws Exception {
-		launcher.require();
-		int port = Math.min(FreePort.find(), 65_000);
-		try (TuttiProcess ranks = start(launcher, "tcp", """
-				"$TUTTI" env --json
-				"$TUTTI" train --epochs 2 --report report.json
-				%s
-				exec "$TUTTI" serve --http-port %d
-				""".formatted(MEASURE, port))) {
-			awaitReady(ranks, port);
-			assertEveryRankExplainedItself(launcher, ranks, port);
-			assertTrained(ranks);
-			assertMeasured(ranks);
-			List<ProcessHandle> all = List.of(rank(0), rank(1));
-			TuttiProcess.signal(ranks.handle(), "TERM");
-			ranks.exitCode(Duration.ofSeconds(20));
-			Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> all.stream().noneMatch(LaunchersIT::runs));
-		}
-	}
-
-	/** How a launcher's ranks find each other is the same for every backend. */
-	@ParameterizedTest
-	@EnumSource(names = { "OPEN_MPI", "HYDRA", "SLURM", "TORCHRUN" })
-	void theMpiBackendMeasuresToo(Launcher launcher) throws Exception {
-		launcher.require();
-		try (TuttiProcess ranks = start(launcher, "mpi", MEASURE)) {
-			assertThat(ranks.exitCode(LIMIT)).as(ranks.output()).isZero();
-			assertMeasured(ranks);
-			assertThat(ranks.output()).contains("backend mpi");
-		}
-	}
-
 	/**
 	 * The exit code is the launcher's own business, and what it says of the rank is too.
 	 */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
-			OPEN_MPI | 137 | process rank 1 .* signal 9
-			HYDRA    | 9   | EXIT CODE: 9
-			SLURM    | 137 | rank 0: group world: rank 1 lost
-			TORCHRUN | 1   | rank +: 1 .local_rank: 1
-			OWN      | 137 | rank 1 ended with 137 .SIGKILL.; the others ended with: rank 0 76
+			OPEN_MPI | mpi | tcp | 137 | process rank 1 .* signal 9
+			HYDRA    | mpi | mpi | 9   | EXIT CODE: 9
+			SLURM    | tcp | mpi | 137 | rank 0: group world: rank 1 lost
+			TORCHRUN | mpi | tcp | 1   | rank +: 1 .local_rank: 1
 			""")
-	void aKilledRankEndsTheJobUnderEachLauncher(Launcher launcher, int exitCode, String said) throws Exception {
+	void everyCommandRunsUnchangedAndAKilledRankEndsTheJob(Launcher launcher, String bench, String serve, int exitCode,
+			String said) throws Exception {
 		launcher.require();
-		try (TuttiProcess ranks = start(launcher, "tcp", "exec \"$TUTTI\" train --epochs 50000\n")) {
-			ranks.awaitLine("epoch +2/50000", LIMIT);
+		int port = freePort();
+		try (TuttiProcess ranks = start(launcher, ENV, bench(bench), serve(serve, port),
+				"exec " + with("tcp", TRAIN_FOR_LONG))) {
+			awaitReady(ranks, port);
+			assertEveryRankExplainedItself(launcher, ranks, port);
+			assertMeasured(ranks);
+			drain(port);
+			ranks.awaitLine("epoch +1/50000", LIMIT);
+			assertThat(backends(ranks)).containsExactly(bench, serve, "tcp");
 			ProcessHandle other = rank(0);
 			TuttiProcess.signal(rank(1), "KILL");
 			assertThat(ranks.exitCode(Duration.ofSeconds(20))).as(ranks.output()).isEqualTo(exitCode);
@@ -117,14 +99,45 @@ class LaunchersIT {
 	}
 
 	@ParameterizedTest
+	@CsvSource({ "SLURM_PMI2, mpi, mpi, tcp", "TORCHRUN_STANDALONE, mpi, tcp, mpi" })
+	void everyCommandRunsUnchangedAndNoRankOutlivesItsLauncher(Launcher launcher, String train, String bench,
+			String serve) throws Exception {
+		launcher.require();
+		int port = freePort();
+		try (TuttiProcess ranks = start(launcher, ENV, with(train, "train --epochs 1 --report report.json"),
+				bench(bench), "exec " + serve(serve, port))) {
+			awaitReady(ranks, port);
+			assertEveryRankExplainedItself(launcher, ranks, port);
+			assertTrained(ranks, train);
+			assertMeasured(ranks);
+			assertThat(backends(ranks)).containsExactly(train, bench, serve);
+			assertRanksEndWith(ranks);
+		}
+	}
+
+	/** How it trains is among the tests of training. */
+	@Test
+	void ourOwnLauncherMeasuresAndServesOnTheMpiBackendToo() throws Exception {
+		int port = freePort();
+		try (TuttiProcess ranks = start(Launcher.OWN, ENV, bench("mpi"), "exec " + serve("mpi", port))) {
+			awaitReady(ranks, port);
+			assertEveryRankExplainedItself(Launcher.OWN, ranks, port);
+			assertMeasured(ranks);
+			assertThat(backends(ranks)).containsExactly("mpi", "mpi");
+			assertRanksEndWith(ranks);
+		}
+	}
+
+	@ParameterizedTest
 	@EnumSource(names = { "HYDRA", "OWN" })
 	void aJobWhoseLauncherIsToldToStopEndsWith79AndKeepsACheckpoint(Launcher launcher) throws Exception {
 		launcher.require();
-		try (TuttiProcess ranks = TuttiProcess.run(this.directory, Map.of(), launcher.command(RANKS, Launcher.script(),
-				"train", "--epochs", "50000", "--checkpoint", "checkpoints"))) {
-			ranks.awaitLine("epoch +2/50000", LIMIT);
+		try (TuttiProcess ranks = TuttiProcess.run(this.directory, Map.of("SPRING_PROFILES_ACTIVE", "mpi"), launcher
+			.command(RANKS, Launcher.script(), "train", "--epochs", "50000", "--checkpoint", "checkpoints"))) {
+			ranks.awaitLine("epoch +1/50000", LIMIT);
 			TuttiProcess.signal(ranks.handle(), "TERM");
 			assertThat(ranks.exitCode(Duration.ofSeconds(20))).as(ranks.output()).isEqualTo(79);
+			assertThat(backends(ranks)).containsExactly("mpi");
 			assertThat(ranks.output())
 				.containsPattern("stopping after step \\d+: (rank \\d got SIGTERM|another rank asked to stop)")
 				.containsOnlyOnce("stopped after ");
@@ -133,6 +146,23 @@ class LaunchersIT {
 				assertThat(ranks.output()).contains("tutti launch: stopped on request; every rank ended with 79");
 			}
 		}
+	}
+
+	/** It leaves ranks a second; whether that is enough for a checkpoint is luck. */
+	@Test
+	void noRankOutlivesAnMpirunThatIsToldToStop() throws Exception {
+		Launcher.OPEN_MPI.require();
+		try (TuttiProcess ranks = start(Launcher.OPEN_MPI, "exec " + with("mpi", TRAIN_FOR_LONG))) {
+			ranks.awaitLine("epoch +1/50000", LIMIT);
+			assertRanksEndWith(ranks);
+		}
+	}
+
+	private void assertRanksEndWith(TuttiProcess launcher) throws Exception {
+		List<ProcessHandle> all = List.of(rank(0), rank(1));
+		TuttiProcess.signal(launcher.handle(), "TERM");
+		launcher.exitCode(Duration.ofSeconds(20));
+		Awaitility.await().atMost(Duration.ofSeconds(10)).until(() -> all.stream().noneMatch(LaunchersIT::runs));
 	}
 
 	private void assertEveryRankExplainedItself(Launcher launcher, TuttiProcess ranks, int port) throws Exception {
@@ -150,10 +180,10 @@ class LaunchersIT {
 		}
 	}
 
-	private void assertTrained(TuttiProcess ranks) throws Exception {
+	private void assertTrained(TuttiProcess ranks, String backend) throws Exception {
 		JsonNode report = JsonMapper.shared().readTree(Files.readString(this.directory.resolve("report.json")));
 		assertThat(report.get("worldSize").asInt()).isEqualTo(RANKS);
-		assertThat(report.get("backend").asString()).isEqualTo("tcp");
+		assertThat(report.get("backend").asString()).isEqualTo(backend);
 		assertThat(report.get("parameterSha256").get(0)).isEqualTo(report.get("parameterSha256").get(1));
 		assertThat(ranks.output()).containsOnlyOnce("the same on every rank").doesNotContain("\r");
 	}
@@ -161,6 +191,15 @@ class LaunchersIT {
 	private static void assertMeasured(TuttiProcess ranks) {
 		assertThat(json(ranks, "\"wrong\":")).hasSize(3)
 			.allSatisfy((line) -> assertThat(line.get("wrong").asLong(-1)).isZero());
+	}
+
+	/** What rank 0's groups ran on, in order. */
+	private static List<String> backends(TuttiProcess ranks) {
+		return Pattern.compile("rank 0: joined the group: rank 0 of 2, backend (\\w+) over")
+			.matcher(ranks.output())
+			.results()
+			.map((line) -> line.group(1))
+			.toList();
 	}
 
 	/** The objects among the output that have a key; each must be a line of its own. */
@@ -172,11 +211,29 @@ class LaunchersIT {
 			.toList();
 	}
 
-	private TuttiProcess start(Launcher launcher, String profile, String commands) throws Exception {
+	private TuttiProcess start(Launcher launcher, String... commands) throws Exception {
 		Path script = Files.writeString(this.directory.resolve("rank.sh"),
-				"set -e\necho $$ > \"pid-$" + launcher.rankVariable() + "\"\n" + commands);
-		return TuttiProcess.run(this.directory, Map.of("TUTTI", Launcher.script(), "SPRING_PROFILES_ACTIVE", profile),
+				"set -e\necho $$ > \"pid-$" + launcher.rankVariable() + "\"\n" + String.join("\n", commands) + "\n");
+		return TuttiProcess.run(this.directory, Map.of("TUTTI", Launcher.script()),
 				launcher.command(RANKS, "sh", script.toString()));
+	}
+
+	/** A line of a rank's script. */
+	private static String with(String backend, String command) {
+		return "env SPRING_PROFILES_ACTIVE=" + backend + " \"$TUTTI\" " + command;
+	}
+
+	private static String bench(String backend) {
+		return with(backend, "bench --max-bytes 64 --iterations 20 --format json");
+	}
+
+	private static String serve(String backend, int port) {
+		return with(backend, "serve --http-port " + port);
+	}
+
+	/** Two ranks' ports, each past the one before it. */
+	private static int freePort() throws IOException {
+		return Math.min(FreePort.find(), 65_000);
 	}
 
 	/** The process of a rank, which was the shell's before. */
@@ -212,6 +269,15 @@ class LaunchersIT {
 				.failFast(() -> assertThat(ranks.handle().isAlive()).as(ranks.output()).isTrue())
 				.until(() -> get(self, "/actuator/health/readiness").statusCode() == 200);
 		}
+	}
+
+	/** Ends {@code serve} on every rank by asking one. */
+	private void drain(int port) throws Exception {
+		HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/control/drain"))
+			.header("Content-Type", "application/json")
+			.POST(HttpRequest.BodyPublishers.ofString("{\"reason\":\"enough\"}"))
+			.build();
+		assertThat(this.client.send(request, HttpResponse.BodyHandlers.discarding()).statusCode()).isEqualTo(202);
 	}
 
 	private HttpResponse<String> get(int port, String path) throws Exception {

@@ -31,6 +31,20 @@ class FlightRecorderTest {
 	}
 
 	@Test
+	void theMemoryOfACallIsKnownWhenItHasEnded() {
+		begin(0);
+		this.call.onDevice();
+		assertThat(this.recorder.memory(0)).isEqualTo(MemoryKind.UNKNOWN);
+		this.recorder.end(this.call, true);
+		begin(1);
+		this.recorder.end(this.call, false);
+		assertThat(this.recorder.memory(0)).isEqualTo(MemoryKind.DEVICE);
+		assertThat(this.recorder.memory(1)).isEqualTo(MemoryKind.HOST);
+		assertThat(this.recorder.memory(2)).isEqualTo(MemoryKind.UNKNOWN);
+		assertThat(this.recorder.memory(-1)).isEqualTo(MemoryKind.UNKNOWN);
+	}
+
+	@Test
 	void aCallIsFoundAsItWas() {
 		complete(0);
 		begin(1);

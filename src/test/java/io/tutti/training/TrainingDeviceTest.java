@@ -1,11 +1,15 @@
 package io.tutti.training;
 
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.ScriptedGpuRanks;
 import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.engine.backend.nccl.ScriptedGpus;
 import io.tutti.engine.device.HostFallback;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Assumptions;
@@ -83,6 +87,29 @@ class TrainingDeviceTest {
 				.withMessageContaining("GPU build of libtorch");
 			assertThat(choose(world, "auto")).isSameAs(TrainingDevice.CPU);
 		}
+	}
+
+	@Test
+	void aGroupOnGpusThatLibtorchDoesNotSeeIsWarnedOf() throws Exception {
+		Assumptions.assumeFalse(torch.cuda_is_available(), "there is a GPU and a libtorch for it");
+		List<String> warnings = new CopyOnWriteArrayList<>();
+		CollectiveListener listener = new CollectiveListener() {
+			@Override
+			public void warn(String message) {
+				warnings.add(message);
+			}
+		};
+		ScriptedGpuRanks.run(new ScriptedGpus(1), 1, Duration.ofSeconds(30), (group) -> {
+			for (String choice : List.of("auto", "cpu")) {
+				assertThat(TrainingDevice.choose(DeviceChoice.parse(choice), group, 0, FORBIDDEN, listener,
+						Duration.ofSeconds(10)))
+					.isSameAs(TrainingDevice.CPU);
+			}
+			return null;
+		});
+		assertThat(warnings).singleElement()
+			.asString()
+			.startsWith("the group reaches GPUs, but libtorch sees none, so rank 0 computes on the CPU");
 	}
 
 	private static TrainingDevice choose(SimulatedWorld world, String choice) {

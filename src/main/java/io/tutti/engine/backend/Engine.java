@@ -162,8 +162,7 @@ public final class Engine implements AutoCloseable {
 			return listenEverywhere(port, assignment);
 		}
 		catch (IOException ex) {
-			throw new RendezvousException(RendezvousException.Reason.ADDRESS, String.valueOf(ex.getMessage()),
-					List.of(), ex);
+			throw noListener(ex);
 		}
 	}
 
@@ -175,9 +174,15 @@ public final class Engine implements AutoCloseable {
 			return open(null, port, assignment);
 		}
 		catch (IOException ex) {
-			throw new RendezvousException(RendezvousException.Reason.ADDRESS, String.valueOf(ex.getMessage()),
-					List.of(), ex);
+			throw noListener(ex);
 		}
+	}
+
+	private static RendezvousException noListener(IOException cause) {
+		return new RendezvousException(RendezvousException.Reason.ADDRESS,
+				cause.getMessage() + ". Ranks that meet at a loopback address (MASTER_ADDR, tutti.master-address) need"
+						+ " one that this host has; tutti.transport.port must be free",
+				List.of(), cause);
 	}
 
 	/**

@@ -3,7 +3,8 @@ package io.tutti.engine.rendezvous;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.channels.ServerSocketChannel;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
 import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Arrays;
 
@@ -17,9 +18,13 @@ public final class LocalAddress {
 	private LocalAddress() {
 	}
 
-	/** Whether a socket of this host can listen at an address, on some port. */
+	/**
+	 * Whether a socket of this host can have an address. Nobody is kept from a port by
+	 * asking.
+	 */
 	public static boolean isOfThisHost(InetAddress address) {
-		try (ServerSocketChannel probe = ServerSocketChannel.open()) {
+		try (SocketChannel probe = SocketChannel.open()) {
+			probe.setOption(StandardSocketOptions.SO_REUSEADDR, true);
 			probe.bind(new InetSocketAddress(address, 0));
 			return true;
 		}

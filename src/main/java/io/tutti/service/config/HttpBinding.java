@@ -1,7 +1,9 @@
 package io.tutti.service.config;
 
 import java.net.InetAddress;
+import java.util.stream.Collectors;
 
+import io.tutti.engine.rendezvous.LocalAddress;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.web.server.ConfigurableWebServerFactory;
@@ -18,6 +20,10 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 
 	/** After Spring's own, which binds every address unless told otherwise. */
 	private static final int ORDER = 100;
+
+	private static final String SPRING = "server.address";
+
+	private static final String MANAGEMENT = "management.server.address";
 
 	private final HttpProperties properties;
 
@@ -37,19 +43,35 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 	@Override
 	public void customize(ConfigurableWebServerFactory factory) {
 		this.exposure.requireSafeHttp(address());
+		requireOwn((address(SPRING) != null) ? SPRING : "tutti.http.address", address());
 		factory.setAddress(address());
 		if (!this.environment.containsProperty("server.port")) {
 			factory.setPort(this.properties.portOf(this.localRank));
 		}
 		if (this.environment.containsProperty("management.server.port")) {
-			this.exposure.requireSafeHttp(address("management.server.address"));
+			this.exposure.requireSafeHttp(address(MANAGEMENT));
+			requireOwn(MANAGEMENT, address(MANAGEMENT));
 		}
 	}
 
 	/** Where HTTP answers. */
 	InetAddress address() {
-		InetAddress given = address("server.address");
+		InetAddress given = address(SPRING);
 		return (given != null) ? given : this.properties.address();
+	}
+
+	/** The web server would only say that it cannot. */
+	private static void requireOwn(String property, @Nullable InetAddress address) {
+		if (address != null && !LocalAddress.isOfThisHost(address)) {
+			String there = HostAddress.all()
+				.stream()
+				.filter((own) -> !own.address().isLinkLocalAddress())
+				.map(HostAddress::text)
+				.collect(Collectors.joining(", "));
+			throw new ConfigurationException(
+					"HTTP cannot listen at " + address.getHostAddress() + ", which is no address of this host",
+					"Set " + property + " to one that is: " + (there.isEmpty() ? "but none is up" : there));
+		}
 	}
 
 	private @Nullable InetAddress address(String property) {

@@ -1,9 +1,13 @@
 package io.tutti.service.health;
 
+import java.util.List;
+
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupState;
+import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
+import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
@@ -11,8 +15,8 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.stereotype.Component;
 
 /**
- * Up when the group has formed and is whole. Belongs to readiness, never to liveness: a
- * lost peer must not end this process.
+ * Up when the group has formed, is whole, and nobody has left it. Belongs to readiness,
+ * never to liveness: a lost peer must not end this process.
  */
 @Component("group")
 final class GroupHealthIndicator extends AbstractHealthIndicator {
@@ -26,10 +30,16 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 	@Override
 	protected void doHealthCheck(Health.Builder builder) {
 		GroupStatus status = this.group.status();
-		builder.status(verdict(status.state()))
+		List<Integer> left = left();
+		builder
+			.status((status.state() == GroupState.READY && !left.isEmpty()) ? Status.OUT_OF_SERVICE
+					: verdict(status.state()))
 			.withDetail("state", status.state())
 			.withDetail("rank", this.group.assignment().rank())
 			.withDetail("worldSize", this.group.assignment().worldSize());
+		if (!left.isEmpty()) {
+			builder.withDetail("leftRanks", left);
+		}
 		String problem = status.problem();
 		if (problem != null) {
 			builder.withDetail("problem", problem);
@@ -38,6 +48,17 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 		if (failure != null && failure.kind() == Failure.Kind.PEER_LOST) {
 			builder.withDetail("lostRanks", failure.ranks());
 		}
+	}
+
+	/** Those who went in order broke nothing, but nothing can be called without them. */
+	private List<Integer> left() {
+		JoinedGroup joined = this.group.joined();
+		return (joined != null) ? joined.control()
+			.peers()
+			.stream()
+			.filter((peer) -> peer.state() == PeerStatus.State.LEFT)
+			.map(PeerStatus::rank)
+			.toList() : List.of();
 	}
 
 	private static Status verdict(GroupState state) {

@@ -7,6 +7,7 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CallRecord;
@@ -73,11 +74,21 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void everyCollectiveInPlaceStaysOnTheDevice() throws Exception {
+	void everyCollectiveInPlaceStaysOnTheDeviceThoughHostMemoryIsAllowed() throws Exception {
+		List<String> warnings = new CopyOnWriteArrayList<>();
+		CollectiveListener listener = new CollectiveListener() {
+			@Override
+			public void warn(String message) {
+				warnings.add(message);
+			}
+		};
 		onRanks(3, (group) -> {
-			InPlaceCalls.check(this.gpus.devices(), collectives(group, LONG), group.rank(), 3, 5);
+			DeviceCollectives onDevice = new DeviceCollectives(group, this.gpus.devices(), new HostFallback(true),
+					listener, LONG);
+			InPlaceCalls.check(this.gpus.devices(), onDevice, group.rank(), 3, 5);
 			return null;
 		});
+		assertThat(warnings).isEmpty();
 		assertThat(this.gpus.calls("allGather") + this.gpus.calls("gather")).isEqualTo(6);
 		assertThat(this.gpus.devices().copies()).isZero();
 	}
@@ -156,6 +167,75 @@ class NcclEngineTest {
 				.hasMessageContaining("rank 0 called all-reduce #0 (count 2, float32, sum)")
 				.hasMessageContaining("rank 1 called broadcast #0 (count 2, float32, root 0)"));
 		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void ranksThatDifferInTheMemoryOfACallAloneAreToldWithinASecond() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			long start = System.nanoTime();
+			try {
+				if (group.rank() == 0) {
+					group.allReduce(new float[2], ReduceOp.SUM);
+				}
+				else {
+					collectives(group, LONG).allReduceInPlace(buffer(group, 1, 2), ReduceOp.SUM);
+				}
+				return null;
+			}
+			finally {
+				assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+			}
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("rank 0 called all-reduce #0 (count 2, float32, sum) in host memory, "
+						+ "rank 1 called all-reduce #0 (count 2, float32, sum) on the device"));
+		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	/**
+	 * Who comes late is asked before its call has begun, and so before it is known where.
+	 */
+	@Test
+	void aRankThatComesLateToACallOnTheDeviceIsNotTakenForOneInHostMemory() throws Exception {
+		CompletableFuture<ProcessGroup> waiting = new CompletableFuture<>();
+		List<float[]> results = onRanks(2, (group) -> {
+			if (group.rank() == 0) {
+				waiting.complete(group);
+			}
+			else {
+				Awaitility.await().until(() -> {
+					CallRecord call = waiting.get().recorder().running();
+					return call != null && System.nanoTime() - call.startedNanos() > Duration.ofMillis(300).toNanos();
+				});
+			}
+			try (DeviceBuffer one = buffer(group, 1)) {
+				collectives(group, LONG).allReduceInPlace(one, ReduceOp.SUM);
+				group.barrier();
+				return new float[] { read(one) };
+			}
+		});
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(2));
+	}
+
+	/** The root waits for nobody, and so says where it was only when it is asked. */
+	@Test
+	void aCallInHostMemoryThatIsOverIsRememberedAsOne() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			if (group.rank() == 0) {
+				group.broadcast(new float[1], 0);
+				Awaitility.await().atMost(Duration.ofSeconds(1)).until(() -> group.state() == GroupState.BROKEN);
+				group.barrier();
+			}
+			else {
+				collectives(group, LONG).broadcastInPlace(buffer(group, 1), 0);
+			}
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("in host memory")
+				.hasMessageContaining("on the device"));
 	}
 
 	@Test
@@ -268,6 +348,21 @@ class NcclEngineTest {
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(BackendUnavailableException.class)
 				.hasMessageContaining("rank 1 cannot use it")
 				.hasMessageContaining("no device: none here"));
+	}
+
+	@Test
+	void aRankWhoseCudaRuntimeRefusesTheDriverKeepsAllFromStartingAndSaysWhy() throws Exception {
+		int port = freePort();
+		ScriptedGpus old = new ScriptedGpus(2);
+		old.devices().refuseDriver();
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+			join(rank, 2, port, ((rank == 0) ? this.gpus : old).meeting(rank)).close();
+			return null;
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(BackendUnavailableException.class)
+				.hasMessageContaining("rank 1 cannot use it: cudaGetDeviceCount failed: CUDA driver version is "
+						+ "insufficient for CUDA runtime version (35)"));
 	}
 
 	private static DeviceBuffer buffer(HostDevices devices, int device, float... values) {

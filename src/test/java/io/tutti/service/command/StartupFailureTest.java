@@ -4,12 +4,15 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.SocketException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
 import io.tutti.launch.ExitCode;
 import io.tutti.service.TuttiApplication;
+import io.tutti.service.config.ConfigurationException;
+import io.tutti.service.config.StartupFailures;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -17,6 +20,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+
+import org.springframework.boot.web.server.WebServerException;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -114,6 +119,29 @@ class StartupFailureTest {
 			.asString()
 			.contains("BackendUnavailableException: backend mpi is not available: there is no library /no/libmpi.so")
 			.contains("Set tutti.mpi.library");
+	}
+
+	@Test
+	void anHttpAddressThatThisHostDoesNotHaveIsNamedWithThoseItHas() {
+		assertThat(start("--tutti.http.address=192.0.2.1", "--tutti.security.anonymous=true"))
+			.isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(told()).hasSize(1)
+			.first()
+			.asString()
+			.contains("HTTP cannot listen at 192.0.2.1, which is no address of this host")
+			.containsPattern("Set tutti.http.address to one that is: .*127\\.0\\.0\\.1");
+	}
+
+	/**
+	 * As a privileged port is to an ordinary user, which a test cannot count on being.
+	 */
+	@Test
+	void aPortThatTheSystemKeepsIsTheOperatorsMistakeAndNoInternalError() {
+		RuntimeException failure = new WebServerException("Unable to start embedded Tomcat",
+				new IllegalArgumentException(new SocketException("Permission denied")));
+		assertThat(StartupFailures.explain(failure)).isInstanceOf(ConfigurationException.class)
+			.hasMessageContaining("HTTP cannot listen: Permission denied")
+			.hasMessageContaining("--http-port");
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.Failure;
+import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
@@ -47,9 +48,16 @@ class GroupHealthTest {
 		assertThat(this.http.get().uri("/api/v1/group/peers")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
 		assertAlive();
 
-		this.meeting.met(new FakeGroup(0, 3, 0));
+		FakeGroup group = new FakeGroup(0, 3, 0);
+		this.meeting.met(group);
 		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
 		assertReadiness(HttpStatus.OK, "READY");
+		assertAlive();
+
+		group.addPeer(new PeerStatus(1, "127.0.0.1", 7000, 0, 100, PeerStatus.State.LEFT));
+		assertReadiness(HttpStatus.SERVICE_UNAVAILABLE, "READY");
+		assertThat(this.http.get().uri("/actuator/health/readiness")).bodyJson().isLenientlyEqualTo("""
+				{"components":{"group":{"details":{"leftRanks":[1]}}}}""");
 		assertAlive();
 
 		this.meeting

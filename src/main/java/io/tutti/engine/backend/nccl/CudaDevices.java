@@ -35,8 +35,7 @@ public final class CudaDevices {
 			return new PresetDeviceRuntime();
 		}
 		catch (LinkageError ex) {
-			throw new BackendUnavailableException("cuda", "the preset does not load: " + ex,
-					"Use the libraries that it was built for: CUDA 13");
+			throw new BackendUnavailableException("cuda", "the preset does not load: " + ex, NcclLibrary.LOADING);
 		}
 	}
 

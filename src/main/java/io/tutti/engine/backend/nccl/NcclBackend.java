@@ -112,6 +112,7 @@ public final class NcclBackend implements Backend {
 
 	private void runOnDevice(Call call) {
 		call.by(NAME);
+		call.onDevice();
 		this.posts.begun(call);
 		try {
 			StreamOperations operations = this.communicator.operations().within(left(call));

@@ -12,6 +12,10 @@ import io.tutti.engine.device.DeviceRuntime;
  */
 record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availability) {
 
+	/** What to do where the preset is there and does not load. */
+	static final String LOADING = "Add org.bytedeco:cuda with its classifier for this platform, and use the libraries"
+			+ " that it was built for: CUDA 13";
+
 	/**
 	 * Probes, then loads the preset.
 	 * @throws BackendUnavailableException if anything is missing
@@ -26,7 +30,7 @@ record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availabili
 		}
 		catch (LinkageError ex) {
 			throw new BackendUnavailableException("nccl", "the preset does not load though " + found + ": " + ex,
-					"Use the libraries that it was built for: CUDA 13");
+					LOADING);
 		}
 	}
 

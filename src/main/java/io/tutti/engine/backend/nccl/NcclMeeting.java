@@ -13,6 +13,7 @@ import io.tutti.engine.Exchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.FailureReporter;
 import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.device.DeviceException;
 
 /**
  * How the ranks of a group come to a communicator: each says whether it can, rank 0 adds
@@ -55,20 +56,21 @@ public final class NcclMeeting {
 	public Backend meet(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
 			Exchange exchange, Deadline deadline) {
 		NcclLibrary library = null;
+		int devices = 0;
 		byte[] word;
 		try {
 			library = this.loading.get();
+			devices = library.runtime().deviceCount();
 			word = ready(library, identity.rank());
 		}
-		catch (BackendUnavailableException | NcclException ex) {
+		catch (BackendUnavailableException | DeviceException | NcclException ex) {
 			word = unable(String.valueOf(ex.getMessage()));
 		}
 		UniqueId id = agree(identity, word, exchange, deadline);
 		if (library == null) {
 			throw new IllegalStateException("a rank without NCCL was taken for ready");
 		}
-		RankPlace place = RankPlace.ofLocalRank(identity.rank(), identity.worldSize(), this.localRank,
-				library.runtime().deviceCount());
+		RankPlace place = RankPlace.ofLocalRank(identity.rank(), identity.worldSize(), this.localRank, devices);
 		RankCommunicator communicator = RankCommunicator.create(library, id, place, null,
 				deadline.remaining().plusNanos(1));
 		return new NcclBackend(identity, host, latch, reporter, library.runtime(), communicator);

@@ -5,6 +5,7 @@ import io.tutti.engine.device.DeviceRuntime;
 import org.bytedeco.cuda.cudart.CUstream_st;
 import org.bytedeco.cuda.cudart.cudaPointerAttributes;
 import org.bytedeco.cuda.global.cudart;
+import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +22,14 @@ final class PresetDeviceRuntime implements DeviceRuntime {
 			this.address = address;
 		}
 
+	}
+
+	/**
+	 * Loads the preset's native part, so that it is missed here and not in some call.
+	 * @throws LinkageError if it or a library that it needs cannot be loaded
+	 */
+	PresetDeviceRuntime() {
+		Loader.load(cudart.class);
 	}
 
 	private static @Nullable CUstream_st stream(long handle) {

@@ -7,6 +7,7 @@ import org.bytedeco.cuda.nccl.ncclConfig_t;
 import org.bytedeco.cuda.nccl.ncclUniqueId;
 import org.bytedeco.javacpp.BytePointer;
 import org.bytedeco.javacpp.IntPointer;
+import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.Pointer;
 import org.bytedeco.javacpp.PointerPointer;
 import org.jspecify.annotations.Nullable;
@@ -28,6 +29,14 @@ final class PresetNccl implements Nccl {
 			this.address = address;
 		}
 
+	}
+
+	/**
+	 * Loads the preset's native part, so that it is missed here and not in some call.
+	 * @throws LinkageError if it or a library that it needs cannot be loaded
+	 */
+	PresetNccl() {
+		Loader.load(nccl.class);
 	}
 
 	private static @Nullable Pointer at(long address) {

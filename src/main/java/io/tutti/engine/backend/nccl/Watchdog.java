@@ -7,7 +7,8 @@ import java.util.function.Consumer;
 
 /**
  * Looks for errors of a communicator that come up by themselves, such as a lost peer,
- * while nobody is in a call. Tells of the first one and ends.
+ * while nobody is in a call. Tells of the first one and ends. Of an abort it does not
+ * tell: whoever aborted knows why, and would be taken for second if this came first.
  */
 final class Watchdog implements AutoCloseable {
 
@@ -27,7 +28,7 @@ final class Watchdog implements AutoCloseable {
 
 	/**
 	 * Begins to look, on a thread of its own.
-	 * @param listener hears of an error or of somebody's abort, once
+	 * @param listener hears of an error, once
 	 */
 	static Watchdog start(RankCommunicator communicator, Duration interval, Consumer<NcclException> listener) {
 		Watchdog watchdog = new Watchdog(communicator, listener);
@@ -45,7 +46,9 @@ final class Watchdog implements AutoCloseable {
 			}
 		}
 		catch (NcclException ex) {
-			this.listener.accept(ex);
+			if (ex.reason() != NcclException.Reason.ABORTED) {
+				this.listener.accept(ex);
+			}
 		}
 		catch (InterruptedException | IllegalStateException ex) {
 			// Closed meanwhile: there is nothing to look after.

@@ -100,7 +100,7 @@ final class PostBook {
 
 	private void compare(int rank, CallPost post, Place place) {
 		place.heard.set(rank);
-		if (!post.call().equals(place.post.call()) && rank != place.rank) {
+		if (rank != place.rank && post.differsFrom(place.post)) {
 			this.listener.differ(rank, place.mismatch(rank, post));
 		}
 	}
@@ -219,8 +219,8 @@ final class PostBook {
 		private static Failure mismatch(int rank, CallPost post, int otherRank, CallPost other) {
 			CallPost longest = (post.elapsed().compareTo(other.elapsed()) >= 0) ? post : other;
 			return new Failure(Failure.Kind.MISMATCH, post.group(), post.call().sequence(), post.call().collective(),
-					List.of(rank, otherRank),
-					"rank " + rank + " called " + post.call() + ", rank " + otherRank + " called " + other.call(),
+					List.of(rank, otherRank), "rank " + rank + " called " + post.against(other) + ", rank " + otherRank
+							+ " called " + other.against(post),
 					longest.elapsed(), longest.timeout());
 		}
 

@@ -2,7 +2,6 @@ package io.tutti.engine.rendezvous.meeting;
 
 import java.time.Duration;
 
-import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.control.PeerBoard;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
@@ -20,11 +19,9 @@ final class Bulletin {
 	/** How much sooner a change is told. */
 	private static final int CHANGE_DIVISOR = 10;
 
-	private static final long NOTE_NANOS = Duration.ofSeconds(10).toNanos();
-
 	private final Members members;
 
-	private final ControlEvents events;
+	private final WaitNotes notes;
 
 	private final long intervalNanos;
 
@@ -32,14 +29,11 @@ final class Bulletin {
 
 	private long toldNanos;
 
-	private long notedNanos;
-
-	Bulletin(Members members, int worldSize, ControlEvents events, long nowNanos) {
+	Bulletin(Members members, int worldSize, WaitNotes notes, long nowNanos) {
 		this.members = members;
-		this.events = events;
+		this.notes = notes;
 		this.intervalNanos = Math.max(INTERVAL_NANOS, INTERVAL_NANOS_PER_RANK * worldSize);
 		this.toldNanos = nowNanos;
-		this.notedNanos = nowNanos;
 	}
 
 	/** A rank has come or gone. */
@@ -48,15 +42,12 @@ final class Bulletin {
 	}
 
 	/** While ranks gather: who is missing. */
-	void tellAbsence(Seats seats, MeetingAddress point, long nowNanos) {
+	void tellAbsence(Seats seats, MeetingAddress point) {
 		if (this.changed) {
 			this.changed = false;
 			this.members.broadcast(new Awaiting(seats.absence(), false));
 		}
-		if (nowNanos - this.notedNanos >= NOTE_NANOS) {
-			this.notedNanos = nowNanos;
-			this.events.note("rank 0 waits at " + point + " for " + seats.absence().describe());
-		}
+		this.notes.tell(() -> "waits at " + point + " for " + seats.absence().describe());
 	}
 
 	/** Once all have met: who was last heard of when. */

@@ -6,6 +6,7 @@ import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketTimeoutException;
+import java.net.StandardSocketOptions;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
@@ -80,6 +81,10 @@ final class ClientHandshake {
 
 	private void connect(SocketChannel channel, InetSocketAddress address) throws IOException, InterruptedException {
 		channel.configureBlocking(false);
+		// The kernel may pick the very port that rank 0 is about to listen on: it must
+		// get
+		// it all the same, also while the end of such a connection is remembered.
+		channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
 		try (Selector selector = Selector.open()) {
 			channel.register(selector, SelectionKey.OP_CONNECT);
 			if (address.getAddress().isLoopbackAddress()) {
@@ -94,7 +99,6 @@ final class ClientHandshake {
 			}
 		}
 		if (channel.getLocalAddress().equals(channel.getRemoteAddress())) {
-			// The kernel may pick the very port that nobody listens on yet.
 			throw new ConnectException("connected to itself");
 		}
 	}

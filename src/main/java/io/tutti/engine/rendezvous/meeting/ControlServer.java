@@ -102,7 +102,8 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.arbiter = new Arbiter(worldSize, settings.verdict(), System::nanoTime, this);
 		this.control = new RankControl(0, events, this.board, this, settings.heartbeat());
-		this.bulletin = new Bulletin(this.members, worldSize, this.control.events(), System.nanoTime());
+		this.bulletin = new Bulletin(this.members, worldSize, new WaitNotes(0, this.control.events(), deadline),
+				System.nanoTime());
 		this.gatekeeper = new Gatekeeper(new Admission(settings.jobId(), Math.max(0, settings.generation()), worldSize),
 				this.control.events());
 		this.reception = new Reception(listener, this.loop, this.proofs, worldSize, settings.tls(), this.gatekeeper,
@@ -327,7 +328,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 			}
 		});
 		switch (this.phase) {
-			case GATHERING -> this.bulletin.tellAbsence(this.seats, this.failure.point(), now);
+			case GATHERING -> this.bulletin.tellAbsence(this.seats, this.failure.point());
 			case FORMED -> this.bulletin.tellSightings(this.board, now);
 			case LEAVING -> {
 			}

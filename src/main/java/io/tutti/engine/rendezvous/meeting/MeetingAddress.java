@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
+import io.tutti.engine.Deadline;
+
 /**
  * Host and port where ranks meet.
  *
@@ -18,21 +20,26 @@ import java.util.regex.Pattern;
  */
 record MeetingAddress(String host, int port) {
 
+	/** A name service that loses a question may answer the next one. */
+	private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(10);
+
 	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
 
 	/**
-	 * The host's addresses. A name service that does not answer cannot hold the caller up
-	 * for longer than the limit.
+	 * The host's addresses. A name service that does not answer holds the caller up for
+	 * some seconds, and not beyond the deadline.
 	 * @throws UnknownHostException if there are none, or none were found in time
 	 */
-	List<InetAddress> resolve(NameService names, Duration limit) throws UnknownHostException, InterruptedException {
+	List<InetAddress> resolve(NameService names, Deadline deadline) throws UnknownHostException, InterruptedException {
 		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
 		Thread.startVirtualThread(lookup);
+		long limitNanos = Math.min(LOOKUP_LIMIT.toNanos(), deadline.remainingNanos());
 		try {
-			return List.of(lookup.get(limit.toNanos(), TimeUnit.NANOSECONDS));
+			return List.of(lookup.get(limitNanos, TimeUnit.NANOSECONDS));
 		}
 		catch (TimeoutException ex) {
-			throw new UnknownHostException(this.host + ": the name service did not answer within " + limit);
+			throw new UnknownHostException(this.host + ": the name service did not answer within "
+					+ MeetingFailure.seconds(Duration.ofNanos(limitNanos)));
 		}
 		catch (ExecutionException ex) {
 			if (ex.getCause() instanceof UnknownHostException unknown) {

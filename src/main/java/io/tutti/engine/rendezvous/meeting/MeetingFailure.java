@@ -88,7 +88,8 @@ record MeetingFailure(int rank, MeetingAddress point) {
 		return new RendezvousException(reason, "rank " + this.rank + ": " + text, missing, cause);
 	}
 
-	private static String seconds(Duration duration) {
+	/** A time in seconds, or in milliseconds where it is short. */
+	static String seconds(Duration duration) {
 		long millis = duration.toMillis();
 		return (millis < EXACT_BELOW_MILLIS) ? millis + " ms" : millis / 1000 + " s";
 	}

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -26,8 +27,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class MeetingGuest {
 
-	private static final long NOTE_EVERY_SECONDS = 10;
-
 	private final RankAssignment assignment;
 
 	private final RendezvousSettings settings;
@@ -46,7 +45,7 @@ final class MeetingGuest {
 
 	private final Attempts attempts = new Attempts();
 
-	private long notedSeconds;
+	private final WaitNotes notes;
 
 	MeetingGuest(RankAssignment assignment, RendezvousSettings settings, ControlEvents events, Deadline deadline,
 			NameService names) {
@@ -58,6 +57,7 @@ final class MeetingGuest {
 		this.failure = new MeetingFailure(assignment.rank(), this.point);
 		this.proofs = new HandshakeProof(settings.token());
 		this.names = names;
+		this.notes = new WaitNotes(assignment.rank(), this.events, deadline);
 	}
 
 	Membership meet() {
@@ -69,7 +69,8 @@ final class MeetingGuest {
 				}
 				catch (IOException ex) {
 					this.attempts.failed(ex);
-					note(ex);
+					this.notes
+						.tell(() -> "still looks for rank 0 at " + this.point + " (" + MeetingFailure.words(ex) + ")");
 				}
 			}
 			while (backoff.sleep(this.deadline));
@@ -84,7 +85,7 @@ final class MeetingGuest {
 	private ControlConnection knock() throws IOException, InterruptedException {
 		this.attempts.begin();
 		IOException last = null;
-		for (InetAddress address : this.point.resolve(this.names, this.deadline.remaining())) {
+		for (InetAddress address : this.point.resolve(this.names, this.deadline)) {
 			Duration limit = shorter(Reception.HANDSHAKE_LIMIT, this.deadline.remaining());
 			try {
 				return new ClientHandshake(this.proofs, this.failure, this.settings.tls(), limit).knock(address,
@@ -112,7 +113,7 @@ final class MeetingGuest {
 		ControlClient client = new ControlClient(connection, this.assignment.rank(), this.assignment.worldSize(),
 				this.settings, this.events);
 		try {
-			Roster roster = client.start().get(this.deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+			Roster roster = await(client.start(), client);
 			return new Membership(this.assignment, roster.generation(), roster.peers(),
 					this.proofs.session(roster.keyNonce()), roster.conduct(), client.control());
 		}
@@ -133,19 +134,27 @@ final class MeetingGuest {
 		}
 	}
 
+	private Roster await(CompletableFuture<Roster> roster, ControlClient client)
+			throws ExecutionException, InterruptedException, TimeoutException {
+		while (true) {
+			try {
+				return roster.get(this.notes.nanosUntilDue(), TimeUnit.NANOSECONDS);
+			}
+			catch (TimeoutException ex) {
+				if (this.deadline.expired()) {
+					throw ex;
+				}
+				Awaiting awaiting = client.awaiting();
+				this.notes.tell(() -> "waits at " + this.point + " for "
+						+ ((awaiting != null) ? awaiting.absence().describe() : "the other ranks"));
+			}
+		}
+	}
+
 	/** Rank 0 has given up: coming again would be of no use. */
 	private void giveUpWith(@Nullable Awaiting awaiting) {
 		if (awaiting != null && awaiting.over()) {
 			throw this.failure.timedOut(awaiting.absence(), this.deadline);
-		}
-	}
-
-	private void note(IOException ex) {
-		long seconds = this.deadline.elapsed().toSeconds();
-		if (seconds - this.notedSeconds >= NOTE_EVERY_SECONDS) {
-			this.notedSeconds = seconds;
-			this.events.note("rank " + this.assignment.rank() + " still looks for rank 0 at " + this.point + ": "
-					+ MeetingFailure.words(ex));
 		}
 	}
 

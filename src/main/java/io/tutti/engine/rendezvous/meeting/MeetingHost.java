@@ -69,7 +69,7 @@ final class MeetingHost {
 
 	private ControlServer open(ControlEvents events) throws InterruptedException {
 		RendezvousException first = null;
-		for (InetAddress address : candidates()) {
+		for (InetAddress address : candidates(events)) {
 			try {
 				ControlServer server = open(address, events);
 				warnOfLoopback(address, events);
@@ -87,8 +87,8 @@ final class MeetingHost {
 	}
 
 	/** Ranks of other hosts need an address that is none of theirs too. */
-	private List<InetAddress> candidates() throws InterruptedException {
-		return resolve().stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
+	private List<InetAddress> candidates(ControlEvents events) throws InterruptedException {
+		return resolve(events).stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
 	}
 
 	private ControlServer open(InetAddress address, ControlEvents events) {
@@ -121,13 +121,16 @@ final class MeetingHost {
 	}
 
 	/** In a cluster a process may start before its own name is known. */
-	private List<InetAddress> resolve() throws InterruptedException {
+	private List<InetAddress> resolve(ControlEvents events) throws InterruptedException {
+		WaitNotes notes = new WaitNotes(0, events, this.deadline);
 		Backoff backoff = new Backoff();
 		while (true) {
 			try {
-				return this.listenAt.resolve(this.names, this.deadline.remaining());
+				return this.listenAt.resolve(this.names, this.deadline);
 			}
 			catch (UnknownHostException ex) {
+				notes.tell(() -> "looks for the address of " + this.listenAt + " to listen there ("
+						+ MeetingFailure.words(ex) + ")");
 				if (!backoff.sleep(this.deadline)) {
 					throw this.failure.address("the name is not known (" + MeetingFailure.words(ex) + ")",
 							"Check MASTER_ADDR", ex);

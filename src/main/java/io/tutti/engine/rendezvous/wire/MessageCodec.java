@@ -11,6 +11,7 @@ import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
+import io.tutti.engine.MemoryKind;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
@@ -126,7 +127,7 @@ public final class MessageCodec {
 	private static final byte ACCOUNT_OF = 33;
 
 	/** A group's name, its call and two times. */
-	private static final int LEAST_POST_BYTES = 3 * Integer.BYTES + 4 * Long.BYTES + 3;
+	private static final int LEAST_POST_BYTES = 3 * Integer.BYTES + 4 * Long.BYTES + 4;
 
 	/** A rank and its call. */
 	private static final int LEAST_CALL_BYTES = 3 * Integer.BYTES + 2 * Long.BYTES + 3;
@@ -346,11 +347,14 @@ public final class MessageCodec {
 	}
 
 	private static WireWriter write(WireWriter out, CallPost post) {
-		return write(out.text(post.group()), post.call()).int64(nanos(post.elapsed())).int64(nanos(post.timeout()));
+		return write(out.text(post.group()), post.call()).int8(post.memory().ordinal())
+			.int64(nanos(post.elapsed()))
+			.int64(nanos(post.timeout()));
 	}
 
 	private static CallPost post(WireReader in) throws MalformedFrameException {
-		return new CallPost(in.text(), signature(in), Duration.ofNanos(in.int64()), Duration.ofNanos(in.int64()));
+		return new CallPost(in.text(), signature(in), in.constant(MemoryKind.values()), Duration.ofNanos(in.int64()),
+				Duration.ofNanos(in.int64()));
 	}
 
 	private static WireWriter write(WireWriter out, CallSignature call) {

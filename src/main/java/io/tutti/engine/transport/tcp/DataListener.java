@@ -89,7 +89,9 @@ public final class DataListener implements AutoCloseable {
 		}
 		catch (IOException ex) {
 			server.close();
-			throw new IOException("cannot listen for data connections on port " + port + ": " + ex.getMessage(), ex);
+			throw new IOException("cannot listen for data connections "
+					+ ((address != null) ? "at " + address.getHostAddress() + ", " : "on ") + "port " + port + ": "
+					+ ex.getMessage(), ex);
 		}
 		return new DataListener(server, mostHandshakes, handshakeLimit);
 	}

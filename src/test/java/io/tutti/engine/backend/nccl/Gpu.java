@@ -1,5 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
+import io.tutti.engine.BackendUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 
 /**
@@ -18,11 +19,15 @@ final class Gpu {
 		return NcclLibrary.load();
 	}
 
-	/** Prints what the probe finds; ends with 64 where nothing can be tested. */
+	/** Prints what there is; ends with 64 where nothing can be tested. */
 	public static void main(String[] arguments) {
-		NcclAvailability found = new NcclProbe().look();
-		System.out.println(found);
-		System.exit(found.available() ? 0 : 64);
+		try {
+			System.out.println(NcclLibrary.load().availability());
+		}
+		catch (BackendUnavailableException ex) {
+			System.out.println(ex.getMessage());
+			System.exit(64);
+		}
 	}
 
 }

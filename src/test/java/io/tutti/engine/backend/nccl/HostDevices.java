@@ -55,6 +55,8 @@ public final class HostDevices implements DeviceRuntime {
 
 	volatile boolean refusesStreams;
 
+	private volatile boolean driverRefused;
+
 	/** A device that can no longer be selected. */
 	volatile int lost = NO_DEVICE;
 
@@ -82,8 +84,17 @@ public final class HostDevices implements DeviceRuntime {
 		return this.copies.get();
 	}
 
+	/** From now on the driver is too old for the runtime. */
+	public void refuseDriver() {
+		this.driverRefused = true;
+	}
+
 	@Override
 	public int deviceCount() {
+		if (this.driverRefused) {
+			throw new DeviceException("cudaGetDeviceCount", 35,
+					"CUDA driver version is insufficient for CUDA runtime version");
+		}
 		return this.devices;
 	}
 

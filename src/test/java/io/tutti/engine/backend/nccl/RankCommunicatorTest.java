@@ -547,6 +547,22 @@ class RankCommunicatorTest {
 		assertThat(this.nccl.count("commAbort")).isOne();
 	}
 
+	/** A call that misses its deadline aborts, and tells of the deadline. */
+	@Test
+	void theWatchdogEndsAtAnAbortAndLeavesItToWhoAborted() {
+		CompletableFuture<NcclException> told = new CompletableFuture<>();
+		try (RankCommunicator communicator = alone();
+				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), told::complete)) {
+			communicator.abortHandle().abort();
+			Awaitility.await()
+				.until(() -> Thread.getAllStackTraces()
+					.keySet()
+					.stream()
+					.noneMatch((thread) -> thread.getName().equals("tutti-r0-nccl-watchdog")));
+			assertThat(told).isNotDone();
+		}
+	}
+
 	@Test
 	void thoseWhoAreLeftGoOnAfterAFailure() {
 		RankCommunicator communicator = pairOfWhichOneIsLost();

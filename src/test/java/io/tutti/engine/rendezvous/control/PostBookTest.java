@@ -11,6 +11,7 @@ import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
+import io.tutti.engine.MemoryKind;
 import io.tutti.engine.ReduceOp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,7 +43,7 @@ class PostBookTest {
 
 	private static CallPost post(String group, long sequence, Collective collective, long millis) {
 		return new CallPost(group, new CallSignature(sequence, collective, 5, 0, DataType.INT32, ReduceOp.SUM, 0),
-				Duration.ofMillis(millis), Duration.ofSeconds(millis));
+				MemoryKind.HOST, Duration.ofMillis(millis), Duration.ofSeconds(millis));
 	}
 
 	private void pass(Duration time) {
@@ -73,6 +74,22 @@ class PostBookTest {
 	}
 
 	@Test
+	void equalCallsInDifferentMemoryAreAMismatchAndInMemoryNotLookedAtYetNone() {
+		this.book.post(0, in(MemoryKind.DEVICE));
+		this.book.post(1, in(MemoryKind.UNKNOWN));
+		this.book.post(2, in(MemoryKind.DEVICE));
+		assertThat(this.mismatches).isEmpty();
+		this.book.post(1, in(MemoryKind.HOST));
+		assertThat(this.mismatches).extracting(Failure::detail)
+			.containsExactly("rank 0 called barrier #7 on the device, rank 1 called barrier #7 in host memory");
+	}
+
+	private static CallPost in(MemoryKind memory) {
+		return new CallPost("world", post("world", 7, Collective.BARRIER, 0).call(), memory, Duration.ZERO,
+				Duration.ZERO);
+	}
+
+	@Test
 	void everyDifferenceCounts() {
 		CallSignature first = new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 0);
 		List<CallSignature> others = List.of(
@@ -83,8 +100,8 @@ class PostBookTest {
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.MAX, 0),
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 1));
 		for (CallSignature other : others) {
-			this.book.post(0, new CallPost("world", first, Duration.ZERO, Duration.ZERO));
-			this.book.post(1, new CallPost("world", other, Duration.ZERO, Duration.ZERO));
+			this.book.post(0, new CallPost("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			this.book.post(1, new CallPost("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
 			assertThat(this.mismatches).hasSize(1);
 			this.mismatches.clear();
 			this.book.forget("world");

@@ -18,6 +18,8 @@ public final class RecordedEvents implements ControlEvents {
 
 	public final List<String> drains = new CopyOnWriteArrayList<>();
 
+	public final List<String> notes = new CopyOnWriteArrayList<>();
+
 	public final List<String> warnings = new CopyOnWriteArrayList<>();
 
 	public final List<Integer> withdrawn = new CopyOnWriteArrayList<>();
@@ -68,6 +70,7 @@ public final class RecordedEvents implements ControlEvents {
 
 	@Override
 	public void note(String message) {
+		this.notes.add(message);
 	}
 
 	@Override

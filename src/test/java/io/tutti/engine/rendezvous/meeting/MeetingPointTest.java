@@ -67,6 +67,17 @@ class MeetingPointTest {
 	}
 
 	@Test
+	void rankZeroSaysThatItLooksForItsOwnAddress() {
+		TestWorld world = new TestWorld("rank-0.service", 2);
+		TestWorld.refusal(world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS, Duration.ofMillis(400), (host) -> {
+			throw new UnknownHostException(host);
+		}));
+		assertThat(world.events.get(0).notes).first()
+			.asString()
+			.startsWith("rank 0 looks for the address of rank-0.service:" + world.port + " to listen there");
+	}
+
+	@Test
 	void pausesBetweenAttemptsGrowToASecondAndAreNeverInStep() {
 		Backoff one = new Backoff();
 		Backoff other = new Backoff();

@@ -292,6 +292,30 @@ class RendezvousTest {
 	}
 
 	@Test
+	void ranksThatWaitSayForWhomAndUntilWhenAndDoNotKeepOn() {
+		TestWorld world = new TestWorld(3);
+		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
+		CompletableFuture<Membership> zero = world.meeting(0, quick, Duration.ofMillis(1500));
+		CompletableFuture<Membership> one = world.meeting(1, quick, Duration.ofSeconds(2));
+		TestWorld.refusal(zero);
+		TestWorld.refusal(one);
+		String waits = "waits at 127.0.0.1:" + world.port + " for rank 2; it gives up in \\d+ ms"
+				+ " \\(tutti.timeout.rendezvous\\)";
+		assertThat(world.events.get(0).notes).hasSizeBetween(1, 2).first().asString().matches("rank 0 " + waits);
+		assertThat(world.events.get(1).warnings).singleElement().asString().matches("rank 1 " + waits);
+		assertThat(world.events.get(1).notes).hasSizeLessThan(2);
+	}
+
+	@Test
+	void aRankThatDoesNotFindRankZeroSaysSoWhileItLooks() {
+		TestWorld world = new TestWorld(2);
+		TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(600)));
+		assertThat(world.events.get(1).warnings).singleElement()
+			.asString()
+			.startsWith("rank 1 still looks for rank 0 at 127.0.0.1:" + world.port + " (Connection refused)");
+	}
+
+	@Test
 	void anUnreachableRankZeroIsNamedWithTheLastCause() {
 		TestWorld world = new TestWorld(2);
 		RendezvousException ex = TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(400)));

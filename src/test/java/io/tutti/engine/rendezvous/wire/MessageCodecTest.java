@@ -13,6 +13,7 @@ import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
+import io.tutti.engine.MemoryKind;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
@@ -71,7 +72,7 @@ class MessageCodecTest {
 				List.of(0L, -1L, 4L), List.of(1));
 		CallPost post = new CallPost("side",
 				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
-				Duration.ofMillis(103), Duration.ofDays(1));
+				MemoryKind.DEVICE, Duration.ofMillis(103), Duration.ofDays(1));
 		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()),
 				new ForeignHello(MessageCodec.VERSION + 1), new Challenge(bytes()), new Proof(bytes()),
 				new Welcome(5, bytes()), new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),

@@ -1,0 +1,32 @@
+package io.tutti.service.config;
+
+import java.net.SocketException;
+
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.web.server.WebServerException;
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
+
+/**
+ * Explains that the system does not let HTTP listen where it should, such as on a port
+ * that is kept for privileged users.
+ */
+@Order(Ordered.HIGHEST_PRECEDENCE)
+final class HttpFailureAnalyzer extends AbstractFailureAnalyzer<WebServerException> {
+
+	@Override
+	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, WebServerException cause) {
+		SocketException refused = findCause(cause, SocketException.class);
+		if (refused == null) {
+			return null;
+		}
+		return new FailureAnalysis("HTTP cannot listen: " + refused.getMessage(),
+				"Choose another port with --http-port (tutti.http.port, TUTTI_HTTP_PORT), 1024 or above where lower ones"
+						+ " are kept from this user, or another address with tutti.http.address",
+				cause);
+	}
+
+}
