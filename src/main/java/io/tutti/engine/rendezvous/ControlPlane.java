@@ -64,7 +64,8 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 
 	/**
 	 * Completes when this rank's own control thread has come to it: at once, unless that
-	 * thread is stuck or has ended. Concerns no other rank.
+	 * thread is stuck or has ended by itself. Concerns no other rank; one that is closed
+	 * has nothing to come to.
 	 */
 	CompletableFuture<Void> echo();
 

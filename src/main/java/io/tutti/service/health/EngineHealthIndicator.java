@@ -30,6 +30,9 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 
 	private @Nullable CompletableFuture<Void> echo;
 
+	/** Who was asked: a group that forms anew has another one. */
+	private @Nullable ControlPlane asked;
+
 	private long askedNanos;
 
 	@Autowired
@@ -54,9 +57,10 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 	}
 
 	/** One question at a time, which each look asks again once it was answered. */
-	private boolean moves(ControlPlane control) {
-		CompletableFuture<Void> asked = this.echo;
-		if (asked == null || asked.isDone()) {
+	boolean moves(ControlPlane control) {
+		CompletableFuture<Void> latest = this.echo;
+		if (latest == null || latest.isDone() || control != this.asked) {
+			this.asked = control;
 			this.echo = control.echo();
 			this.askedNanos = System.nanoTime();
 			return true;

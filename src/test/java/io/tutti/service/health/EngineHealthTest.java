@@ -63,6 +63,15 @@ class EngineHealthTest {
 	}
 
 	@Test
+	void aGroupThatHasFormedAnewIsAskedAnew() {
+		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
+		this.group.onEcho(new CompletableFuture<>());
+		assertThat(health.moves(this.group)).isTrue();
+		assertThat(health.moves(this.group)).isFalse();
+		assertThat(health.moves(new FakeGroup(1, 3, 1))).isTrue();
+	}
+
+	@Test
 	void whoHasLeftIsAskedNothing() {
 		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
 		this.group.onEcho(new CompletableFuture<>());

@@ -176,6 +176,9 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public CompletableFuture<Void> echo() {
+		if (this.closed.get()) {
+			return CompletableFuture.completedFuture(null);
+		}
 		CompletableFuture<Void> echo = new CompletableFuture<>();
 		this.uplink.execute(() -> echo.complete(null));
 		return echo;

@@ -296,6 +296,7 @@ class ControlPlaneTest {
 			assertThat(world.control(1).echo()).succeedsWithin(LONG);
 			world.control(0).close();
 			assertThat(world.control(1).echo()).succeedsWithin(LONG);
+			assertThat(world.control(0).echo()).succeedsWithin(LONG);
 		}
 	}
 
