@@ -27,6 +27,13 @@ public final class Waiting {
 
 	private static final long YIELD_NANOS = 300_000;
 
+	/**
+	 * Yields on a crowded host, however long they take: one that lets a rank work lasts
+	 * as long as its work, but ranks that wait on one core only hand it to each other,
+	 * and keep it from being given to a rank that waits for another.
+	 */
+	private static final int CROWDED_YIELDS = 200;
+
 	/** Longest sleep: what bounds how late a failure is seen where nothing wakes us. */
 	private static final long SLEEP_NANOS = 20_000_000;
 
@@ -42,7 +49,7 @@ public final class Waiting {
 
 	private final int spins;
 
-	private final long yieldNanos;
+	private final boolean crowded;
 
 	private int idleRounds;
 
@@ -50,13 +57,13 @@ public final class Waiting {
 
 	/**
 	 * @param crowded whether the host has fewer cores than ranks: then a yield lets
-	 * another rank work, and comes at once, and sleep comes later
+	 * another rank work, and comes at once
 	 */
 	public Waiting(CallFrame frame, Sleeper sleeper, boolean crowded) {
 		this.frame = frame;
 		this.sleeper = sleeper;
 		this.spins = crowded ? 1 : SPINS;
-		this.yieldNanos = crowded ? 10 * YIELD_NANOS : YIELD_NANOS;
+		this.crowded = crowded;
 	}
 
 	/** Something moved. */
@@ -75,7 +82,7 @@ public final class Waiting {
 			this.idleSince = now;
 		}
 		requireWorthWaiting();
-		if (now - this.idleSince < this.yieldNanos) {
+		if (worthYielding(now)) {
 			Thread.yield();
 			return;
 		}
@@ -83,6 +90,10 @@ public final class Waiting {
 			this.frame.call().waited();
 		}
 		this.sleeper.sleep(Math.min(SLEEP_NANOS, this.frame.call().deadline().remainingNanos() + 1));
+	}
+
+	private boolean worthYielding(long now) {
+		return this.crowded ? this.idleRounds <= this.spins + CROWDED_YIELDS : now - this.idleSince < YIELD_NANOS;
 	}
 
 	/**

@@ -1,0 +1,110 @@
+package io.tutti.engine.transport;
+
+import java.lang.foreign.Arena;
+import java.util.List;
+import java.util.function.Consumer;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Waits of a crowded host are counted and not timed: so they can be counted here too.
+ */
+@Timeout(30)
+class WaitingTest {
+
+	private static final int ROUNDS_AWAKE = 201;
+
+	private final Arena arena = Arena.ofAuto();
+
+	private int sleeps;
+
+	@Test
+	void aCrowdedRankYieldsSoOftenAndThenSleepsSoThatItsCoreIsFree() {
+		inACall((waiting) -> {
+			stall(waiting, ROUNDS_AWAKE);
+			assertThat(this.sleeps).isZero();
+			stall(waiting, 3);
+			assertThat(this.sleeps).isEqualTo(3);
+		});
+	}
+
+	@Test
+	void whatMovedStartsTheCountAnew() {
+		inACall((waiting) -> {
+			stall(waiting, ROUNDS_AWAKE);
+			waiting.moved();
+			stall(waiting, ROUNDS_AWAKE);
+			assertThat(this.sleeps).isZero();
+		});
+	}
+
+	private static void stall(Waiting waiting, int rounds) {
+		for (int round = 0; round < rounds; round++) {
+			waiting.stalled();
+		}
+	}
+
+	private void inACall(Consumer<Waiting> body) {
+		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
+		FailureLatch latch = new FailureLatch();
+		CallFrame frame = new CallFrame(identity, latch, this.arena);
+		Waiting waiting = new Waiting(frame, new Counted(), true);
+		try (ProcessGroup group = new ProcessGroup(identity, new Alone(frame, () -> body.accept(waiting)), latch,
+				latch::trip, Timeouts.DEFAULTS)) {
+			group.barrier();
+		}
+	}
+
+	private final class Counted implements Waiting.Sleeper {
+
+		@Override
+		public void sleep(long maxNanos) {
+			WaitingTest.this.sleeps++;
+		}
+
+		@Override
+		public List<Integer> awaited() {
+			return List.of(1);
+		}
+
+	}
+
+	/** Carries a call out by waiting in it. */
+	private record Alone(CallFrame frame, Runnable body) implements Backend {
+
+		@Override
+		public String name() {
+			return "alone";
+		}
+
+		@Override
+		public String transport() {
+			return "none";
+		}
+
+		@Override
+		public void run(Call call) {
+			this.frame.begin(call);
+			this.body.run();
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+}
