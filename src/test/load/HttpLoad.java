@@ -1,12 +1,13 @@
 import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -15,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Asks ranks at a steady rate, whatever they answer and however late: an open loop. A
@@ -30,19 +32,33 @@ final class HttpLoad {
 	/** Many labels at once, each used again and again. */
 	private static final int LABELS = 50;
 
+	private static final AtomicInteger RUNS = new AtomicInteger();
+
 	private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
-	/** What each ten requests are: one barrier of all ranks, and six looks. */
-	private static final List<String> MIX = List.of("barrier", "barrier", "barrier", "barrier", "group", "recorder",
-			"metrics", "group", "analysis", "metrics");
+	private static final int BARRIERS = 8;
+
+	/** What each fifty requests are: eight barriers of all ranks, and eighteen looks. */
+	private static final List<String> MIX = Stream
+		.of(Collections.nCopies(BARRIERS * RANKS, "barrier"), Collections.nCopies(10, "group"), Collections.nCopies(7, "recorder"),
+				List.of("metrics"))
+		.flatMap(List::stream)
+		.toList();
 
 	private static final Map<String, String> PATHS = Map.of("group", "/api/v1/group", "recorder",
-			"/api/v1/flight-recorder?limit=100", "analysis", "/api/v1/flight-recorder/analysis", "metrics",
-			"/actuator/prometheus");
+			"/api/v1/flight-recorder?limit=100", "metrics", "/actuator/prometheus", "barrier", "/api/v1/barrier");
 
-	private final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+	/** What a whole answer holds; a barrier that not all ranks came to is none. */
+	private static final Map<String, String> PROOFS = Map.of("group", "\"state\":\"READY\"", "recorder",
+			"\"lastSequence\":", "metrics", "tutti_group_state", "barrier", "\"arrived\":" + RANKS);
+
+	/** Until the JVMs of all ranks have compiled what they will. */
+	private static final Duration WARMING = Duration.ofSeconds(90);
 
 	private final Map<String, AtomicInteger> failures = new ConcurrentHashMap<>();
+
+	/** Its own labels: what failed in one run is not late in the next. */
+	private final int run = RUNS.incrementAndGet();
 
 	private final int port;
 
@@ -54,11 +70,11 @@ final class HttpLoad {
 
 	private final AtomicLongArray nanos;
 
-	private HttpLoad(int port, boolean barriersAlone, int rate, int seconds) {
+	private HttpLoad(int port, boolean barriersAlone, int count, long gapNanos) {
 		this.port = port;
 		this.barriersAlone = barriersAlone;
-		this.count = rate * seconds / MIX.size() * MIX.size();
-		this.gapNanos = 1_000_000_000L / rate;
+		this.count = count / MIX.size() * MIX.size();
+		this.gapNanos = gapNanos;
 		this.nanos = new AtomicLongArray(this.count);
 	}
 
@@ -69,15 +85,14 @@ final class HttpLoad {
 		int seconds = Integer.parseInt(arguments[2]);
 		ProcessHandle launcher = ProcessHandle.of(Long.parseLong(arguments[3])).orElseThrow();
 		int rate = barriers ? 1000 * RANKS : 500;
-		HttpLoad warming = new HttpLoad(port, barriers, rate / 4, Math.max(2, seconds / 6));
-		warming.run();
-		double before = warming.steps(seconds / 3);
+		System.setProperty("http.maxConnections", String.valueOf(CLIENTS));
+		System.setProperty("sun.net.http.retryPost", "false");
+		warm(port, barriers);
+		HttpLoad load = new HttpLoad(port, barriers, rate * seconds, 1_000_000_000L / rate);
+		double before = load.steps(seconds / 3);
 		long memory = memory(launcher);
-		HttpLoad load = new HttpLoad(port, barriers, rate, seconds);
 		long stepsAtStart = load.collectives();
-		long start = System.nanoTime();
-		load.run();
-		double elapsed = (System.nanoTime() - start) / 1e9;
+		double elapsed = load.run();
 		double during = (load.collectives() - stepsAtStart) / elapsed;
 		double after = load.steps(seconds / 3);
 		load.tell(elapsed);
@@ -89,7 +104,18 @@ final class HttpLoad {
 		System.exit(load.failures.isEmpty() ? 0 : 1);
 	}
 
-	private void run() throws InterruptedException {
+	/** As fast as the ranks answer. */
+	private static void warm(int port, boolean barriersAlone) throws InterruptedException {
+		long start = System.nanoTime();
+		while (System.nanoTime() - start < WARMING.toNanos()) {
+			HttpLoad load = new HttpLoad(port, barriersAlone, CLIENTS * 50, 0);
+			double elapsed = load.run();
+			System.out.printf("warming up: %.0f requests a second, errors: %s%n", load.count / elapsed, load.errors());
+		}
+	}
+
+	/** Seconds that all requests took. */
+	private double run() throws InterruptedException {
 		long start = System.nanoTime() + 100_000_000L;
 		List<Thread> clients = new ArrayList<>();
 		for (int client = 0; client < CLIENTS; client++) {
@@ -103,6 +129,7 @@ final class HttpLoad {
 		for (Thread client : clients) {
 			client.join();
 		}
+		return (System.nanoTime() - start) / 1e9;
 	}
 
 	private void send(int number, long due) {
@@ -111,19 +138,17 @@ final class HttpLoad {
 		}
 		String kind = kind(number);
 		try {
-			HttpResponse<String> answer = this.client.send(request(kind, number), HttpResponse.BodyHandlers.ofString());
-			if (answer.statusCode() != 200) {
-				fail(kind + " " + answer.statusCode());
+			HttpURLConnection call = ask(kind, number);
+			int status = call.getResponseCode();
+			if (status != HttpURLConnection.HTTP_OK) {
+				fail(kind + " " + status);
 			}
-			else if (kind.equals("barrier") && !answer.body().contains("\"arrived\":" + RANKS)) {
-				fail("half a barrier");
+			else if (!body(call).contains(PROOFS.get(kind))) {
+				fail(kind + " not whole");
 			}
 		}
 		catch (IOException ex) {
 			fail(kind + " " + ex.getClass().getSimpleName());
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
 		}
 		this.nanos.set(number, System.nanoTime() - due);
 	}
@@ -132,22 +157,35 @@ final class HttpLoad {
 		return this.barriersAlone ? "barrier" : MIX.get(number % MIX.size());
 	}
 
-	private HttpRequest request(String kind, int number) {
-		HttpRequest.Builder request = HttpRequest.newBuilder().timeout(TIMEOUT);
+	private HttpURLConnection ask(String kind, int number) throws IOException {
 		if (!kind.equals("barrier")) {
-			return request.uri(uri(number % RANKS, PATHS.get(kind))).build();
+			return open((number + number / MIX.size()) % RANKS, kind);
 		}
-		int slot = this.barriersAlone ? number / RANKS : number / MIX.size();
-		int rank = this.barriersAlone ? number % RANKS : number % MIX.size();
-		return request.uri(uri(rank, "/api/v1/barrier"))
-			.header("Content-Type", "application/json")
-			.POST(HttpRequest.BodyPublishers
-				.ofString("{\"label\":\"load-" + slot % LABELS + "\",\"timeoutMs\":20000}"))
-			.build();
+		int slot = this.barriersAlone ? number / RANKS : number / MIX.size() * BARRIERS + number % MIX.size() / RANKS;
+		int rank = this.barriersAlone ? number % RANKS : number % MIX.size() % RANKS;
+		byte[] body = ("{\"label\":\"load-" + this.run + "-" + slot % LABELS + "\",\"timeoutMs\":20000}")
+			.getBytes(StandardCharsets.UTF_8);
+		HttpURLConnection call = open(rank, kind);
+		call.setRequestMethod("POST");
+		call.setRequestProperty("Content-Type", "application/json");
+		call.setDoOutput(true);
+		call.setFixedLengthStreamingMode(body.length);
+		call.getOutputStream().write(body);
+		return call;
 	}
 
-	private URI uri(int rank, String path) {
-		return URI.create("http://127.0.0.1:" + (this.port + rank) + path);
+	private HttpURLConnection open(int rank, String kind) throws IOException {
+		URI uri = URI.create("http://127.0.0.1:" + (this.port + rank) + PATHS.get(kind));
+		HttpURLConnection call = (HttpURLConnection) uri.toURL().openConnection();
+		call.setReadTimeout(Math.toIntExact(TIMEOUT.toMillis()));
+		return call;
+	}
+
+	/** Read to its end, so that the next request can use the connection. */
+	private static String body(HttpURLConnection call) throws IOException {
+		try (InputStream body = call.getInputStream()) {
+			return new String(body.readAllBytes(), StandardCharsets.UTF_8);
+		}
 	}
 
 	private void fail(String what) {
@@ -162,11 +200,8 @@ final class HttpLoad {
 		return (collectives() - first) / ((System.nanoTime() - start) / 1e9);
 	}
 
-	private long collectives() throws Exception {
-		HttpResponse<String> meters = this.client.send(HttpRequest.newBuilder(uri(0, "/actuator/prometheus")).build(),
-				HttpResponse.BodyHandlers.ofString());
-		return (long) meters.body()
-			.lines()
+	private long collectives() throws IOException {
+		return (long) body(open(0, "metrics")).lines()
 			.filter((line) -> line.startsWith("tutti_collective_duration_seconds_count"))
 			.mapToDouble((line) -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
 			.sum();
@@ -186,7 +221,7 @@ final class HttpLoad {
 
 	private void tell(double elapsed) {
 		System.out.printf("%d requests in %.1f s by %d clients, errors: %s%n", this.count, elapsed, CLIENTS,
-				this.failures.isEmpty() ? "none" : new TreeMap<>(this.failures));
+				errors());
 		for (String kind : this.barriersAlone ? List.of("barrier") : MIX.stream().distinct().toList()) {
 			long[] sorted = IntStream.range(0, this.count)
 				.filter((number) -> kind(number).equals(kind))
@@ -197,6 +232,10 @@ final class HttpLoad {
 					sorted.length, at(sorted, 0.5), at(sorted, 0.9), at(sorted, 0.99), at(sorted, 0.999),
 					at(sorted, 1));
 		}
+	}
+
+	private String errors() {
+		return this.failures.isEmpty() ? "none" : new TreeMap<>(this.failures).toString();
 	}
 
 	private static double at(long[] sorted, double share) {
