@@ -8,6 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.FailureReporter;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The side of a group that answers while its data plane is stuck: reports, posts,
  * verdicts, heartbeats, labelled barriers, accounts, the request to stop. Safe for any
@@ -71,6 +73,9 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 
 	/** What is known of every other rank, by rank. */
 	List<PeerStatus> peers();
+
+	/** What is known of one other rank, {@code null} before it is known where that is. */
+	@Nullable PeerStatus peer(int rank);
 
 	/**
 	 * Says goodbye, so that nobody takes this rank for lost, and closes the connection.

@@ -34,6 +34,8 @@ final class CollectiveMetrics implements MeterBinder {
 
 	private final FailureCounts failures;
 
+	private final RecentSpeeds speeds = new RecentSpeeds();
+
 	CollectiveMetrics(GroupLifecycle group, EngineSettings settings, FailureCounts failures) {
 		this.group = group;
 		this.settings = settings;
@@ -82,14 +84,14 @@ final class CollectiveMetrics implements MeterBinder {
 		}
 		Gauge
 			.builder("tutti.collective.algorithm.bandwidth", this,
-					(self) -> self.ofWorld((world) -> RecentSpeed.of(world, collective).algorithmBandwidth()))
+					(self) -> self.ofWorld((world) -> self.speeds.algorithmBandwidth(world, collective)))
 			.description("Bytes of the buffer per second of the last minute's calls in the group of all ranks")
 			.baseUnit("bytes_per_second")
 			.tags(tags)
 			.register(registry);
 		Gauge
 			.builder("tutti.collective.bus.bandwidth", this,
-					(self) -> self.ofWorld((world) -> RecentSpeed.of(world, collective).algorithmBandwidth()
+					(self) -> self.ofWorld((world) -> self.speeds.algorithmBandwidth(world, collective)
 							* collective.busFactor(world.worldSize())))
 			.description("What the busiest connection carried per second, comparable between world sizes")
 			.baseUnit("bytes_per_second")

@@ -95,10 +95,7 @@ final class GroupMetrics implements MeterBinder {
 
 	private @Nullable PeerStatus peer(int rank) {
 		JoinedGroup joined = this.group.joined();
-		if (joined == null) {
-			return null;
-		}
-		return joined.control().peers().stream().filter((peer) -> peer.rank() == rank).findFirst().orElse(null);
+		return (joined != null) ? joined.control().peer(rank) : null;
 	}
 
 }

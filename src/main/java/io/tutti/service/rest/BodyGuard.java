@@ -44,8 +44,9 @@ final class BodyGuard extends OncePerRequestFilter {
 	}
 
 	/** A caller who was too slow, or who waits for a word before sending, is not. */
-	private static boolean isStillAwaited(HttpServletRequest request, HttpServletResponse response) {
-		return !request.isAsyncStarted() && response.getStatus() != HttpServletResponse.SC_REQUEST_TIMEOUT
+	private static boolean isStillAwaited(HttpServletRequest request, HttpServletResponse response) throws IOException {
+		return !request.isAsyncStarted() && !request.getInputStream().isFinished()
+				&& response.getStatus() != HttpServletResponse.SC_REQUEST_TIMEOUT
 				&& request.getHeader(HttpHeaders.EXPECT) == null;
 	}
 

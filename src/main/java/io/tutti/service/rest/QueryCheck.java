@@ -1,8 +1,10 @@
 package io.tutti.service.rest;
 
+import java.lang.reflect.Method;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
 
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -20,10 +22,13 @@ import org.springframework.web.servlet.HandlerInterceptor;
  */
 final class QueryCheck implements HandlerInterceptor {
 
+	/** What each endpoint knows, read from its annotations once. */
+	private final Map<Method, Set<String>> known = new ConcurrentHashMap<>();
+
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
 		if (handler instanceof HandlerMethod method && !CollectiveController.class.equals(method.getBeanType())) {
-			check(request.getParameterMap(), known(method));
+			check(request.getParameterMap(), this.known.computeIfAbsent(method.getMethod(), (_) -> parameters(method)));
 		}
 		return true;
 	}
@@ -43,7 +48,7 @@ final class QueryCheck implements HandlerInterceptor {
 		});
 	}
 
-	private static Set<String> known(HandlerMethod method) {
+	private static Set<String> parameters(HandlerMethod method) {
 		Set<String> names = new TreeSet<>();
 		for (MethodParameter parameter : method.getMethodParameters()) {
 			if (parameter.hasParameterAnnotation(RequestParam.class)) {

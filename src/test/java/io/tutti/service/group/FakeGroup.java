@@ -169,6 +169,11 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
+	public @Nullable PeerStatus peer(int rank) {
+		return this.peers.stream().filter((peer) -> peer.rank() == rank).findFirst().orElse(null);
+	}
+
+	@Override
 	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
 		return Map.of(this.world.rank(), AccountCodec
 			.encode(RankAccount.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));

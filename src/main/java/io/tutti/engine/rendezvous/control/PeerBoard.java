@@ -12,6 +12,8 @@ import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.wire.MalformedFrameException;
 import io.tutti.engine.rendezvous.wire.Sighting;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What this process knows of every rank: written by the control thread, read by anybody.
  */
@@ -100,16 +102,19 @@ public final class PeerBoard {
 
 	/** The others, by rank. */
 	List<PeerStatus> others(int self) {
+		return this.roster.stream().filter((address) -> address.rank() != self).map(this::status).toList();
+	}
+
+	/** One rank, {@code null} while there is no roster. */
+	@Nullable PeerStatus known(int rank) {
 		List<PeerAddress> addresses = this.roster;
-		List<PeerStatus> result = new ArrayList<>(addresses.size());
-		for (PeerAddress address : addresses) {
-			int rank = address.rank();
-			if (rank != self) {
-				result.add(new PeerStatus(rank, address.host(), address.port(), lastSeenMillis(rank),
-						this.roundTripMicros.get(rank), this.states.get(rank)));
-			}
-		}
-		return result;
+		return addresses.isEmpty() ? null : status(addresses.get(rank));
+	}
+
+	private PeerStatus status(PeerAddress address) {
+		int rank = address.rank();
+		return new PeerStatus(rank, address.host(), address.port(), lastSeenMillis(rank),
+				this.roundTripMicros.get(rank), this.states.get(rank));
 	}
 
 	private long lastSeenMillis(int rank) {

@@ -159,6 +159,11 @@ public final class RankControl implements ControlPlane {
 	}
 
 	@Override
+	public @Nullable PeerStatus peer(int rank) {
+		return this.board.known(rank);
+	}
+
+	@Override
 	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
 		List<Integer> others = present();
 		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));

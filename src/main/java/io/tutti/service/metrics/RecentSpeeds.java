@@ -1,0 +1,62 @@
+package io.tutti.service.metrics;
+
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.Collective;
+import io.tutti.engine.FlightRecorder;
+import io.tutti.engine.ProcessGroup;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How fast the calls of a group were lately, collective by collective. The recorder is
+ * read once for all who ask within a second: a scrape asks for each collective, twice.
+ */
+final class RecentSpeeds {
+
+	private static final long LATELY = TimeUnit.MINUTES.toNanos(1);
+
+	private static final long FRESH = TimeUnit.SECONDS.toNanos(1);
+
+	private static final double NANOS_PER_SECOND = 1e9;
+
+	private volatile @Nullable Speeds known;
+
+	/**
+	 * Bytes of the buffer per second, of the last minute's calls that ended well; not a
+	 * number where nothing was called.
+	 */
+	double algorithmBandwidth(ProcessGroup group, Collective collective) {
+		long now = System.nanoTime();
+		Speeds speeds = this.known;
+		if (speeds == null || speeds.group() != group || now - speeds.takenNanos() >= FRESH) {
+			speeds = Speeds.of(group, now);
+			this.known = speeds;
+		}
+		return speeds.bytesPerSecond()[collective.ordinal()];
+	}
+
+	private record Speeds(ProcessGroup group, long takenNanos, double[] bytesPerSecond) {
+
+		static Speeds of(ProcessGroup group, long now) {
+			int collectives = Collective.values().length;
+			long[] bytes = new long[collectives];
+			long[] nanos = new long[collectives];
+			for (CallRecord call : group.recorder().latest(FlightRecorder.CAPACITY)) {
+				if (call.state() == CallRecord.State.DONE && now - call.endedNanos() < LATELY) {
+					int collective = call.call().collective().ordinal();
+					bytes[collective] += call.bytes();
+					nanos[collective] += call.durationNanos(now);
+				}
+			}
+			double[] bytesPerSecond = new double[collectives];
+			for (int collective = 0; collective < collectives; collective++) {
+				bytesPerSecond[collective] = (nanos[collective] > 0)
+						? bytes[collective] * NANOS_PER_SECOND / nanos[collective] : Double.NaN;
+			}
+			return new Speeds(group, now, bytesPerSecond);
+		}
+
+	}
+
+}
