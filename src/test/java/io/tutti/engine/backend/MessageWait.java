@@ -1,0 +1,34 @@
+package io.tutti.engine.backend;
+
+import java.lang.foreign.MemorySegment;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.Message;
+import io.tutti.engine.ProcessGroup;
+
+/** Ways to wait for a message of a peer, or for a peer to take one. */
+enum MessageWait {
+
+	RECEIVE, RECEIVE_ANY, RECEIVE_ASYNC, SEND, SEND_RECEIVE;
+
+	private static final int TOO_LARGE_TO_BE_BUFFERED = 1_000_000;
+
+	void call(ProcessGroup group, int peer) throws Exception {
+		MemorySegment large = MemorySegment.ofArray(new byte[TOO_LARGE_TO_BE_BUFFERED]);
+		MemorySegment other = MemorySegment.ofArray(new byte[TOO_LARGE_TO_BE_BUFFERED]);
+		switch (this) {
+			case RECEIVE -> group.receive(large, DataType.INT8, peer, 0);
+			case RECEIVE_ANY -> group.receiveAny(large, DataType.INT8, Message.ANY_SOURCE, 0);
+			case RECEIVE_ASYNC -> {
+				CompletableFuture<Message> coming = group.receiveAsync(large, DataType.INT8, peer, 0);
+				coming.handle((message, failure) -> failure).get(20, TimeUnit.SECONDS);
+				coming.getNow(null);
+			}
+			case SEND -> group.send(large, DataType.INT8, peer, 0);
+			case SEND_RECEIVE -> group.sendReceive(large, peer, other, peer, DataType.INT8, 0);
+		}
+	}
+
+}
