@@ -2,7 +2,6 @@ package io.tutti.service.rest;
 
 import java.io.IOException;
 
-import io.tutti.engine.Deadline;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.http.HttpServletRequest;
@@ -35,11 +34,10 @@ final class BodyGuard extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		Deadline deadline = Deadline.after(this.limits.time());
-		chain.doFilter(isElements(request) ? request : new TimedBodyRequest(request, deadline), response);
+		chain.doFilter(isElements(request) ? request : new TimedBodyRequest(request, this.limits.time()), response);
 		if (isStillAwaited(request, response)) {
 			response.flushBuffer();
-			swallow(new TimedBodyRequest(request, Deadline.after(this.limits.time())));
+			swallow(new TimedBodyRequest(request, this.limits.time()));
 		}
 	}
 

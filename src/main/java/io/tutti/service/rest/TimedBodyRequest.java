@@ -5,29 +5,39 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 
 import io.tutti.engine.Deadline;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletRequestWrapper;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request whose body fails with a {@link SocketTimeoutException} when it has not come
- * whole by a deadline.
+ * whole in time. The time begins when the body is first wanted: a caller is not to blame
+ * for how long a busy rank took to look at it.
  */
 final class TimedBodyRequest extends HttpServletRequestWrapper {
 
-	private final Deadline deadline;
+	private final Duration limit;
 
-	TimedBodyRequest(HttpServletRequest request, Deadline deadline) {
+	private @Nullable ServletInputStream body;
+
+	TimedBodyRequest(HttpServletRequest request, Duration limit) {
 		super(request);
-		this.deadline = deadline;
+		this.limit = limit;
 	}
 
 	@Override
 	public ServletInputStream getInputStream() throws IOException {
-		return new TimedStream(super.getInputStream(), this.deadline);
+		ServletInputStream wanted = this.body;
+		if (wanted == null) {
+			wanted = new TimedStream(super.getInputStream(), Deadline.after(this.limit));
+			this.body = wanted;
+		}
+		return wanted;
 	}
 
 	@Override
