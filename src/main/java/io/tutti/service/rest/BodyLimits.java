@@ -5,7 +5,8 @@ import java.time.Duration;
 /**
  * What a caller may take to send a body.
  *
- * @param time how long the whole of it may take
+ * @param time how long the whole of it may take; of a collective's elements, how long
+ * nothing may come
  * @param unreadBytes how much of a body that nobody wanted is read, so that its sender
  * sees the answer; after that the connection is closed
  */

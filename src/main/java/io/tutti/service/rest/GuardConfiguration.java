@@ -3,6 +3,7 @@ package io.tutti.service.rest;
 import java.time.Duration;
 
 import org.apache.catalina.core.StandardHost;
+import org.apache.coyote.http11.AbstractHttp11Protocol;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
@@ -44,6 +45,17 @@ class GuardConfiguration implements WebMvcConfigurer {
 		FilterRegistrationBean<BodyGuard> registration = new FilterRegistrationBean<>(new BodyGuard(limits));
 		registration.setOrder(Ordered.HIGHEST_PRECEDENCE);
 		return registration;
+	}
+
+	/** The web server itself waits a minute for a byte that never comes. */
+	@Bean
+	WebServerFactoryCustomizer<TomcatServletWebServerFactory> silentBodies(BodyLimits limits) {
+		return (factory) -> factory.addConnectorCustomizers((connector) -> {
+			if (connector.getProtocolHandler() instanceof AbstractHttp11Protocol<?> http) {
+				http.setDisableUploadTimeout(false);
+				http.setConnectionUploadTimeout(Math.toIntExact(limits.time().toMillis()));
+			}
+		});
 	}
 
 	@Bean

@@ -18,6 +18,8 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.ParameterizedTest;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -125,6 +127,21 @@ class BadInputTest {
 			for (Socket socket : slow) {
 				socket.close();
 			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "/api/v1/barrier", "/api/v1/collectives/all-reduce?dtype=float32&op=sum" })
+	void aBodyWhoseEndNeverComesIsNotWaitedFor(String path) throws Exception {
+		String type = path.contains("collectives") ? "application/octet-stream" : "application/json";
+		String request = new String(BadRequests.post(path, new byte[0]), StandardCharsets.US_ASCII)
+			.replace("Content-Length: 0", "Content-Length: 600")
+			.replaceAll("(?i)content-type: [^\r]*", "Content-Type: " + type);
+		try (Socket socket = http().open()) {
+			socket.getOutputStream().write((request + "{\"label\":").getBytes(StandardCharsets.US_ASCII));
+			RawHttp.Answer answer = RawHttp.read(socket);
+			assertThat(answer.status()).isEqualTo(408);
+			assertProblem("a body without an end", answer);
 		}
 	}
 
