@@ -36,7 +36,7 @@ final class BodyGuard extends OncePerRequestFilter {
 			throws ServletException, IOException {
 		chain.doFilter(isElements(request) ? request : new TimedBodyRequest(request, this.limits.time()), response);
 		if (isStillAwaited(request, response)) {
-			response.flushBuffer();
+			end(response);
 			swallow(new TimedBodyRequest(request, this.limits.time()));
 		}
 	}
@@ -51,6 +51,19 @@ final class BodyGuard extends OncePerRequestFilter {
 	private static boolean isElements(HttpServletRequest request) {
 		String type = request.getContentType();
 		return type != null && type.startsWith(MediaType.APPLICATION_OCTET_STREAM_VALUE);
+	}
+
+	/**
+	 * The answer is whole before anything more is read, whatever becomes of that. One
+	 * that an error page has yet to give stays open.
+	 */
+	private static void end(HttpServletResponse response) throws IOException {
+		try {
+			response.getOutputStream().close();
+		}
+		catch (IllegalStateException ex) {
+			response.getWriter().close();
+		}
 	}
 
 	/** What cannot be read in time or measure is left, and the connection with it. */

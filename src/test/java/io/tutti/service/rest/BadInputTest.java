@@ -18,6 +18,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.junit.jupiter.params.ParameterizedTest;
 import tools.jackson.databind.JsonNode;
@@ -142,6 +143,25 @@ class BadInputTest {
 			RawHttp.Answer answer = RawHttp.read(socket);
 			assertThat(answer.status()).isEqualTo(408);
 			assertProblem("a body without an end", answer);
+		}
+	}
+
+	/** A second one after it would be taken for part of it, or for the next answer. */
+	@ParameterizedTest
+	@CsvSource({ "GET,/api/v1/group,200", "GET,/api/v1/group?x=1,422", "POST,/api/v1/barrier,401",
+			"GET,/api/v1/nothing,404" })
+	void whatAnEndlessBodyWasSentToIsAnsweredOnceAndWhole(String method, String path, int status) throws Exception {
+		byte[] request = (method + " " + path + " HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+				+ "Content-Length: 600\r\n\r\n")
+			.getBytes(StandardCharsets.US_ASCII);
+		try (Socket socket = http().open()) {
+			socket.getOutputStream().write(request);
+			String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+			assertThat(answer).startsWith("HTTP/1.1 " + status).containsOnlyOnce("HTTP/1.1");
+			assertThat(answer.split("\r\n\r\n", 2)[1]).containsPattern("(?s)^([0-9a-f]+\r\n)?\\{")
+				.doesNotContain("}{")
+				.doesNotContainPattern("\\}\r\n[0-9a-f]{2,}\r\n\\{");
+			assertThat(answer).matches("(?si).*(content-length: \\d+\r\n.*|\r\n0\r\n\r\n)");
 		}
 	}
 
