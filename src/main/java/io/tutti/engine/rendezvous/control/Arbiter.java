@@ -31,6 +31,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Withdraw;
 
 /**
  * What rank 0 decides for all: verdicts, differing calls, labelled barriers, announced
@@ -90,6 +91,10 @@ public final class Arbiter
 				this.barriers.enter(rank, ticket, label, timeoutNanos);
 			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) ->
 				this.matches.announce(rank, ticket, label, call, timeoutNanos);
+			case Withdraw(long ticket) -> {
+				this.barriers.withdraw(rank, ticket);
+				this.matches.withdraw(rank, ticket);
+			}
 			case AskDrain(String reason) -> drain(reason);
 			case AskAccounts(long ticket, int limit) -> askOthers(rank, new TellAccount(rank, ticket, limit));
 			case Account(int asker, long ticket, byte[] account) -> pass(asker, new AccountOf(ticket, rank, account));
@@ -105,7 +110,7 @@ public final class Arbiter
 	/** A rank ended or fell silent without a word. */
 	public void lost(int rank, String detail) {
 		if (this.presence.gone(rank, PeerStatus.State.LOST)) {
-			this.downlink.gone(rank, PeerStatus.State.LOST);
+			gone(rank, PeerStatus.State.LOST);
 			this.verdicts.lost(rank, detail);
 		}
 	}
@@ -156,9 +161,15 @@ public final class Arbiter
 
 	private void left(int rank) {
 		if (this.presence.gone(rank, PeerStatus.State.LEFT)) {
-			this.downlink.gone(rank, PeerStatus.State.LEFT);
+			gone(rank, PeerStatus.State.LEFT);
 			this.verdicts.left();
 		}
+	}
+
+	private void gone(int rank, PeerStatus.State how) {
+		this.barriers.forget(rank);
+		this.matches.forget(rank);
+		this.downlink.gone(rank, how);
 	}
 
 	private void drain(String reason) {

@@ -94,6 +94,24 @@ final class BarrierBook {
 		tellAll(barrier, BarrierOutcome.Result.PASSED);
 	}
 
+	/**
+	 * A rank gives up a wait and is told that it has missed the barrier, unless it has
+	 * been told before how that ended. The others then wait for it in vain.
+	 */
+	void withdraw(int rank, long ticket) {
+		for (BarrierRound barrier : this.open) {
+			if (barrier.withdraw(rank, ticket)) {
+				this.listener.ended(rank, ticket, barrier.outcome(BarrierOutcome.Result.LATE));
+				return;
+			}
+		}
+	}
+
+	/** A rank has gone, so no barrier passes that it had come to. */
+	void forget(int rank) {
+		this.open.forEach((barrier) -> barrier.forget(rank));
+	}
+
 	/** Breaks the barriers whose deadline has passed and forgets idle labels. */
 	void tick() {
 		long now = this.nanoClock.getAsLong();

@@ -63,6 +63,16 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		}
 	}
 
+	/** Nobody may count on a rank that waits no more; returns whether it did. */
+	boolean withdraw(int rank, long ticket) {
+		return this.arrivals.removeIf((arrival) -> arrival.rank() == rank && arrival.ticket() == ticket);
+	}
+
+	/** The rank has gone. */
+	void forget(int rank) {
+		this.arrivals.removeIf((arrival) -> arrival.rank() == rank);
+	}
+
 	boolean complete() {
 		return this.arrivals.size() == this.label.worldSize();
 	}

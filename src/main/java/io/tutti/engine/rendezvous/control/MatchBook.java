@@ -55,6 +55,17 @@ final class MatchBook implements BarrierBook.Listener {
 		this.meetings.enter(rank, ticket, label, timeoutNanos);
 	}
 
+	/** A rank takes an announcement back, unless it has been told how that ended. */
+	void withdraw(int rank, long ticket) {
+		this.meetings.withdraw(rank, ticket);
+	}
+
+	/** A rank has gone, and with it what it announced. */
+	void forget(int rank) {
+		this.meetings.forget(rank);
+		this.announced.keySet().removeIf((announcement) -> announcement.rank() == rank);
+	}
+
 	/** Ends the meetings whose deadline has passed. */
 	void tick() {
 		this.meetings.tick();

@@ -44,6 +44,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
 import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Withdraw;
 import io.tutti.engine.rendezvous.wire.Sighting;
 import org.jspecify.annotations.Nullable;
 
@@ -73,6 +74,9 @@ public final class RankControl implements ControlPlane {
 	 * some 70 bytes each.
 	 */
 	private static final int MAX_CALLS_IN_ALL = 50_000;
+
+	/** How long rank 0 may take to answer a rank that wants to go. */
+	private static final Duration WITHDRAWING = Duration.ofSeconds(1);
 
 	/**
 	 * The limit of an account that holds no calls: it only says that the rank is there.
@@ -230,14 +234,14 @@ public final class RankControl implements ControlPlane {
 		try {
 			requireUsable(null);
 			this.uplink.send(arrival);
-			return await(wait, label, timeoutNanos);
+			return await(wait, ticket, label, timeoutNanos);
 		}
 		finally {
 			this.waits.remove(ticket);
 		}
 	}
 
-	private CallMatch await(CompletableFuture<CallMatch> wait, String label, long timeoutNanos) {
+	private CallMatch await(CompletableFuture<CallMatch> wait, long ticket, String label, long timeoutNanos) {
 		try {
 			return wait.get(timeoutNanos + this.answerLimit.toNanos(), TimeUnit.NANOSECONDS);
 		}
@@ -249,9 +253,27 @@ public final class RankControl implements ControlPlane {
 			throw CollectiveException.of(this.rank, lostRankZero("it did not answer at barrier " + label), ex);
 		}
 		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-			throw new CancellationException("interrupted while waiting at barrier " + label);
+			return withdraw(wait, ticket, label);
 		}
+	}
+
+	/**
+	 * Whoever gives up may have been counted already, and then has to hear of it, as the
+	 * others do: only rank 0 knows.
+	 */
+	private CallMatch withdraw(CompletableFuture<CallMatch> wait, long ticket, String label) {
+		this.uplink.send(new Withdraw(ticket));
+		try {
+			CallMatch last = wait.get(WITHDRAWING.toMillis(), TimeUnit.MILLISECONDS);
+			if (last.meeting().result() == BarrierOutcome.Result.PASSED) {
+				return last;
+			}
+		}
+		catch (InterruptedException | ExecutionException | TimeoutException | CancellationException ex) {
+			// Rank 0 is not there to say; the rank goes as it was told to.
+		}
+		Thread.currentThread().interrupt();
+		throw new CancellationException("interrupted while waiting at barrier " + label);
 	}
 
 	private void requireUsable(@Nullable Throwable cause) {
@@ -313,6 +335,7 @@ public final class RankControl implements ControlPlane {
 			case AskDrain(String reason) -> drain(reason);
 			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
 			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) -> endWaits();
+			case Withdraw(long ticket) -> endWaits();
 			case AskAccounts(long ticket, int limit) -> endGatherings();
 			case RollAnswer answer -> {
 			}

@@ -167,6 +167,10 @@ public sealed interface ControlMessage {
 	record Announce(long ticket, String label, CallSignature call, long timeoutNanos) implements Request {
 	}
 
+	/** A rank gives up waiting at a barrier or for others to announce a call. */
+	record Withdraw(long ticket) implements Request {
+	}
+
 	/** A rank asks all to stop. */
 	record AskDrain(String reason) implements Request {
 	}

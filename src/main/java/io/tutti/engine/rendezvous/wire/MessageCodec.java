@@ -51,6 +51,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
 import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Withdraw;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -126,6 +127,8 @@ public final class MessageCodec {
 
 	private static final byte ACCOUNT_OF = 33;
 
+	private static final byte WITHDRAW = 34;
+
 	/** A group's name, its call and two times. */
 	private static final int LEAST_POST_BYTES = 3 * Integer.BYTES + 4 * Long.BYTES + 4;
 
@@ -170,6 +173,7 @@ public final class MessageCodec {
 				write(new WireWriter(MATCHED).int64(ticket), match.meeting()).int64(match.order())
 					.list(List.copyOf(match.calls().entrySet()), MessageCodec::write)
 					.frame();
+			case Withdraw(long ticket) -> new WireWriter(WITHDRAW).int64(ticket).frame();
 			case AskDrain(String reason) -> new WireWriter(ASK_DRAIN).text(reason).frame();
 			case Goodbye(var cutOff) -> new WireWriter(GOODBYE).optionalText(cutOff).frame();
 			case Verdict(Failure failure) -> write(new WireWriter(VERDICT), failure).frame();
@@ -217,6 +221,7 @@ public final class MessageCodec {
 			case ENTER_BARRIER -> enterBarrier(in);
 			case ANNOUNCE -> announce(in);
 			case MATCHED -> matched(in);
+			case WITHDRAW -> new Withdraw(in.int64());
 			case ASK_DRAIN -> new AskDrain(in.text());
 			case GOODBYE -> new Goodbye(in.optionalText());
 			case VERDICT -> new Verdict(failure(in));

@@ -111,6 +111,47 @@ class BarrierBookTest {
 	}
 
 	@Test
+	void whoeverWithdrawsIsNotCountedAndTheOthersAreToldThatItIsMissing() {
+		long zero = enter(0, "a", 20 * MILLI);
+		long two = enter(2, "a", LONG);
+		this.barriers.withdraw(2, two);
+		assertThat(outcome(two).result()).isEqualTo(Result.LATE);
+		long one = enter(1, "a", LONG);
+		assertThat(this.outcomes).containsOnlyKeys(two);
+		pass(20);
+		this.barriers.tick();
+		assertThat(outcome(zero).result()).isEqualTo(Result.BROKEN);
+		assertThat(outcome(one).missingRanks()).containsExactly(2);
+	}
+
+	@Test
+	void whoHasPassedWithdrawsTooLate() {
+		long zero = enter(0, "a", LONG);
+		enter(1, "a", LONG);
+		enter(2, "a", LONG);
+		this.barriers.withdraw(0, zero);
+		assertThat(outcome(zero).result()).isEqualTo(Result.PASSED);
+	}
+
+	@Test
+	void noBarrierPassesWithARankThatHasGone() {
+		long zero = enter(0, "a", 20 * MILLI);
+		long ahead = enter(2, "a", LONG);
+		long further = enter(2, "b", LONG);
+		this.barriers.forget(2);
+		long one = enter(1, "a", LONG);
+		assertThat(this.outcomes).isEmpty();
+		pass(20);
+		this.barriers.tick();
+		assertThat(outcome(zero).missingRanks()).containsExactly(2);
+		assertThat(outcome(one).result()).isEqualTo(Result.BROKEN);
+		pass(LONG / MILLI);
+		this.barriers.tick();
+		assertThat(this.outcomes).doesNotContainKeys(ahead, further);
+		assertThat(this.barriers.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
 	void oneRankMayBeAheadByMany() {
 		List<Long> ahead = IntStream.range(0, 5).mapToObj((i) -> enter(0, "a", LONG)).toList();
 		for (int i = 0; i < 5; i++) {

@@ -4,6 +4,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CancellationException;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.Collective;
@@ -95,6 +97,40 @@ class SimulatedControlTest {
 		this.controls.get(1).close();
 		await(() -> assertThat(this.controls.get(0).peers().getFirst().state()).isEqualTo(PeerStatus.State.LEFT));
 		assertThat(this.events).allMatch((recorded) -> recorded.failures.isEmpty());
+	}
+
+	@Test
+	void whoeverIsInterruptedAtABarrierHasNotComeToIt() throws Exception {
+		CompletableFuture<Throwable> given = new CompletableFuture<>();
+		Thread impatient = Thread.ofPlatform().start(() -> {
+			try {
+				this.controls.get(3).barrier("b", LONG);
+				given.complete(null);
+			}
+			catch (CancellationException ex) {
+				given.complete(ex);
+			}
+		});
+		List<CompletableFuture<BarrierOutcome>> others = IntStream.range(0, 2)
+			.mapToObj((rank) -> barrier(rank, Duration.ofSeconds(1)))
+			.toList();
+		await(() -> assertThat(impatient.getState()).isEqualTo(Thread.State.TIMED_WAITING));
+		impatient.interrupt();
+		assertThat(given.get(10, TimeUnit.SECONDS)).isNotNull();
+		assertThat(this.controls.get(2).barrier("b", LONG).missingRanks()).containsExactly(3);
+		assertThat(others).allMatch((wait) -> wait.join().result() == Result.BROKEN);
+	}
+
+	@Test
+	void noBarrierPassesWithARankThatWaitedAtItAndLeft() {
+		CompletableFuture<BarrierOutcome> gone = barrier(3, LONG);
+		List<CompletableFuture<BarrierOutcome>> others = IntStream.range(0, 2)
+			.mapToObj((rank) -> barrier(rank, Duration.ofSeconds(1)))
+			.toList();
+		this.controls.get(3).close();
+		assertThat(gone).failsWithin(10, TimeUnit.SECONDS);
+		assertThat(this.controls.get(2).barrier("b", LONG).missingRanks()).containsExactly(3);
+		assertThat(others).allMatch((wait) -> wait.join().result() == Result.BROKEN);
 	}
 
 	@Test

@@ -51,6 +51,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
 import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Withdraw;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,9 +83,9 @@ class MessageCodecTest {
 				new Ping(Long.MIN_VALUE),
 				new Pong(Long.MAX_VALUE, List.of(new Progress("world", -1), new Progress("", Long.MAX_VALUE))),
 				new Report(inside), new Report(outside), new RollAnswer(1, -1, List.of()),
-				new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1), new AskDrain("now"),
-				new Goodbye(null), new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"),
-				new BarrierEnded(3, outcome), new Drain("now"),
+				new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1), new Withdraw(4),
+				new AskDrain("now"), new Goodbye(null), new Goodbye("silent"), new Verdict(inside),
+				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
 				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
 				new PostedBatch(List.of(post, post)), new PostedBatch(List.of()), new AskCall("world", Long.MAX_VALUE),
 				new AskAccounts(5, 100), new Account(2, 5, bytes()), new Announce(6, "label", post.call(), 1),
