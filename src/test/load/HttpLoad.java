@@ -177,6 +177,7 @@ final class HttpLoad {
 	private HttpURLConnection open(int rank, String kind) throws IOException {
 		URI uri = URI.create("http://127.0.0.1:" + (this.port + rank) + PATHS.get(kind));
 		HttpURLConnection call = (HttpURLConnection) uri.toURL().openConnection();
+		call.setConnectTimeout(Math.toIntExact(TIMEOUT.toMillis()));
 		call.setReadTimeout(Math.toIntExact(TIMEOUT.toMillis()));
 		return call;
 	}

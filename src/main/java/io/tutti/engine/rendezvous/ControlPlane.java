@@ -74,7 +74,7 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	/** What is known of every other rank, by rank. */
 	List<PeerStatus> peers();
 
-	/** What is known of one other rank, {@code null} before it is known where that is. */
+	/** What is known of another rank, {@code null} until ranks have met. */
 	@Nullable PeerStatus peer(int rank);
 
 	/**

@@ -7,8 +7,9 @@ import io.tutti.engine.Failure;
 
 /**
  * How a rank waits while nothing moves: it spins a little, then yields the core, then
- * sleeps. An idle core takes 50 to 100 µs to wake, so sleep comes late; spinning without
- * yielding starves the other ranks of a crowded host, so it is short.
+ * sleeps. An idle core takes 50 to 100 µs to wake, so sleep comes late where each rank
+ * has a core; spinning without yielding starves the other ranks of a crowded host, so it
+ * is short.
  */
 public final class Waiting {
 

@@ -77,12 +77,22 @@ final class ProblemFactory {
 		return problem;
 	}
 
+	/** The rank that is missing is the one that reads this. */
+	private static void hintIfLate(ProblemDetail problem, BarrierOutcome meeting) {
+		if (meeting.result() == BarrierOutcome.Result.LATE) {
+			problem.setProperty("hint",
+					"Call again: the next call of the label joins the next; give the others a longer"
+							+ " timeoutMs if this rank is often late");
+		}
+	}
+
 	/** A labelled barrier was broken: 504 for those who had come, 409 for a late rank. */
 	ProblemDetail barrier(BarrierFailedException ex) {
 		BarrierOutcome outcome = ex.outcome();
 		HttpStatus status = (outcome.result() == BarrierOutcome.Result.LATE) ? HttpStatus.CONFLICT
 				: HttpStatus.GATEWAY_TIMEOUT;
 		ProblemDetail problem = problem(status, ProblemType.COLLECTIVE_TIMEOUT, String.valueOf(ex.getMessage()));
+		hintIfLate(problem, outcome);
 		problem.setProperty("collective", "barrier");
 		problem.setProperty("label", outcome.label());
 		problem.setProperty("round", outcome.round());
@@ -104,6 +114,7 @@ final class ProblemFactory {
 			case BROKEN -> HttpStatus.GATEWAY_TIMEOUT;
 		};
 		ProblemDetail problem = problem(status, type, String.valueOf(ex.getMessage()));
+		hintIfLate(problem, meeting);
 		problem.setProperty("collective", ex.call().collective().label());
 		problem.setProperty("label", meeting.label());
 		problem.setProperty("round", meeting.round());

@@ -87,9 +87,10 @@ class BarrierApiTest {
 				List.of(0L, -1L, 3L), List.of(1)));
 		assertThat(post("{\"label\":\"late\",\"timeoutMs\":500}")).hasStatus(HttpStatus.CONFLICT)
 			.bodyJson()
-			.isLenientlyEqualTo("""
-					{"type":"urn:tutti:problem:collective-timeout","status":409,"label":"late","round":2,
-					"missingRanks":[1]}""");
+			.isLenientlyEqualTo(
+					"""
+							{"type":"urn:tutti:problem:collective-timeout","status":409,"label":"late","round":2,
+							"missingRanks":[1],"hint":"Call again: the next call of the label joins the next; give the others a longer timeoutMs if this rank is often late"}""");
 	}
 
 	@Test
