@@ -85,7 +85,17 @@ final class GroupMetrics implements MeterBinder {
 		if (peer == null) {
 			return Double.NaN;
 		}
-		return (peer.state() == PeerStatus.State.UP) ? 1 : 0;
+		if (peer.state() != PeerStatus.State.UP) {
+			return 0;
+		}
+		return hearsOf(rank) ? 1 : Double.NaN;
+	}
+
+	/** What a rank knows of others it has from rank 0, as long as that is there. */
+	private boolean hearsOf(int rank) {
+		PeerStatus source = peer(0);
+		return rank == 0 || this.group.assignment().rank() == 0
+				|| (source != null && source.state() == PeerStatus.State.UP);
 	}
 
 	private double roundTripSeconds(int rank) {

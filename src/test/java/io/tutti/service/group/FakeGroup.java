@@ -72,6 +72,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	public void addPeer(PeerStatus peer) {
+		this.peers.removeIf((known) -> known.rank() == peer.rank());
 		this.peers.add(peer);
 	}
 

@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -70,6 +71,9 @@ class MetersTest {
 		@Autowired
 		private MockMvcTester http;
 
+		@Autowired
+		private FakeGroup group;
+
 		@Test
 		void peersAndTheGroupsStateAreTold() {
 			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"0\"} 1.0", "tutti_peer_up{peer=\"2\"} 0.0",
@@ -77,6 +81,17 @@ class MetersTest {
 					"tutti_group_generation 4.0", "tutti_group_state{state=\"ready\"} 1.0",
 					"tutti_group_state{state=\"broken\"} 0.0", "tutti_collective_inflight 0.0",
 					"tutti_collective_last_sequence -1.0");
+		}
+
+		@Test
+		void withoutRankZeroNothingIsKnownOfThoseItToldOf() {
+			PeerStatus told = new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UP);
+			this.group.addPeer(told);
+			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"2\"} 1.0");
+			this.group.addPeer(RankOfThree.RANK_ZERO.apply(PeerStatus.State.LOST));
+			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"0\"} 0.0", "tutti_peer_up{peer=\"2\"} NaN");
+			this.group.addPeer(RankOfThree.RANK_ZERO.apply(PeerStatus.State.UP));
+			this.group.addPeer(RankOfThree.LOST);
 		}
 
 		@Test
@@ -156,11 +171,16 @@ class MetersTest {
 	@TestConfiguration
 	static class RankOfThree {
 
+		static final Function<PeerStatus.State, PeerStatus> RANK_ZERO = (state) -> new PeerStatus(0, "10.0.0.1", 41000,
+				12, 250, state);
+
+		static final PeerStatus LOST = new PeerStatus(2, "fd00::2", 42000, -1, -1, PeerStatus.State.LOST);
+
 		@Bean
 		FakeGroup fakeGroup() {
 			FakeGroup group = new FakeGroup(1, 3, 4);
-			group.addPeer(new PeerStatus(0, "10.0.0.1", 41000, 12, 250, PeerStatus.State.UP));
-			group.addPeer(new PeerStatus(2, "fd00::2", 42000, -1, -1, PeerStatus.State.LOST));
+			group.addPeer(RANK_ZERO.apply(PeerStatus.State.UP));
+			group.addPeer(LOST);
 			return group;
 		}
 
