@@ -40,8 +40,8 @@ final class HttpLoad {
 
 	/** What each fifty requests are: eight barriers of all ranks, and eighteen looks. */
 	private static final List<String> MIX = Stream
-		.of(Collections.nCopies(BARRIERS * RANKS, "barrier"), Collections.nCopies(10, "group"), Collections.nCopies(7, "recorder"),
-				List.of("metrics"))
+		.of(Collections.nCopies(BARRIERS * RANKS, "barrier"), Collections.nCopies(10, "group"),
+				Collections.nCopies(7, "recorder"), List.of("metrics"))
 		.flatMap(List::stream)
 		.toList();
 

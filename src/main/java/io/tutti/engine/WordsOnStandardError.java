@@ -13,7 +13,7 @@ final class WordsOnStandardError implements CollectiveListener {
 
 	@Override
 	public void warn(String message) {
-		System.err.println("tutti: " + message);
+		note(message);
 	}
 
 }

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.FailureReporter;
-
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -41,7 +41,7 @@ final class BodyGuard extends OncePerRequestFilter {
 		}
 	}
 
-	/** A caller who was too slow, or who waits for a word before sending, is not. */
+	/** A caller who has sent all, was too slow, or waits for a word first is not. */
 	private static boolean isStillAwaited(HttpServletRequest request, HttpServletResponse response) throws IOException {
 		return !request.isAsyncStarted() && !request.getInputStream().isFinished()
 				&& response.getStatus() != HttpServletResponse.SC_REQUEST_TIMEOUT

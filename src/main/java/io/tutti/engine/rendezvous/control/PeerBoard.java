@@ -11,7 +11,6 @@ import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.wire.MalformedFrameException;
 import io.tutti.engine.rendezvous.wire.Sighting;
-
 import org.jspecify.annotations.Nullable;
 
 /**

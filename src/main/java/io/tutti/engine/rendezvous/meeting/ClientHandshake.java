@@ -81,9 +81,8 @@ final class ClientHandshake {
 
 	private void connect(SocketChannel channel, InetSocketAddress address) throws IOException, InterruptedException {
 		channel.configureBlocking(false);
-		// The kernel may pick the very port that rank 0 is about to listen on: it must
-		// get
-		// it all the same, also while the end of such a connection is remembered.
+		// The kernel may pick the very port that rank 0 is about to listen on. It must
+		// get that all the same, also while such a connection's end is remembered.
 		channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
 		try (Selector selector = Selector.open()) {
 			channel.register(selector, SelectionKey.OP_CONNECT);
