@@ -1,10 +1,10 @@
 # The image of one rank.
 #
-#   docker build -t tutti .                       takes target/tutti.jar if it is there, else builds it
+#   docker build -t tutti .                       takes target/app, the layout that the build makes, if it is there, else builds it
 #   docker build -t tutti:cuda --target cuda .    the same on a CUDA runtime with NCCL
 #
 # BASE_IMAGE    what ranks run on: a Java 25 runtime with a shell
-# BUILD_IMAGE   what the jar is built on, unless it is there: a JDK 25
+# BUILD_IMAGE   what the layout is built on, unless it is there: a JDK 25
 # MAVEN_HOME_IMAGE  an image, or a build context called `maven`, with the `repository` and
 #               `wrapper` folders of a ~/.m2: then the build asks no registry for a jar
 ARG BASE_IMAGE=eclipse-temurin:25-jre
@@ -14,45 +14,23 @@ ARG MAVEN_HOME_IMAGE=scratch
 
 FROM ${MAVEN_HOME_IMAGE} AS maven
 
-FROM ${BUILD_IMAGE} AS jar
+FROM ${BUILD_IMAGE} AS layout
 WORKDIR /source
 COPY . .
 RUN --mount=type=bind,from=maven,target=/m2,rw \
-    if [ -e target/tutti.jar ]; then exit 0; fi; \
+    if [ -e target/app/tutti.jar ]; then exit 0; fi; \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
 
-# Dependencies apart from what changes with every commit.
-FROM ${BASE_IMAGE} AS layers
-COPY --from=jar /source/target/tutti.jar /tmp/tutti.jar
-RUN java -Djarmode=tools -jar /tmp/tutti.jar extract --layers --destination /layers
-
-# One short training unpacks the native libraries, and so proves that they load on this base.
-# Ranks load them from here, so that they need no place to write and unpack nothing at start.
-FROM layers AS natives
-RUN mkdir -p /app && cp -r /layers/dependencies/. /layers/application/. /app/ \
-    && java --enable-native-access=ALL-UNNAMED -Dorg.bytedeco.javacpp.cachedir=/natives \
-      -Dorg.bytedeco.javacpp.cachedir.nosubdir=true -jar /app/tutti.jar train --epochs 1 \
-    && cd /natives && rm -f .lock \
-    && cmp libopenblas.so.0 libopenblas_nolapack.so.0 && ln -sf libopenblas.so.0 libopenblas_nolapack.so.0 \
-    && find . -exec touch -h -d '1980-01-01 00:00:00' {} + \
-    && rm -f /layers/dependencies/lib/*-linux-*.jar
-
-# What no training on a CPU loads, so that it is not unpacked above: the bindings of CUDA's runtime and of NCCL.
-FROM ${BUILD_IMAGE} AS gpu-natives
-WORKDIR /bindings
-COPY --from=layers /layers/dependencies/lib/cuda-*-linux-*.jar ./
-RUN jar xf cuda-*.jar && mkdir /natives \
-    && cp org/bytedeco/cuda/*/libjnicudart.so org/bytedeco/cuda/*/libjninccl.so /natives/ \
-    && touch -d '1980-01-01 00:00:00' /natives/*
-
-# What both kinds of image hold but the cache.
+# What both kinds of image hold but the cache: native libraries and dependencies apart from what changes with every
+# commit. One short training proves that the libraries load on this base.
 FROM ${BASE_IMAGE} AS rank
-COPY --from=natives /natives /app/natives
-COPY --from=natives /layers/dependencies/ /app/
-COPY --from=natives /layers/application/ /app/
+COPY --from=layout /source/target/app/natives/ /app/natives/
+COPY --from=layout /source/target/app/lib/ /app/lib/
+COPY --from=layout /source/target/app/tutti.jar /app/
 COPY src/main/docker/ /app/
 WORKDIR /app
+RUN java --enable-native-access=ALL-UNNAMED -jar /app/tutti.jar train --epochs 1
 
 # A rank that serves and is asked, once per kind of kernels: what it loaded is in the cache.
 FROM rank AS cache
@@ -62,11 +40,10 @@ FROM ${CUDA_IMAGE} AS cuda
 ENV JAVA_HOME=/opt/java/openjdk
 ENV PATH=/opt/java/openjdk/bin:${PATH} LANG=C.UTF-8 HOME=/tmp TUTTI_HTTP_PORT=8080
 COPY --from=rank /opt/java/openjdk /opt/java/openjdk
-COPY --from=natives /natives /app/natives
-COPY --from=gpu-natives /natives /app/natives
-COPY --from=natives /layers/dependencies/ /app/
+COPY --from=layout /source/target/app/natives/ /app/natives/
+COPY --from=layout /source/target/app/lib/ /app/lib/
 COPY --from=cache /cache/ /app/
-COPY --from=natives /layers/application/ /app/
+COPY --from=layout /source/target/app/tutti.jar /app/
 COPY src/main/docker/tutti.sh /app/
 WORKDIR /app
 USER 10001:10001
@@ -84,10 +61,10 @@ LABEL org.opencontainers.image.title="Tutti" \
 
 FROM ${BASE_IMAGE} AS tutti
 ENV HOME=/tmp TUTTI_HTTP_PORT=8080
-COPY --from=natives /natives /app/natives
-COPY --from=natives /layers/dependencies/ /app/
+COPY --from=layout /source/target/app/natives/ /app/natives/
+COPY --from=layout /source/target/app/lib/ /app/lib/
 COPY --from=cache /cache/ /app/
-COPY --from=natives /layers/application/ /app/
+COPY --from=layout /source/target/app/tutti.jar /app/
 COPY src/main/docker/tutti.sh /app/
 WORKDIR /app
 USER 10001:10001

@@ -98,6 +98,16 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- printf "%s%d.%s" (include "tutti.podPrefix" .root) (int .rank) (include "tutti.fullname" .root) -}}
 {{- end -}}
 
+{{/* The headless Service's names and the pods' below them, as short and as long as DNS knows them, and what is given. */}}
+{{- define "tutti.allowedHosts" -}}
+{{- $name := include "tutti.fullname" . -}}
+{{- $hosts := list -}}
+{{- range $domain := list "" (printf ".%s" .Release.Namespace) (printf ".%s.svc" .Release.Namespace) (printf ".%s.svc.%s" .Release.Namespace .Values.clusterDomain) -}}
+{{- $hosts = concat $hosts (list (print $name $domain) (print "*." $name $domain)) -}}
+{{- end -}}
+{{- join "," (concat $hosts .Values.http.allowedHosts) -}}
+{{- end -}}
+
 {{- define "tutti.terminationGracePeriodSeconds" -}}
 {{- add .Values.timeouts.drainSeconds .Values.timeouts.graceMarginSeconds -}}
 {{- end -}}

@@ -24,12 +24,12 @@ podFailurePolicy:
       onPodConditions:
         - type: DisruptionTarget
           status: "True"
-    # 64 bad configuration, 77 authentication failed, 78 mismatch, 80 aborted on request
+    # 64 bad configuration, 65 diverged loss, 77 authentication failed, 78 mismatch, 80 aborted on request
     - action: FailJob
       onExitCodes:
         containerName: tutti
         operator: In
-        values: [64, 77, 78, 80]
+        values: [64, 65, 77, 78, 80]
     # 79 stopped on request after a checkpoint
     - action: {{ ternary "FailJob" "Ignore" (eq ($job.onDrain | default "resume") "stop") }}
       onExitCodes:

@@ -200,6 +200,8 @@ spec:
   value: 0.0.0.0
 - name: TUTTI_HTTP_PORT
   value: {{ $values.ports.http | quote }}
+- name: TUTTI_HTTP_ALLOWEDHOSTS
+  value: {{ include "tutti.allowedHosts" . | quote }}
 - name: TUTTI_SECURITY_TOKENFILE
   value: {{ include "tutti.tokenFile" . }}
 {{- if $values.tls.enabled }}

@@ -22,9 +22,8 @@ if (: >"/tmp/.tutti-$$") 2>/dev/null; then
   temporary=/tmp
 fi
 
-# The native libraries are loaded where they lie: nothing is unpacked, so nothing is written.
+# The native libraries beside the jar are loaded where they lie: nothing is unpacked, so nothing is written.
 # shellcheck disable=SC2086
 exec java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
   --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir=$temporary \
-  -Djava.library.path=/app/natives -Dorg.bytedeco.javacpp.pathsFirst=true \
-  -Dorg.bytedeco.javacpp.cachelibraries=false ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"
+  ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

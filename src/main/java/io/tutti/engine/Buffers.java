@@ -10,6 +10,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Buffers {
 
+	/** A thread that owns nothing: what it may access, any thread may. */
+	private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {
+	});
+
 	private final int rank;
 
 	private final int worldSize;
@@ -121,6 +125,37 @@ final class Buffers {
 	private static void requireOpen(String name, MemorySegment segment) {
 		if (!segment.scope().isAlive()) {
 			throw new IllegalArgumentException(name + " buffer is closed");
+		}
+	}
+
+	/**
+	 * A call has run, for which its buffers had to stay open.
+	 * @param cause what it ended with, if it failed
+	 * @throws IllegalStateException if a buffer was closed meanwhile
+	 */
+	static void requireStillOpen(Call call, MemorySegment send, MemorySegment receive, @Nullable Throwable cause) {
+		boolean sendOpen = send.scope().isAlive();
+		if (!sendOpen || !receive.scope().isAlive()) {
+			throw new IllegalStateException(
+					(sendOpen ? "receive" : "send") + " buffer was closed during " + call.issued().collective() + " #"
+							+ call.sequence() + ": keep its arena open until the call returns or its future is done",
+					cause);
+		}
+	}
+
+	/**
+	 * An asynchronous call keeps its buffers' arenas open from the worker thread, which
+	 * it can do only with arenas that belong to no other thread.
+	 */
+	static void requireShared(MemorySegment send, MemorySegment receive) {
+		requireShared("send", send);
+		requireShared("receive", receive);
+	}
+
+	private static void requireShared(String name, MemorySegment segment) {
+		if (!segment.isAccessibleBy(ANY_THREAD)) {
+			throw new IllegalArgumentException(name + " buffer belongs to a confined arena, which is its thread's "
+					+ "alone; an asynchronous call needs a shared, automatic or global one");
 		}
 	}
 

@@ -1,5 +1,6 @@
 package io.tutti.engine;
 
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
@@ -133,11 +134,13 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a call on the worker thread; dependents of the future run on threads of their
-	 * own.
+	 * Runs a call on the worker thread. The future completes on a thread of its own, as
+	 * do its dependents, and not before the turn is passed on: whoever sees it done may
+	 * close the group.
 	 */
 	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, Duration timeout) {
+		Buffers.requireShared(send, receive);
 		long count = this.buffers.check(collective, send, receive, type, root);
 		return runAsync(collective, count, send, receive, type, op, root, null, null, timeout);
 	}
@@ -149,6 +152,7 @@ final class CallRunner implements AutoCloseable {
 	CompletableFuture<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive,
 			DataType type, @Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts,
 			Duration timeout) {
+		Buffers.requireShared(send, receive);
 		long[] ownSendCounts = sendCounts.clone();
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
 		long count = this.buffers.checkUneven(collective, send, receive, type, ownSendCounts, ownReceiveCounts);
@@ -170,25 +174,37 @@ final class CallRunner implements AutoCloseable {
 				this.order.pass(ticket);
 				return;
 			}
+			Throwable failure = null;
 			try {
 				this.call.deadline().restart(issuedNanos, timeoutNanos);
 				this.call.describe(ticket, collective, count, type, op, root);
 				this.call.counts(sendCounts, receiveCounts);
-				runInTurn(send, receive, issuedNanos, System.nanoTime());
-				Thread.startVirtualThread(() -> result.complete(null));
+				ArenaHold.run(send, receive, () -> runInTurn(send, receive, issuedNanos, System.nanoTime()));
 			}
 			catch (RuntimeException | Error ex) {
-				Thread.startVirtualThread(() -> result.completeExceptionally(ex));
+				failure = ex;
 			}
 			finally {
 				this.order.pass(ticket);
 			}
+			complete(result, failure);
 		});
 		if (!this.order.isTurn(drawn)) {
 			expire(result, taken, timeoutNanos - (System.nanoTime() - issuedNanos),
 					() -> waitedForItsTurn(drawn, collective, issuedNanos, timeoutNanos));
 		}
-		return result;
+		return CallFuture.of(result, () -> collective + " #" + drawn, this::abort);
+	}
+
+	private static void complete(CompletableFuture<Void> result, @Nullable Throwable failure) {
+		Thread.startVirtualThread(() -> {
+			if (failure == null) {
+				result.complete(null);
+			}
+			else {
+				result.completeExceptionally(failure);
+			}
+		});
 	}
 
 	/** Fails a queued call at its deadline, if its turn has not come by then. */
@@ -240,7 +256,7 @@ final class CallRunner implements AutoCloseable {
 		try {
 			Buffers.requireOpen(send, receive);
 			this.staging.place(this.call, send, receive);
-			this.backend.run(this.call);
+			runOnBackend(send, receive);
 			this.staging.bringBack(receive);
 			well = true;
 		}
@@ -260,6 +276,28 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
+	 * A connection fails, too, where the kernel is given memory that was closed: the peer
+	 * is not to blame for that.
+	 */
+	private void runOnBackend(MemorySegment send, MemorySegment receive) {
+		try {
+			this.backend.run(this.call);
+		}
+		catch (CollectiveException ex) {
+			if (ex.getCause() instanceof IOException) {
+				Buffers.requireStillOpen(this.call, send, receive, ex);
+			}
+			throw ex;
+		}
+		Buffers.requireStillOpen(this.call, send, receive, null);
+	}
+
+	private void abort(String reason) {
+		this.settlement.abort(reason);
+		this.backend.wake();
+	}
+
+	/**
 	 * Refuses new calls, fails those that run or wait, and returns when none touches the
 	 * group's memory any more.
 	 */
@@ -268,10 +306,7 @@ final class CallRunner implements AutoCloseable {
 		this.closed = true;
 		long ticket = this.order.draw();
 		if (!this.order.isTurn(ticket)) {
-			Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
-					List.of(this.identity.worldRank()), "this rank closed the group during a call");
-			this.settlement.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
-			this.backend.wake();
+			abort("this rank closed the group during a call");
 		}
 		this.order.awaitTurn(ticket);
 		this.order.pass(ticket);

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The deadline of a collective passed; {@link Failure#ranks()} are the ranks that had not
- * arrived.
+ * arrived or, where all had, those whose data this or another rank waited for.
  */
 public final class CollectiveTimeoutException extends CollectiveException {
 

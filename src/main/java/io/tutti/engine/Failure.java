@@ -45,6 +45,14 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 		ranks = List.copyOf(ranks);
 	}
 
+	/**
+	 * What it is when calls of a group need a rank that has left it: who leaves the group
+	 * of all ranks is lost to all others, who leaves another one only to that.
+	 */
+	public static Kind departure(String group) {
+		return group.equals(WORLD) ? Kind.PEER_LOST : Kind.ABORTED;
+	}
+
 	/** A failure seen outside of any collective call. */
 	public static Failure outside(Kind kind, String group, List<Integer> ranks, String detail) {
 		return new Failure(kind, group, -1, null, ranks, detail, Duration.ZERO, Duration.ZERO);

@@ -7,12 +7,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a group is broken, and by what. The first failure stays; later ones change
- * nothing. Safe for any number of threads; a check costs one volatile read.
+ * Whether a group is broken, and by what; and which ranks have left it, so that the next
+ * call that needs them breaks it. The first failure stays; later ones change nothing.
+ * Safe for any number of threads; a check costs one volatile read.
  */
 public final class FailureLatch {
 
 	private final CountDownLatch tripped = new CountDownLatch(1);
+
+	private final DepartedRanks departed = new DepartedRanks();
 
 	private volatile @Nullable Failure failure;
 
@@ -34,18 +37,35 @@ public final class FailureLatch {
 		return this.failure;
 	}
 
+	/** The ranks that have left the group. */
+	public DepartedRanks departed() {
+		return this.departed;
+	}
+
 	/**
-	 * Waits for a failure; an interrupt ends the wait early and stays set.
+	 * Waits for a failure. An interrupt does not end the wait, since the failure is to be
+	 * the same on every rank; it stays set.
 	 * @return the failure, or {@code null} if none came in time
 	 */
 	public @Nullable Failure await(Duration timeout) {
+		long endNanos = System.nanoTime() + timeout.toNanos();
+		boolean interrupted = false;
 		try {
-			this.tripped.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			while (true) {
+				try {
+					this.tripped.await(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+					return this.failure;
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
 		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
 		}
-		return this.failure;
 	}
 
 }

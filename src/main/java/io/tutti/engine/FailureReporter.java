@@ -21,6 +21,15 @@ public interface FailureReporter {
 	}
 
 	/**
+	 * Says that this rank has left a group, so that the other ranks wait for nothing of
+	 * it any more. Returns at once; from any thread.
+	 * @param lastCompleted sequence number of the last collective that this rank has
+	 * completed there, {@link DepartedRanks#NONE_COMPLETED} if there is none
+	 */
+	default void left(GroupIdentity group, long lastCompleted) {
+	}
+
+	/**
 	 * Posts what this rank has called, for comparison with the other ranks' posts, and
 	 * returns at once; from any thread. Where nobody compares, a post has no effect.
 	 */

@@ -113,6 +113,15 @@ public final class FlightRecorder {
 	}
 
 	/**
+	 * The sequence number of the last call that was completed, -1 for none; exact when no
+	 * call is under way, since nothing runs after one that failed.
+	 */
+	long lastCompleted() {
+		CallRecord newest = record(this.last);
+		return (newest == null || newest.state() == CallRecord.State.DONE) ? this.last : this.last - 1;
+	}
+
+	/**
 	 * From now on remembers who calls. That looks at the caller's stack, which takes
 	 * microseconds and allocates, so it is off unless asked for.
 	 */

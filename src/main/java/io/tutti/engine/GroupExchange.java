@@ -20,10 +20,13 @@ public final class GroupExchange implements Exchange {
 	}
 
 	/**
+	 * On an interrupted thread aborts the group: files that are opened between two
+	 * exchanges fail there, which says nothing about the host.
 	 * @throws CollectiveException if the group is or becomes broken
 	 */
 	@Override
 	public byte[][] allGather(byte[] mine, Deadline deadline) throws IOException {
+		this.group.requireNotInterrupted();
 		if (mine.length > MAX_BYTES) {
 			throw new IllegalArgumentException("a rank gives at most " + MAX_BYTES + " bytes, got " + mine.length);
 		}

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Agrees with the other ranks of a group on further groups: everybody says which one it
- * wants to be in and at which place, and works out the same answer.
+ * wants to be in and at which place, works out the same answer, and says whether it has
+ * formed that group, so that no rank has one without the others.
  */
 final class GroupSplit {
 
@@ -20,6 +21,12 @@ final class GroupSplit {
 
 	/** Colour of a rank that wants to be in none. */
 	private static final int NONE = -1;
+
+	/** A rank has formed the group that it wants to be in, if any. */
+	private static final int FORMED = 1;
+
+	/** A rank could not form the group. */
+	private static final int REFUSED = 0;
 
 	/** What the first words of a data connection have room for. */
 	private static final int MAX_NAME_CHARACTERS = 400;
@@ -70,13 +77,53 @@ final class GroupSplit {
 		this.parent.allGather(new int[] { color, key, digest }, all);
 		this.splits++;
 		requireAlike(all, digest);
-		if (color == NONE) {
-			return null;
+		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
+		ProcessGroup group = members.isEmpty() ? null : form(name, members);
+		try {
+			confirm(name, members);
+			return group;
 		}
-		List<Integer> members = members(all, color);
+		catch (RuntimeException ex) {
+			if (group != null) {
+				group.close();
+			}
+			throw ex;
+		}
+	}
+
+	private ProcessGroup form(String name, List<Integer> members) {
 		int place = members.indexOf(this.identity.rank());
 		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
-		return this.factory.group(new GroupIdentity(name, place, worldRanks, this.identity.generation()));
+		try {
+			return this.factory.group(new GroupIdentity(name, place, worldRanks, this.identity.generation()));
+		}
+		catch (RuntimeException | Error ex) {
+			refuse(ex);
+			throw ex;
+		}
+	}
+
+	/** The ranks that have formed the group must not keep it. */
+	private void refuse(Throwable cause) {
+		try {
+			this.parent.allGather(new int[] { REFUSED }, new int[this.identity.worldSize()]);
+		}
+		catch (RuntimeException ex) {
+			cause.addSuppressed(ex);
+		}
+	}
+
+	private void confirm(String name, List<Integer> members) {
+		int[] answers = new int[this.identity.worldSize()];
+		this.parent.allGather(new int[] { FORMED }, answers);
+		for (int rank : members) {
+			if (answers[rank] == REFUSED) {
+				throw CollectiveException.of(this.identity.worldRank(),
+						Failure.outside(Failure.Kind.ABORTED, name, List.of(this.identity.members().get(rank)),
+								"it could not form the group: see its log for the reason"),
+						null);
+			}
+		}
 	}
 
 	/** Every rank sees the same words, so that either all of them refuse or none does. */

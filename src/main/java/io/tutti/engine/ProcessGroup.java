@@ -20,12 +20,21 @@ import org.jspecify.annotations.Nullable;
  * byte order: its size says the count. Heap segments are copied through native memory.
  * The caller must keep a buffer alive and untouched until the call is done, or its future
  * complete: to close its arena under a running call is to free memory that is written.
- * Results are bit-identical on every rank and from run to run.
+ * While an asynchronous collective runs, its buffers' arenas refuse to be closed, with an
+ * {@link IllegalStateException}; a confined arena cannot do that, so its memory is
+ * refused. Results are bit-identical on every rank and from run to run.
+ * <p>
+ * The call alone completes the future of an {@code …Async} call, so that it is not done
+ * while the call still writes. To cancel or complete it changes nothing and returns
+ * {@code false}; its {@code orTimeout} aborts the group, as every deadline does;
+ * {@code completeOnTimeout}, {@code completeAsync} and {@code obtrude…} are not
+ * supported. Dependents and copies are ordinary futures of the caller's own. Once a
+ * future is done, the group may be closed.
  * <p>
  * Bad arguments are an {@link IllegalArgumentException} before anything is sent. A
  * {@link CollectiveException} means that the group is broken, on every rank, for the same
  * reason; each call after that throws it again. An interrupt while waiting aborts the
- * group.
+ * group, with the interrupt as the reason on every rank, and stays set.
  * <p>
  * Open to extension only so that a container can hand the group out before it has formed;
  * applications do not extend it.
@@ -601,7 +610,11 @@ public class ProcessGroup implements AutoCloseable {
 	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
 	 * 64 KiB is handed over and need not have arrived when this returns; a larger one is
-	 * announced and waits until the peer receives it.
+	 * announced and waits until the peer receives it. A peer reads messages only while it
+	 * is in a message call: until then at most 4 MiB of small messages and what the
+	 * connection buffers are handed over to it, and further sends wait. To close the
+	 * group waits one second for messages that were handed over and drops those that
+	 * remain.
 	 * @param buffer the message: whole elements, or none
 	 * @param peer the rank to send to; may be this one
 	 * @param tag what the receive must ask for, 0 or more
@@ -620,7 +633,8 @@ public class ProcessGroup implements AutoCloseable {
 	 * must stay untouched until the future is done.
 	 */
 	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		return messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective());
+		return CallFuture.of(messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective()),
+				() -> "send to rank " + peer + " with tag " + tag, this::abort);
 	}
 
 	/**
@@ -659,7 +673,8 @@ public class ProcessGroup implements AutoCloseable {
 	 * buffer must stay untouched until the future is done.
 	 */
 	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
-		return messages().receiveAsync(buffer, type, source, tag, this.timeouts.collective());
+		return CallFuture.of(messages().receiveAsync(buffer, type, source, tag, this.timeouts.collective()),
+				() -> "receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source), this::abort);
 	}
 
 	/**
@@ -702,8 +717,9 @@ public class ProcessGroup implements AutoCloseable {
 	 * Makes groups within this one: ranks of one colour form a group, in the order of
 	 * their keys and, where those are equal, of their ranks here. Collective: every rank
 	 * of this group calls it, as one of its calls in issue order. The new group has
-	 * connections of its own, runs beside this one, and outlives it; whoever got it
-	 * closes it.
+	 * connections of its own, runs beside this one, and outlives it; its owner closes it.
+	 * To close a group of {@code fromEnvironment} leaves the job: that closes every group
+	 * within it too.
 	 * @param color which group to be in; negative for none
 	 * @return the group, or {@code null} for a negative colour
 	 */
@@ -726,21 +742,32 @@ public class ProcessGroup implements AutoCloseable {
 		return (rank() == root) ? buffer : MemorySegment.NULL;
 	}
 
+	/** Aborts the group if somebody wants the calling thread back. */
+	void requireNotInterrupted() {
+		if (Thread.currentThread().isInterrupted()) {
+			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
+					"the calling thread was interrupted");
+			CollectiveException cause = this.settlement
+				.settle(CollectiveException.of(this.identity.worldRank(), failure, new InterruptedException()));
+			wake();
+			throw cause;
+		}
+	}
+
 	/**
 	 * Ends the group on every rank, with a reason that each of them will name. From any
 	 * thread, any number of times; the first failure stays the cause. Waits for rank 0's
 	 * verdict, at most the abort timeout.
 	 */
 	public void abort(String reason) {
-		Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()), reason);
-		this.settlement.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
+		this.settlement.abort(reason);
 		wake();
 	}
 
 	/**
 	 * Leaves the group: calls that run or wait on this rank fail, then connections and
-	 * memory are given back. Does nothing the second time. Ranks that still call
-	 * collectives will find this one gone.
+	 * memory are given back. Does nothing the second time. Calls of other ranks that this
+	 * one has completed are not disturbed; their later calls that need it fail.
 	 */
 	@Override
 	public void close() {
@@ -756,6 +783,7 @@ public class ProcessGroup implements AutoCloseable {
 			opened.close();
 		}
 		this.runner.close();
+		this.settlement.leave(recorder().lastCompleted());
 		this.backend.close();
 		this.factory.closed(this);
 		this.afterwards.run();

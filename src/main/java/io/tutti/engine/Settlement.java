@@ -3,6 +3,8 @@ package io.tutti.engine;
 import java.time.Duration;
 import java.util.List;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Turns what this rank saw fail into what is thrown: reports it and waits for the
  * verdict, which is the cause on every rank. Safe for any number of threads.
@@ -17,6 +19,9 @@ public final class Settlement {
 
 	private final Duration patience;
 
+	/** What was reported last: many operations may fail by one failure. */
+	private volatile @Nullable Failure reported;
+
 	/**
 	 * @param patience how long the verdict may take; after that, what this rank saw is
 	 * the cause
@@ -28,12 +33,17 @@ public final class Settlement {
 		this.patience = patience;
 	}
 
-	/** The exception to be thrown; the group is broken when this returns. */
+	/**
+	 * The exception to be thrown; the group is broken when this returns. An interrupted
+	 * thread waits for the verdict too, and stays interrupted.
+	 */
 	public CollectiveException settle(CollectiveException seen) {
 		if (this.latch.failure() == null) {
-			this.reporter.report(seen.failure());
+			long reportedNanos = System.nanoTime();
+			reportOnce(seen.failure());
 			if (this.latch.await(this.patience) == null) {
-				this.latch.trip(this.reporter.unjudged(seen.failure(), this.patience));
+				Duration waited = Duration.ofNanos(System.nanoTime() - reportedNanos);
+				this.latch.trip(this.reporter.unjudged(seen.failure(), waited));
 			}
 		}
 		Failure verdict = this.latch.failure();
@@ -41,6 +51,21 @@ public final class Settlement {
 			return seen;
 		}
 		return CollectiveException.of(this.identity.worldRank(), verdict, seen);
+	}
+
+	/** Two threads that report the same at once do no harm. */
+	private void reportOnce(Failure failure) {
+		if (!failure.equals(this.reported)) {
+			this.reported = failure;
+			this.reporter.report(failure);
+		}
+	}
+
+	/** Breaks the group for a reason of this rank's, with no call of its own in mind. */
+	public void abort(String reason) {
+		Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
+				List.of(this.identity.worldRank()), reason);
+		settle(CollectiveException.of(this.identity.worldRank(), failure, null));
 	}
 
 	/**
@@ -51,6 +76,11 @@ public final class Settlement {
 				List.of(this.identity.worldRank()), "this rank cannot go on: " + cause);
 		this.reporter.report(failure);
 		this.latch.trip(failure);
+	}
+
+	/** This rank leaves the group and has completed its calls up to this one. */
+	void leave(long lastCompleted) {
+		this.reporter.left(this.identity, lastCompleted);
 	}
 
 	/** Tells rank 0 what this rank waits in. */

@@ -12,6 +12,9 @@ public final class ExitCode {
 	/** The configuration cannot be followed; the same would happen again. */
 	public static final int BAD_CONFIGURATION = 64;
 
+	/** The loss of a training diverged; the same would happen again. */
+	public static final int DIVERGED = 65;
+
 	/** A defect of ours. */
 	public static final int INTERNAL = 70;
 

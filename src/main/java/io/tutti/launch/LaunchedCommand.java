@@ -27,10 +27,10 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
 	/**
-	 * Bad configuration, authentication failed, stopped and aborted on request: the same
-	 * would happen again, or nobody wants it again.
+	 * Bad configuration, diverged loss, authentication failed, stopped and aborted on
+	 * request: the same would happen again, or nobody wants it again.
 	 */
-	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(ExitCode.BAD_CONFIGURATION,
+	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.DIVERGED,
 			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 
 	/** What is launched. */

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.jar.Attributes;
 import java.util.jar.JarFile;
+import java.util.jar.Manifest;
 
 /**
  * How to start this program again: the same Java, the same flags, the same jar.
@@ -16,8 +17,12 @@ import java.util.jar.JarFile;
  */
 public record OwnProgram(List<String> words) {
 
-	/** What the manifest of a Boot jar calls its application. */
-	private static final Attributes.Name START_CLASS = new Attributes.Name("Start-Class");
+	/**
+	 * What the manifest of a Boot jar, or of the jar extracted from it, calls its
+	 * application.
+	 */
+	private static final List<Attributes.Name> APPLICATION = List.of(new Attributes.Name("Start-Class"),
+			Attributes.Name.MAIN_CLASS);
 
 	public OwnProgram {
 		words = List.copyOf(words);
@@ -58,8 +63,9 @@ public record OwnProgram(List<String> words) {
 			return false;
 		}
 		try (JarFile jar = new JarFile(classPath)) {
-			return jar.getManifest() != null
-					&& mainClass.equals(jar.getManifest().getMainAttributes().getValue(START_CLASS));
+			Manifest manifest = jar.getManifest();
+			return manifest != null && APPLICATION.stream()
+				.anyMatch((name) -> mainClass.equals(manifest.getMainAttributes().getValue(name)));
 		}
 		catch (IOException ex) {
 			return false;

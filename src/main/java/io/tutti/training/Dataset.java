@@ -19,6 +19,15 @@ record Dataset(int columns, int classes, float[] features, int[] labels) {
 		return this.labels.length;
 	}
 
+	/** The values of one column, row by row. */
+	float[] column(int column) {
+		float[] values = new float[rows()];
+		for (int row = 0; row < values.length; row++) {
+			values[row] = this.features[row * this.columns + column];
+		}
+		return values;
+	}
+
 	/** SHA-256 over all numbers, in hexadecimal: what tells one table from another. */
 	String sha256() {
 		MessageDigest digest = Sha256.newDigest();

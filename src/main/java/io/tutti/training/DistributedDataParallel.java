@@ -33,16 +33,25 @@ import org.jspecify.annotations.Nullable;
  * the start: what a batch normalisation gathers afterwards is each rank's own.
  * <p>
  * Parameters must be float32, all in main memory or all on one GPU; those that need no
- * gradient are left alone. On a GPU the buckets lie there too and are reduced where they
- * are, and the first exchange of parameters goes through main memory. The model must not
- * get or lose parameters, and none may be replaced. Close this before the model is
- * differentiated on its own again: until then the gradients lie in memory that belongs
- * here, and native code calls back. Used by one thread at a time. A
- * {@link io.tutti.engine.CollectiveException} means that the group is broken.
+ * gradient or have no elements are left alone. A tensor that is registered under several
+ * names is one parameter with one gradient; libtorch's {@code parameters()} lists it once
+ * per name, and an optimizer that is given that list steps it as often. On a GPU the
+ * buckets lie there too and are reduced where they are, and the first exchange of
+ * parameters goes through main memory. The model must not get or lose parameters, and
+ * none may be replaced. Close this before the model is differentiated on its own again:
+ * until then the gradients lie in memory that belongs here, and native code calls back.
+ * Used by one thread at a time. A {@link io.tutti.engine.CollectiveException} means that
+ * the group is broken.
+ * <p>
+ * Making a model loads libtorch. A program makes its group before, or calls
+ * {@link io.tutti.engine.javacpp.NativeLibraryPreparation#prepare()}, so that ranks that
+ * start together do not unpack libtorch at the same time.
  */
 public final class DistributedDataParallel implements AutoCloseable {
 
 	private final TensorVector parameters;
+
+	private final List<Tensor> frozen;
 
 	private final long parameterCount;
 
@@ -100,14 +109,16 @@ public final class DistributedDataParallel implements AutoCloseable {
 			Function<Tensor, GradientMemory> memory) {
 		this.parameters = module.parameters();
 		this.parameters.retainReference();
-		List<Tensor> learning = learning(this.parameters);
+		List<Tensor> distinct = TensorIdentity.distinct(tensors(this.parameters));
+		List<Tensor> learning = learning(distinct);
+		this.frozen = distinct.stream().filter((parameter) -> !parameter.requires_grad()).toList();
 		GradientMemory place = memory.apply(learning.getFirst());
 		this.parameterCount = learning.stream().mapToLong(Tensor::numel).sum();
 		try (TensorVector moduleBuffers = module.buffers()) {
 			List<Tensor> all = new ArrayList<>(tensors(this.parameters));
 			all.addAll(tensors(moduleBuffers));
 			ReplicaLayout.requireSame(group, all, settings);
-			all.forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
+			TensorIdentity.distinct(all).forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
 		}
 		this.buckets = new GradientBuckets(place, learning, settings, passengers);
 	}
@@ -115,6 +126,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/**
 	 * Sets all gradients to zero, as a step begins. {@code Optimizer.zero_grad()} does as
 	 * well, but makes each gradient be copied into its bucket again.
+	 * @throws IllegalStateException if overlap is on and there was a backward pass whose
+	 * gradients are not synchronized yet: other ranks may have them already
 	 */
 	public void zeroGradients() {
 		requireOpen();
@@ -124,11 +137,15 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/**
 	 * Waits until every gradient is the combination of all ranks' gradients. A collective
 	 * call: every rank makes it once per step, after its backward pass if it has one.
-	 * @throws IllegalStateException if overlap is on and there was more than one backward
-	 * pass since the last call
+	 * @throws IllegalStateException if overlap is on and a rank made more than one
+	 * backward pass since the last call: thrown on every rank, with all gradients zero
+	 * and everything ready for the next step. Also, on this rank alone and before it
+	 * joins the call, if a parameter requires a gradient that required none when it was
+	 * wrapped
 	 */
 	public void synchronizeGradients() {
 		requireOpen();
+		this.frozen.forEach(DistributedDataParallel::requireFrozen);
 		this.buckets.synchronize();
 	}
 
@@ -183,13 +200,34 @@ public final class DistributedDataParallel implements AutoCloseable {
 		}
 	}
 
-	private static List<Tensor> learning(TensorVector parameters) {
-		List<Tensor> learning = tensors(parameters).stream().filter(Tensor::requires_grad).toList();
+	/** The tensors that gradients are added up for, each once. */
+	private static List<Tensor> learning(List<Tensor> parameters) {
+		List<Tensor> learning = parameters.stream()
+			.filter((parameter) -> parameter.requires_grad() && parameter.numel() > 0)
+			.toList();
 		if (learning.isEmpty()) {
-			throw new IllegalArgumentException("the model has no parameter that requires a gradient");
+			throw new IllegalArgumentException("the model has no parameter that requires a gradient and has elements");
 		}
 		ParameterPlace.requireOne(learning);
+		learning.forEach(DistributedDataParallel::requireLeaf);
 		return learning;
+	}
+
+	private static void requireLeaf(Tensor parameter) {
+		if (!parameter.is_leaf()) {
+			throw new IllegalArgumentException("a parameter of shape " + ReplicaLayout.shape(parameter)
+					+ " is computed from another tensor and has no gradient of its own: register the tensor that it"
+					+ " is computed from, or detach it");
+		}
+	}
+
+	/** A gradient of such a parameter would be reduced by nobody. */
+	private static void requireFrozen(Tensor parameter) {
+		if (parameter.requires_grad()) {
+			throw new IllegalStateException("a parameter of shape " + ReplicaLayout.shape(parameter)
+					+ " that required no gradient when it was wrapped requires one now: close this"
+					+ " DistributedDataParallel and wrap the model again, or freeze the parameter");
+		}
 	}
 
 	/** The tensors, which live as long as the vector. */

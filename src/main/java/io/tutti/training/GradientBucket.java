@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.ReduceOp;
+import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -78,6 +79,27 @@ final class GradientBucket {
 
 	boolean isComplete() {
 		return this.incomplete == 0;
+	}
+
+	/**
+	 * Tells all ranks that this rank's gradients are not to be used; they know once the
+	 * bucket is reduced. For a bucket that has a number to spare behind everything else.
+	 */
+	void spoil() {
+		try (Tensor mark = mark(); Scalar spoiled = new Scalar(1.0)) {
+			mark.fill_(spoiled);
+		}
+	}
+
+	/** Whether any rank spoiled it, once it is reduced. */
+	boolean isSpoiled() {
+		try (Tensor mark = mark()) {
+			return mark.item_float() != 0;
+		}
+	}
+
+	private Tensor mark() {
+		return this.flat.narrow(0, this.flat.numel() - 1, 1);
 	}
 
 	/** Reduces on this thread. */

@@ -36,6 +36,9 @@ final class GradientBuckets implements AutoCloseable {
 	 */
 	private @Nullable GradientBucket adding;
 
+	/** Whether this rank has computed a gradient twice in this step. */
+	private boolean repeated;
+
 	/** What went wrong in a hook, to be thrown where Java may throw. */
 	private @Nullable RuntimeException hookFailure;
 
@@ -54,8 +57,8 @@ final class GradientBuckets implements AutoCloseable {
 		BucketPlan plan = BucketPlan.of(parameters.stream().map(GradientBuckets::bytes).toList(),
 				settings.bucketBytes());
 		for (List<Integer> members : plan.buckets()) {
-			long behind = (members == plan.buckets().getLast()) ? passengers * (long) Float.BYTES : 0;
-			add(members.stream().map(parameters::get).toList(), behind);
+			boolean last = members == plan.buckets().getLast();
+			add(members.stream().map(parameters::get).toList(), last ? passengers : 0, last && settings.overlap());
 		}
 	}
 
@@ -77,12 +80,21 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	void zero() {
+		if (this.adding != null) {
+			throw new IllegalStateException("zeroGradients() came between a backward pass and synchronizeGradients(),"
+					+ " when other ranks may already have some of the gradients: call synchronizeGradients() first,"
+					+ " or switch overlap off in the settings");
+		}
 		this.buckets.forEach(GradientBucket::zero);
 	}
 
 	/**
 	 * Reduces what the backward pass has not started, on this thread, and waits for what
-	 * it has. Each reduction ends by the group's own deadline.
+	 * it has. Each reduction ends by the group's own deadline. Every rank makes the same
+	 * reductions whatever its backward passes were, so that the next step finds all ranks
+	 * at the same place.
+	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
+	 * twice: the first was reduced while the second was added
 	 */
 	void synchronize() {
 		long start = System.nanoTime();
@@ -90,6 +102,9 @@ final class GradientBuckets implements AutoCloseable {
 		if (failure != null) {
 			this.hookFailure = null;
 			throw failure;
+		}
+		if (this.repeated) {
+			this.buckets.getLast().spoil();
 		}
 		while (this.started < this.buckets.size()) {
 			count(this.buckets.get(this.started++)).reduce(this.settings.scaling().op());
@@ -99,6 +114,19 @@ final class GradientBuckets implements AutoCloseable {
 		this.started = 0;
 		this.adding = null;
 		this.waitedNanos += System.nanoTime() - start;
+		requireUnspoiled();
+	}
+
+	private void requireUnspoiled() {
+		if (!this.settings.overlap() || !this.buckets.getLast().isSpoiled()) {
+			return;
+		}
+		String rank = this.repeated ? "this rank" : "another rank";
+		this.repeated = false;
+		zero();
+		throw new IllegalStateException(rank + " made a second backward pass before synchronizeGradients(), while the"
+				+ " gradients of the first were being reduced. All gradients are zero now on every rank, and the next"
+				+ " step can begin; to add up several backward passes, switch overlap off in the settings");
 	}
 
 	@Override
@@ -110,8 +138,13 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	private void add(List<Tensor> parameters, long behind) {
-		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + behind;
+	/**
+	 * Adds a bucket.
+	 * @param marked whether a last number says that a rank's gradients are spoiled
+	 */
+	private void add(List<Tensor> parameters, long passengers, boolean marked) {
+		long behind = passengers * Float.BYTES;
+		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + behind + (marked ? Float.BYTES : 0);
 		MemorySegment memory = this.place.allocate(bytes);
 		List<GradientSlot> slots = new ArrayList<>();
 		long offset = 0;
@@ -119,7 +152,7 @@ final class GradientBuckets implements AutoCloseable {
 			slots.add(new GradientSlot(parameter, memory.asSlice(offset, bytes(parameter))));
 			offset += bytes(parameter);
 		}
-		GradientBucket bucket = new GradientBucket(this.place, memory, slots, memory.asSlice(offset));
+		GradientBucket bucket = new GradientBucket(this.place, memory, slots, memory.asSlice(offset, behind));
 		bucket.zero();
 		this.buckets.add(bucket);
 		if (this.settings.overlap()) {
@@ -131,8 +164,8 @@ final class GradientBuckets implements AutoCloseable {
 	private void announced(GradientBucket bucket, GradientSlot slot) {
 		try {
 			if (!slot.announce()) {
-				throw new IllegalStateException("a second backward pass came before synchronizeGradients(); "
-						+ "to add up several, switch overlap off in the settings");
+				this.repeated = true;
+				return;
 			}
 			if (this.adding != null) {
 				this.adding.completeOne();

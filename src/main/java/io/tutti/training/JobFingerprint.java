@@ -13,6 +13,12 @@ import java.util.stream.Collectors;
  */
 record JobFingerprint(List<Value> values) {
 
+	/**
+	 * Counts the ways in which columns have been scaled and steps sized: what was begun
+	 * in an older way cannot go on in this one.
+	 */
+	private static final String RECIPE = "2";
+
 	/** A name and its value. */
 	record Value(String name, String value) {
 
@@ -31,7 +37,8 @@ record JobFingerprint(List<Value> values) {
 		return new JobFingerprint(List.of(new Value("seed", Long.toString(options.seed())),
 				new Value("global batch", Integer.toString(options.globalBatch())),
 				new Value("learning rate", Double.toString(options.learningRate())), new Value("data", data.sha256()),
-				new Value("model", data.columns() + "-" + Classifier.HIDDEN + "-" + data.classes())));
+				new Value("model", data.columns() + "-" + Classifier.HIDDEN + "-" + data.classes()),
+				new Value("recipe", RECIPE)));
 	}
 
 	/** The same with one more value. */

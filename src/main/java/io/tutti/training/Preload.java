@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.pytorch.global.torch;
 
@@ -12,8 +13,13 @@ public final class Preload {
 	private Preload() {
 	}
 
-	/** Begins to load on a thread of its own; whoever uses libtorch next waits for it. */
+	/**
+	 * Begins to load on a thread of its own; whoever uses libtorch next waits for it.
+	 * Where libtorch has to be unpacked first, that is done before this returns.
+	 * @throws io.tutti.engine.BackendUnavailableException if it cannot be unpacked
+	 */
 	public static void begin() {
+		NativeLibraryPreparation.prepare();
 		Thread.ofPlatform().name("tutti-preload").daemon().start(Preload::load);
 	}
 

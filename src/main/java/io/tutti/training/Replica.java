@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToDoubleFunction;
 
 import io.tutti.engine.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
@@ -26,6 +27,12 @@ final class Replica implements AutoCloseable {
 
 	private static final double MOMENTUM = 0.9;
 
+	/** Keeps many columns with little in them from being learnt by heart. */
+	private static final double WEIGHT_DECAY = 3e-3;
+
+	/** By how much of the first epoch's step size the divisor grows with each epoch. */
+	private static final double RATE_DECAY = 0.5;
+
 	/** Rows that are tried at once, so that a large table needs no large memory. */
 	private static final int TEST_ROWS = 1024;
 
@@ -39,14 +46,18 @@ final class Replica implements AutoCloseable {
 
 	private final TrainingDevice device;
 
+	private final double learningRate;
+
 	/** Builds the replica; every rank then holds rank 0's. A collective call. */
 	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options, TrainingDevice device) {
 		this.device = device;
+		this.learningRate = options.learningRate();
 		this.classifier = new Classifier(columns, classes, options.seed());
 		device.take(this.classifier);
 		this.parameters = this.classifier.parameters();
 		SGDOptions settings = new SGDOptions(options.learningRate());
 		settings.momentum().put(MOMENTUM);
+		settings.weight_decay().put(WEIGHT_DECAY);
 		this.optimizer = new SGD(this.parameters, settings);
 		this.replicas = new DistributedDataParallel(group, this.classifier,
 				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), device.collectives(),
@@ -55,6 +66,16 @@ final class Replica implements AutoCloseable {
 
 	DistributedDataParallel replicas() {
 		return this.replicas;
+	}
+
+	/**
+	 * Sets the step size of an epoch, which counts from 0. It follows from the epoch
+	 * alone, so that a job that is continued for longer is the longer job.
+	 */
+	void beginEpoch(int epoch) {
+		try (PointerScope _ = new PointerScope()) {
+			this.optimizer.param_groups().get(0).options().set_lr(this.learningRate / (1 + RATE_DECAY * epoch));
+		}
 	}
 
 	/**
@@ -78,22 +99,41 @@ final class Replica implements AutoCloseable {
 	 * Differentiates the sum of losses over the size of the batch that all ranks share.
 	 */
 	private double backward(SampleTensors samples, int[] order, Share share, int globalBatch) {
-		CrossEntropyLossOptions sum = new CrossEntropyLossOptions();
-		sum.reduction().put(new kSum());
 		Tensor indices = samples.indices(order, share);
-		Tensor scores = this.classifier.forward(samples.features(indices));
-		Tensor loss = torch.cross_entropy(scores, samples.labels(indices), sum);
+		Tensor loss = lossSum(samples.features(indices), samples.labels(indices));
 		loss.div(new Scalar((double) globalBatch)).backward();
 		return loss.item_double();
 	}
 
+	/** Sum of the losses of a share's samples. */
+	double lossSum(SampleTensors samples, Share share) {
+		return sum(share, (part) -> lossSumAtOnce(samples, part));
+	}
+
+	private double lossSumAtOnce(SampleTensors samples, Share share) {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			return lossSum(samples.features(share), samples.labels(share)).item_double();
+		}
+	}
+
+	private Tensor lossSum(Tensor features, Tensor labels) {
+		CrossEntropyLossOptions sum = new CrossEntropyLossOptions();
+		sum.reduction().put(new kSum());
+		return torch.cross_entropy(this.classifier.forward(features), labels, sum);
+	}
+
 	/** How many samples of a share are told right. */
 	long countCorrect(SampleTensors samples, Share share) {
-		long correct = 0;
+		return (long) sum(share, (part) -> countCorrectAtOnce(samples, part));
+	}
+
+	/** Adds up the parts of a share that are small enough to be tried at once. */
+	private static double sum(Share share, ToDoubleFunction<Share> part) {
+		double sum = 0;
 		for (int from = share.from(); from < share.to(); from += TEST_ROWS) {
-			correct += countCorrectAtOnce(samples, new Share(from, Math.min(from + TEST_ROWS, share.to())));
+			sum += part.applyAsDouble(new Share(from, Math.min(from + TEST_ROWS, share.to())));
 		}
-		return correct;
+		return sum;
 	}
 
 	private long countCorrectAtOnce(SampleTensors samples, Share share) {

@@ -3,14 +3,15 @@ package io.tutti.training;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 import io.tutti.engine.ProcessGroup;
 import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * The shapes of a model's tensors, which must be the same on every rank: gradients are
- * added by their place in memory.
+ * The shapes of a model's tensors, and which of them are one tensor. Must be the same on
+ * every rank: gradients are added by their place in memory.
  */
 final class ReplicaLayout {
 
@@ -33,11 +34,15 @@ final class ReplicaLayout {
 	}
 
 	private static String describe(List<Tensor> tensors, DataParallelSettings settings) {
-		long values = tensors.stream().mapToLong(Tensor::numel).sum();
+		int[] first = TensorIdentity.firstIndices(tensors);
+		long values = TensorIdentity.distinct(tensors).stream().mapToLong(Tensor::numel).sum();
 		return tensors.size() + " tensors of " + values + " values ("
-				+ tensors.stream().map(ReplicaLayout::describe).collect(Collectors.joining(", ")) + "), "
-				+ (settings.overlap() ? "overlapped " : "") + "buckets of " + settings.bucketBytes() + " bytes, "
-				+ settings.scaling();
+				+ IntStream.range(0, first.length)
+					.mapToObj((index) -> (first[index] == index) ? describe(tensors.get(index))
+							: "the same as tensor " + (first[index] + 1))
+					.collect(Collectors.joining(", "))
+				+ "), " + (settings.overlap() ? "overlapped " : "") + "buckets of " + settings.bucketBytes()
+				+ " bytes, " + settings.scaling();
 	}
 
 	private static String describe(Tensor tensor) {

@@ -19,8 +19,11 @@ final class TensorBroadcast {
 	private TensorBroadcast() {
 	}
 
-	/** Replaces the values by rank 0's. A collective call. */
+	/** Replaces the values by rank 0's. A collective call, unless there are no values. */
 	static void fromRankZero(ProcessGroup group, Tensor tensor) {
+		if (tensor.numel() == 0) {
+			return;
+		}
 		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
 			broadcast(group, TensorMemory.of(values));
 			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {

@@ -24,15 +24,13 @@ final class TensorMemory {
 	 */
 	@SuppressWarnings("restricted") // the tensor's own size bounds the segment
 	static MemorySegment of(Tensor tensor) {
-		try (Pointer data = tensor.data_ptr()) {
-			return MemorySegment.ofAddress(data.address()).reinterpret(tensor.numel() * tensor.element_size());
-		}
+		return MemorySegment.ofAddress(address(tensor)).reinterpret(tensor.numel() * tensor.element_size());
 	}
 
-	/** Address of a tensor's first element. */
+	/** Address of a tensor's first element; 0 where it has none, and so no memory. */
 	static long address(Tensor tensor) {
 		try (Pointer data = tensor.data_ptr()) {
-			return data.address();
+			return (data != null) ? data.address() : 0;
 		}
 	}
 

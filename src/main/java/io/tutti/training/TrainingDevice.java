@@ -9,6 +9,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.backend.nccl.CudaDevices;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.HostFallback;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
@@ -72,6 +73,7 @@ public final class TrainingDevice {
 
 	/** How many GPUs libtorch sees; none if it was built without them. */
 	private static int visible() {
+		NativeLibraryPreparation.prepare();
 		return torch.cuda_is_available() ? torch.cuda_device_count() : 0;
 	}
 

@@ -6,6 +6,7 @@ import java.util.function.Supplier;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 
 import org.jspecify.annotations.Nullable;
 
@@ -61,9 +62,10 @@ public final class TrainingJob {
 	 * or a new one cannot be kept
 	 * @throws ReportException on rank 0, if the report cannot be written
 	 * @throws io.tutti.engine.BackendUnavailableException if a GPU was asked for and
-	 * cannot be had
+	 * cannot be had, or if libtorch cannot be unpacked
 	 * @throws ReplicaMismatchException if ranks were given other options, or ended apart
-	 * @throws TrainingDivergedException if the loss stops being a number
+	 * @throws TrainingDivergedException if the loss stops being a number, grows far
+	 * beyond what it was before the first step, or ends above that
 	 * @throws io.tutti.engine.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
@@ -92,6 +94,7 @@ public final class TrainingJob {
 		if (report != null) {
 			TrainingReport.requirePlace(report);
 		}
+		NativeLibraryPreparation.prepare();
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		Dataset data = (this.options.data() != null) ? TableReader.read(this.options.data()) : Digits.read();

@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,6 +34,8 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final JobFingerprint job;
 
+	private final DivergenceCheck divergence;
+
 	private Progress progress = Progress.NONE;
 
 	private boolean stopped;
@@ -53,6 +56,7 @@ final class TrainingLoop implements AutoCloseable {
 		this.samples = new SampleTensors(training, device);
 		this.replica = new Replica(group, training.columns(), training.classes(), options, device);
 		this.test = new TestRun(group, split.test(), this.replica, device);
+		this.divergence = new DivergenceCheck(trainingLoss(), training.classes(), options.learningRate());
 		this.checkpoints = (options.checkpointDirectory() != null)
 				? new CheckpointStore(group, options.checkpointDirectory()) : null;
 	}
@@ -71,12 +75,16 @@ final class TrainingLoop implements AutoCloseable {
 
 	/** Trains. */
 	void run() {
+		if (this.progress.step() == totalSteps()) {
+			this.divergence.end(trainingLoss());
+		}
 		while (this.progress.step() < totalSteps() && !this.stopped) {
 			runEpoch(Math.toIntExact(this.progress.step() / this.schedule.stepsPerEpoch()));
 		}
 	}
 
 	private void runEpoch(int epoch) {
+		this.replica.beginEpoch(epoch);
 		int[] order = this.schedule.order(epoch);
 		int stepInEpoch = Math.toIntExact(this.progress.step() % this.schedule.stepsPerEpoch());
 		while (stepInEpoch < this.schedule.stepsPerEpoch() && !this.stopped) {
@@ -95,28 +103,25 @@ final class TrainingLoop implements AutoCloseable {
 		Share share = this.schedule.share(stepInEpoch, this.group.rank());
 		StepTotals all = this.replica.learn(this.samples, order, share, batch, this.stopReason.get() != null);
 		this.progress = this.progress.plus(all.lossSum(), batch);
-		requireFinite(all.lossSum());
+		this.divergence.step(this.progress.step(), all.lossSum());
 		this.trainedSamples += batch;
 		this.trainingNanos += System.nanoTime() - start;
 		this.listener.step(this.progress.step(), all.lossSum() / batch);
 		return all.stop();
 	}
 
-	private void requireFinite(double loss) {
-		if (!Double.isFinite(loss)) {
-			throw new TrainingDivergedException("the loss is " + loss + " at step " + this.progress.step()
-					+ ": try a learning rate below " + this.options.learningRate());
-		}
-	}
-
 	private void endEpoch(int epoch) {
 		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), this.progress.meanLoss(),
 				this.test.accuracy(this.progress.step())));
+		this.divergence.epoch(epoch + 1, this.progress.meanLoss());
 		this.progress = this.progress.atNextEpoch();
 	}
 
 	private void endStep(boolean stop, boolean epochEnd) {
 		boolean last = this.progress.step() == totalSteps();
+		if (last) {
+			this.divergence.end(trainingLoss());
+		}
 		this.stopped = stop && !last;
 		if (this.stopped) {
 			String reason = this.stopReason.get();
@@ -125,6 +130,14 @@ final class TrainingLoop implements AutoCloseable {
 		if (last || this.stopped || isCheckpointDue(epochEnd)) {
 			keepCheckpoint();
 		}
+	}
+
+	/** Mean loss of the model over the training samples. A collective call. */
+	private double trainingLoss() {
+		Share share = Share.of(this.schedule.samples(), this.group.rank(), this.group.worldSize());
+		double[] lossSum = { this.replica.lossSum(this.samples, share) };
+		this.group.allReduce(lossSum, ReduceOp.SUM);
+		return lossSum[0] / this.schedule.samples();
 	}
 
 	private boolean isCheckpointDue(boolean epochEnd) {

@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param epochs passes over the training samples, at least 1
  * @param globalBatch samples per step over all ranks together, at least 1
- * @param learningRate step size of the optimizer, more than zero
+ * @param learningRate step size of the optimizer in the first epoch, more than zero; it
+ * becomes smaller from epoch to epoch
  * @param seed what the split, the initial parameters and the order of samples follow from
  * @param threads threads that libtorch may use inside one operation, at least 1
  * @param data table to train on, {@code null} for the digits that come along

@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -107,6 +108,16 @@ class ApplicationContractTest {
 		assertThat(chart.scenario("serve").environment()).containsEntry("TUTTI_SERVE_LINGER", "0s");
 	}
 
+	/** As Services, the chart's own test and an Ingress call them. */
+	@Test
+	void ranksServeUnderTheNamesOfTheirService() {
+		List<String> hosts = bound(chart.with("http: {allowedHosts: [ranks.example.org]}").environment(),
+				HttpProperties.class)
+			.allowedHosts();
+		assertThat(hosts).contains("demo-tutti", "*.demo-tutti", "*.demo-tutti.ml", "demo-tutti.ml.svc",
+				"*.demo-tutti.ml.svc.cluster.local", "ranks.example.org");
+	}
+
 	@Test
 	void theCertificateOfTheSecretIsTheBundleThatRanksSpeakWith() {
 		Map<String, String> environment = chart.scenario("tls").environment();
@@ -130,9 +141,9 @@ class ApplicationContractTest {
 		assertThat(chart.scenario("serve").rank().path("env").findValuesAsString("name")).containsExactlyInAnyOrder(
 				"TUTTI_WORLD_SIZE", "TUTTI_POD_INDEX", "MASTER_ADDR", "MASTER_PORT", "TUTTI_RENDEZVOUS_JOBID",
 				"TUTTI_RENDEZVOUS_BINDADDRESS", "TUTTI_TRANSPORT_PORT", "TUTTI_HTTP_ADDRESS", "TUTTI_HTTP_PORT",
-				"TUTTI_SECURITY_TOKENFILE", "TUTTI_TIMEOUT_RENDEZVOUS", "TUTTI_TIMEOUT_COLLECTIVE",
-				"TUTTI_TIMEOUT_HEARTBEAT", "TUTTI_TIMEOUT_ABORT", "TUTTI_TIMEOUT_DRAIN", "TUTTI_SERVE_LINGER",
-				"TUTTI_VECTORS");
+				"TUTTI_HTTP_ALLOWEDHOSTS", "TUTTI_SECURITY_TOKENFILE", "TUTTI_TIMEOUT_RENDEZVOUS",
+				"TUTTI_TIMEOUT_COLLECTIVE", "TUTTI_TIMEOUT_HEARTBEAT", "TUTTI_TIMEOUT_ABORT", "TUTTI_TIMEOUT_DRAIN",
+				"TUTTI_SERVE_LINGER", "TUTTI_VECTORS");
 	}
 
 	@Test
@@ -149,7 +160,7 @@ class ApplicationContractTest {
 	@Test
 	void everyExitCodeOfTheApplicationHasExactlyOneRule() {
 		Map<String, Integer> codes = exitCodes();
-		assertThat(codes).containsEntry("DONE", 0).containsEntry("BAD_CONFIGURATION", 64).hasSize(9);
+		assertThat(codes).containsEntry("DONE", 0).containsEntry("BAD_CONFIGURATION", 64).hasSize(10);
 		for (Map.Entry<String, Integer> code : codes.entrySet()) {
 			assertThat(actions(chart.scenario("default"), code.getValue())).as("%s", code)
 				.hasSize((code.getValue() == 0) ? 0 : 1);

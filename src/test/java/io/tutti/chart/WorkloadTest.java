@@ -53,8 +53,8 @@ class WorkloadTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "64, FailJob", "70, Count", "75, Count", "76, Count", "77, FailJob", "78, FailJob", "79, Ignore",
-			"80, FailJob" })
+	@CsvSource({ "64, FailJob", "65, FailJob", "70, Count", "75, Count", "76, Count", "77, FailJob", "78, FailJob",
+			"79, Ignore", "80, FailJob" })
 	void aJobKnowsWhatAnExitCodeMeans(int code, String action) {
 		assertThat(actions(chart.scenario("default").jobSpec())).containsEntry(code, action);
 		assertThat(actions(chart.scenario("jobset").jobSpec())).containsEntry(code, action);

@@ -2,23 +2,34 @@ package io.tutti.endtoend;
 
 import java.io.File;
 import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.URI;
 import java.net.URISyntaxException;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarFile;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
 import javax.xml.parsers.DocumentBuilderFactory;
 
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
@@ -42,6 +53,13 @@ class LibraryIT {
 			"org.apache.commons.logging.Log", "org.slf4j.Logger", "ch.qos.logback.classic.Logger",
 			"ch.qos.logback.core.Appender", "io.micrometer.observation.Observation", "io.micrometer.common.KeyValues");
 
+	/** The jars of {@code spring-boot-starter-webmvc} and {@code -actuator}, by name. */
+	private static final Pattern WEB = Pattern.compile("(spring|tomcat-embed|jackson|micrometer|logback|slf4j|log4j"
+			+ "|jul-to-slf4j|snakeyaml|commons-logging|jakarta|jspecify|HdrHistogram|LatencyUtils)[-.].*\\.jar");
+
+	/** The others of such names on this project's own class path. */
+	private static final Pattern NOT_WEB = Pattern.compile(".*(test|tracing|otel|opentelemetry|prometheus).*");
+
 	private static final String NULL_ANNOTATIONS = "org.jspecify.annotations.NullMarked";
 
 	@TempDir
@@ -49,12 +67,73 @@ class LibraryIT {
 
 	@Test
 	void aPlainProgramHasAGroupFromItsEnvironment() throws Exception {
-		run("PlainSample", "PlainSample", List.of());
+		run("PlainSample", "PlainSample", classPath(List.of()));
 	}
 
 	@Test
 	void aSpringApplicationHasAGroupToInject() throws Exception {
-		run("SpringSample", "sample.SpringSample", SPRING);
+		run("SpringSample", "sample.SpringSample", classPath(SPRING));
+	}
+
+	/** Guarding its own endpoints is the application's own affair. */
+	@ParameterizedTest
+	@ValueSource(booleans = { false, true })
+	void aWebApplicationWithAnActuatorStartsAndKeepsItsOwnEndpoints(boolean actuatorHasItsOwnPort) throws Exception {
+		compile("WebSample", webClassPath());
+		int port = FreePort.find();
+		int actuator = actuatorHasItsOwnPort ? FreePort.find() : port;
+		try (Rank host = start("sample.WebSample", webClassPath(),
+				Map.of("SERVER_PORT", "" + port, "MANAGEMENT_SERVER_PORT", "" + actuator, "TUTTI_SECURITY_TOKEN", "x"),
+				"host.txt")) {
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(90))
+				.ignoreExceptions()
+				.until(() -> !host.process().isAlive() || ask("GET", actuator, "/actuator/health").statusCode() == 200);
+			assertThat(host.process().isAlive()).as(Files.readString(host.file())).isTrue();
+			HttpResponse<String> sum = ask("POST", port, "/sum");
+			assertThat(sum.statusCode()).as(sum.body()).isEqualTo(200);
+			assertThat(sum.body()).isEqualTo("1.0 on rank 0");
+			assertThat(ask("GET", port, "/api/v1/group").statusCode()).isEqualTo(404);
+		}
+	}
+
+	/** Each with a piece of Spring's own words, and none of Tutti's. */
+	@ParameterizedTest
+	@CsvSource(delimiter = '|',
+			textBlock = """
+					SERVER_PORT                | taken                           | Web server failed to start. Port taken was already
+					SERVER_TOMCAT_THREADS_MAX  | many                            | Failed to bind properties under 'server.tomcat
+					SERVER_SSL_BUNDLE          | web                             | SSL bundle name 'web' cannot be found
+					SPRING_CONFIG_LOCATION     | broken.yml                      | expected <block end>
+					""")
+	void aFailureOfTheHostApplicationIsExplainedBySpringAlone(String variable, String value, String words)
+			throws Exception {
+		Files.writeString(this.folder.resolve("broken.yml"), "a:\n  b: 1\n c: [2\n");
+		try (ServerSocket taken = new ServerSocket(0)) {
+			String port = "" + taken.getLocalPort();
+			Map<String, String> environment = new HashMap<>(Map.of("SERVER_PORT", "0"));
+			environment.put(variable, value.replace("taken", port));
+			assertThat(failure(environment)).contains(words.replace("taken", port))
+				.doesNotContain("--http-port", "tutti.http", "Correct it in application.yml", "Describe it under",
+						"Correct the file in the working directory");
+		}
+	}
+
+	@Test
+	void aFailureOfTuttisOwnIsExplainedByTutti() throws Exception {
+		assertThat(failure(Map.of("SERVER_PORT", "0", "TUTTI_TIMEOUT_COLLECTIVE", "soon")))
+			.contains("tutti.timeout.collective=soon is not a Duration")
+			.contains("Correct it in application.yml");
+	}
+
+	/** What a web application says that does not start. */
+	private String failure(Map<String, String> environment) throws Exception {
+		compile("WebSample", webClassPath());
+		try (Rank host = start("sample.WebSample", webClassPath(), environment, "host.txt")) {
+			assertThat(host.process().waitFor(90, TimeUnit.SECONDS)).as(Files.readString(host.file())).isTrue();
+			assertThat(host.process().exitValue()).as(Files.readString(host.file())).isOne();
+			return Files.readString(host.file());
+		}
 	}
 
 	@Test
@@ -90,8 +169,17 @@ class LibraryIT {
 		assertThat(Files.readString(Path.of("README.md"))).contains(Files.readString(source(sample)));
 	}
 
-	private void run(String sample, String mainClass, List<String> frameworks) throws Exception {
-		String classPath = classPath(frameworks);
+	private static HttpResponse<String> ask(String method, int port, String path)
+			throws IOException, InterruptedException {
+		try (HttpClient client = HttpClient.newHttpClient()) {
+			return client.send(HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+				.timeout(Duration.ofSeconds(30))
+				.method(method, HttpRequest.BodyPublishers.noBody())
+				.build(), HttpResponse.BodyHandlers.ofString());
+		}
+	}
+
+	private void run(String sample, String mainClass, String classPath) throws Exception {
 		compile(sample, classPath);
 		int port = FreePort.find();
 		try (Rank first = start(mainClass, classPath, 0, port); Rank second = start(mainClass, classPath, 1, port)) {
@@ -108,14 +196,17 @@ class LibraryIT {
 	}
 
 	private Rank start(String mainClass, String classPath, int rank, int port) throws IOException {
-		Path output = this.folder.resolve("rank-" + rank + ".txt");
+		return start(mainClass, classPath, Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_PORT", "" + port,
+				"TUTTI_TIMEOUT_RENDEZVOUS", "60s"), "rank-" + rank + ".txt");
+	}
+
+	private Rank start(String mainClass, String classPath, Map<String, String> environment, String file)
+			throws IOException {
+		Path output = this.folder.resolve(file);
 		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"-cp", this.folder + File.pathSeparator + classPath, mainClass);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
-		builder.environment().put("RANK", "" + rank);
-		builder.environment().put("WORLD_SIZE", "2");
-		builder.environment().put("MASTER_PORT", "" + port);
-		builder.environment().put("TUTTI_TIMEOUT_RENDEZVOUS", "60s");
+		builder.environment().putAll(environment);
 		builder.directory(this.folder.toFile()).redirectErrorStream(true).redirectOutput(output.toFile());
 		return new Rank(builder.start(), output);
 	}
@@ -129,6 +220,18 @@ class LibraryIT {
 			.concat(Stream.of(LIBRARY.toString()),
 					Stream.concat(Stream.of(NULL_ANNOTATIONS), frameworks.stream()).map(LibraryIT::jarOf))
 			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+	private static String webClassPath() {
+		return Stream
+			.concat(Stream.of(LIBRARY.toString()),
+					Stream.of(System.getProperty("java.class.path").split(File.pathSeparator)).filter(LibraryIT::isWeb))
+			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+	private static boolean isWeb(String jar) {
+		String name = Path.of(jar).getFileName().toString();
+		return WEB.matcher(name).matches() && !NOT_WEB.matcher(name).matches();
 	}
 
 	private static String jarOf(String type) {

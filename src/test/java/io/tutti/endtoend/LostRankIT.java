@@ -1,7 +1,9 @@
 package io.tutti.endtoend;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -70,6 +72,35 @@ class LostRankIT {
 			assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isEqualTo(75);
 			assertThat(launch.output()).contains("waiting for rank 1");
 		}
+	}
+
+	/**
+	 * The signal comes when the rank has mapped the memory that both share: the ranks
+	 * have met, and this one is not through with forming the group.
+	 */
+	@Test
+	void aRankThatIsStoppedWhileTheGroupFormsEndsTheOtherLongBeforeItsDeadline() throws Exception {
+		String port = String.valueOf(FreePort.find());
+		try (TuttiProcess other = TuttiProcess.start(this.directory, rank(0, port), "train", "--epochs", "5000");
+				TuttiProcess stopped = TuttiProcess.start(this.directory, rank(1, port), "train", "--epochs", "5000")) {
+			Awaitility.await("the memory that the ranks share")
+				.atMost(LIMIT)
+				.pollInterval(Duration.ofMillis(1))
+				.until(() -> hasMappedSharedMemory(stopped.handle()));
+			stopped.handle().destroy();
+			assertThat(stopped.exitCode(LIMIT)).as(stopped.output()).isEqualTo(79);
+			assertThat(other.exitCode(LIMIT)).as(other.output()).isIn(76, 79, 80);
+			assertThat(other.output()).contains("rank 1");
+		}
+	}
+
+	private static Map<String, String> rank(int rank, String port) {
+		return Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", "2", "LOCAL_RANK", String.valueOf(rank),
+				"LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", port);
+	}
+
+	private static boolean hasMappedSharedMemory(ProcessHandle process) throws IOException {
+		return Files.readString(Path.of("/proc", String.valueOf(process.pid()), "maps")).contains("/dev/shm/tutti-");
 	}
 
 	@Test

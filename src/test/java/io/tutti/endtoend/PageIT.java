@@ -1,8 +1,15 @@
 package io.tutti.endtoend;
 
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
 import org.awaitility.Awaitility;
@@ -60,6 +67,58 @@ class PageIT {
 				assertThat(files).hasSize(2).allMatch((file) -> file.toString().endsWith(".json"));
 			}
 		}
+	}
+
+	/**
+	 * A body without a content type needs no preflight, so only the rank itself can
+	 * refuse it.
+	 */
+	@Test
+	void aPageOfAnotherOriginTakesPartInNothing() throws Exception {
+		int port = FreePort.find();
+		try (Browser browser = Browser.open(this.profile, 1000, 900);
+				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
+						"serve");
+				ForeignPage page = ForeignPage.postingTo(allReduceAt(port).toString())) {
+			for (int rank = 0; rank < 2; rank++) {
+				launch.awaitLine("rank " + rank + ": joined the group", LIMIT);
+			}
+			browser.visit(page.address());
+			Awaitility.await()
+				.atMost(Duration.ofSeconds(30))
+				.untilAsserted(() -> assertThat(browser.texts("#sent")).containsExactly("sent"));
+			CompletableFuture<HttpResponse<byte[]>> first = allReduceOfOne(port);
+			CompletableFuture<HttpResponse<byte[]>> second = allReduceOfOne(port + 1);
+			assertThat(sum(first)).isEqualTo(2);
+			assertThat(sum(second)).isEqualTo(2);
+			browser.visit("http://rebound.localhost:" + port + "/");
+			assertThat(browser.texts("body").getFirst()).contains("the host rebound.localhost is no name or address");
+			browser.visit("http://127.0.0.1:" + port + "/");
+			Awaitility.await()
+				.atMost(LIMIT)
+				.untilAsserted(() -> assertThat(browser.texts("#state, #link")).containsExactlyInAnyOrder("● Ready",
+						"● live"));
+		}
+	}
+
+	private static URI allReduceAt(int port) {
+		return URI.create("http://127.0.0.1:" + port + "/api/v1/collectives/all-reduce?dtype=float32&op=sum");
+	}
+
+	private static CompletableFuture<HttpResponse<byte[]>> allReduceOfOne(int port) {
+		byte[] one = ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putFloat(1).array();
+		return HttpClient.newHttpClient()
+			.sendAsync(HttpRequest.newBuilder(allReduceAt(port))
+				.header("Content-Type", "application/octet-stream")
+				.timeout(LIMIT)
+				.POST(HttpRequest.BodyPublishers.ofByteArray(one))
+				.build(), HttpResponse.BodyHandlers.ofByteArray());
+	}
+
+	private static float sum(CompletableFuture<HttpResponse<byte[]>> answer) {
+		HttpResponse<byte[]> response = answer.join();
+		assertThat(response.statusCode()).isEqualTo(200);
+		return ByteBuffer.wrap(response.body()).order(ByteOrder.LITTLE_ENDIAN).getFloat();
 	}
 
 	/** On a phone nothing is wider than the screen. */

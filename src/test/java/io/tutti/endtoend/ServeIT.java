@@ -1,6 +1,9 @@
 package io.tutti.endtoend;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -22,6 +25,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Real ranks that serve, as the processes beside them and an operator see them.
@@ -52,6 +56,7 @@ class ServeIT {
 			passABarrier(port);
 			breakABarrier(port);
 			callCollectives(port);
+			abandonACollective(port);
 			drain(port, launch);
 		}
 	}
@@ -92,6 +97,24 @@ class ServeIT {
 		assertThat(one(port + 2, "all-reduce", floats(1)).join().statusCode()).isEqualTo(409);
 		List<HttpResponse<byte[]>> again = collective(port, "all-reduce?op=max", floats(1), floats(2), floats(4));
 		assertThat(again).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(4)));
+	}
+
+	/** A client that disconnects takes part in nothing, and its rank stays in step. */
+	private void abandonACollective(int port) throws Exception {
+		try (Socket ghost = new Socket(InetAddress.getLoopbackAddress(), port + 1)) {
+			ghost.getOutputStream()
+				.write(("POST /api/v1/collectives/all-reduce?label=ghost HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+						+ "Content-Type: application/octet-stream\r\nContent-Length: 4\r\n\r\n")
+					.getBytes(StandardCharsets.US_ASCII));
+			ghost.getOutputStream().write(floats(1000));
+			ghost.setSoTimeout(2000);
+			assertThatThrownBy(() -> ghost.getInputStream().read()).isInstanceOf(SocketTimeoutException.class);
+		}
+		for (int round = 0; round < 3; round++) {
+			List<HttpResponse<byte[]>> sums = collective(port, "all-reduce?label=ghost&timeoutMs=20000", floats(1),
+					floats(1), floats(1));
+			assertThat(sums).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(3)));
+		}
 	}
 
 	private List<HttpResponse<byte[]>> collective(int port, String call, byte[]... bodies) {

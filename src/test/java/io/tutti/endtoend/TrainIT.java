@@ -112,6 +112,17 @@ class TrainIT {
 		}
 	}
 
+	@Test
+	void aTrainingThatDivergesEndsWith65OnEveryRankAndSaysWhatToTry() throws Exception {
+		try (TuttiProcess launch = start(2, 3, "--global-batch", "1", "--learning-rate", "1")) {
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(65);
+			assertThat(launch.output()).containsPattern("\\[0\\] tutti: .*the training diverged")
+				.containsPattern("\\[1\\] tutti: .*the training diverged")
+				.contains("--learning-rate below 1.0")
+				.doesNotContain("\tat ");
+		}
+	}
+
 	private TuttiProcess start(int worldSize, int epochs, String... options) throws Exception {
 		String[] arguments = new String[6 + options.length];
 		System.arraycopy(new String[] { "launch", "-n", "" + worldSize, "train", "--epochs", "" + epochs }, 0,

@@ -129,11 +129,12 @@ class LauncherPiecesTest {
 			.noneMatch((word) -> word.startsWith("-javaagent"));
 	}
 
-	@Test
-	void ourOwnProgramIsTheJarWhereItRunsFromOne(@TempDir Path directory) throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { "Start-Class", "Main-Class" })
+	void ourOwnProgramIsTheJarWhereItRunsFromOne(String attribute, @TempDir Path directory) throws Exception {
 		Manifest manifest = new Manifest();
 		manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
-		manifest.getMainAttributes().putValue("Start-Class", "io.tutti.Main");
+		manifest.getMainAttributes().putValue(attribute, "io.tutti.Main");
 		Path jar = directory.resolve("tutti.jar");
 		new JarOutputStream(Files.newOutputStream(jar), manifest).close();
 		List<String> flags = List.of("-Xmx1g", "-agentlib:jdwp=transport=dt_socket,address=5005", "-Dtutti.a=b");

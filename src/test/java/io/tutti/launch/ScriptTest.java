@@ -4,6 +4,8 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +36,10 @@ class ScriptTest {
 				echo "built by $JAVA_HOME"
 				echo once >> builds
 				sleep 0.3
-				echo jar > target/tutti.jar""");
+				mkdir -p target/app
+				echo jar > target/tutti.jar
+				cp target/tutti.jar target/app
+				touch target/app""");
 		jdk("new", "25.0.1", "exec printf '%s\\n' \"$@\"");
 		jdk("old", "17.0.9", "echo the old one ran");
 	}
@@ -45,7 +50,7 @@ class ScriptTest {
 		assertThat(started.exitCode()).isZero();
 		assertThat(started.out()).containsSubsequence("--add-modules", "jdk.incubator.vector",
 				"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-jar",
-				this.checkout.resolve("target/tutti.jar").toString(), "env", "--json", "two words");
+				this.checkout.resolve("target/app/tutti.jar").toString(), "env", "--json", "two words");
 		assertThat(started.err()).anyMatch((line) -> line.contains("building"))
 			.contains("built by " + this.directory.resolve("new"));
 	}
@@ -61,6 +66,29 @@ class ScriptTest {
 			assertThat(rank.out()).endsWith("env");
 		}
 		assertThat(this.checkout.resolve("builds")).hasContent("once");
+	}
+
+	@Test
+	void aLayoutOlderThanTheJarIsBuiltAgain() throws Exception {
+		assertThat(start("new", "first", "", "env").exitCode()).isZero();
+		assertThat(start("new", "second", "", "env").exitCode()).isZero();
+		assertThat(this.checkout.resolve("builds")).hasContent("once");
+		Path jar = this.checkout.resolve("target/tutti.jar");
+		Files.setLastModifiedTime(jar, FileTime.from(Instant.now().plusSeconds(60)));
+		assertThat(start("new", "third", "", "env").exitCode()).isZero();
+		assertThat(this.checkout.resolve("builds")).hasContent("once\nonce");
+	}
+
+	@Test
+	void anotherPlatformIsRefusedBeforeAnythingIsBuilt() throws Exception {
+		script(Files.createDirectory(this.directory.resolve("bin")).resolve("uname"), "echo Darwin arm64");
+		Started started = start("new", "out", "", "env");
+		assertThat(started.exitCode()).isEqualTo(64);
+		assertThat(started.out()).isEmpty();
+		assertThat(started.err()).singleElement()
+			.isEqualTo("tutti: this build runs on Linux on x86-64 only (its native libraries are for that),"
+					+ " and this is Darwin arm64");
+		assertThat(this.checkout.resolve("target")).doesNotExist();
 	}
 
 	@Test
@@ -110,6 +138,7 @@ class ScriptTest {
 			.redirectError(this.directory.resolve(name + ".err").toFile());
 		builder.environment().put("JAVA_HOME", this.directory.resolve(jdk).toString());
 		builder.environment().put("TUTTI_JAVA_OPTS", options);
+		builder.environment().merge("PATH", this.directory.resolve("bin").toString(), (path, own) -> own + ":" + path);
 		return new Started(builder.start(), this.directory.resolve(name + ".out"),
 				this.directory.resolve(name + ".err"));
 	}

@@ -1,6 +1,7 @@
 package io.tutti.training;
 
 import java.util.Arrays;
+import java.util.Random;
 import java.util.stream.IntStream;
 
 import org.junit.jupiter.api.Test;
@@ -53,7 +54,7 @@ class DataSplitTest {
 		for (long seed = 0; split == null || split.test().labels()[0] != 4; seed++) {
 			split = DataSplit.of(new Dataset(1, 5, features.clone(), new int[] { 0, 1, 2, 3, 4 }), seed);
 		}
-		assertThat(split.test().features()).containsExactly(99);
+		assertThat(split.test().features()).containsExactly(5);
 		assertThat(split.training().features()).containsOnly(-1, 1);
 	}
 
@@ -64,6 +65,25 @@ class DataSplitTest {
 		DataSplit split = DataSplit.of(new Dataset(1, 2, features, new int[20]), 1);
 		assertThat(split.training().features()).containsOnly(0);
 		assertThat(split.test().features()).containsOnly(0);
+	}
+
+	@Test
+	void aWideTableHasRowsOfTheLengthOfANarrowOne() {
+		Random random = new Random(4);
+		float[] features = new float[500 * 640];
+		for (int index = 0; index < features.length; index++) {
+			features[index] = (float) random.nextGaussian();
+		}
+		DataSplit split = DataSplit.of(new Dataset(640, 500, features, new int[500]), 1);
+		assertThat(squares(split.training())).isCloseTo(64, within(1e-3));
+		assertThat(squares(split.test())).isCloseTo(64, within(3.0));
+		assertThat(squares(DataSplit.of(Digits.read(), 42).training())).isBetween(50.0, 64.0);
+	}
+
+	private static double squares(Dataset table) {
+		return IntStream.range(0, table.features().length)
+			.mapToDouble((index) -> table.features()[index] * table.features()[index])
+			.sum() / table.rows();
 	}
 
 	private static double[] column(Dataset table, int column) {

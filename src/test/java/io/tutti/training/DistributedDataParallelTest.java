@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
@@ -35,6 +37,8 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -51,6 +55,9 @@ class DistributedDataParallelTest {
 
 	/** Every parameter in a bucket of its own. */
 	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults().withBucketBytes(4);
+
+	/** By which ranks tell each other of a second backward pass under overlap. */
+	private static final long MARK_BYTES = Float.BYTES;
 
 	/** Two layers, and one that {@link #forward} leaves out. */
 	private static final class Net extends Module {
@@ -260,16 +267,108 @@ class DistributedDataParallelTest {
 		}
 	}
 
+	private static Stream<Arguments> secondPasses() {
+		return IntStream.rangeClosed(1, 3)
+			.boxed()
+			.flatMap((worldSize) -> Stream.of(4L, 64L, DataParallelSettings.DEFAULT_BUCKET_BYTES)
+				.flatMap((bytes) -> Stream.of(GradientScaling.values())
+					.flatMap((scaling) -> Stream.of(true, false)
+						.map((everywhere) -> Arguments.of(worldSize, bytes, scaling, everywhere)))));
+	}
+
+	/**
+	 * The ranks' backward passes are as different as they may be: one rank makes two, and
+	 * the next one, or none.
+	 */
+	@ParameterizedTest
+	@MethodSource("secondPasses")
+	void aSecondBackwardPassUnderOverlapIsRefusedOnEveryRankAndTheNextStepIsRight(int worldSize, long bucketBytes,
+			GradientScaling scaling, boolean everywhere) throws Exception {
+		DataParallelSettings settings = DataParallelSettings.defaults()
+			.withBucketBytes(bucketBytes)
+			.withScaling(scaling);
+		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(worldSize, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net, settings)) {
+					for (int round = 0; round < 3; round++) {
+						for (int pass = 0; pass < (everywhere ? 2 : 2 - rank); pass++) {
+							backward(net, rank);
+						}
+						assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+							.withMessageStartingWith((everywhere || rank == 0) ? "this rank" : "another rank")
+							.withMessageContaining("second backward pass")
+							.withMessageContaining("overlap off");
+						assertThat(gradients(net)).allSatisfy((gradient) -> assertThat(gradient).containsOnly(0));
+						backward(net, rank);
+						replicas.synchronizeGradients();
+						replicas.zeroGradients();
+					}
+					backward(net, rank);
+					replicas.synchronizeGradients();
+					return gradients(net);
+				}
+			});
+			List<float[]> expected = scaled(meanOfLocalGradients(worldSize),
+					(scaling == GradientScaling.SUM) ? worldSize : 1);
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, expected, 1e-5));
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 4, DataParallelSettings.DEFAULT_BUCKET_BYTES })
+	void gradientsThatOthersMayHaveAreNotSetToZero(long bucketBytes) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
+						DataParallelSettings.defaults().withBucketBytes(bucketBytes))) {
+					backward(net, rank);
+					assertThatIllegalStateException().isThrownBy(replicas::zeroGradients)
+						.withMessageContaining("call synchronizeGradients() first");
+					replicas.synchronizeGradients();
+					return gradients(net);
+				}
+			});
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, meanOfLocalGradients(2), 1e-5));
+		}
+	}
+
 	@Test
-	void aSecondBackwardPassUnderOverlapIsRefusedByName() {
+	void gradientsMayBeSetToZeroBetweenBackwardPassesWithoutOverlap() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
+						SMALL_BUCKETS.withOverlap(false))) {
+					backward(net, 7);
+					replicas.zeroGradients();
+					backward(net, rank);
+					replicas.synchronizeGradients();
+					return gradients(net);
+				}
+			});
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, meanOfLocalGradients(2), 1e-5));
+		}
+	}
+
+	@Test
+	void aParameterThatBeginsToRequireAGradientIsRefusedByName() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
+			net.first.weight().set_requires_grad(false);
 			try (DistributedDataParallel replicas = new DistributedDataParallel(group, net)) {
-				backward(net, 0);
+				net.first.weight().set_requires_grad(true);
 				backward(net, 0);
 				assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
-					.withMessageContaining("second backward pass");
+					.withMessageContaining("4x3")
+					.withMessageContaining("wrap the model again");
+				net.first.weight().set_requires_grad(false);
+				replicas.synchronizeGradients();
 			}
 		}
 	}
@@ -316,7 +415,7 @@ class DistributedDataParallelTest {
 				backward(net, 0);
 				replicas.synchronizeGradients();
 				assertThat(net.unused.weight().grad().defined()).isFalse();
-				assertThat(replicas.allReducedBytes()).isEqualTo(4 * replicas.parameterCount());
+				assertThat(replicas.allReducedBytes()).isEqualTo(4 * replicas.parameterCount() + MARK_BYTES);
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
@@ -23,16 +24,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-@Timeout(180)
+@Timeout(400)
 class TrainingJobTest {
 
-	private static final Duration LIMIT = Duration.ofSeconds(60);
+	private static final Duration LIMIT = Duration.ofSeconds(180);
 
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
 
@@ -236,13 +238,72 @@ class TrainingJobTest {
 				.hasMessageContaining("rank 2 has seed 5, but rank 0 has seed 42"));
 	}
 
-	@Test
-	void aLossThatIsNoNumberEndsTheJobOnEveryRank() throws Exception {
-		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
-				(_) -> new TrainingOptions(5, 32, 1e30, 42, 1, null, null, 0, null), (_) -> TrainingListener.NONE);
+	/** In a step, in an epoch, and in the end: by rates from bad to absurd. */
+	@ParameterizedTest
+	@CsvSource({ "1, 1, 32, 1e30", "2, 5, 32, 1e30", "3, 5, 32, 1", "2, 1, 32, 1", "2, 1, 1, 0.05", "3, 1, 1, 1" })
+	void aTrainingThatDivergesEndsOnEveryRank(int worldSize, int epochs, int globalBatch, double learningRate)
+			throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(worldSize,
+				(_) -> new TrainingOptions(epochs, globalBatch, learningRate, 42, 1, null, null, 0, null),
+				(_) -> TrainingListener.NONE);
+		String message = outcomes.getFirst().failure().getMessage();
+		assertThat(message).contains("--learning-rate below " + learningRate);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class)
-				.hasMessageContaining("learning rate below 1.0E30"));
+				.hasMessage(message));
+	}
+
+	@Test
+	void aModelThatDivergedIsNotKept() throws Exception {
+		TrainingOptions options = withCheckpoint(new TrainingOptions(1, 32, 1, 42, 1, null, null, 0, null), 0);
+		assertThat(outcomes(2, (_) -> options, (_) -> TrainingListener.NONE))
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class));
+		assertThat(checkpoint()).doesNotExist();
+	}
+
+	/**
+	 * Columns that are constant, almost, huge, tiny, heavy-tailed, or full of outliers.
+	 */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3 })
+	void columnsOfEveryKindDisturbNothing(int worldSize) throws Exception {
+		Random random = new Random(11);
+		StringBuilder table = new StringBuilder();
+		for (int row = 0; row < 400; row++) {
+			int label = random.nextInt(3);
+			table.append(label + 0.3 * random.nextGaussian())
+				.append(",7,")
+				.append((row == 150 || row == 151) ? "255," : "0,")
+				.append(1e36 * (label + random.nextGaussian()))
+				.append(',')
+				.append(1e-36 * (label + random.nextGaussian()))
+				.append(',')
+				.append(Math.pow(Math.tan(Math.PI * (random.nextDouble() - 0.5)), 3))
+				.append(',')
+				.append((random.nextInt(20) == 0) ? 1e30 : label + random.nextGaussian())
+				.append(',')
+				.append(label)
+				.append('\n');
+		}
+		Path file = Files.writeString(this.directory.resolve("kinds.csv"), table);
+		TrainingSummary summary = train(worldSize, (_) -> new TrainingOptions(30, 32, 0.05, 42, 1, file, null, 0, null))
+			.getFirst();
+		assertThat(summary.testAccuracy()).isGreaterThanOrEqualTo(0.9);
+	}
+
+	@Test
+	void aCheckpointThatWasBegunInAnotherWayIsRefused() throws Exception {
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+		Checkpoint kept = CheckpointCodec.decode(Files.readAllBytes(checkpoint()));
+		JobFingerprint older = new JobFingerprint(
+				kept.job().values().stream().filter((value) -> !value.name().equals("recipe")).toList());
+		Files.write(checkpoint(),
+				CheckpointCodec.encode(new Checkpoint(older, kept.progress(), kept.parameters(), kept.optimizer())));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("it has no recipe, this job has recipe 2"));
 	}
 
 	@Test

@@ -11,6 +11,9 @@ import java.nio.file.Path;
  */
 public final class BuildDirectory implements AutoCloseable {
 
+	/** The application layout that the build makes. */
+	private static final Path APPLICATION = Path.of("target", "app");
+
 	private final Path path;
 
 	private final boolean temporary;
@@ -26,7 +29,8 @@ public final class BuildDirectory implements AutoCloseable {
 	}
 
 	static BuildDirectory of(String classPath) throws IOException {
-		Path target = Path.of(classPath.split(File.pathSeparator)[0]).toAbsolutePath().normalize().getParent();
+		Path folder = Path.of(classPath.split(File.pathSeparator)[0]).toAbsolutePath().normalize().getParent();
+		Path target = (folder != null && folder.endsWith(APPLICATION)) ? folder.getParent() : folder;
 		if (target != null && target.endsWith("target") && Files.isDirectory(target.resolveSibling("src/bench"))
 				&& Files.isWritable(target)) {
 			return new BuildDirectory(target.resolve("bench"), false);

@@ -3,7 +3,10 @@ package io.tutti.engine.backend;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -12,6 +15,7 @@ import io.tutti.engine.CallPost;
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.DepartedRanks;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
@@ -19,6 +23,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.diagnosis.AccountCodec;
 import io.tutti.engine.diagnosis.RankAccount;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.Progress;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +66,12 @@ final class GroupRegistry implements ControlEvents {
 	/** Verdicts that concern more than the groups that were there at the time. */
 	private final List<Failure> losses = new CopyOnWriteArrayList<>();
 
+	/** Ranks that have left the job. */
+	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
+
+	/** Who has left groups that this rank has yet to form, by the group. */
+	private final Map<String, Queue<Departure>> early = new ConcurrentHashMap<>();
+
 	private final CollectiveListener listener;
 
 	private volatile boolean recordingSites;
@@ -76,11 +87,31 @@ final class GroupRegistry implements ControlEvents {
 
 	/** Takes a group in before it can run, so that no verdict misses it. */
 	void add(GroupIdentity identity, FailureLatch latch) {
-		this.entries.put(identity.name(), new Entry(identity, latch));
+		Entry entry = new Entry(identity, latch);
+		this.entries.put(identity.name(), entry);
 		for (Failure loss : this.losses) {
 			if (concerns(loss, identity)) {
 				latch.trip(loss);
 			}
+		}
+		takeEarly(identity.name(), latch);
+		identity.members()
+			.stream()
+			.filter(this.gone::contains)
+			.forEach((rank) -> latch.departed().add(rank, DepartedRanks.NONE_COMPLETED));
+		breakInVain(entry);
+	}
+
+	/** The group that one is made from, {@code null} if there is none. */
+	private @Nullable Entry origin(String group) {
+		int end = group.lastIndexOf('/');
+		return (end < 0) ? null : this.entries.get(group.substring(0, end));
+	}
+
+	private void takeEarly(String group, FailureLatch latch) {
+		Queue<Departure> departures = this.early.remove(group);
+		if (departures != null) {
+			departures.forEach((departure) -> latch.departed().add(departure.rank(), departure.lastCompleted()));
 		}
 	}
 
@@ -132,6 +163,61 @@ final class GroupRegistry implements ControlEvents {
 				tell(entry);
 			}
 		}
+		this.entries.values().forEach(this::breakInVain);
+	}
+
+	/**
+	 * Breaks a group that is still being made from one that is broken: ranks that have
+	 * failed there will not take part. The groups in which its ranks agree are part of
+	 * the making.
+	 */
+	private void breakInVain(Entry entry) {
+		Entry origin = origin(entry.identity.name());
+		if (origin != null && (entry.group == null || origin.group == null)) {
+			breakInVain(origin);
+			Failure broken = origin.latch.failure();
+			if (broken != null && entry.latch.trip(broken)) {
+				wake(entry);
+			}
+		}
+	}
+
+	/**
+	 * What concerns a group that is not there yet is kept before the group is looked for,
+	 * so that one that comes at the same time finds it.
+	 */
+	@Override
+	public void departed(Departure departure) {
+		String group = departure.group();
+		if (group.equals(Departure.EVERY_GROUP)) {
+			this.gone.add(departure.rank());
+			this.entries.values().forEach((entry) -> departed(entry, departure));
+			return;
+		}
+		this.early.computeIfAbsent(group, (name) -> new ConcurrentLinkedQueue<>()).add(departure);
+		Entry entry = this.entries.get(group);
+		if (entry != null) {
+			this.early.remove(group);
+			departed(entry, departure);
+		}
+		else if (this.left.containsKey(group)) {
+			this.early.remove(group);
+		}
+	}
+
+	private static void departed(Entry entry, Departure departure) {
+		if (!entry.identity.members().contains(departure.rank())) {
+			return;
+		}
+		entry.latch.departed().add(departure.rank(), departure.lastCompleted());
+		wake(entry);
+	}
+
+	private static void wake(Entry entry) {
+		ProcessGroup group = entry.group;
+		if (group != null) {
+			group.wake();
+		}
 	}
 
 	/**
@@ -141,10 +227,7 @@ final class GroupRegistry implements ControlEvents {
 		Failure cause = entry.latch.failure();
 		if (cause != null && entry.told.compareAndSet(false, true)) {
 			this.listener.broken(cause);
-			ProcessGroup group = entry.group;
-			if (group != null) {
-				group.wake();
-			}
+			wake(entry);
 		}
 	}
 

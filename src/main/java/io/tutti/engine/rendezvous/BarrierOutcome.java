@@ -25,7 +25,9 @@ public record BarrierOutcome(Result result, String label, long round, int arrive
 		/** A deadline passed before every rank had come. */
 		BROKEN,
 		/** This rank came to a barrier that had been broken without it. */
-		LATE
+		LATE,
+		/** This rank's call was withdrawn before every rank had come. */
+		WITHDRAWN
 
 	}
 

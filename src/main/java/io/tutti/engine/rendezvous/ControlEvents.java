@@ -21,6 +21,12 @@ public interface ControlEvents {
 	 */
 	void failed(Failure verdict);
 
+	/**
+	 * A rank has left a group in order: no failure, unless a call of that group needs it.
+	 */
+	default void departed(Departure departure) {
+	}
+
 	/** Somebody asked that the whole group stop at its next step boundary. */
 	void drainRequested(String reason);
 

@@ -27,20 +27,28 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * @return who came when, and who was missing
 	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
 	 */
-	BarrierOutcome barrier(String label, Duration timeout);
+	default BarrierOutcome barrier(String label, Duration timeout) {
+		return barrier(RoundWait.next(label, timeout));
+	}
+
+	/**
+	 * Meets the other ranks in a round of a label. A call whose client is gone is
+	 * withdrawn, and the rank's next call takes its place in the round.
+	 * @return who came when, and who was missing
+	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
+	 */
+	BarrierOutcome barrier(RoundWait wait);
 
 	/**
 	 * Announces a call before making it, so that one that could not succeed is never
-	 * made. Ranks meet at the label as at a barrier, in a count of its own.
-	 * @param label 1 to 256 characters
+	 * made. Ranks meet in a round of the label as at a barrier, in a count of its own.
 	 * @param call what this rank would call, with sequence 0; a negative count takes what
 	 * the others bring
-	 * @param timeout how long this rank waits for the others
 	 * @return whether all announced the same, and the call's place among all such calls,
 	 * in which every rank must make them
 	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
 	 */
-	CallMatch match(String label, CallSignature call, Duration timeout);
+	CallMatch match(RoundWait wait, CallSignature call);
 
 	/** Asks every rank to stop at the next step boundary. */
 	void requestDrain(String reason);

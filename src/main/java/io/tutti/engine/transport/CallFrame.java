@@ -82,6 +82,12 @@ public final class CallFrame {
 		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
 	}
 
+	/** A rank has left the group and will never complete the call. */
+	public CollectiveException left(int worldRank) {
+		return CollectiveException.of(this.identity.worldRank(), Failure.inside(Failure.departure(this.identity.name()),
+				this.identity.name(), call(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
+	}
+
 	/**
 	 * A peer called something else, now or before: its fingerprint is at this native
 	 * address.

@@ -53,6 +53,11 @@ public final class StreamLink implements Link {
 
 	private boolean blockedWriting;
 
+	/** Bytes of this call, with the fingerprint. */
+	private long receivedBytes;
+
+	private long sentBytes;
+
 	private @Nullable Wire wire;
 
 	/** A link whose wire is not there yet. */
@@ -89,10 +94,18 @@ public final class StreamLink implements Link {
 		return this.blockedWriting;
 	}
 
-	/** Forgets what earlier calls were waiting for. */
+	/** Forgets what earlier calls were waiting for, and what they moved. */
 	public void unblock() {
 		this.blockedReading = false;
 		this.blockedWriting = false;
+		this.receivedBytes = 0;
+		this.sentBytes = 0;
+	}
+
+	/** The data exchanged with the peer in this call. */
+	public Waiting.Moved moved() {
+		return new Waiting.Moved(Math.max(0, this.receivedBytes - Fingerprint.BYTES),
+				Math.max(0, this.sentBytes - Fingerprint.BYTES));
 	}
 
 	@Override
@@ -154,6 +167,7 @@ public final class StreamLink implements Link {
 			}
 		}
 		this.blockedWriting = (written == 0);
+		this.sentBytes += written;
 		return written;
 	}
 
@@ -248,6 +262,7 @@ public final class StreamLink implements Link {
 			}
 		}
 		this.blockedReading = (got == 0);
+		this.receivedBytes += got;
 		return got;
 	}
 

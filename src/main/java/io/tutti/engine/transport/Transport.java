@@ -24,7 +24,7 @@ public interface Transport extends AutoCloseable {
 	 * Called after a round in which nothing moved: spins, yields, then sleeps until
 	 * something may move.
 	 * @throws io.tutti.engine.CollectiveException if the deadline has passed, the group
-	 * is broken, or the thread was interrupted
+	 * is broken, a rank has left it, or the thread was interrupted
 	 */
 	void stalled();
 

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport;
 
 import java.util.List;
+import java.util.stream.Collectors;
 
 import io.tutti.engine.Call;
 import io.tutti.engine.Failure;
@@ -22,7 +23,29 @@ public final class Waiting {
 		/** The ranks of the group that this one waits for. */
 		List<Integer> awaited();
 
+		/** The data exchanged with a rank of the group in this call. */
+		Moved moved(int peer);
+
 	}
+
+	/** Bytes that came from a rank and went to it. */
+	public record Moved(long receivedBytes, long sentBytes) {
+
+		/** No data at all. */
+		public static final Moved NONE = new Moved(0, 0);
+
+		@Override
+		public String toString() {
+			return this.receivedBytes + " bytes received, " + this.sentBytes + " bytes sent";
+		}
+
+	}
+
+	/** Data that moved so short a time before the deadline were still moving. */
+	private static final long STILL_MOVING_NANOS = 1_000_000_000;
+
+	/** The amounts of more ranks than this help nobody. */
+	private static final int DETAILED = 8;
 
 	private static final int SPINS = 64;
 
@@ -100,7 +123,7 @@ public final class Waiting {
 	/**
 	 * Checks that waiting may yet end well.
 	 * @throws io.tutti.engine.CollectiveException if the deadline has passed, the group
-	 * is broken, or the thread was interrupted
+	 * is broken, a rank has left it, or the thread was interrupted
 	 */
 	public void requireWorthWaiting() {
 		Failure verdict = this.frame.latch().failure();
@@ -108,13 +131,40 @@ public final class Waiting {
 			throw io.tutti.engine.CollectiveException.of(this.frame.identity().worldRank(), verdict, null);
 		}
 		Call call = this.frame.call();
+		int left = this.frame.latch().departed().missingFrom(call.sequence());
+		if (left >= 0) {
+			throw this.frame.left(left);
+		}
 		if (call.deadline().expired()) {
-			throw this.frame.failure(Failure.Kind.TIMEOUT, this.sleeper.awaited(), "no data came from them", null);
+			List<Integer> awaited = this.sleeper.awaited();
+			throw this.frame.failure(Failure.Kind.TIMEOUT, awaited, seenUntilNow(awaited), null);
 		}
 		if (Thread.currentThread().isInterrupted()) {
 			throw this.frame.failure(Failure.Kind.ABORTED, List.of(this.frame.identity().rank()),
-					"the calling thread was interrupted", null);
+					"the calling thread was interrupted", new InterruptedException());
 		}
+	}
+
+	/**
+	 * The data that moved before a deadline passed, in words.
+	 * @param moved how much
+	 * @param idleNanos the time since
+	 */
+	public static String describe(String moved, long idleNanos) {
+		long idleMillis = idleNanos / 1_000_000;
+		return (idleNanos < STILL_MOVING_NANOS)
+				? "data moves too slowly: " + moved + ", the last " + idleMillis + " ms ago"
+				: "no data has moved for " + idleMillis + " ms; before that " + moved;
+	}
+
+	private String seenUntilNow(List<Integer> awaited) {
+		String moved = awaited.stream()
+			.filter((peer) -> !this.sleeper.moved(peer).equals(Moved.NONE))
+			.limit(DETAILED)
+			.map((peer) -> "rank " + this.frame.identity().members().get(peer) + ": " + this.sleeper.moved(peer))
+			.collect(Collectors.joining("; "));
+		long idleNanos = (this.idleRounds > this.spins) ? System.nanoTime() - this.idleSince : 0;
+		return moved.isEmpty() ? "no data came from them" : describe(moved, idleNanos);
 	}
 
 }

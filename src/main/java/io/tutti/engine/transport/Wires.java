@@ -18,7 +18,11 @@ public interface Wires extends AutoCloseable {
 		 */
 		void arrived(int peer, Wire wire, boolean dialed);
 
-		/** A connection that this rank wanted to make has not come about. */
+		/**
+		 * A connection that this rank wanted to make has not come about.
+		 * @param cause an {@link java.net.UnknownHostException} if this rank cannot
+		 * resolve the peer's host name; the peer is at fault otherwise
+		 */
 		void failed(int peer, IOException cause);
 
 	}

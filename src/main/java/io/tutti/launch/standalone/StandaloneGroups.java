@@ -5,12 +5,14 @@ import io.tutti.engine.EnvironmentGroups;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
 
 /**
- * Joins a group as system properties and environment variables say.
+ * Joins a group as system properties and environment variables say. A program with
+ * libtorch on its class path will use it, most likely after this: so it is made ready.
  */
 public final class StandaloneGroups implements EnvironmentGroups {
 
@@ -27,6 +29,7 @@ public final class StandaloneGroups implements EnvironmentGroups {
 
 	@Override
 	public ProcessGroup join(CollectiveListener listener) {
+		NativeLibraryPreparation.prepare();
 		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
 				ResolutionSettings.from(this.properties::text));
 		EngineSettings settings = new StandaloneSettings(this.properties).of(resolved);

@@ -2,6 +2,7 @@ package io.tutti.service.autoconfigure;
 
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.service.config.RankConfiguration;
 import io.tutti.service.config.SecurityProperties;
 import io.tutti.service.group.GroupConfiguration;
@@ -27,6 +28,7 @@ public class ProcessGroupAutoConfiguration {
 	/** The lifecycle leaves the group, after whoever uses it has stopped. */
 	@Bean(destroyMethod = "")
 	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts) {
+		NativeLibraryPreparation.prepare();
 		return FormingGroup.of(lifecycle, timeouts.rendezvous());
 	}
 

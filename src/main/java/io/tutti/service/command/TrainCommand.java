@@ -53,7 +53,8 @@ final class TrainCommand implements Callable<Integer> {
 	private int globalBatch;
 
 	@Option(names = "--learning-rate", paramLabel = "X", defaultValue = "" + TrainingOptions.DEFAULT_LEARNING_RATE,
-			description = "Step size of the optimizer (default: ${DEFAULT-VALUE}).")
+			description = "Step size of the optimizer in the first epoch; in epoch k it is divided by (k + 1) / 2"
+					+ " (default: ${DEFAULT-VALUE}).")
 	private double learningRate;
 
 	@Option(names = "--seed", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_SEED,

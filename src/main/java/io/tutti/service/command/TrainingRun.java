@@ -69,8 +69,8 @@ final class TrainingRun {
 
 	private static TrainingDevice device(ApplicationContext context, ProcessGroup world, RankAssignment assignment) {
 		return TrainingDevice.choose(context.getBean(TrainProperties.class).choice(), world, assignment.localRank(),
-				HostFallback.of(context.getEnvironment()::getProperty, System.getenv()),
-				context.getBean("groupLog", CollectiveListener.class), context.getBean(Timeouts.class).collective());
+				context.getBean(HostFallback.class), context.getBean("groupLog", CollectiveListener.class),
+				context.getBean(Timeouts.class).collective());
 	}
 
 	/**

@@ -1,5 +1,7 @@
 package io.tutti.service.config;
 
+import org.jspecify.annotations.Nullable;
+
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.unit.DataSize;
@@ -9,19 +11,44 @@ import org.springframework.util.unit.DataSize;
  *
  * @param enabled whether any process beside this rank may call them
  * @param maxBytes the largest body, and the largest answer, of one call
+ * @param memory what the bodies and answers of all calls on this rank may take together,
+ * the answers kept for repeated rounds included: the larger of 256 MB and twice
+ * {@code max-bytes} by default
  */
 @ConfigurationProperties(prefix = "tutti.http-collectives", ignoreUnknownFields = false)
-public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled,
-		@DefaultValue("64MB") DataSize maxBytes) {
+public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @DefaultValue("64MB") DataSize maxBytes,
+		@Nullable DataSize memory) {
 
 	/** Both lie in memory, at every rank, while a call runs. */
 	private static final DataSize MOST = DataSize.ofGigabytes(2);
+
+	/** Two calls of the default's largest. */
+	private static final DataSize USUAL_MEMORY = DataSize.ofMegabytes(256);
+
+	private static final DataSize MOST_MEMORY = DataSize.ofTerabytes(1);
 
 	public HttpCollectivesProperties {
 		if (maxBytes.toBytes() < 1 || maxBytes.compareTo(MOST) > 0) {
 			throw new IllegalArgumentException(
 					"max bytes must be in 1B.." + MOST.toGigabytes() + "GB, got " + maxBytes);
 		}
+		if (memory != null && (memory.compareTo(ofOneCall(maxBytes)) < 0 || memory.compareTo(MOST_MEMORY) > 0)) {
+			throw new IllegalArgumentException("memory must hold the body and the answer of one call, "
+					+ ofOneCall(maxBytes) + ", and at most " + MOST_MEMORY.toTerabytes() + "TB, got " + memory);
+		}
+	}
+
+	/** What all calls may take together. */
+	public DataSize budget() {
+		if (this.memory != null) {
+			return this.memory;
+		}
+		DataSize least = ofOneCall(this.maxBytes);
+		return (USUAL_MEMORY.compareTo(least) > 0) ? USUAL_MEMORY : least;
+	}
+
+	private static DataSize ofOneCall(DataSize maxBytes) {
+		return DataSize.ofBytes(2 * maxBytes.toBytes());
 	}
 
 }

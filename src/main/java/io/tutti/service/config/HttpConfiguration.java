@@ -1,5 +1,8 @@
 package io.tutti.service.config;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import io.tutti.engine.RankAssignment;
 
 import org.springframework.boot.jackson.autoconfigure.JsonFactoryBuilderCustomizer;
@@ -9,6 +12,7 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
 import tools.jackson.core.StreamReadConstraints;
 import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.TokenStreamFactory;
@@ -32,6 +36,15 @@ class HttpConfiguration {
 	HttpBinding httpBinding(HttpProperties properties, RankAssignment assignment, Environment environment,
 			ExposureCheck exposure) {
 		return new HttpBinding(properties, assignment.localRank(), environment, exposure);
+	}
+
+	@Bean
+	AllowedHosts allowedHosts(HttpProperties properties, TransportProperties transport) {
+		List<String> hosts = new ArrayList<>(properties.allowedHosts());
+		if (StringUtils.hasText(transport.advertisedHost())) {
+			hosts.add(transport.advertisedHost());
+		}
+		return new AllowedHosts(hosts);
 	}
 
 	@Bean

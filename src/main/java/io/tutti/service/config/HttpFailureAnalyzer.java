@@ -7,14 +7,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.web.server.WebServerException;
-import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 
 /**
  * Explains that the system does not let HTTP listen where it should, such as on a port
  * that is kept for privileged users.
  */
-@Order(Ordered.HIGHEST_PRECEDENCE)
 final class HttpFailureAnalyzer extends AbstractFailureAnalyzer<WebServerException> {
 
 	@Override

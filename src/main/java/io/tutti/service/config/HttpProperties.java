@@ -1,6 +1,7 @@
 package io.tutti.service.config;
 
 import java.net.InetAddress;
+import java.util.List;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
@@ -10,12 +11,18 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  *
  * @param address address to bind, loopback by default
  * @param port port to which the local rank is added; 0 for the kernel's choice
+ * @param allowedHosts hosts under which HTTP serves, beside loopback, the address that
+ * accepted the connection and the advertised host: names, addresses, and
+ * {@code *.example.org} for every name below a domain; a request's {@code Host} header
+ * must name one
  */
 @ConfigurationProperties(prefix = "tutti.http", ignoreUnknownFields = false)
-public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @DefaultValue("8080") int port) {
+public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @DefaultValue("8080") int port,
+		@DefaultValue List<String> allowedHosts) {
 
 	public HttpProperties {
 		Ports.require("HTTP port", port);
+		new AllowedHosts(allowedHosts);
 	}
 
 	/** The port of one of a host's ranks. */

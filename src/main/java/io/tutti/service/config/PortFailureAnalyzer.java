@@ -3,13 +3,10 @@ package io.tutti.service.config;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.web.server.PortInUseException;
-import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 
 /**
  * Explains an HTTP port that another process has.
  */
-@Order(Ordered.HIGHEST_PRECEDENCE)
 final class PortFailureAnalyzer extends AbstractFailureAnalyzer<PortInUseException> {
 
 	@Override

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.bind.BindException;
 import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
+import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.core.Ordered;
@@ -15,15 +16,35 @@ import org.springframework.core.convert.ConversionException;
 
 /**
  * Explains a property whose value is of the wrong kind or out of range, or that does not
- * exist.
+ * exist: one of Tutti's own, unless it is to explain every other too.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
 
 	private static final String ACTION = "Correct it in application.yml, on the command line or in the environment";
 
+	private static final ConfigurationPropertyName TUTTI = ConfigurationPropertyName.of("tutti");
+
+	private final ConfigurationPropertyName explained;
+
+	PropertyFailureAnalyzer() {
+		this(TUTTI);
+	}
+
+	private PropertyFailureAnalyzer(ConfigurationPropertyName explained) {
+		this.explained = explained;
+	}
+
+	/** One for an application that is Tutti's own altogether. */
+	static PropertyFailureAnalyzer ofEveryProperty() {
+		return new PropertyFailureAnalyzer(ConfigurationPropertyName.EMPTY);
+	}
+
 	@Override
 	protected @Nullable FailureAnalysis analyze(Throwable rootFailure, BindException cause) {
+		if (!this.explained.equals(cause.getName()) && !this.explained.isAncestorOf(cause.getName())) {
+			return null;
+		}
 		String problem = problem(cause);
 		return (problem != null) ? new FailureAnalysis(problem, ACTION, cause) : null;
 	}

@@ -5,6 +5,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.Conduct;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
@@ -50,6 +51,11 @@ public class RankConfiguration {
 	@Bean
 	RankTls rankTls(TlsProperties properties, ObjectProvider<SslBundles> bundles) {
 		return RankTls.of(properties, bundles);
+	}
+
+	@Bean
+	HostFallback hostFallback(GpuProperties properties) {
+		return properties.fallback();
 	}
 
 	@Bean

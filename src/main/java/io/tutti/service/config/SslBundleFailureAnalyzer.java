@@ -3,13 +3,10 @@ package io.tutti.service.config;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
-import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 
 /**
  * Explains an SSL bundle that something asks for, such as HTTP, and nobody describes.
  */
-@Order(Ordered.HIGHEST_PRECEDENCE)
 final class SslBundleFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchSslBundleException> {
 
 	@Override

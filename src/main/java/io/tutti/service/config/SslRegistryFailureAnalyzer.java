@@ -5,14 +5,11 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.BeanCreationException;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
-import org.springframework.core.Ordered;
-import org.springframework.core.annotation.Order;
 
 /**
  * Explains SSL bundles that cannot be read whoever asks for them, such as those whose
  * files are to be watched and are not there.
  */
-@Order(Ordered.HIGHEST_PRECEDENCE + 1)
 final class SslRegistryFailureAnalyzer implements FailureAnalyzer {
 
 	/** Spring's own name for what holds the bundles. */

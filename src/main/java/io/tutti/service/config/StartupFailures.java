@@ -1,14 +1,26 @@
 package io.tutti.service.config;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 /**
- * Turns what stopped an application from starting into one problem and one action.
+ * Turns what stopped Tutti's own application from starting into one problem and one
+ * action. Whatever stopped it was Tutti's to set up, so here its analyzers explain the
+ * web server, the SSL bundles and {@code application.yml} as well; in an application of
+ * somebody else those are not its affair.
  */
 public final class StartupFailures {
+
+	/** Before Spring's, since they know what an option is called. */
+	private static final List<FailureAnalyzer> OWN = List.of(new ConfigurationFailureAnalyzer(),
+			new BackendFailureAnalyzer(), new ResolutionFailureAnalyzer(), new PortFailureAnalyzer(),
+			new HttpFailureAnalyzer(), new SslBundleFailureAnalyzer(), PropertyFailureAnalyzer.ofEveryProperty(),
+			new SslRegistryFailureAnalyzer(), new YamlFailureAnalyzer());
 
 	private StartupFailures() {
 	}
@@ -29,12 +41,13 @@ public final class StartupFailures {
 		return failure;
 	}
 
-	/** Ours first, since they know what an option is called. */
-	private static Iterable<FailureAnalyzer> analyzers() {
-		return SpringFactoriesLoader.forDefaultResourceLocation()
+	private static List<FailureAnalyzer> analyzers() {
+		List<FailureAnalyzer> analyzers = new ArrayList<>(OWN);
+		analyzers.addAll(SpringFactoriesLoader.forDefaultResourceLocation()
 			.load(FailureAnalyzer.class, FailureHandler.handleMessage((message, cause) -> {
 				// Some of Spring's analyzers want a bean factory; there is none any more.
-			}));
+			})));
+		return analyzers;
 	}
 
 	private static String sentence(String text) {

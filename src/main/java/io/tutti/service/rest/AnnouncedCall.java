@@ -1,5 +1,10 @@
 package io.tutti.service.rest;
 
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
@@ -75,6 +80,19 @@ record AnnouncedCall(Collective collective, DataType type, ReduceOp op, int root
 			case ALL_GATHER, GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
 			case BARRIER -> 0;
 		};
+	}
+
+	/** Tells this call with a body apart from others. */
+	byte[] digest(MemorySegment body) {
+		try {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			digest.update(toString().getBytes(StandardCharsets.UTF_8));
+			digest.update(body.asByteBuffer());
+			return digest.digest();
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
 	}
 
 	private boolean splitsBody() {

@@ -29,7 +29,8 @@ class ApiDescription {
 			.info(new Info().title("Tutti")
 				.version(Api.VERSION)
 				.description("What an operator, or any process beside a rank, asks of that rank. Health and meters are"
-						+ " under /actuator, the live page at /.")
+						+ " under /actuator, the live page at /. Requests of web pages of another origin that change"
+						+ " something, and all under a host that is not this rank's, are refused with 403.")
 				.license(new License().name("Apache-2.0").identifier("Apache-2.0")))
 			.addServersItem(new Server().url("/").description("This rank"))
 			.components(new Components().addSchemas(ProblemResponses.SCHEMA, ProblemResponses.schema())

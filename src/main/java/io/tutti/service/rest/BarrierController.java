@@ -1,12 +1,14 @@
 package io.tutti.service.rest;
 
 import io.swagger.v3.oas.annotations.Operation;
+import io.swagger.v3.oas.annotations.Parameter;
 import io.swagger.v3.oas.annotations.media.Content;
 import io.swagger.v3.oas.annotations.media.ExampleObject;
 import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.Timeouts;
+import jakarta.servlet.http.HttpServletRequest;
 
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -32,7 +34,7 @@ final class BarrierController {
 	}
 
 	@Operation(operationId = "barrier", summary = "Meets the other ranks at a label",
-			description = "A rank's k-th call of a label joins its k-th barrier. The first deadline to pass breaks the barrier for all who had come; a rank that comes after that gets 409, and its next call joins the next barrier. Goes over the control plane, so it cannot cross with training.",
+			description = "A rank's k-th call of a label joins its k-th barrier. The first deadline to pass breaks the barrier for all who had come; a rank that comes after that gets 409, and its next call joins the next barrier. A call whose client closes the connection before every rank has come is withdrawn. Goes over the control plane, so it cannot cross with training.",
 			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
 					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 							schema = @Schema(implementation = BarrierRequest.class),
@@ -41,12 +43,12 @@ final class BarrierController {
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = BarrierView.class),
 					examples = @ExampleObject(Examples.BARRIER_PASSED)))
-	@ApiResponse(responseCode = "409", description = "The barrier had been broken by a deadline before this rank came")
+	@ApiResponse(responseCode = "409",
+			description = "The barrier had been broken by a deadline before this rank came; or the named round is over")
 	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
 	@PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
-	BarrierView barrier(@RequestBody BarrierRequest request) {
-		return BarrierView
-			.of(this.barriers.pass(request.checkedLabel(), request.checkedTimeout(this.timeouts.collective())));
+	BarrierView barrier(@RequestBody BarrierRequest body, @Parameter(hidden = true) HttpServletRequest request) {
+		return BarrierView.of(this.barriers.pass(body.wait(this.timeouts.collective(), ClientProbe.of(request))));
 	}
 
 }

@@ -35,8 +35,9 @@ final class BarrierFailedException extends RuntimeException {
 		return switch (outcome.result()) {
 			case PASSED -> barrier + " passed";
 			case BROKEN -> barrier + ": a deadline passed, waiting for ranks " + outcome.missingRanks();
-			case LATE -> barrier + " had been broken by a deadline before this rank came; its next call of the label"
-					+ " joins the next barrier";
+			case LATE, WITHDRAWN ->
+				barrier + " had been broken by a deadline before this rank came; its next call of the label"
+						+ " joins the next barrier";
 		};
 	}
 

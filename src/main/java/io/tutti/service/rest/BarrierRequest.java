@@ -1,31 +1,57 @@
 package io.tutti.service.rest;
 
 import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 import io.swagger.v3.oas.annotations.media.Schema;
+import io.tutti.engine.rendezvous.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A call of a labelled barrier.
  *
  * @param label which barrier, 1 to 256 characters
+ * @param round which round of the label, as every rank names it; the rank's next one by
+ * default
  * @param timeoutMs how long to wait, in milliseconds; the collective timeout by default
  */
 record BarrierRequest(
 		@Schema(description = "Which barrier", minLength = 1, maxLength = 256,
 				requiredMode = Schema.RequiredMode.REQUIRED) @Nullable String label,
+		@Schema(description = "Which round of the label, as every rank names it. A repeated call of the last round gets the same answer. Without it a rank's k-th call joins the k-th round",
+				minimum = "0", maximum = "9007199254740991") @Nullable Long round,
 		@Schema(description = "How long to wait, in milliseconds; the collective timeout by default", minimum = "1",
 				maximum = "86400000") @Nullable Long timeoutMs) {
 
 	private static final int MAX_LABEL = 256;
 
+	/** Beyond it a JSON number is not exact in every language. */
+	private static final long MAX_ROUND = (1L << 53) - 1;
+
 	private static final long MAX_TIMEOUT_MS = Duration.ofDays(1).toMillis();
 
 	/**
-	 * The label.
-	 * @throws InvalidArgumentException if it is missing, blank or too long
+	 * What it waits for.
+	 * @param otherwise the timeout where none was asked for
+	 * @param client whether the client is still there, {@code null} if that is not known
+	 * @throws InvalidArgumentException if the label is missing, blank or too long, or a
+	 * number out of range
 	 */
-	String checkedLabel() {
+	RoundWait wait(Duration otherwise, @Nullable BooleanSupplier client) {
+		return new RoundWait(checkedLabel(), checkedRound(), checkedTimeout(otherwise), client);
+	}
+
+	private long checkedRound() {
+		if (this.round == null) {
+			return RoundWait.NEXT;
+		}
+		if (this.round < 0 || this.round > MAX_ROUND) {
+			throw new InvalidArgumentException("round must be in 0.." + MAX_ROUND + ", got " + this.round);
+		}
+		return this.round;
+	}
+
+	private String checkedLabel() {
 		if (this.label == null || this.label.isBlank()) {
 			throw new InvalidArgumentException("label must have 1 to " + MAX_LABEL + " characters that are not blank");
 		}
@@ -36,12 +62,7 @@ record BarrierRequest(
 		return this.label;
 	}
 
-	/**
-	 * The timeout.
-	 * @param otherwise what holds where none was asked for
-	 * @throws InvalidArgumentException if it is out of range
-	 */
-	Duration checkedTimeout(Duration otherwise) {
+	private Duration checkedTimeout(Duration otherwise) {
 		if (this.timeoutMs == null) {
 			return otherwise;
 		}

@@ -43,7 +43,8 @@ final class CallNotMatchedException extends RuntimeException {
 		return where + switch (match.meeting().result()) {
 			case PASSED -> ": ranks called different collectives: " + CallWords.difference(match.calls());
 			case BROKEN -> ": a deadline passed, waiting for ranks " + match.meeting().missingRanks();
-			case LATE -> " had been given up before this rank came; its next call of the label joins the next";
+			case LATE, WITHDRAWN ->
+				" had been given up before this rank came; its next call of the label joins the next";
 		};
 	}
 

@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
@@ -12,6 +13,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
+import io.tutti.engine.rendezvous.RoundWait;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
@@ -20,16 +22,18 @@ import org.jspecify.annotations.Nullable;
  * parameter that means nothing to the collective is refused.
  */
 record CallParameters(String collective, @Nullable String dtype, @Nullable String op, @Nullable String root,
-		@Nullable String label, @Nullable String timeoutMs) {
+		@Nullable String label, @Nullable String round, @Nullable String timeoutMs) {
 
-	private static final Set<String> KNOWN = new TreeSet<>(List.of("dtype", "op", "root", "label", "timeoutMs"));
+	private static final Set<String> KNOWN = new TreeSet<>(
+			List.of("dtype", "op", "root", "label", "round", "timeoutMs"));
 
 	private static final String DEFAULT_LABEL = "default";
 
 	static CallParameters of(String collective, HttpServletRequest request) {
 		QueryCheck.check(request.getParameterMap(), KNOWN);
 		return new CallParameters(collective, request.getParameter("dtype"), request.getParameter("op"),
-				request.getParameter("root"), request.getParameter("label"), request.getParameter("timeoutMs"));
+				request.getParameter("root"), request.getParameter("label"), request.getParameter("round"),
+				request.getParameter("timeoutMs"));
 	}
 
 	/**
@@ -44,15 +48,16 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 				who.worldSize());
 	}
 
-	/** Which count of calls it belongs to. */
-	String checkedLabel() {
-		return (this.label == null) ? DEFAULT_LABEL : new BarrierRequest(this.label, null).checkedLabel();
-	}
-
-	/** How long the others may take to come. */
-	Duration checkedTimeout(Duration otherwise) {
-		return (this.timeoutMs == null) ? otherwise
-				: new BarrierRequest(null, number("timeoutMs", this.timeoutMs)).checkedTimeout(otherwise);
+	/**
+	 * Which round of which label it belongs to, and how long the others may take to come.
+	 * @param otherwise the timeout where none was asked for
+	 * @param client whether the client is still there, {@code null} if that is not known
+	 */
+	RoundWait wait(Duration otherwise, @Nullable BooleanSupplier client) {
+		Long number = (this.round == null) ? null : number("round", this.round);
+		Long millis = (this.timeoutMs == null) ? null : number("timeoutMs", this.timeoutMs);
+		return new BarrierRequest((this.label == null) ? DEFAULT_LABEL : this.label, number, millis).wait(otherwise,
+				client);
 	}
 
 	private ReduceOp operator(Collective known) {

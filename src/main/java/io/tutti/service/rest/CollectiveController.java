@@ -1,8 +1,6 @@
 package io.tutti.service.rest;
 
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
@@ -12,13 +10,14 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.parameters.RequestBody;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.rendezvous.RoundWait;
 import io.tutti.service.config.HttpCollectivesProperties;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
+import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -52,7 +51,7 @@ final class CollectiveController {
 
 	@Operation(operationId = "collective",
 			summary = "Calls a collective together with the processes beside the other ranks",
-			description = "Bytes in and out are little endian. Ranks that bring nothing, such as all but the root of a broadcast or scatter, send an empty body. Matched over the control plane first: a call that is refused harms nothing.",
+			description = "Bytes in and out are little endian. Ranks that bring nothing, such as all but the root of a broadcast or scatter, send an empty body. Matched over the control plane first: a call that is refused harms nothing. A call whose client closes the connection before every rank has come is withdrawn.",
 			parameters = {
 					@Parameter(name = "collective", in = ParameterIn.PATH, description = "What to call",
 							schema = @Schema(type = "string", example = "all-reduce",
@@ -73,6 +72,10 @@ final class CollectiveController {
 							description = "Which count of calls this one belongs to",
 							schema = @Schema(type = "string", minLength = 1, maxLength = 256,
 									defaultValue = "default")),
+					@Parameter(name = "round", in = ParameterIn.QUERY,
+							description = "Which round of the label, as every rank names it. Repeating the last round with the same parameters and body gets the same answer; an older round, or the same with something else, gets 409. Without it a rank's k-th call of the label joins its k-th round",
+							schema = @Schema(type = "integer", format = "int64", minimum = "0",
+									maximum = "9007199254740991")),
 					@Parameter(name = "timeoutMs", in = ParameterIn.QUERY,
 							description = "How long the other ranks may take to come, in milliseconds; the collective timeout by default",
 							schema = @Schema(type = "integer", format = "int64", minimum = "1",
@@ -85,8 +88,10 @@ final class CollectiveController {
 					schema = @Schema(type = "string", format = "binary")))
 	@ApiResponse(responseCode = "408", description = "The body did not come in time")
 	@ApiResponse(responseCode = "409",
-			description = "Ranks called different collectives, which calls names; or the call had been given up before this rank came")
+			description = "Ranks called different collectives, which calls names; or the call had been given up before this rank came; or the named round is over or was called with something else")
 	@ApiResponse(responseCode = "501", description = "Collectives over HTTP are switched off here")
+	@ApiResponse(responseCode = "503",
+			description = "The group is not ready; or no memory was to be had for the call: send it again after Retry-After")
 	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
 	@PostMapping(path = "/{collective}", consumes = MediaType.APPLICATION_OCTET_STREAM_VALUE,
 			produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
@@ -98,16 +103,22 @@ final class CollectiveController {
 		}
 		CallParameters parameters = CallParameters.of(collective, request);
 		AnnouncedCall call = parameters.call(this.assignment);
-		Duration timeout = parameters.checkedTimeout(this.timeouts.collective());
-		String label = parameters.checkedLabel();
-		try (TransferMemory memory = new TransferMemory(this.properties.maxBytes().toBytes())) {
-			MemorySegment body = memory.read(request.getInputStream(), request.getContentLengthLong(),
-					Deadline.after(timeout));
-			MemorySegment answer = this.collectives.run(call, label, timeout, body, memory);
+		RoundWait wait = parameters.wait(this.timeouts.collective(), ClientProbe.of(request));
+		Answer answer = this.collectives.run(call, wait, request.getInputStream(), bodyBytes(request));
+		try {
 			response.setContentType(MediaType.APPLICATION_OCTET_STREAM_VALUE);
-			response.setContentLengthLong(answer.byteSize());
-			TransferMemory.write(answer, response.getOutputStream());
+			response.setContentLengthLong(answer.memory().byteSize());
+			answer.write(response.getOutputStream());
 		}
+		finally {
+			answer.release();
+		}
+	}
+
+	/** The length of the body, -1 if it comes in chunks. */
+	private static long bodyBytes(HttpServletRequest request) {
+		return (request.getHeader(HttpHeaders.TRANSFER_ENCODING) == null) ? Math.max(0, request.getContentLengthLong())
+				: -1;
 	}
 
 }

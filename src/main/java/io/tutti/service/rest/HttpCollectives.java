@@ -1,14 +1,21 @@
 package io.tutti.service.rest;
 
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CompletionException;
+import java.util.function.BooleanSupplier;
 
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Deadline;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
@@ -22,6 +29,7 @@ import org.springframework.stereotype.Component;
  * Collectives for processes beside the ranks. Each is announced on the control plane
  * first, so that one which cannot succeed touches nothing; those that can are made in the
  * order that rank 0 gave them, in a group of their own, which is formed for the first.
+ * All of them together lie within one budget of memory.
  */
 @Component
 final class HttpCollectives {
@@ -36,36 +44,88 @@ final class HttpCollectives {
 
 	private final OrderedCalls calls;
 
+	private final long maxBytes;
+
+	private final NamedRounds<Answer> rounds = new NamedRounds<>();
+
+	private final TransferBudget budget;
+
 	/** Used by the thread of the calls alone. */
 	private @Nullable ProcessGroup beside;
 
-	HttpCollectives(GroupLifecycle group, BoundedWaits waits, Timeouts timeouts) {
+	HttpCollectives(GroupLifecycle group, BoundedWaits waits, Timeouts timeouts, HttpCollectivesProperties properties) {
 		this.group = group;
 		this.waits = waits;
 		this.timeouts = timeouts;
 		this.calls = new OrderedCalls("tutti-r" + group.assignment().rank() + "-http-collectives");
+		this.maxBytes = properties.maxBytes().toBytes();
+		this.budget = new TransferBudget(properties.budget().toBytes(), this.rounds::evict);
 	}
 
 	/**
-	 * Carries out a call together with the other ranks.
-	 * @param label which count of calls it belongs to
-	 * @param timeout how long the others may take to come
-	 * @param body this rank's bytes
-	 * @param memory where the answer is laid
-	 * @return this rank's answer
+	 * Carries out a call together with the other ranks, or repeats the answer of a named
+	 * round.
+	 * @param wait which round of which label, and how long the other ranks may take to
+	 * come
+	 * @param body this rank's bytes, which are read once there is room for them
+	 * @param bodyBytes how many there are, -1 if that is not known
+	 * @return this rank's answer, which the caller releases
+	 * @throws OverloadedException if no memory was to be had in time
 	 * @throws BodyTooLargeException if some rank's answer would be too large: where all
 	 * know that, none comes
+	 * @throws RoundConflictException if the named round is over or was called with
+	 * something else
 	 * @throws CallNotMatchedException if the others did not come or called something else
+	 * @throws CallWithdrawnException if the client disconnected before all had come
 	 * @throws GroupUnavailableException if the group is not ready or breaks meanwhile
 	 */
-	MemorySegment run(AnnouncedCall call, String label, Duration timeout, MemorySegment body, TransferMemory memory) {
+	Answer run(AnnouncedCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
+		long wanted = neededBytes(call, bodyBytes);
+		try (TransferMemory memory = new TransferMemory(this.maxBytes,
+				this.waits.await(() -> this.budget.reserve(wanted, wait.timeout())))) {
+			MemorySegment elements = memory.read(body, bodyBytes, Deadline.after(wait.timeout()));
+			TransferMemory.requireRoom(call.largestAnswerBytes(call.signature(elements.byteSize()).count()),
+					this.maxBytes);
+			return this.waits.await(() -> execute(call, wait, elements, memory));
+		}
+		finally {
+			this.budget.relieve();
+		}
+	}
+
+	/** For the body and the answer; a body of unknown length is copied as it grows. */
+	private long neededBytes(AnnouncedCall call, long bodyBytes) {
+		if (bodyBytes < 0) {
+			return 2 * this.maxBytes;
+		}
+		TransferMemory.requireBody(bodyBytes, this.maxBytes);
+		long count = call.signature(bodyBytes).count();
+		TransferMemory.requireRoom(call.largestAnswerBytes(count), this.maxBytes);
+		return bodyBytes + ((count < 0) ? this.maxBytes : call.answerBytes(count));
+	}
+
+	private Answer execute(AnnouncedCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
+		BooleanSupplier client = wait.client();
+		if (wait.round() == RoundWait.NEXT) {
+			return carryOut(call, wait, body, memory);
+		}
+		var round = new NamedRounds.Round(wait.label(), wait.round(), call.digest(body));
+		return this.rounds.run(round, (client != null) ? client : () -> true,
+				(anyClient) -> carryOut(call,
+						new RoundWait(wait.label(), wait.round(), wait.timeout(), (client != null) ? anyClient : null),
+						body, memory));
+	}
+
+	private Answer carryOut(AnnouncedCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		CallSignature signature = call.signature(body.byteSize());
-		memory.requireRoom(call.largestAnswerBytes(signature.count()));
 		JoinedGroup joined = this.group.ready();
 		try {
-			CallMatch match = this.waits.await(() -> joined.control().match(label, signature, timeout));
+			CallMatch match = joined.control().match(wait, signature);
+			if (match.meeting().result() == BarrierOutcome.Result.WITHDRAWN) {
+				throw new CallWithdrawnException(wait.label());
+			}
 			if (!match.matched()) {
-				throw new CallNotMatchedException(signature, match, timeout);
+				throw new CallNotMatchedException(signature, match, wait.timeout());
 			}
 			long count = match.calls().values().stream().mapToLong(CallSignature::count).max().orElse(0);
 			return this.calls.submit(match.order(), () -> make(joined, call, count, body, memory)).join();
@@ -87,10 +147,20 @@ final class HttpCollectives {
 	}
 
 	/** On the thread of the calls. */
-	private MemorySegment make(JoinedGroup joined, AnnouncedCall call, long count, MemorySegment body,
-			TransferMemory memory) {
+	private Answer make(JoinedGroup joined, AnnouncedCall call, long count, MemorySegment body, TransferMemory memory) {
 		ProcessGroup ready = beside(joined);
-		MemorySegment answer = answer(ready, call, count, memory);
+		Answer answer = answer(ready, call, count, memory);
+		try {
+			make(ready, call, body, answer.memory());
+			return answer;
+		}
+		catch (RuntimeException | Error ex) {
+			answer.release();
+			throw ex;
+		}
+	}
+
+	private void make(ProcessGroup ready, AnnouncedCall call, MemorySegment body, MemorySegment answer) {
 		Duration timeout = this.timeouts.collective();
 		switch (call.collective()) {
 			case ALL_REDUCE -> ready.allReduce(copied(body, answer), call.type(), call.op(), timeout);
@@ -103,14 +173,13 @@ final class HttpCollectives {
 			case ALL_TO_ALL -> ready.allToAll(body, answer, call.type(), timeout);
 			case BARRIER -> ready.barrier(timeout);
 		}
-		return answer;
 	}
 
 	/**
 	 * A rank that cannot take its answer, such as one whose limit is lower than the
 	 * others', says so to all: they would wait for it.
 	 */
-	private static MemorySegment answer(ProcessGroup ready, AnnouncedCall call, long count, TransferMemory memory) {
+	private static Answer answer(ProcessGroup ready, AnnouncedCall call, long count, TransferMemory memory) {
 		try {
 			return memory.allocate(call.answerBytes(count));
 		}

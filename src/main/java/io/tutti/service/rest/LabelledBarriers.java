@@ -1,9 +1,10 @@
 package io.tutti.service.rest;
 
-import java.time.Duration;
+import java.util.function.BooleanSupplier;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.RoundWait;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
@@ -17,9 +18,14 @@ import org.springframework.stereotype.Component;
 @Component
 final class LabelledBarriers {
 
+	/** A barrier is called with its timeout alone, which a repeated call may change. */
+	private static final byte[] NO_PARAMETERS = {};
+
 	private final GroupLifecycle group;
 
 	private final BoundedWaits waits;
+
+	private final NamedRounds<Passed> rounds = new NamedRounds<>();
 
 	LabelledBarriers(GroupLifecycle group, BoundedWaits waits) {
 		this.group = group;
@@ -29,25 +35,52 @@ final class LabelledBarriers {
 	/**
 	 * Waits for every rank at a label.
 	 * @throws BarrierFailedException if a deadline broke the barrier
+	 * @throws RoundConflictException if the named round is over
+	 * @throws CallWithdrawnException if the client disconnected before all had come
 	 * @throws GroupUnavailableException if the group is not ready, breaks meanwhile, or
 	 * this rank leaves it
 	 */
-	BarrierOutcome pass(String label, Duration timeout) {
-		JoinedGroup joined = this.group.ready();
-		BarrierOutcome outcome = this.waits.await(() -> await(joined, label, timeout));
+	BarrierOutcome pass(RoundWait wait) {
+		if (wait.round() == RoundWait.NEXT) {
+			return this.waits.await(() -> carryOut(wait));
+		}
+		BooleanSupplier client = wait.client();
+		var round = new NamedRounds.Round(wait.label(), wait.round(), NO_PARAMETERS);
+		return this.waits.await(() -> this.rounds
+			.run(round, (client != null) ? client : () -> true, (anyClient) -> new Passed(carryOut(
+					new RoundWait(wait.label(), wait.round(), wait.timeout(), (client != null) ? anyClient : null)))))
+			.outcome();
+	}
+
+	private BarrierOutcome carryOut(RoundWait wait) {
+		BarrierOutcome outcome = await(this.group.ready(), wait);
 		return switch (outcome.result()) {
 			case PASSED -> outcome;
-			case BROKEN, LATE -> throw new BarrierFailedException(outcome, timeout);
+			case BROKEN, LATE -> throw new BarrierFailedException(outcome, wait.timeout());
+			case WITHDRAWN -> throw new CallWithdrawnException(wait.label());
 		};
 	}
 
-	private BarrierOutcome await(JoinedGroup joined, String label, Duration timeout) {
+	private BarrierOutcome await(JoinedGroup joined, RoundWait wait) {
 		try {
-			return joined.control().barrier(label, timeout);
+			return joined.control().barrier(wait);
 		}
 		catch (CollectiveException ex) {
 			throw new GroupUnavailableException(this.group.statusOf(ex), ex);
 		}
+	}
+
+	/** Takes so little memory that nobody has to count it. */
+	private record Passed(BarrierOutcome outcome) implements NamedRounds.Held {
+
+		@Override
+		public void hold() {
+		}
+
+		@Override
+		public void release() {
+		}
+
 	}
 
 }

@@ -34,6 +34,8 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
 
+	private static final String RETRY_AFTER_SECONDS = "5";
+
 	private final ProblemFactory problems;
 
 	ProblemAdvice(ProblemFactory problems) {
@@ -59,6 +61,29 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> notMatched(CallNotMatchedException ex) {
 		return answer(this.problems.notMatched(ex));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> roundConflict(RoundConflictException ex) {
+		return answer(this.problems.problem(HttpStatus.CONFLICT, ProblemType.ROUND_CONFLICT,
+				String.valueOf(ex.getMessage())));
+	}
+
+	/** Read by a client that has closed its sending side alone. */
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> withdrawn(CallWithdrawnException ex) {
+		return answer(this.problems.problem(HttpStatus.CONFLICT, ProblemType.CALL_WITHDRAWN,
+				String.valueOf(ex.getMessage())));
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> overloaded(OverloadedException ex) {
+		ProblemDetail problem = this.problems.problem(HttpStatus.SERVICE_UNAVAILABLE, ProblemType.OVERLOADED,
+				String.valueOf(ex.getMessage()));
+		return ResponseEntity.status(problem.getStatus())
+			.header(HttpHeaders.RETRY_AFTER, RETRY_AFTER_SECONDS)
+			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
+			.body(problem);
 	}
 
 	/**
@@ -95,6 +120,14 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 			.header(HttpHeaders.WWW_AUTHENTICATE, "Bearer")
 			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.body(problem);
+	}
+
+	@ExceptionHandler
+	ResponseEntity<ProblemDetail> foreign(ForeignRequestException ex) {
+		ProblemDetail problem = this.problems.problem(HttpStatus.FORBIDDEN, ProblemType.AUTH_FAILED,
+				String.valueOf(ex.getMessage()));
+		problem.setProperty("hint", ex.hint());
+		return answer(problem);
 	}
 
 	@ExceptionHandler

@@ -41,12 +41,17 @@ final class ProblemFactory {
 				"an internal error; this rank's log says more"));
 	}
 
-	/** Adds to a problem that Spring found what every problem of a rank says. */
+	/**
+	 * Adds to a problem that Spring or the web server found what every problem of a rank
+	 * says.
+	 */
 	void complete(ProblemDetail problem) {
 		HttpStatusCode status = HttpStatusCode.valueOf(problem.getStatus());
-		if (status.is4xxClientError() && isBlank(problem.getType())) {
-			problem.setType(ProblemType.INVALID_ARGUMENT.uri());
-			problem.setProperty("hint", ProblemType.INVALID_ARGUMENT.hint());
+		boolean overloaded = problem.getStatus() == HttpStatus.SERVICE_UNAVAILABLE.value();
+		if ((status.is4xxClientError() || overloaded) && isBlank(problem.getType())) {
+			ProblemType type = overloaded ? ProblemType.OVERLOADED : ProblemType.INVALID_ARGUMENT;
+			problem.setType(type.uri());
+			problem.setProperty("hint", type.hint());
 		}
 		spokenByThisRank(problem);
 	}
@@ -107,10 +112,10 @@ final class ProblemFactory {
 		BarrierOutcome meeting = ex.match().meeting();
 		ProblemType type = switch (meeting.result()) {
 			case PASSED -> ProblemType.COLLECTIVE_MISMATCH;
-			case BROKEN, LATE -> ProblemType.COLLECTIVE_TIMEOUT;
+			case BROKEN, LATE, WITHDRAWN -> ProblemType.COLLECTIVE_TIMEOUT;
 		};
 		HttpStatus status = switch (meeting.result()) {
-			case PASSED, LATE -> HttpStatus.CONFLICT;
+			case PASSED, LATE, WITHDRAWN -> HttpStatus.CONFLICT;
 			case BROKEN -> HttpStatus.GATEWAY_TIMEOUT;
 		};
 		ProblemDetail problem = problem(status, type, String.valueOf(ex.getMessage()));

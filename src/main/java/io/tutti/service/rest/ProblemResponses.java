@@ -29,12 +29,14 @@ final class ProblemResponses {
 	/** Name of the way to show the token. */
 	static final String TOKEN = "token";
 
-	private static final Map<String, String> OF_ALL = Map.of("400", "What came is no such request", "406",
+	private static final Map<String, String> OF_ALL = Map.of("400", "What came is no such request", "403",
+			"The request comes under a host that is not this rank's", "406",
 			"The answer cannot be had in the media types that were asked for", "422", "An argument is out of its range",
 			"503", "The group has not formed or is broken; hint and state say more");
 
 	private static final Map<String, String> OF_CHANGES = Map.of("401", "The token is missing", "403",
-			"The token is wrong", "408", "The body did not come in time", "413", "The body is too large", "415",
+			"The token is wrong, or the request comes from a web page of another origin or under a host that is not this rank's",
+			"408", "The body did not come in time", "413", "The body is too large", "415",
 			"The body's media type is not taken");
 
 	private ProblemResponses() {
@@ -43,11 +45,11 @@ final class ProblemResponses {
 	/** Adds them, and says that a change needs the token. */
 	static Operation addTo(Operation operation) {
 		Map<String, ApiResponse> responses = new TreeMap<>(operation.getResponses());
-		OF_ALL.forEach((code, words) -> responses.putIfAbsent(code, new ApiResponse().description(words)));
 		if (operation.getRequestBody() != null) {
 			OF_CHANGES.forEach((code, words) -> responses.putIfAbsent(code, new ApiResponse().description(words)));
 			operation.addSecurityItem(new SecurityRequirement().addList(TOKEN));
 		}
+		OF_ALL.forEach((code, words) -> responses.putIfAbsent(code, new ApiResponse().description(words)));
 		responses.forEach((code, response) -> {
 			if (code.compareTo("400") >= 0) {
 				response.setContent(new Content().addMediaType("application/problem+json",

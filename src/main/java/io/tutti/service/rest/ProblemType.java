@@ -18,6 +18,10 @@ enum ProblemType {
 	GROUP_ABORTED("The group was aborted", "Start the job again when the reason is gone"),
 	GROUP_NOT_FORMED("The group has not formed", "Try again when /actuator/health/readiness is UP"),
 	AUTH_FAILED("Not allowed", "Send the job's token as Authorization: Bearer"),
+	ROUND_CONFLICT("The round cannot be joined",
+			"Name a later round on every rank; repeat a round only with the same parameters and body"),
+	CALL_WITHDRAWN("The call was withdrawn", "Keep the connection open, in both directions, until the answer has come"),
+	OVERLOADED("This rank is busy", "Send the request again after Retry-After seconds"),
 	UNSUPPORTED_OP("Not available here", "Ask for something that this rank's backend and configuration offer"),
 	INVALID_ARGUMENT("The request cannot be followed", "Correct the request; it was not carried out");
 

@@ -36,7 +36,12 @@ final class TokenFilter extends OncePerRequestFilter {
 
 	@Override
 	protected boolean shouldNotFilter(HttpServletRequest request) {
-		return !this.token.isSet() || READING.contains(request.getMethod());
+		return !this.token.isSet() || reads(request);
+	}
+
+	/** Whether a request changes nothing, by its method. */
+	static boolean reads(HttpServletRequest request) {
+		return READING.contains(request.getMethod());
 	}
 
 	@Override

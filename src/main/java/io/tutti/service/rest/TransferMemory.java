@@ -2,7 +2,6 @@ package io.tutti.service.rest;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketTimeoutException;
@@ -11,55 +10,68 @@ import io.tutti.engine.Deadline;
 
 /**
  * Memory outside of the heap for one call's bytes, which are those of the wire: little
- * endian, as the elements of this machine are. Given back when closed.
+ * endian, as the elements of this machine are. Lies within what the call has reserved;
+ * the body's is given back when closed, the answer's when the answer is released.
  */
 final class TransferMemory implements AutoCloseable {
+
+	/** Vectors like it. */
+	static final long ALIGNMENT = 64;
 
 	private static final int CHUNK_BYTES = 64 << 10;
 
 	private static final long FIRST_BYTES = 1 << 20;
 
-	/** Vectors like it. */
-	private static final long ALIGNMENT = 64;
-
-	private final Arena arena = Arena.ofShared();
-
 	private final long maxBytes;
 
-	TransferMemory(long maxBytes) {
+	private final TransferBudget.Reservation reservation;
+
+	private Arena body = Arena.ofShared();
+
+	TransferMemory(long maxBytes, TransferBudget.Reservation reservation) {
 		this.maxBytes = maxBytes;
+		this.reservation = reservation;
 	}
 
-	/** Zeros. */
-	MemorySegment allocate(long bytes) {
-		requireRoom(bytes);
-		return this.arena.allocate(bytes, ALIGNMENT);
+	/** An answer of zeros. */
+	Answer allocate(long bytes) {
+		requireRoom(bytes, this.maxBytes);
+		return new Answer(bytes, this.reservation.split(bytes));
 	}
 
 	/**
 	 * Checks the length of an answer.
 	 * @throws BodyTooLargeException if it is too large
 	 */
-	void requireRoom(long answerBytes) {
-		if (answerBytes > this.maxBytes) {
-			throw new BodyTooLargeException("an answer would have " + answerBytes + " bytes", this.maxBytes);
+	static void requireRoom(long answerBytes, long maxBytes) {
+		if (answerBytes > maxBytes) {
+			throw new BodyTooLargeException("an answer would have " + answerBytes + " bytes", maxBytes);
 		}
 	}
 
 	/**
-	 * Reads a body to its end; holds no more memory than about twice what has come.
+	 * Checks the length of a body.
+	 * @param announcedBytes its length, -1 if that was not said
+	 * @throws BodyTooLargeException if it is too large
+	 */
+	static void requireBody(long announcedBytes, long maxBytes) {
+		if (announcedBytes > maxBytes) {
+			throw new BodyTooLargeException("the body has " + announcedBytes + " bytes", maxBytes);
+		}
+	}
+
+	/**
+	 * Reads a body to its end.
 	 * @param announcedBytes its length, -1 if that was not said
 	 * @throws BodyTooLargeException as soon as it turns out to be too large
 	 * @throws SocketTimeoutException if it comes too slowly
 	 */
-	MemorySegment read(InputStream body, long announcedBytes, Deadline deadline) throws IOException {
-		if (announcedBytes > this.maxBytes) {
-			throw new BodyTooLargeException("the body has " + announcedBytes + " bytes", this.maxBytes);
-		}
-		MemorySegment memory = MemorySegment.NULL;
+	MemorySegment read(InputStream in, long announcedBytes, Deadline deadline) throws IOException {
+		MemorySegment memory = (announcedBytes > 0) ? this.body.allocate(announcedBytes, ALIGNMENT)
+				: MemorySegment.NULL;
 		long filled = 0;
 		byte[] chunk = new byte[CHUNK_BYTES];
-		for (int read = body.read(chunk); read >= 0; read = body.read(chunk)) {
+		for (int read = in.read(chunk); read >= 0; read = in.read(chunk)) {
 			if (filled + read > this.maxBytes) {
 				throw new BodyTooLargeException("the body has more than " + this.maxBytes + " bytes", this.maxBytes);
 			}
@@ -75,25 +87,20 @@ final class TransferMemory implements AutoCloseable {
 		return memory.asSlice(0, filled);
 	}
 
+	/** Both lie in memory for a moment, within what an answer will take later. */
 	private MemorySegment grown(MemorySegment old, long filled, long wanted) {
-		MemorySegment larger = this.arena.allocate(Math.min(wanted, this.maxBytes), ALIGNMENT);
-		MemorySegment.copy(old, 0, larger, 0, filled);
-		return larger;
-	}
-
-	/** Writes an answer. */
-	static void write(MemorySegment memory, OutputStream out) throws IOException {
-		byte[] chunk = new byte[(int) Math.min(CHUNK_BYTES, memory.byteSize())];
-		for (long at = 0; at < memory.byteSize(); at += chunk.length) {
-			int length = (int) Math.min(chunk.length, memory.byteSize() - at);
-			MemorySegment.copy(memory, at, MemorySegment.ofArray(chunk), 0, length);
-			out.write(chunk, 0, length);
-		}
+		Arena larger = Arena.ofShared();
+		MemorySegment memory = larger.allocate(Math.min(wanted, this.maxBytes), ALIGNMENT);
+		MemorySegment.copy(old, 0, memory, 0, filled);
+		this.body.close();
+		this.body = larger;
+		return memory;
 	}
 
 	@Override
 	public void close() {
-		this.arena.close();
+		this.body.close();
+		this.reservation.close();
 	}
 
 }

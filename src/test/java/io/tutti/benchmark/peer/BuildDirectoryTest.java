@@ -6,6 +6,8 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -15,11 +17,12 @@ class BuildDirectoryTest {
 	@TempDir
 	Path checkout;
 
-	@Test
-	void aCheckoutKeepsWhatIsBuilt() throws Exception {
+	@ParameterizedTest
+	@ValueSource(strings = { "tutti.jar", "app/tutti.jar" })
+	void aCheckoutKeepsWhatIsBuilt(String jar) throws Exception {
 		Files.createDirectories(this.checkout.resolve("src/bench"));
 		Path target = Files.createDirectory(this.checkout.resolve("target"));
-		try (BuildDirectory directory = BuildDirectory.of(target.resolve("tutti.jar").toString())) {
+		try (BuildDirectory directory = BuildDirectory.of(target.resolve(jar).toString())) {
 			assertThat(directory.path()).isEqualTo(target.resolve("bench"));
 			Files.createDirectory(directory.path());
 		}

@@ -39,14 +39,14 @@ import io.tutti.engine.transport.simulated.SimulatedWires;
  * All ranks of a group in one JVM as if on several hosts: real shared memory among those
  * of one, queues between hosts.
  */
-final class HierarchicalWorld implements FailureContract.MortalWorld {
+final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureContract.DepartingWorld {
 
 	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
 	}
 
 	/** Messages of both kinds; groups within the group know queues alone. */
 	private record Parts(SimulatedNetwork network, HostMemory memory, List<Integer> around, ControlPlane plane,
-			Timeouts timeouts) implements GroupFactory {
+			GroupRegistry registry, Timeouts timeouts) implements GroupFactory {
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
@@ -59,15 +59,19 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 		@Override
 		public ProcessGroup group(GroupIdentity identity) {
 			FailureLatch latch = new FailureLatch();
+			this.registry.add(identity, latch);
 			Backend queues = new TransportBackend("tcp", identity,
 					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(),
 					AlgorithmOverrides.NONE);
-			return new ProcessGroup(identity, queues, latch, this.plane, this.timeouts,
-					new Parts(this.network, null, List.of(), this.plane, this.timeouts));
+			ProcessGroup group = new ProcessGroup(identity, queues, latch, this.plane, this.timeouts,
+					new Parts(this.network, null, List.of(), this.plane, this.registry, this.timeouts));
+			this.registry.ready(group);
+			return group;
 		}
 
 		@Override
 		public void closed(ProcessGroup group) {
+			this.registry.remove(group);
 		}
 
 	}
@@ -117,7 +121,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 						? overQueues(identity.part("across-" + across.getFirst(), across), latch) : null,
 				ReductionKernels.get());
 		ProcessGroup group = new ProcessGroup(identity, backend, latch, plane, timeouts,
-				new Parts(this.network, memory, around, plane, timeouts));
+				new Parts(this.network, memory, around, plane, registry, timeouts));
 		registry.ready(group);
 		return new Member(group, plane, latch);
 	}
@@ -146,6 +150,12 @@ final class HierarchicalWorld implements FailureContract.MortalWorld {
 	@Override
 	public ProcessGroup group(int rank) {
 		return this.members.get(rank).group();
+	}
+
+	@Override
+	public void leave(int rank) {
+		this.members.get(rank).group().close();
+		this.members.get(rank).plane().close();
 	}
 
 	/**

@@ -30,7 +30,7 @@ import io.tutti.engine.transport.shm.ShmTransport;
  * All ranks of a group in one JVM, each with a mapping of its own of the memory that they
  * share.
  */
-final class SharedWorld implements FailureContract.MortalWorld {
+final class SharedWorld implements FailureContract.MortalWorld, DepartureContract.DepartingWorld {
 
 	/** Whether calls go in place where they can, or always over links. */
 	enum Ways {
@@ -113,6 +113,12 @@ final class SharedWorld implements FailureContract.MortalWorld {
 	@Override
 	public ProcessGroup group(int rank) {
 		return this.members.get(rank).group();
+	}
+
+	@Override
+	public void leave(int rank) {
+		this.members.get(rank).group().close();
+		this.members.get(rank).plane().close();
 	}
 
 	/**

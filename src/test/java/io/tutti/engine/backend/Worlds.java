@@ -11,7 +11,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.backend.CollectivesContract.World;
+import io.tutti.engine.backend.DepartureContract.DepartingWorld;
 import io.tutti.engine.tls.Tls;
 
 /**
@@ -26,12 +26,22 @@ final class Worlds {
 	private Worlds() {
 	}
 
-	static World simulated(int worldSize) {
-		SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS);
-		return new World() {
+	static DepartingWorld simulated(int worldSize) {
+		return simulated(worldSize, TIMEOUTS);
+	}
+
+	static DepartingWorld simulated(int worldSize, Timeouts timeouts) {
+		SimulatedWorld world = new SimulatedWorld(worldSize, timeouts);
+		return new DepartingWorld() {
 			@Override
 			public ProcessGroup group(int rank) {
 				return world.group(rank);
+			}
+
+			@Override
+			public void leave(int rank) {
+				world.group(rank).close();
+				world.control(rank).close();
 			}
 
 			@Override
@@ -41,31 +51,37 @@ final class Worlds {
 		};
 	}
 
-	static World tcp(int worldSize) throws Exception {
+	static DepartingWorld tcp(int worldSize) throws Exception {
 		return tls(worldSize, null);
 	}
 
 	/** Through shared memory. */
-	static World memory(int worldSize) throws Exception {
-		return joined(worldSize, TransportChoice.SHM, null);
+	static DepartingWorld memory(int worldSize) throws Exception {
+		return joined(worldSize, TransportChoice.SHM, null, TIMEOUTS);
 	}
 
 	/** Over TCP, where data go in cipher unless that is {@code null}. */
-	static World tls(int worldSize, Tls tls) throws Exception {
-		return joined(worldSize, TransportChoice.TCP, tls);
+	static DepartingWorld tls(int worldSize, Tls tls) throws Exception {
+		return joined(worldSize, TransportChoice.TCP, tls, TIMEOUTS);
 	}
 
-	private static World joined(int worldSize, TransportChoice transport, Tls tls) throws Exception {
+	static DepartingWorld joined(int worldSize, TransportChoice transport, Tls tls, Timeouts timeouts)
+			throws Exception {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new Conduct(transport, AlgorithmOverrides.NONE), TIMEOUTS, null, tls);
+				defaults.congestionControl(), new Conduct(transport, AlgorithmOverrides.NONE), timeouts, null, tls);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
-		return new World() {
+		return new DepartingWorld() {
 			@Override
 			public ProcessGroup group(int rank) {
 				return engines.get(rank).world();
+			}
+
+			@Override
+			public void leave(int rank) {
+				engines.get(rank).close();
 			}
 
 			@Override

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport;
 
 import java.lang.foreign.Arena;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
@@ -47,6 +48,14 @@ class WaitingTest {
 		});
 	}
 
+	@Test
+	void dataThatMovedLongBeforeTheDeadlineAreNotToldAsSlow() {
+		assertThat(Waiting.describe("5 bytes", Duration.ofMillis(999).toNanos()))
+			.isEqualTo("data moves too slowly: 5 bytes, the last 999 ms ago");
+		assertThat(Waiting.describe("5 bytes", Duration.ofSeconds(7).toNanos()))
+			.isEqualTo("no data has moved for 7000 ms; before that 5 bytes");
+	}
+
 	private static void stall(Waiting waiting, int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			waiting.stalled();
@@ -74,6 +83,11 @@ class WaitingTest {
 		@Override
 		public List<Integer> awaited() {
 			return List.of(1);
+		}
+
+		@Override
+		public Waiting.Moved moved(int peer) {
+			return Waiting.Moved.NONE;
 		}
 
 	}

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.device.HostFallback;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
@@ -58,10 +59,11 @@ class ProcessGroupAutoConfigurationTest {
 	void theDocumentedPropertiesAreFollowed() {
 		this.runner
 			.withPropertyValues("tutti.timeout.heartbeat=7s", "tutti.rendezvous.job-id=mine", "tutti.rank=0",
-					"tutti.world-size=1")
+					"tutti.world-size=1", "tutti.gpu.host-fallback=true")
 			.run((context) -> {
 				assertThat(context.getBean(EngineSettings.class).timeouts().heartbeat()).hasSeconds(7);
 				assertThat(context.getBean(EngineSettings.class).jobId()).isEqualTo("mine");
+				assertThat(context.getBean(HostFallback.class).allowed()).isTrue();
 			});
 	}
 

@@ -5,9 +5,15 @@ import java.util.concurrent.CompletionException;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import io.tutti.training.TrainingDivergedException;
+import io.tutti.training.TrainingJob;
+import io.tutti.training.TrainingListener;
+import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,7 +22,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-@Timeout(20)
+@Timeout(60)
 class ExitCodesTest {
 
 	@ParameterizedTest
@@ -45,6 +51,16 @@ class ExitCodesTest {
 		RendezvousException cause = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(),
 				null);
 		assertThat(ExitCodes.of(new CompletionException(new IllegalStateException(cause)))).isEqualTo(75);
+	}
+
+	@Test
+	void aTrainingThatDivergedHasACodeOfItsOwn() {
+		TrainingOptions options = new TrainingOptions(1, 32, 1e30, 42, 1, null, null, 0, null);
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			TrainingDivergedException failure = catchThrowableOfType(TrainingDivergedException.class,
+					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
+			assertThat(ExitCodes.of(failure)).isEqualTo(65);
+		}
 	}
 
 	@Test

@@ -9,9 +9,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.config.ConfigurationException;
+import io.tutti.service.config.PropertyCheck;
+import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +24,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import org.springframework.boot.SpringApplication;
 import org.springframework.boot.web.server.WebServerException;
+import org.springframework.context.ConfigurableApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -62,6 +67,7 @@ class StartupFailureTest {
 					--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
 					--tutti.transport.port=-1              | data port must be in 0..65535, got -1
 					--tutti.security.token-file=/no/file   | token file /no/file cannot be read
+					--tutti.gpu.host-fallback=maybe        | tutti.gpu.host-fallback=maybe is not a Boolean
 					--tutti.serve.linger=-3s               | linger must not be negative
 					--tutti.launcher.on-conflict=maybe     | tutti.launcher.on-conflict=maybe
 					--tutti.rendezvous.job-id=             | job id must not be blank
@@ -153,6 +159,17 @@ class StartupFailureTest {
 				.asString()
 				.contains("HTTP port " + taken.getLocalPort() + " is already in use")
 				.contains("--http-port");
+		}
+	}
+
+	/** Errors about device memory recommend it. */
+	@Test
+	void theWayThroughHostMemoryIsAPropertyThatIsFollowed() {
+		SpringApplication spring = new SpringApplication(TuttiApplication.class);
+		spring.addListeners(new PropertyCheck(), new RankLogging());
+		try (ConfigurableApplicationContext context = spring.run("--tutti.http.port=0",
+				"--tutti.gpu.host-fallback=true")) {
+			assertThat(context.getBean(HostFallback.class).allowed()).isTrue();
 		}
 	}
 

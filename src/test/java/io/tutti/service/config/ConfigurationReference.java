@@ -72,6 +72,9 @@ final class ConfigurationReference {
 	}
 
 	private static String type(String name) {
+		if (name.startsWith("java.util.List<")) {
+			return "list";
+		}
 		if (!name.startsWith("io.tutti.")) {
 			return name.substring(name.lastIndexOf('.') + 1).toLowerCase(Locale.ROOT);
 		}

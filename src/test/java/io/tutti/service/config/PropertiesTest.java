@@ -4,6 +4,7 @@ import java.net.InetAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 
 import io.tutti.engine.backend.TransportChoice;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 import org.springframework.boot.context.properties.bind.Binder;
 import org.springframework.boot.context.properties.source.MapConfigurationPropertySource;
+
+import org.springframework.util.unit.DataSize;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -53,12 +56,12 @@ class PropertiesTest {
 
 	@Test
 	void eachRankOfAHostHasAPortOfItsOwn() throws Exception {
-		HttpProperties http = new HttpProperties(InetAddress.getLoopbackAddress(), 9000);
+		HttpProperties http = new HttpProperties(InetAddress.getLoopbackAddress(), 9000, List.of());
 		assertThat(http.portOf(0)).isEqualTo(9000);
 		assertThat(http.portOf(3)).isEqualTo(9003);
-		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0).portOf(3)).isZero();
+		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0, List.of()).portOf(3)).isZero();
 		assertThatExceptionOfType(ConfigurationException.class)
-			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535).portOf(1))
+			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535, List.of()).portOf(1))
 			.withMessageContaining("65535");
 	}
 
@@ -68,7 +71,8 @@ class PropertiesTest {
 			.isThrownBy(() -> new TransportProperties(65536, null, "cubic", TransportChoice.AUTO))
 			.withMessageContaining("0..65535")
 			.withMessageContaining("65536");
-		assertThatIllegalArgumentException().isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1))
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1, List.of()))
 			.withMessageContaining("-1");
 	}
 
@@ -105,6 +109,17 @@ class PropertiesTest {
 	private static <T> T bind(String prefix, Class<T> type, String... nameAndValue) {
 		Map<String, String> source = (nameAndValue.length == 0) ? Map.of() : Map.of(nameAndValue[0], nameAndValue[1]);
 		return new Binder(new MapConfigurationPropertySource(source)).bindOrCreate(prefix, type);
+	}
+
+	@Test
+	void theMemoryOfHttpCollectivesHoldsAtLeastOneCall() {
+		assertThat(new HttpCollectivesProperties(true, DataSize.ofMegabytes(64), null).budget())
+			.isEqualTo(DataSize.ofMegabytes(256));
+		assertThat(new HttpCollectivesProperties(true, DataSize.ofGigabytes(1), null).budget())
+			.isEqualTo(DataSize.ofGigabytes(2));
+		assertThatIllegalArgumentException()
+			.isThrownBy(() -> new HttpCollectivesProperties(true, DataSize.ofKilobytes(64), DataSize.ofKilobytes(127)))
+			.withMessageContaining("one call, 131072B");
 	}
 
 }

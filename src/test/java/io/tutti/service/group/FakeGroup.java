@@ -11,6 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
@@ -28,6 +29,7 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,6 +58,10 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	private volatile BiFunction<String, CallSignature, CallMatch> matches = (label, call) -> {
 		throw new AssertionError("no announcement was expected");
 	};
+
+	private final AtomicInteger waits = new AtomicInteger();
+
+	private volatile @Nullable ControlPlane real;
 
 	private volatile @Nullable ProcessGroup beside;
 
@@ -120,13 +126,35 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public BarrierOutcome barrier(String label, Duration timeout) {
-		return this.barriers.apply(label, timeout);
+	public BarrierOutcome barrier(RoundWait wait) {
+		ControlPlane real = this.real;
+		return (real != null) ? waiting(() -> real.barrier(wait)) : this.barriers.apply(wait.label(), wait.timeout());
 	}
 
 	@Override
-	public CallMatch match(String label, CallSignature call, Duration timeout) {
-		return this.matches.apply(label, call);
+	public CallMatch match(RoundWait wait, CallSignature call) {
+		ControlPlane real = this.real;
+		return (real != null) ? waiting(() -> real.match(wait, call)) : this.matches.apply(wait.label(), call);
+	}
+
+	private <T> T waiting(Supplier<T> wait) {
+		this.waits.incrementAndGet();
+		try {
+			return wait.get();
+		}
+		finally {
+			this.waits.decrementAndGet();
+		}
+	}
+
+	/** How many calls wait for the other ranks. */
+	public int waits() {
+		return this.waits.get();
+	}
+
+	/** Who carries barriers and announcements from now on, {@code null} for this one. */
+	public void onControl(@Nullable ControlPlane control) {
+		this.real = control;
 	}
 
 	/** How an announced call is matched from now on. */

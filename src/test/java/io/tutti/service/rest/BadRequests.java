@@ -75,7 +75,7 @@ final class BadRequests {
 
 	private static byte[] request(String method, String target, String headers, byte[] body) {
 		boolean sends = body.length > 0 || method.equals("POST");
-		byte[] head = (method + " " + target + " HTTP/1.1\r\nHost: rank\r\nConnection: close\r\n" + headers
+		byte[] head = (method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers
 				+ (sends ? "Content-Length: " + body.length + "\r\n" : "") + "\r\n")
 			.getBytes(StandardCharsets.ISO_8859_1);
 		byte[] whole = Arrays.copyOf(head, head.length + body.length);
@@ -161,7 +161,7 @@ final class BadRequests {
 	private void header(String line) {
 		add("header " + line.substring(0, Math.min(40, line.length())),
 				bytes(method() + " " + this.operation.concretePath()
-						+ " HTTP/1.1\r\nHost: rank\r\nConnection: close\r\n" + AUTHORIZED
+						+ " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + AUTHORIZED
 						+ (this.operation.changes() ? contentType() : "") + line + "\r\n\r\n"));
 	}
 
@@ -214,7 +214,9 @@ final class BadRequests {
 			JsonNode type = property.getValue();
 			if (type.get("type").asString().equals("integer")) {
 				for (String wrong : NO_JSON_NUMBERS) {
-					field(example, property.getKey(), wrong);
+					if (!wrong.equals(type.get("minimum").asString())) {
+						field(example, property.getKey(), wrong);
+					}
 				}
 				field(example, property.getKey(), String.valueOf(type.get("maximum").asLong() + 1));
 			}

@@ -111,6 +111,8 @@ class BarrierApiTest {
 			{"label":"x","timeoutMs":0}            | 1..86400000, got 0
 			{"label":"x","timeoutMs":-5}           | 1..86400000, got -5
 			{"label":"x","timeoutMs":86400001}     | got 86400001
+			{"label":"x","round":-1}               | round must be in 0..9007199254740991, got -1
+			{"label":"x","round":"7"}              | round has a value of the wrong type
 			{"label":"x","timeoutMs":"30"}         | timeoutMs has a value of the wrong type
 			{"label":"x","timeoutMs":1.5}          | timeoutMs has a value of the wrong type
 			{"label":"x","timeoutMs":1e99}         | timeoutMs has a value of the wrong type

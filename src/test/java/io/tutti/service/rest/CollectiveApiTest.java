@@ -70,6 +70,8 @@ class CollectiveApiTest {
 			broadcast?root=-1                 | 8  | root must be in 0..0, got -1
 			broadcast?root=zero               | 8  | root must be a whole number
 			all-reduce?timeoutMs=0            | 8  | 1..86400000, got 0
+			all-reduce?round=-1               | 8  | round must be in 0..9007199254740991, got -1
+			all-reduce?round=seven            | 8  | round must be a whole number
 			all-reduce?label=                 | 8  | label must have
 			all-reduce?size=3                 | 8  | unknown parameter size
 			all-reduce                        | 7  | a multiple of 4 bytes, got 7

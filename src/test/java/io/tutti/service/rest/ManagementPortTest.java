@@ -1,6 +1,15 @@
 package io.tutti.service.rest;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+
 import io.tutti.service.TuttiApplication;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -18,8 +27,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.security.token=open sesame", "tutti.http.port=0",
-				"management.server.port=0", "management.server.address=127.0.0.1",
-				"management.endpoints.web.exposure.include=health,loggers" })
+				"management.server.port=0", "server.tomcat.connection-timeout=2s",
+				"management.server.address=127.0.0.1", "management.endpoints.web.exposure.include=health,loggers" })
 @Import(FormedRank.class)
 class ManagementPortTest {
 
@@ -34,11 +43,48 @@ class ManagementPortTest {
 	}
 
 	@Test
+	void noPageOfAnotherOriginReachesItEither() throws Exception {
+		String request = "POST /actuator/loggers/io.tutti.nothing HTTP/1.1\r\nAuthorization: Bearer open sesame\r\n"
+				+ "Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n";
+		assertThat(status(request + "Host: localhost\r\nOrigin: http://evil.example\r\n\r\n{}")).isEqualTo(403);
+		assertThat(status(request + "Host: rebound.example\r\n\r\n{}")).isEqualTo(403);
+		assertThat(status(request + "Host: localhost\r\n\r\n{}")).isEqualTo(204);
+		String look = " HTTP/1.1\r\nConnection: close\r\nHost: rebound.example\r\n\r\n";
+		assertThat(status("GET /actuator/loggers" + look)).isEqualTo(403);
+		assertThat(status("GET /actuator/health/liveness" + look)).isEqualTo(200);
+	}
+
+	private int status(String request) throws IOException {
+		return new RawHttp(this.port).send(request.getBytes(StandardCharsets.ISO_8859_1)).status();
+	}
+
+	@Test
 	void lookingNeedsNone() {
 		HttpStatusCode status = client().get()
 			.uri("/actuator/health/liveness")
 			.exchange((request, response) -> response.getStatusCode());
 		assertThat(status).isEqualTo(HttpStatus.OK);
+	}
+
+	@Test
+	void aHeaderThatDribblesIsCutOffThereToo() throws Exception {
+		try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
+			slow.setSoTimeout(50);
+			Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> isClosedAfterAByte(slow));
+		}
+	}
+
+	private static boolean isClosedAfterAByte(Socket socket) throws IOException {
+		try {
+			socket.getOutputStream().write('G');
+			return socket.getInputStream().read() < 0;
+		}
+		catch (SocketTimeoutException ex) {
+			return false;
+		}
+		catch (SocketException ex) {
+			return true;
+		}
 	}
 
 	private HttpStatusCode setLevel(String authorization) {

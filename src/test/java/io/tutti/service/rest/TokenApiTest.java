@@ -62,6 +62,16 @@ class TokenApiTest {
 	}
 
 	@Test
+	void theTokenLetsInNoPageOfAnotherOrigin() {
+		assertThat(this.http.post()
+			.uri("/api/v1/barrier")
+			.contentType(MediaType.APPLICATION_JSON)
+			.content("{\"label\":\"x\"}")
+			.header(HttpHeaders.AUTHORIZATION, "Bearer open sesame")
+			.header(HttpHeaders.ORIGIN, "http://evil.example")).hasStatus(HttpStatus.FORBIDDEN);
+	}
+
+	@Test
 	void lookingNeedsNoToken() {
 		assertThat(this.http.get().uri("/api/v1/group")).hasStatusOk();
 		assertThat(this.http.get().uri("/actuator/health/readiness")).hasStatusOk();

@@ -120,17 +120,26 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	private MpiMessage begin(MpiMessage message) {
-		if (this.closed) {
-			throw new IllegalStateException("group " + this.identity.name() + " is closed");
-		}
+		requireOpen();
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
 			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
 		}
 		message.reset(null);
 		this.open.add(message);
+		if (this.closed) {
+			// close() may have failed the open messages before this one was added.
+			this.open.remove(message);
+			requireOpen();
+		}
 		this.communicator.world().submit(message);
 		return message;
+	}
+
+	private void requireOpen() {
+		if (this.closed) {
+			throw new IllegalStateException("group " + this.identity.name() + " is closed");
+		}
 	}
 
 	/** The library's thread sees to the deadline; this one may be interrupted. */

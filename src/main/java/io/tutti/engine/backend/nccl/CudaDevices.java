@@ -3,6 +3,7 @@ package io.tutti.engine.backend.nccl;
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 
 /**
  * The GPUs of this process by CUDA's runtime, with or without NCCL.
@@ -31,6 +32,7 @@ public final class CudaDevices {
 		if (state != State.AVAILABLE && state != State.LIBRARY_MISSING && state != State.TOO_OLD) {
 			throw new BackendUnavailableException("cuda", found.toString(), state.action());
 		}
+		NativeLibraryPreparation.prepare();
 		try {
 			return new PresetDeviceRuntime();
 		}

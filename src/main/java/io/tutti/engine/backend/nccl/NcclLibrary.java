@@ -2,6 +2,7 @@ package io.tutti.engine.backend.nccl;
 
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
 
 /**
  * NCCL and CUDA as this process has them.
@@ -25,6 +26,7 @@ record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availabili
 		if (!found.available()) {
 			throw new BackendUnavailableException("nccl", found.toString(), found.state().action());
 		}
+		NativeLibraryPreparation.prepare();
 		try {
 			return new NcclLibrary(new PresetNccl(), new PresetDeviceRuntime(), found);
 		}

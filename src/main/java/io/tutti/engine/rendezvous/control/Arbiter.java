@@ -9,6 +9,7 @@ import io.tutti.engine.CallSignature;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
@@ -18,9 +19,13 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Departed;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirm;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirmed;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.LeftGroup;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
@@ -32,14 +37,15 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Withdraw;
+import io.tutti.engine.rendezvous.wire.RoundEntry;
 
 /**
  * What rank 0 decides for all: verdicts, differing calls, labelled barriers, announced
  * calls, the request to stop. Knows nothing of how messages travel. Not thread safe;
  * somebody must call {@link #tick()}.
  */
-public final class Arbiter
-		implements VerdictBook.Listener, PostBook.Listener, BarrierBook.Listener, MatchBook.Listener {
+public final class Arbiter implements VerdictBook.Listener, PostBook.Listener, BarrierBook.Listener, MatchBook.Listener,
+		DepartureBook.Listener {
 
 	/** Takes rank 0's word to the ranks, rank 0 itself included. */
 	public interface Downlink {
@@ -60,6 +66,8 @@ public final class Arbiter
 
 	private final Presence presence;
 
+	private final DepartureBook departures;
+
 	private final VerdictBook verdicts;
 
 	private final PostBook posts;
@@ -74,7 +82,8 @@ public final class Arbiter
 		this.downlink = downlink;
 		this.nanoClock = nanoClock;
 		this.presence = new Presence(worldSize);
-		this.verdicts = new VerdictBook(this.presence, verdictLimit, nanoClock, this);
+		this.departures = new DepartureBook(this.presence, nanoClock, this);
+		this.verdicts = new VerdictBook(this.presence, this.departures, verdictLimit, nanoClock, this);
 		this.posts = new PostBook(worldSize, nanoClock, this);
 		this.barriers = new BarrierBook(worldSize, nanoClock, this);
 		this.matches = new MatchBook(worldSize, nanoClock, this);
@@ -87,14 +96,18 @@ public final class Arbiter
 			case Posted(CallPost post) -> compare(rank, post);
 			case PostedBatch(List<CallPost> posts) -> compare(rank, posts);
 			case RollAnswer answer -> this.verdicts.answer(rank, answer);
-			case EnterBarrier(long ticket, String label, long timeoutNanos) ->
-				this.barriers.enter(rank, ticket, label, timeoutNanos);
-			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) ->
-				this.matches.announce(rank, ticket, label, call, timeoutNanos);
+			case EnterBarrier(RoundEntry entry) -> this.barriers.enter(rank, entry);
+			case Announce(RoundEntry entry, CallSignature call) -> this.matches.announce(rank, entry, call);
+			case Confirmed(long ticket, int attempt) -> {
+				this.barriers.confirmed(rank, ticket, attempt);
+				this.matches.confirmed(rank, ticket, attempt);
+			}
 			case Withdraw(long ticket) -> {
 				this.barriers.withdraw(rank, ticket);
 				this.matches.withdraw(rank, ticket);
 			}
+			case LeftGroup(String group, List<Integer> members, long completed) ->
+				left(new Departure(rank, group, completed), members);
 			case AskDrain(String reason) -> drain(reason);
 			case AskAccounts(long ticket, int limit) -> askOthers(rank, new TellAccount(rank, ticket, limit));
 			case Account(int asker, long ticket, byte[] account) -> pass(asker, new AccountOf(ticket, rank, account));
@@ -115,11 +128,17 @@ public final class Arbiter
 		}
 	}
 
+	/** Rank 0 is about to leave: what it has not told yet would never be told. */
+	public void tellDepartures() {
+		this.departures.tell();
+	}
+
 	public PeerStatus.State stateOf(int rank) {
 		return this.presence.of(rank);
 	}
 
 	public void tick() {
+		this.departures.tick();
 		this.verdicts.tick();
 		this.posts.tick();
 		this.barriers.tick();
@@ -128,7 +147,8 @@ public final class Arbiter
 
 	/** Nanoseconds until {@link #tick()} has something to do. */
 	public long nanosUntilDue() {
-		long soonest = Math.min(this.verdicts.nanosUntilDue(), this.posts.nanosUntilDue());
+		long soonest = Math.min(this.departures.nanosUntilDue(),
+				Math.min(this.verdicts.nanosUntilDue(), this.posts.nanosUntilDue()));
 		return Math.min(soonest, Math.min(this.barriers.nanosUntilDue(), this.matches.nanosUntilDue()));
 	}
 
@@ -159,8 +179,14 @@ public final class Arbiter
 		}
 	}
 
+	private void left(Departure departure, List<Integer> members) {
+		this.departures.left(departure, members);
+		this.verdicts.left();
+	}
+
 	private void left(int rank) {
 		if (this.presence.gone(rank, PeerStatus.State.LEFT)) {
+			this.departures.left(rank);
 			gone(rank, PeerStatus.State.LEFT);
 			this.verdicts.left();
 		}
@@ -191,6 +217,11 @@ public final class Arbiter
 	}
 
 	@Override
+	public void departed(int rank, List<Departure> news) {
+		this.downlink.send(rank, new Departed(news));
+	}
+
+	@Override
 	public void ask(int rank, String group, long sequence) {
 		if (this.presence.isUp(rank)) {
 			this.downlink.send(rank, new AskCall(group, sequence));
@@ -200,6 +231,11 @@ public final class Arbiter
 	@Override
 	public void differ(int rank, Failure mismatch) {
 		this.verdicts.report(rank, mismatch);
+	}
+
+	@Override
+	public void confirm(int rank, long ticket, int attempt) {
+		this.downlink.send(rank, new Confirm(ticket, attempt));
 	}
 
 	@Override

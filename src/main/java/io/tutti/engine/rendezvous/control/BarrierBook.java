@@ -5,11 +5,14 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.wire.RoundEntry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Rank 0's record of who came to which labelled barrier. A rank's k-th call of a label
@@ -21,6 +24,10 @@ final class BarrierBook {
 
 	/** Hears how a barrier ended for a rank. */
 	interface Listener {
+
+		/** A rank must confirm that its client is still there, or withdraw. */
+		default void confirm(int rank, long ticket, int attempt) {
+		}
 
 		/** Some ranks are about to be told how their barrier ended. */
 		default void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
@@ -46,7 +53,7 @@ final class BarrierBook {
 	private final Listener listener;
 
 	/** The label used last comes last. */
-	private final Map<String, BarrierLabel> labels = new LinkedHashMap<>(16, 0.75f, true);
+	private final Map<BarrierLabel.Key, BarrierLabel> labels = new LinkedHashMap<>(16, 0.75f, true);
 
 	private final TreeSet<BarrierRound> open = new TreeSet<>();
 
@@ -58,58 +65,125 @@ final class BarrierBook {
 		this.listener = listener;
 	}
 
-	/**
-	 * A rank comes to its next barrier of a label.
-	 * @param ticket what the rank calls this wait
-	 * @param timeoutNanos how long it waits, more than zero
-	 */
-	void enter(int rank, long ticket, String label, long timeoutNanos) {
+	/** A rank comes to its next barrier of a label, or to the one that it names. */
+	void enter(int rank, RoundEntry entry) {
 		long now = this.nanoClock.getAsLong();
 		forgetIdle(now);
-		BarrierLabel state = this.labels.computeIfAbsent(label, (name) -> new BarrierLabel(name, this.worldSize));
+		BarrierLabel state = this.labels.computeIfAbsent(new BarrierLabel.Key(entry.label(), entry.round()),
+				(key) -> new BarrierLabel(key, this.worldSize));
 		state.used(now);
 		long round = state.nextRoundOf(rank);
 		BarrierOutcome missed = state.missedBy(rank, round);
 		if (missed != null) {
-			this.listener.ended(rank, ticket, missed);
+			this.listener.ended(rank, entry.ticket(), missed);
 			return;
 		}
 		BarrierRound barrier = state.open(round);
 		if (barrier == null) {
-			barrier = state.start(round, this.opened++, now);
+			barrier = state.start(round, this.opened++);
 		}
-		arrive(barrier, new BarrierRound.Arrival(rank, ticket, now), timeoutNanos);
+		long deadlineNanos = now + Math.min(entry.timeoutNanos(), MAX_TIMEOUT_NANOS);
+		arrive(barrier, new BarrierRound.Arrival(rank, entry.ticket(), now, deadlineNanos, entry.tentative()));
 		forgetBeyondTheLimit();
 	}
 
-	private void arrive(BarrierRound barrier, BarrierRound.Arrival arrival, long timeoutNanos) {
-		// Its place in the order changes with an earlier deadline.
-		this.open.remove(barrier);
-		barrier.arrive(arrival, arrival.atNanos() + Math.min(timeoutNanos, MAX_TIMEOUT_NANOS));
-		if (!barrier.complete()) {
-			this.open.add(barrier);
-			return;
+	private void arrive(BarrierRound barrier, BarrierRound.Arrival arrival) {
+		change(barrier, () -> barrier.arrive(arrival));
+		if (barrier.complete()) {
+			for (BarrierRound.Arrival asked : barrier.unconfirmed()) {
+				this.listener.confirm(asked.rank(), asked.ticket(), barrier.attempt());
+			}
+			passIfConfirmed(barrier);
 		}
-		barrier.label().passed(barrier);
-		tellAll(barrier, BarrierOutcome.Result.PASSED);
+	}
+
+	/** A barrier's place in the order changes with its deadline. */
+	private void change(BarrierRound barrier, Runnable change) {
+		if (!barrier.isEmpty()) {
+			this.open.remove(barrier);
+		}
+		change.run();
+		if (!barrier.isEmpty()) {
+			this.open.add(barrier);
+		}
+	}
+
+	private void passIfConfirmed(BarrierRound barrier) {
+		if (barrier.complete() && barrier.unconfirmed().isEmpty()) {
+			this.open.remove(barrier);
+			barrier.label().passed(barrier);
+			forgetNamed(barrier.label());
+			tellAll(barrier, BarrierOutcome.Result.PASSED);
+		}
 	}
 
 	/**
-	 * A rank gives up a wait and is told that it has missed the barrier, unless it has
-	 * been told before how that ended. The others then wait for it in vain.
+	 * A named round that has ended may be repeated, by all ranks or by those that missed
+	 * it.
+	 */
+	private void forgetNamed(BarrierLabel label) {
+		if (label.isNamedRound() && label.isIdle()) {
+			this.labels.remove(label.key());
+		}
+	}
+
+	/** The client of a tentative arrival is still there. */
+	void confirmed(int rank, long ticket, int attempt) {
+		BarrierRound barrier = find(rank, ticket);
+		if (barrier != null && barrier.complete() && barrier.attempt() == attempt) {
+			barrier.confirm(Objects.requireNonNull(barrier.arrivalOf(rank)));
+			passIfConfirmed(barrier);
+		}
+	}
+
+	/**
+	 * A rank's wait is withdrawn, unless the rank has been told before how it ended. The
+	 * rank's later calls of the label move up, so that the next takes its place.
 	 */
 	void withdraw(int rank, long ticket) {
+		BarrierRound barrier = find(rank, ticket);
+		if (barrier != null) {
+			BarrierOutcome outcome = barrier.outcome(BarrierOutcome.Result.WITHDRAWN);
+			take(barrier, rank);
+			this.listener.ended(rank, ticket, outcome);
+			moveUp(barrier, rank);
+		}
+	}
+
+	private @Nullable BarrierRound find(int rank, long ticket) {
 		for (BarrierRound barrier : this.open) {
-			if (barrier.withdraw(rank, ticket)) {
-				this.listener.ended(rank, ticket, barrier.outcome(BarrierOutcome.Result.LATE));
-				return;
+			BarrierRound.Arrival arrival = barrier.arrivalOf(rank);
+			if (arrival != null && arrival.ticket() == ticket) {
+				return barrier;
 			}
 		}
+		return null;
+	}
+
+	private BarrierRound.Arrival take(BarrierRound barrier, int rank) {
+		BarrierRound.Arrival arrival = Objects.requireNonNull(barrier.arrivalOf(rank));
+		change(barrier, () -> barrier.remove(arrival));
+		return arrival;
+	}
+
+	private void moveUp(BarrierRound vacated, int rank) {
+		BarrierLabel label = vacated.label();
+		BarrierRound later = label.nextWith(rank, vacated.round());
+		if (later == null) {
+			label.vacate(rank, vacated.round());
+			return;
+		}
+		arrive(vacated, take(later, rank));
+		moveUp(later, rank);
 	}
 
 	/** A rank has gone, so no barrier passes that it had come to. */
 	void forget(int rank) {
-		this.open.forEach((barrier) -> barrier.forget(rank));
+		for (BarrierRound barrier : List.copyOf(this.open)) {
+			if (barrier.arrivalOf(rank) != null) {
+				take(barrier, rank);
+			}
+		}
 	}
 
 	/** Breaks the barriers whose deadline has passed and forgets idle labels. */
@@ -119,6 +193,7 @@ final class BarrierBook {
 			BarrierRound late = this.open.removeFirst();
 			touch(late.label(), now);
 			late.label().broken(late);
+			forgetNamed(late.label());
 			tellAll(late, BarrierOutcome.Result.BROKEN);
 		}
 		forgetIdle(now);
@@ -141,7 +216,7 @@ final class BarrierBook {
 	}
 
 	private void touch(BarrierLabel label, long now) {
-		this.labels.get(label.name());
+		this.labels.get(label.key());
 		label.used(now);
 	}
 

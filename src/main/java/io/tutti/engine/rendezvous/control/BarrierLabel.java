@@ -1,11 +1,14 @@
 package io.tutti.engine.rendezvous.control;
 
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeSet;
 
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.rendezvous.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,12 +17,24 @@ import org.jspecify.annotations.Nullable;
  */
 final class BarrierLabel {
 
+	/**
+	 * What tells labels apart.
+	 *
+	 * @param round the round that ranks named, or {@link RoundWait#NEXT}: each named
+	 * round is a place of its own, so it cannot mix with any other
+	 */
+	record Key(String name, long round) {
+	}
+
 	/** Older broken barriers are still known to be broken, but not for whom. */
 	private static final int MAX_REMEMBERED = 64;
 
-	private final String name;
+	private final Key key;
 
 	private final long[] nextRound;
+
+	/** By rank, earlier rounds than its next that a withdrawn call has left open. */
+	private final Map<Integer, TreeSet<Long>> vacated = new HashMap<>();
 
 	private final Map<Long, BarrierRound> open = new HashMap<>();
 
@@ -29,13 +44,26 @@ final class BarrierLabel {
 
 	private long usedNanos;
 
-	BarrierLabel(String name, int worldSize) {
-		this.name = name;
+	BarrierLabel(Key key, int worldSize) {
+		this.key = key;
 		this.nextRound = new long[worldSize];
 	}
 
+	Key key() {
+		return this.key;
+	}
+
 	String name() {
-		return this.name;
+		return this.key.name();
+	}
+
+	/** What the ranks call one of its rounds. */
+	long numberOf(long round) {
+		return isNamedRound() ? this.key.round() : round;
+	}
+
+	boolean isNamedRound() {
+		return this.key.round() != RoundWait.NEXT;
 	}
 
 	int worldSize() {
@@ -52,20 +80,35 @@ final class BarrierLabel {
 
 	/** Whether nobody waits. */
 	boolean isIdle() {
-		return this.open.isEmpty();
+		return this.open.values().stream().allMatch(BarrierRound::isEmpty);
 	}
 
 	/** The barrier that the rank's call joins; its next call joins the next. */
 	long nextRoundOf(int rank) {
-		return this.nextRound[rank]++;
+		TreeSet<Long> left = this.vacated.get(rank);
+		return (left == null || left.isEmpty()) ? this.nextRound[rank]++ : left.removeFirst();
+	}
+
+	/** The rank's next call joins a barrier that it no longer waits at. */
+	void vacate(int rank, long round) {
+		this.vacated.computeIfAbsent(rank, (key) -> new TreeSet<>()).add(round);
+	}
+
+	/** The first barrier after another that the rank waits at, {@code null} if none. */
+	@Nullable BarrierRound nextWith(int rank, long after) {
+		return this.open.values()
+			.stream()
+			.filter((barrier) -> barrier.round() > after && barrier.arrivalOf(rank) != null)
+			.min(Comparator.comparingLong(BarrierRound::round))
+			.orElse(null);
 	}
 
 	@Nullable BarrierRound open(long round) {
 		return this.open.get(round);
 	}
 
-	BarrierRound start(long round, long serial, long nowNanos) {
-		BarrierRound barrier = new BarrierRound(this, round, serial, nowNanos);
+	BarrierRound start(long round, long serial) {
+		BarrierRound barrier = new BarrierRound(this, round, serial);
 		this.open.put(round, barrier);
 		this.started = Math.max(this.started, round + 1);
 		return barrier;
@@ -95,7 +138,8 @@ final class BarrierLabel {
 		}
 		BrokenRound missed = this.broken.get(round);
 		if (missed == null) {
-			return new BarrierOutcome(BarrierOutcome.Result.LATE, this.name, round, 0, 0, List.of(), List.of(rank));
+			return new BarrierOutcome(BarrierOutcome.Result.LATE, name(), numberOf(round), 0, 0, List.of(),
+					List.of(rank));
 		}
 		if (--missed.stillToCome == 0) {
 			this.broken.remove(round);

@@ -2,19 +2,28 @@ package io.tutti.engine.rendezvous.control;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.rendezvous.BarrierOutcome;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One barrier of a label that some ranks have come to. Ordered by deadline.
  */
 final class BarrierRound implements Comparable<BarrierRound> {
 
-	/** A rank that waits. */
-	record Arrival(int rank, long ticket, long atNanos) {
+	/**
+	 * A rank that waits.
+	 *
+	 * @param tentative whether the rank must confirm, once all have come, that its client
+	 * is still there
+	 */
+	record Arrival(int rank, long ticket, long atNanos, long deadlineNanos, boolean tentative) {
 	}
 
 	private static final long NOT_COME = -1;
@@ -25,17 +34,20 @@ final class BarrierRound implements Comparable<BarrierRound> {
 
 	private final long serial;
 
-	private final long startNanos;
-
 	private final List<Arrival> arrivals = new ArrayList<>();
+
+	/** The tentative arrivals that have confirmed since the last rank came. */
+	private final Set<Arrival> confirmed = new HashSet<>();
+
+	/** How often every rank had come. */
+	private int attempt;
 
 	private long deadlineNanos;
 
-	BarrierRound(BarrierLabel label, long round, long serial, long startNanos) {
+	BarrierRound(BarrierLabel label, long round, long serial) {
 		this.label = label;
 		this.round = round;
 		this.serial = serial;
-		this.startNanos = startNanos;
 	}
 
 	BarrierLabel label() {
@@ -46,7 +58,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return this.round;
 	}
 
-	/** The earliest deadline of those who have come. */
+	/** The earliest deadline of those who have come; none while nobody has. */
 	long deadlineNanos() {
 		return this.deadlineNanos;
 	}
@@ -55,40 +67,77 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return this.arrivals;
 	}
 
-	void arrive(Arrival arrival, long deadline) {
-		boolean earlier = this.arrivals.isEmpty() || deadline - this.deadlineNanos < 0;
+	boolean isEmpty() {
+		return this.arrivals.isEmpty();
+	}
+
+	/** A rank's arrival, {@code null} if it does not wait here. */
+	@Nullable Arrival arrivalOf(int rank) {
+		return this.arrivals.stream().filter((arrival) -> arrival.rank() == rank).findFirst().orElse(null);
+	}
+
+	void arrive(Arrival arrival) {
 		this.arrivals.add(arrival);
-		if (earlier) {
-			this.deadlineNanos = deadline;
+		this.deadlineNanos = earliest(Arrival::deadlineNanos);
+		if (complete()) {
+			this.confirmed.clear();
+			this.attempt++;
 		}
 	}
 
-	/** Nobody may count on a rank that waits no more; returns whether it did. */
-	boolean withdraw(int rank, long ticket) {
-		return this.arrivals.removeIf((arrival) -> arrival.rank() == rank && arrival.ticket() == ticket);
+	/** Nobody may count on a rank that waits no more. */
+	void remove(Arrival arrival) {
+		this.arrivals.remove(arrival);
+		if (!isEmpty()) {
+			this.deadlineNanos = earliest(Arrival::deadlineNanos);
+		}
 	}
 
-	/** The rank has gone. */
-	void forget(int rank) {
-		this.arrivals.removeIf((arrival) -> arrival.rank() == rank);
+	/** Clock readings overflow, so only their differences are compared. */
+	private long earliest(ToLongFunction<Arrival> time) {
+		return this.arrivals.stream()
+			.mapToLong(time)
+			.reduce((one, other) -> (other - one < 0) ? other : one)
+			.orElseThrow();
 	}
 
 	boolean complete() {
 		return this.arrivals.size() == this.label.worldSize();
 	}
 
+	/** Which confirmations count. */
+	int attempt() {
+		return this.attempt;
+	}
+
+	void confirm(Arrival arrival) {
+		this.confirmed.add(arrival);
+	}
+
+	/** The arrivals that must still confirm. */
+	List<Arrival> unconfirmed() {
+		return this.arrivals.stream()
+			.filter((arrival) -> arrival.tentative() && !this.confirmed.contains(arrival))
+			.toList();
+	}
+
 	/** How the barrier ends, for a rank that has not waited. */
 	BarrierOutcome outcome(BarrierOutcome.Result result) {
 		long[] skewMillis = new long[this.label.worldSize()];
 		Arrays.fill(skewMillis, NOT_COME);
-		for (Arrival arrival : this.arrivals) {
-			skewMillis[arrival.rank()] = TimeUnit.NANOSECONDS.toMillis(arrival.atNanos() - this.startNanos);
+		List<Arrival> counted = new ArrayList<>(this.arrivals);
+		if (complete()) {
+			counted.removeAll(unconfirmed());
+		}
+		long startNanos = earliest(Arrival::atNanos);
+		for (Arrival arrival : counted) {
+			skewMillis[arrival.rank()] = TimeUnit.NANOSECONDS.toMillis(arrival.atNanos() - startNanos);
 		}
 		List<Integer> missing = IntStream.range(0, skewMillis.length)
 			.filter((rank) -> skewMillis[rank] == NOT_COME)
 			.boxed()
 			.toList();
-		return new BarrierOutcome(result, this.label.name(), this.round, this.arrivals.size(), 0,
+		return new BarrierOutcome(result, this.label.name(), this.label.numberOf(this.round), counted.size(), 0,
 				Arrays.stream(skewMillis).boxed().toList(), missing);
 	}
 

@@ -5,6 +5,7 @@ import java.util.List;
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.Progress;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +25,11 @@ public final class GuardedEvents implements ControlEvents {
 	@Override
 	public void failed(Failure verdict) {
 		guard("failed", () -> this.events.failed(verdict));
+	}
+
+	@Override
+	public void departed(Departure departure) {
+		guard("departed", () -> this.events.departed(departure));
 	}
 
 	@Override

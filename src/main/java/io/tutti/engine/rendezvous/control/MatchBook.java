@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.rendezvous.wire.RoundEntry;
 
 /**
  * Rank 0's record of calls that ranks announce before they make them. They meet at a
@@ -22,6 +23,10 @@ final class MatchBook implements BarrierBook.Listener {
 	interface Listener {
 
 		void matched(int rank, long ticket, CallMatch match);
+
+		/** A rank must confirm that its client is still there, or withdraw. */
+		default void confirm(int rank, long ticket, int attempt) {
+		}
 
 	}
 
@@ -50,9 +55,14 @@ final class MatchBook implements BarrierBook.Listener {
 	 * A rank announces its next call at a label.
 	 * @param call the call, with a negative count if the rank takes what comes
 	 */
-	void announce(int rank, long ticket, String label, CallSignature call, long timeoutNanos) {
-		this.announced.put(new Announcement(rank, ticket), call);
-		this.meetings.enter(rank, ticket, label, timeoutNanos);
+	void announce(int rank, RoundEntry entry, CallSignature call) {
+		this.announced.put(new Announcement(rank, entry.ticket()), call);
+		this.meetings.enter(rank, entry);
+	}
+
+	/** The client of a tentative announcement is still there. */
+	void confirmed(int rank, long ticket, int attempt) {
+		this.meetings.confirmed(rank, ticket, attempt);
 	}
 
 	/** A rank takes an announcement back, unless it has been told how that ended. */
@@ -76,6 +86,11 @@ final class MatchBook implements BarrierBook.Listener {
 	}
 
 	@Override
+	public void confirm(int rank, long ticket, int attempt) {
+		this.listener.confirm(rank, ticket, attempt);
+	}
+
+	@Override
 	public void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
 		this.settled = new TreeMap<>();
 		for (BarrierRound.Arrival arrival : arrivals) {
@@ -88,9 +103,10 @@ final class MatchBook implements BarrierBook.Listener {
 	@Override
 	public void ended(int rank, long ticket, BarrierOutcome outcome) {
 		this.announced.remove(new Announcement(rank, ticket));
-		boolean late = outcome.result() == BarrierOutcome.Result.LATE;
-		this.listener.matched(rank, ticket, late ? new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of())
-				: new CallMatch(outcome, this.settledOrder, this.settled));
+		this.listener.matched(rank, ticket, switch (outcome.result()) {
+			case PASSED, BROKEN -> new CallMatch(outcome, this.settledOrder, this.settled);
+			case LATE, WITHDRAWN -> new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of());
+		});
 	}
 
 	private static boolean alike(Collection<CallSignature> calls) {

@@ -6,22 +6,26 @@ import java.util.Map;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
 
 import io.tutti.engine.CallPost;
 import io.tutti.engine.CallSignature;
 import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
+import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.Progress;
+import io.tutti.engine.rendezvous.RoundWait;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Announce;
@@ -29,10 +33,14 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.AskAccounts;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskCall;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Departed;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirm;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirmed;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.LeftGroup;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
@@ -45,6 +53,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
 import io.tutti.engine.rendezvous.wire.ControlMessage.TellAccount;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Withdraw;
+import io.tutti.engine.rendezvous.wire.RoundEntry;
 import io.tutti.engine.rendezvous.wire.Sighting;
 import org.jspecify.annotations.Nullable;
 
@@ -95,9 +104,12 @@ public final class RankControl implements ControlPlane {
 	private final Duration answerLimit;
 
 	/** Calls that this rank has announced and barriers that it waits at. */
-	private final Map<Long, CompletableFuture<CallMatch>> waits = new ConcurrentHashMap<>();
+	private final Map<Long, PendingRound> waits = new ConcurrentHashMap<>();
 
 	private final Map<Long, Gathering> gatherings = new ConcurrentHashMap<>();
+
+	/** By group, what this rank has reported and rank 0 has not judged. */
+	private final Map<String, Failure> unjudged = new ConcurrentHashMap<>();
 
 	private final AtomicLong tickets = new AtomicLong();
 
@@ -124,6 +136,7 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public void report(Failure failure) {
+		this.unjudged.putIfAbsent(failure.group(), failure);
 		send(new Report(failure));
 	}
 
@@ -134,6 +147,12 @@ public final class RankControl implements ControlPlane {
 		}
 		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
 				+ " ms since it was told; " + this.rankZero.in(seen.group(), System.nanoTime()));
+	}
+
+	@Override
+	public void left(GroupIdentity group, long lastCompleted) {
+		send(new LeftGroup(group.name(), group.name().equals(Failure.WORLD) ? List.of() : group.members(),
+				lastCompleted));
 	}
 
 	@Override
@@ -213,47 +232,45 @@ public final class RankControl implements ControlPlane {
 	}
 
 	@Override
-	public BarrierOutcome barrier(String label, Duration timeout) {
-		requireLabel(label);
-		long timeoutNanos = positiveNanos(timeout);
-		long ticket = this.tickets.incrementAndGet();
-		return meet(new EnterBarrier(ticket, label, timeoutNanos), ticket, label, timeoutNanos).meeting();
+	public BarrierOutcome barrier(RoundWait wait) {
+		return meet(wait, EnterBarrier::new).meeting();
 	}
 
 	@Override
-	public CallMatch match(String label, CallSignature call, Duration timeout) {
-		requireLabel(label);
-		long timeoutNanos = positiveNanos(timeout);
-		long ticket = this.tickets.incrementAndGet();
-		return meet(new Announce(ticket, label, call, timeoutNanos), ticket, label, timeoutNanos);
+	public CallMatch match(RoundWait wait, CallSignature call) {
+		return meet(wait, (entry) -> new Announce(entry, call));
 	}
 
-	private CallMatch meet(Request arrival, long ticket, String label, long timeoutNanos) {
-		CompletableFuture<CallMatch> wait = new CompletableFuture<>();
-		this.waits.put(ticket, wait);
+	private CallMatch meet(RoundWait wait, Function<RoundEntry, Request> arrival) {
+		long ticket = this.tickets.incrementAndGet();
+		PendingRound pending = new PendingRound(wait.client());
+		this.waits.put(ticket, pending);
 		try {
 			requireUsable(null);
-			this.uplink.send(arrival);
-			return await(wait, ticket, label, timeoutNanos);
+			this.uplink.send(arrival.apply(new RoundEntry(ticket, wait.label(), wait.round(), wait.client() != null,
+					longestNanos(wait.timeout()))));
+			return await(pending, ticket, wait);
 		}
 		finally {
 			this.waits.remove(ticket);
 		}
 	}
 
-	private CallMatch await(CompletableFuture<CallMatch> wait, long ticket, String label, long timeoutNanos) {
+	private CallMatch await(PendingRound pending, long ticket, RoundWait wait) {
+		Deadline deadline = Deadline.after(Duration.ofNanos(longestNanos(wait.timeout())).plus(this.answerLimit));
 		try {
-			return wait.get(timeoutNanos + this.answerLimit.toNanos(), TimeUnit.NANOSECONDS);
+			return pending.await(deadline, (attempt) -> this.uplink.send(new Confirmed(ticket, attempt)),
+					() -> this.uplink.send(new Withdraw(ticket)));
 		}
 		catch (CancellationException ex) {
 			requireUsable(ex);
 			throw ex;
 		}
-		catch (TimeoutException | ExecutionException ex) {
-			throw CollectiveException.of(this.rank, lostRankZero("it did not answer at barrier " + label), ex);
+		catch (TimeoutException ex) {
+			throw CollectiveException.of(this.rank, lostRankZero("it did not answer at barrier " + wait.label()), ex);
 		}
 		catch (InterruptedException ex) {
-			return withdraw(wait, ticket, label);
+			return withdraw(pending, ticket, wait.label());
 		}
 	}
 
@@ -261,15 +278,15 @@ public final class RankControl implements ControlPlane {
 	 * Whoever gives up may have been counted already, and then has to hear of it, as the
 	 * others do: only rank 0 knows.
 	 */
-	private CallMatch withdraw(CompletableFuture<CallMatch> wait, long ticket, String label) {
+	private CallMatch withdraw(PendingRound pending, long ticket, String label) {
 		this.uplink.send(new Withdraw(ticket));
 		try {
-			CallMatch last = wait.get(WITHDRAWING.toMillis(), TimeUnit.MILLISECONDS);
+			CallMatch last = pending.awaitEnd(Deadline.after(WITHDRAWING));
 			if (last.meeting().result() == BarrierOutcome.Result.PASSED) {
 				return last;
 			}
 		}
-		catch (InterruptedException | ExecutionException | TimeoutException | CancellationException ex) {
+		catch (InterruptedException | TimeoutException | CancellationException ex) {
 			// Rank 0 is not there to say; the rank goes as it was told to.
 		}
 		Thread.currentThread().interrupt();
@@ -295,9 +312,11 @@ public final class RankControl implements ControlPlane {
 			case AskCall(String group, long sequence) -> answer(this.events.called(group, sequence));
 			case TellAccount(int asker, long ticket, int limit) -> send(new Account(asker, ticket, account(limit)));
 			case AccountOf(long ticket, int from, byte[] account) -> told(ticket, from, account);
+			case Confirm(long ticket, int attempt) -> confirm(ticket, attempt);
 			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
 				ended(ticket, new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of()));
 			case Matched(long ticket, CallMatch match) -> ended(ticket, match);
+			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
 			case Drain(String reason) -> drain(reason);
 			case Sightings(List<Sighting> byRank) -> this.board.take(byRank, this.rank);
 			case Farewell() -> rankZeroLeft();
@@ -333,11 +352,13 @@ public final class RankControl implements ControlPlane {
 		switch (request) {
 			case Report(Failure failure) -> failed(failure);
 			case AskDrain(String reason) -> drain(reason);
-			case EnterBarrier(long ticket, String label, long timeoutNanos) -> endWaits();
-			case Announce(long ticket, String label, CallSignature call, long timeoutNanos) -> endWaits();
-			case Withdraw(long ticket) -> endWaits();
+			case EnterBarrier _, Announce _, Withdraw _ -> endWaits();
+			case Confirmed confirmed -> {
+			}
 			case AskAccounts(long ticket, int limit) -> endGatherings();
 			case RollAnswer answer -> {
+			}
+			case LeftGroup left -> {
 			}
 			case Account(int asker, long ticket, byte[] account) -> {
 			}
@@ -360,14 +381,22 @@ public final class RankControl implements ControlPlane {
 		this.board.state(0, PeerStatus.State.LOST);
 		endGatherings();
 		failed(lostRankZero(detail));
+		judgeAlone();
+	}
+
+	/** Nobody else judges any more what was reported before. */
+	private void judgeAlone() {
+		this.unjudged.values().forEach(this::failed);
 	}
 
 	private void rankZeroLeft() {
 		this.board.state(0, PeerStatus.State.LEFT);
+		this.events.departed(Departure.fromEveryGroup(0));
 		endGatherings();
 		if (this.ended == null) {
 			this.ended = lostRankZero("it has left the group");
 		}
+		judgeAlone();
 		endWaits();
 	}
 
@@ -376,6 +405,7 @@ public final class RankControl implements ControlPlane {
 		if (concernsAll && this.ended == null) {
 			this.ended = verdict;
 		}
+		this.unjudged.remove(verdict.group());
 		this.events.failed(verdict);
 		if (concernsAll) {
 			endWaits();
@@ -389,14 +419,21 @@ public final class RankControl implements ControlPlane {
 	}
 
 	private void ended(long ticket, CallMatch outcome) {
-		CompletableFuture<CallMatch> wait = this.waits.get(ticket);
+		PendingRound wait = this.waits.get(ticket);
 		if (wait != null) {
-			wait.complete(outcome);
+			wait.end(outcome);
+		}
+	}
+
+	private void confirm(long ticket, int attempt) {
+		PendingRound wait = this.waits.get(ticket);
+		if (wait != null) {
+			wait.ask(attempt);
 		}
 	}
 
 	private void endWaits() {
-		this.waits.values().forEach((wait) -> wait.cancel(false));
+		this.waits.values().forEach(PendingRound::cancel);
 	}
 
 	@Override
@@ -412,17 +449,7 @@ public final class RankControl implements ControlPlane {
 		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), detail);
 	}
 
-	private static void requireLabel(String label) {
-		if (label.isEmpty() || label.length() > MAX_LABEL_CHARACTERS) {
-			throw new IllegalArgumentException(
-					"a barrier label must have 1.." + MAX_LABEL_CHARACTERS + " characters, got " + label.length());
-		}
-	}
-
-	private static long positiveNanos(Duration timeout) {
-		if (timeout.isZero() || timeout.isNegative()) {
-			throw new IllegalArgumentException("a barrier timeout must be more than zero, got " + timeout);
-		}
+	private static long longestNanos(Duration timeout) {
 		long longest = TimeUnit.DAYS.toNanos(365);
 		return (timeout.toSeconds() > TimeUnit.NANOSECONDS.toSeconds(longest)) ? longest : timeout.toNanos();
 	}

@@ -11,7 +11,8 @@ import io.tutti.engine.rendezvous.ControlEvents;
 
 /**
  * Rank 0 asks every rank how far it has come, because a deadline passed somewhere: who is
- * behind, or does not answer, is who was waited for.
+ * behind, or does not answer, is who was waited for. If none is, the ranks are those that
+ * the reporter waited for.
  */
 final class RollCallRecord {
 
@@ -78,8 +79,9 @@ final class RollCallRecord {
 				details.add(detail(rank, presence, nowNanos));
 			}
 		}
+		List<Integer> awaited = missing.isEmpty() ? this.report.ranks() : missing;
 		return new Failure(this.report.kind(), this.report.group(), this.report.sequence(), this.report.collective(),
-				missing, describe(details), this.report.elapsed(), this.report.timeout());
+				awaited, describe(details), this.report.elapsed(), this.report.timeout());
 	}
 
 	/**

@@ -19,7 +19,8 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
  * Two kinds of report are looked into before they become a verdict. A passed deadline:
  * every rank is asked how far it has come. A rank that another one has lost sight of: its
  * own connection to rank 0 is given a moment to close as well, or the true cause to
- * arrive, since the first to fall takes others with it.
+ * arrive, since the first to fall takes others with it. One that has said that it leaves
+ * is not looked into.
  */
 final class VerdictBook {
 
@@ -39,6 +40,8 @@ final class VerdictBook {
 
 	private final Presence presence;
 
+	private final DepartureBook departures;
+
 	private final long limitNanos;
 
 	private final LongSupplier nanoClock;
@@ -56,8 +59,10 @@ final class VerdictBook {
 
 	private long rollCalls;
 
-	VerdictBook(Presence presence, Duration limit, LongSupplier nanoClock, Listener listener) {
+	VerdictBook(Presence presence, DepartureBook departures, Duration limit, LongSupplier nanoClock,
+			Listener listener) {
 		this.presence = presence;
+		this.departures = departures;
 		this.limitNanos = limit.toNanos();
 		this.nanoClock = nanoClock;
 		this.listener = listener;
@@ -95,12 +100,15 @@ final class VerdictBook {
 			this.inquiries.put(failure.group(), new RollCall(record, now + this.limitNanos));
 			this.listener.rollCall(record.id(), failure.group());
 		}
-		else if (!rootCause && failure.ranks().stream().allMatch(this::mayYetBeSeenToGo)) {
-			long look = Math.min(this.limitNanos, SECOND_LOOK.toNanos());
-			this.inquiries.put(failure.group(), new Suspicion(failure, now + look));
+		else if (rootCause) {
+			decide(failure);
+		}
+		else if (isCertain(failure)) {
+			decide(conclusion(failure));
 		}
 		else {
-			decide(failure);
+			long look = Math.min(this.limitNanos, SECOND_LOOK.toNanos());
+			this.inquiries.put(failure.group(), new Suspicion(failure, now + look));
 		}
 	}
 
@@ -110,6 +118,13 @@ final class VerdictBook {
 	 */
 	private static boolean isOutsideOfOrder(Failure failure) {
 		return failure.sequence() < 0;
+	}
+
+	/** Whether more time would say nothing more of the ranks that somebody has lost. */
+	private boolean isCertain(Failure failure) {
+		return failure.ranks()
+			.stream()
+			.anyMatch((rank) -> !mayYetBeSeenToGo(rank) || this.departures.hasLeft(rank, failure.group()));
 	}
 
 	private boolean mayYetBeSeenToGo(int rank) {
@@ -139,9 +154,17 @@ final class VerdictBook {
 		}
 	}
 
-	/** A rank has left in order: no failure, but nobody need wait for its answers. */
+	/**
+	 * A rank has left a group or the job in order: no failure, but nobody need wait for
+	 * its answers, nor for a sign that it may be lost.
+	 */
 	void left() {
 		settleCompleteRollCalls();
+		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
+			if (inquiry instanceof Suspicion(Failure failure, long due) && isCertain(failure)) {
+				decide(conclusion(failure));
+			}
+		}
 	}
 
 	/** Ends the inquiries whose time is up. */
@@ -160,8 +183,12 @@ final class VerdictBook {
 	private Failure conclusion(Inquiry inquiry) {
 		return switch (inquiry) {
 			case RollCall(RollCallRecord record, long due) -> verdict(record);
-			case Suspicion(Failure failure, long due) -> stillHere(failure) ? hasLeftGroup(failure) : failure;
+			case Suspicion(Failure failure, long due) -> conclusion(failure);
 		};
+	}
+
+	private Failure conclusion(Failure suspected) {
+		return stillHere(suspected) ? hasLeftGroup(suspected) : suspected;
 	}
 
 	/** Ranks that have only left a group within the one of all ranks. */

@@ -364,6 +364,9 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	}
 
 	private void leave(ControlMessage lastWord) {
+		if (this.phase == Phase.FORMED) {
+			this.arbiter.tellDepartures();
+		}
 		if (this.phase != Phase.LEAVING) {
 			this.phase = Phase.LEAVING;
 			this.leaveByNanos = System.nanoTime() + LINGER.toNanos();

@@ -8,6 +8,7 @@ import io.tutti.engine.CallSignature;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousException;
@@ -160,15 +161,33 @@ public sealed interface ControlMessage {
 	}
 
 	/** A rank comes to a labelled barrier. */
-	record EnterBarrier(long ticket, String label, long timeoutNanos) implements Request {
+	record EnterBarrier(RoundEntry entry) implements Request {
 	}
 
 	/** A rank announces a call at a label before it makes it. */
-	record Announce(long ticket, String label, CallSignature call, long timeoutNanos) implements Request {
+	record Announce(RoundEntry entry, CallSignature call) implements Request {
 	}
 
 	/** A rank gives up waiting at a barrier or for others to announce a call. */
 	record Withdraw(long ticket) implements Request {
+	}
+
+	/**
+	 * A rank has left a group in order.
+	 *
+	 * @param members the world ranks of the group, none for the one of all ranks
+	 * @param lastCompleted the last collective that it completed there, -1 for none
+	 */
+	record LeftGroup(String group, List<Integer> members, long lastCompleted) implements Request {
+
+		public LeftGroup {
+			members = List.copyOf(members);
+		}
+
+	}
+
+	/** The client of a tentative entry is still there. */
+	record Confirmed(long ticket, int attempt) implements Request {
 	}
 
 	/** A rank asks all to stop. */
@@ -211,12 +230,29 @@ public sealed interface ControlMessage {
 	record AccountOf(long ticket, int rank, byte[] account) implements Notice {
 	}
 
+	/**
+	 * Every rank has come: asks whether the client of a tentative entry is still there.
+	 *
+	 * @param attempt how often the round has come this far; the answer repeats it
+	 */
+	record Confirm(long ticket, int attempt) implements Notice {
+	}
+
 	/** How a labelled barrier ended for the rank. */
 	record BarrierEnded(long ticket, BarrierOutcome outcome) implements Notice {
 	}
 
 	/** How a call that the rank announced was matched. */
 	record Matched(long ticket, CallMatch match) implements Notice {
+	}
+
+	/** Ranks have left groups that the rank is in. */
+	record Departed(List<Departure> departures) implements Notice {
+
+		public Departed {
+			departures = List.copyOf(departures);
+		}
+
 	}
 
 	/** All are asked to stop. */

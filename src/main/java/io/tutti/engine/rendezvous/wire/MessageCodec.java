@@ -16,10 +16,12 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
 import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RoundWait;
 import io.tutti.engine.rendezvous.SessionKey;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Account;
 import io.tutti.engine.rendezvous.wire.ControlMessage.AccountOf;
@@ -30,12 +32,16 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
 import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Departed;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirm;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirmed;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
 import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.LeftGroup;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
@@ -64,7 +70,7 @@ public final class MessageCodec {
 	/** Random bytes of either side; as many as a proof has. */
 	public static final int NONCE_BYTES = 32;
 
-	public static final int VERSION = 2;
+	public static final int VERSION = 3;
 
 	/** "TUTI" in ASCII. */
 	public static final int MAGIC = 0x54555449;
@@ -119,6 +125,10 @@ public final class MessageCodec {
 
 	private static final byte POSTED_BATCH = 25;
 
+	private static final byte LEFT_GROUP = 26;
+
+	private static final byte DEPARTED = 27;
+
 	private static final byte ASK_ACCOUNTS = 30;
 
 	private static final byte ACCOUNT = 31;
@@ -128,6 +138,10 @@ public final class MessageCodec {
 	private static final byte ACCOUNT_OF = 33;
 
 	private static final byte WITHDRAW = 34;
+
+	private static final byte CONFIRM = 35;
+
+	private static final byte CONFIRMED = 36;
 
 	/** A group's name, its call and two times. */
 	private static final int LEAST_POST_BYTES = 3 * Integer.BYTES + 4 * Long.BYTES + 4;
@@ -165,15 +179,20 @@ public final class MessageCodec {
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
 			case RollAnswer(long id, long entered, var members) ->
 				ranks(new WireWriter(ROLL_ANSWER).int64(id).int64(entered), members).frame();
-			case EnterBarrier(long ticket, String label, long timeout) ->
-				new WireWriter(ENTER_BARRIER).int64(ticket).text(label).int64(timeout).frame();
-			case Announce(long ticket, String label, CallSignature call, long timeout) ->
-				write(new WireWriter(ANNOUNCE).int64(ticket).text(label), call).int64(timeout).frame();
+			case EnterBarrier(RoundEntry entry) -> write(new WireWriter(ENTER_BARRIER), entry).frame();
+			case Announce(RoundEntry entry, CallSignature call) ->
+				write(write(new WireWriter(ANNOUNCE), entry), call).frame();
 			case Matched(long ticket, CallMatch match) ->
 				write(new WireWriter(MATCHED).int64(ticket), match.meeting()).int64(match.order())
 					.list(List.copyOf(match.calls().entrySet()), MessageCodec::write)
 					.frame();
 			case Withdraw(long ticket) -> new WireWriter(WITHDRAW).int64(ticket).frame();
+			case LeftGroup(String group, var members, long completed) ->
+				ranks(new WireWriter(LEFT_GROUP).text(group), members).int64(completed).frame();
+			case Departed(List<Departure> departures) ->
+				new WireWriter(DEPARTED).list(departures, MessageCodec::write).frame();
+			case Confirm(long ticket, int attempt) -> new WireWriter(CONFIRM).int64(ticket).int32(attempt).frame();
+			case Confirmed(long ticket, int attempt) -> new WireWriter(CONFIRMED).int64(ticket).int32(attempt).frame();
 			case AskDrain(String reason) -> new WireWriter(ASK_DRAIN).text(reason).frame();
 			case Goodbye(var cutOff) -> new WireWriter(GOODBYE).optionalText(cutOff).frame();
 			case Verdict(Failure failure) -> write(new WireWriter(VERDICT), failure).frame();
@@ -218,10 +237,14 @@ public final class MessageCodec {
 			case PONG -> new Pong(in.int64(), in.list(Integer.BYTES + Long.BYTES, () -> progress(in)));
 			case REPORT -> new Report(failure(in));
 			case ROLL_ANSWER -> new RollAnswer(in.int64(), in.int64(), ranks(in));
-			case ENTER_BARRIER -> enterBarrier(in);
-			case ANNOUNCE -> announce(in);
+			case ENTER_BARRIER -> new EnterBarrier(entry(in));
+			case ANNOUNCE -> new Announce(entry(in), signature(in));
 			case MATCHED -> matched(in);
 			case WITHDRAW -> new Withdraw(in.int64());
+			case LEFT_GROUP -> new LeftGroup(in.text(), ranks(in), in.int64());
+			case DEPARTED -> new Departed(in.list(2 * Integer.BYTES + Long.BYTES, () -> departure(in)));
+			case CONFIRM -> new Confirm(in.int64(), in.int32());
+			case CONFIRMED -> new Confirmed(in.int64(), in.int32());
 			case ASK_DRAIN -> new AskDrain(in.text());
 			case GOODBYE -> new Goodbye(in.optionalText());
 			case VERDICT -> new Verdict(failure(in));
@@ -276,24 +299,23 @@ public final class MessageCodec {
 		return new Roster(in.int64(), in.raw(NONCE_BYTES), in.text(), in.list(4 * Integer.BYTES, () -> address(in)));
 	}
 
-	private static EnterBarrier enterBarrier(WireReader in) throws MalformedFrameException {
-		EnterBarrier message = new EnterBarrier(in.int64(), in.text(), in.int64());
-		requireMeeting(message.label(), message.timeoutNanos());
-		return message;
+	private static WireWriter write(WireWriter out, RoundEntry entry) {
+		return out.int64(entry.ticket())
+			.text(entry.label())
+			.int64(entry.round())
+			.flag(entry.tentative())
+			.int64(entry.timeoutNanos());
 	}
 
-	private static Announce announce(WireReader in) throws MalformedFrameException {
-		Announce message = new Announce(in.int64(), in.text(), signature(in), in.int64());
-		requireMeeting(message.label(), message.timeoutNanos());
-		return message;
-	}
-
-	private static void requireMeeting(String label, long timeoutNanos) throws MalformedFrameException {
-		int characters = label.length();
-		if (characters < 1 || characters > ControlPlane.MAX_LABEL_CHARACTERS || timeoutNanos <= 0) {
-			throw new MalformedFrameException(
-					"a barrier with a label of " + characters + " characters and a timeout of " + timeoutNanos + " ns");
+	private static RoundEntry entry(WireReader in) throws MalformedFrameException {
+		RoundEntry entry = new RoundEntry(in.int64(), in.text(), in.int64(), in.flag(), in.int64());
+		int characters = entry.label().length();
+		if (characters < 1 || characters > ControlPlane.MAX_LABEL_CHARACTERS || entry.round() < RoundWait.NEXT
+				|| entry.timeoutNanos() <= 0) {
+			throw new MalformedFrameException("a barrier with a label of " + characters + " characters, round "
+					+ entry.round() + " and a timeout of " + entry.timeoutNanos() + " ns");
 		}
+		return entry;
 	}
 
 	private static Matched matched(WireReader in) throws MalformedFrameException {
@@ -326,6 +348,14 @@ public final class MessageCodec {
 
 	private static Progress progress(WireReader in) throws MalformedFrameException {
 		return new Progress(in.text(), in.int64());
+	}
+
+	private static void write(WireWriter out, Departure departure) {
+		out.int32(departure.rank()).text(departure.group()).int64(departure.lastCompleted());
+	}
+
+	private static Departure departure(WireReader in) throws MalformedFrameException {
+		return new Departure(in.int32(), in.text(), in.int64());
 	}
 
 	private static void write(WireWriter out, Sighting sighting) {

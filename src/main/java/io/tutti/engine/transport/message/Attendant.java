@@ -35,6 +35,7 @@ final class Attendant implements AutoCloseable {
 
 	private void attend() {
 		int idleRounds = 0;
+		int busyRounds = 0;
 		long idleSince = 0;
 		while (this.office.hasUnattended()) {
 			if (this.office.hasDriver()) {
@@ -42,6 +43,9 @@ final class Attendant implements AutoCloseable {
 			}
 			else if (this.office.progress(Office.ALL)) {
 				idleRounds = 0;
+				if (++busyRounds % Drive.BUSY_ROUNDS == 0 && !inspect(System.nanoTime())) {
+					return;
+				}
 				continue;
 			}
 			else if (idleRounds++ < this.drive.spins()) {

@@ -10,6 +10,15 @@ import org.jspecify.annotations.Nullable;
  */
 final class Correspondent {
 
+	/**
+	 * The end of what can be exchanged with a rank.
+	 *
+	 * @param why what was seen
+	 * @param peerAtFault whether the peer is gone; otherwise this rank cannot reach it
+	 */
+	record Loss(String why, boolean peerAtFault) {
+	}
+
 	/** Bytes of small sends whose callers have gone on, at most. */
 	static final long MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
@@ -25,7 +34,7 @@ final class Correspondent {
 	long keptBytes;
 
 	/** Why no more comes from there or goes there. */
-	@Nullable String lost;
+	@Nullable Loss lost;
 
 	private long announcements;
 
@@ -48,6 +57,18 @@ final class Correspondent {
 			}
 		}
 		return false;
+	}
+
+	/** How many bytes of an operation have come or left, while they do. */
+	long movedBytes(Operation operation) {
+		if (operation.sends) {
+			return this.outbox.movedBytes(operation);
+		}
+		long moved = 0;
+		for (int i = 0; i < this.inboxes.size(); i++) {
+			moved += this.inboxes.get(i).movedBytes(operation);
+		}
+		return moved;
 	}
 
 	/** A send waits to be pulled, under a number that it gets here. */

@@ -1,6 +1,7 @@
 package io.tutti.engine.transport.message;
 
 import java.io.IOException;
+import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -24,6 +25,8 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 	private final @Nullable Correspondent[] correspondents;
 
 	private final List<Correspondent> used = new ArrayList<>();
+
+	private final HeapStage heapStage = new HeapStage();
 
 	private @Nullable Letter spare;
 
@@ -55,7 +58,7 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 	Correspondent correspondent(int peer) {
 		Correspondent found = this.correspondents[peer];
 		if (found == null) {
-			found = new Correspondent(peer, new Outbox(this));
+			found = new Correspondent(peer, new Outbox(this, this.shelves));
 			this.correspondents[peer] = found;
 			this.used.add(found);
 		}
@@ -148,8 +151,8 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 				moved |= peer.inboxes.get(i).pump(reader);
 			}
 			catch (IOException ex) {
-				peer.inboxes.remove(i);
-				lose(peer, "its connection for messages ended (" + ex.getMessage() + ")");
+				Inbox ended = peer.inboxes.remove(i);
+				lose(peer, loss(ended.operation, "its connection for messages ended (" + ex.getMessage() + ")"));
 			}
 		}
 		return moved;
@@ -160,14 +163,27 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 			return peer.outbox.pump();
 		}
 		catch (IOException ex) {
-			lose(peer, "sending to it failed (" + ex.getMessage() + ")");
+			lose(peer, loss(peer.outbox.sent(), "sending to it failed (" + ex.getMessage() + ")"));
 			return false;
 		}
 	}
 
-	private static void lose(Correspondent peer, String why) {
+	/**
+	 * @param moved the operation whose bytes were on their way, if any: if its buffer is
+	 * closed, the peer is not to blame
+	 */
+	private static Correspondent.Loss loss(@Nullable Operation moved, String why) {
+		return (moved != null && moved.bufferClosed())
+				? new Correspondent.Loss(
+						"the buffer of a " + moved
+								+ " was closed: keep its arena open until the call returns or its future is done",
+						false)
+				: new Correspondent.Loss(why, true);
+	}
+
+	private static void lose(Correspondent peer, Correspondent.Loss loss) {
 		if (peer.lost == null) {
-			peer.lost = why;
+			peer.lost = loss;
 			peer.outbox.drop();
 		}
 	}
@@ -175,7 +191,7 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 	@Override
 	public void arrived(int peer, Wire wire, boolean dialed) {
 		Correspondent other = correspondent(peer);
-		other.inboxes.add(new Inbox(peer, wire));
+		other.inboxes.add(new Inbox(peer, wire, this.heapStage));
 		if (!other.outbox.connected()) {
 			other.outbox.connect(wire);
 		}
@@ -185,7 +201,8 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 	public void failed(int peer, IOException cause) {
 		Correspondent other = correspondent(peer);
 		if (!other.outbox.connected()) {
-			lose(other, String.valueOf(cause.getMessage()));
+			lose(other, new Correspondent.Loss(String.valueOf(cause.getMessage()),
+					!(cause instanceof UnknownHostException)));
 		}
 	}
 
@@ -207,6 +224,7 @@ final class Delivery implements Wires.Arrivals, Outbox.Listener {
 		letter.operation = null;
 		letter.parcel = null;
 		letter.keeper = null;
+		letter.heap = null;
 		letter.body = 0;
 		letter.next = this.spare;
 		this.spare = letter;

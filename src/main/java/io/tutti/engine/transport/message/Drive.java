@@ -20,6 +20,13 @@ final class Drive {
 
 	private static final long YIELD_NANOS = 300_000;
 
+	/**
+	 * Rounds in which something moved between two looks at failures and deadlines: other
+	 * ranks' messages may keep a thread busy for ever. Such a round takes a microsecond
+	 * or more, a look some tens of nanoseconds.
+	 */
+	static final int BUSY_ROUNDS = 256;
+
 	/** Longest sleep: what bounds how late a failure is seen where nothing wakes us. */
 	static final long SLEEP_NANOS = 20_000_000;
 
@@ -59,10 +66,14 @@ final class Drive {
 	 */
 	void until(Operation operation, int first) {
 		int idleRounds = 0;
+		int busyRounds = 0;
 		long idleSince = 0;
 		while (!operation.done) {
 			if (this.office.progress((idleRounds % OTHERS_EVERY == OTHERS_EVERY - 1) ? Office.ALL : first)) {
 				idleRounds = 0;
+				if (++busyRounds % BUSY_ROUNDS == 0) {
+					this.failures.requireAlive(operation, System.nanoTime());
+				}
 			}
 			else if (idleRounds++ < this.spins) {
 				Thread.onSpinWait();

@@ -1,8 +1,10 @@
 package io.tutti.engine.transport.message;
 
+import java.lang.foreign.MemorySegment;
+
 import io.tutti.engine.DataType;
 import io.tutti.engine.MessageMismatchException;
-import io.tutti.engine.NativeMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gives a receive the message that it has been matched with, if it fits.
@@ -18,11 +20,16 @@ final class Handover {
 		this.delivery = delivery;
 	}
 
-	/** Gives a receive a message that is here. */
-	void hand(Operation receive, int source, int tag, DataType type, long bytes, long address) {
+	/** Gives a receive the message of a send to this rank itself. */
+	void hand(Operation receive, int source, Operation send) {
+		hand(receive, source, send.tag, send.type, send.bytes, send.heap, send.address);
+	}
+
+	private void hand(Operation receive, int source, int tag, DataType type, long bytes, @Nullable MemorySegment heap,
+			long address) {
 		receive.found(source, tag, bytes);
 		if (receive.fits(type, bytes)) {
-			NativeMemory.copy(address, receive.address, bytes);
+			BufferCopy.copy(heap, address, receive.heap, receive.address, bytes);
 		}
 		else {
 			receive.failure = misfit(receive, source, tag, type, bytes);
@@ -32,7 +39,7 @@ final class Handover {
 
 	/** Gives a receive the whole message that a parcel holds. */
 	void hand(Operation receive, Parcel parcel) {
-		hand(receive, parcel.source, parcel.tag, parcel.type, parcel.bytes, parcel.address());
+		hand(receive, parcel.source, parcel.tag, parcel.type, parcel.bytes, null, parcel.address());
 	}
 
 	/** Pulls an announced message, or refuses it. */
@@ -48,7 +55,12 @@ final class Handover {
 		this.open.finish(receive);
 	}
 
-	private static MessageMismatchException misfit(Operation receive, int source, int tag, DataType type, long bytes) {
+	private static RuntimeException misfit(Operation receive, int source, int tag, DataType type, long bytes) {
+		if (receive.bufferClosed()) {
+			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
+					+ tag + " (" + bytes + " bytes of " + type + ") came, which is dropped: keep the "
+					+ "arena open until the call returns or its future is done");
+		}
 		return new MessageMismatchException(source, tag, type, bytes, receive.type, receive.bytes);
 	}
 

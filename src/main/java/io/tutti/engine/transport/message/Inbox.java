@@ -34,6 +34,8 @@ final class Inbox {
 
 	private final Wire wire;
 
+	private final HeapStage heapStage;
+
 	private final int capacity;
 
 	private final MemorySegment memory;
@@ -43,6 +45,8 @@ final class Inbox {
 	private int start;
 
 	private int end;
+
+	private @Nullable MemorySegment targetHeap;
 
 	private long target;
 
@@ -57,9 +61,13 @@ final class Inbox {
 
 	private boolean halted;
 
-	Inbox(int peer, Wire wire) {
+	/**
+	 * @param heapStage where bytes for buffers on the heap pass through
+	 */
+	Inbox(int peer, Wire wire, HeapStage heapStage) {
 		this.peer = peer;
 		this.wire = wire;
+		this.heapStage = heapStage;
 		this.capacity = Frame.BYTES + Math.min(wire.smallBytes(), Outbox.SMALL_BYTES);
 		this.memory = Arena.ofAuto().allocate(this.capacity, 64);
 		this.in = this.memory.address();
@@ -75,8 +83,14 @@ final class Inbox {
 		return this.halted;
 	}
 
+	/** How many bytes have come for a receive, while they come. */
+	long movedBytes(Operation receive) {
+		return (this.operation == receive) ? receive.foundBytes - this.left : 0;
+	}
+
 	/** Says where the bytes after the frame go, and what they are for. */
 	void expect(long address, long bytes, @Nullable Operation forOperation, @Nullable Parcel forParcel) {
+		this.targetHeap = (forOperation != null) ? forOperation.heap : null;
 		this.target = address;
 		this.left = bytes;
 		this.operation = forOperation;
@@ -98,6 +112,7 @@ final class Inbox {
 				moved = true;
 				if (this.left == 0) {
 					this.inBody = false;
+					this.targetHeap = null;
 					reader.body(this);
 					return true;
 				}
@@ -118,15 +133,20 @@ final class Inbox {
 	}
 
 	private boolean takeBody() throws IOException {
+		if (this.operation != null) {
+			this.operation.requireOpenBuffer();
+		}
 		int held = this.end - this.start;
+		MemorySegment heap = this.targetHeap;
 		if (held == 0) {
-			long got = this.wire.read(this.target, this.left);
+			long got = (heap != null) ? this.heapStage.read(this.wire, heap, this.target, this.left)
+					: this.wire.read(this.target, this.left);
 			this.target += got;
 			this.left -= got;
 			return got > 0;
 		}
 		long copied = Math.min(held, this.left);
-		NativeMemory.copy(this.in + this.start, this.target, copied);
+		BufferCopy.copy(null, this.in + this.start, heap, this.target, copied);
 		this.start += (int) copied;
 		this.target += copied;
 		this.left -= copied;

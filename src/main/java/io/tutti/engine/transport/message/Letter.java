@@ -1,5 +1,7 @@
 package io.tutti.engine.transport.message;
 
+import java.lang.foreign.MemorySegment;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,8 +20,13 @@ final class Letter {
 
 	long id;
 
-	/** Where the bytes that follow are. */
+	/**
+	 * Where the bytes that follow are: an offset in a buffer on the heap, if they are
+	 * there.
+	 */
 	long address;
+
+	@Nullable MemorySegment heap;
 
 	/** How many bytes follow: 0 where the frame says it all. */
 	long body;

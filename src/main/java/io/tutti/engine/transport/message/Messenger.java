@@ -53,7 +53,8 @@ public final class Messenger implements PointToPoint {
 		this.settlement = settlement;
 		this.wires = wires;
 		this.arguments = new MessageArguments(identity.worldSize());
-		this.office = new Office(identity.rank(), identity.worldSize(), wires, unexpected, this::settled);
+		this.office = new Office(identity.rank(), identity.worldSize(), wires, unexpected, this::settled,
+				(cause) -> MessageFailures.broken(identity, cause));
 		this.failures = new MessageFailures(identity, latch, this.office);
 		this.drive = new Drive(this.office, this.failures, crowded);
 		this.attendant = new Attendant("tutti-r" + identity.worldRank() + "-" + identity.name() + "-messages",
@@ -86,6 +87,9 @@ public final class Messenger implements PointToPoint {
 
 	private Operation call(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
 		Operation operation;
+		if (sends) {
+			requirePresent(peer);
+		}
 		this.office.enter();
 		try {
 			requireUsable();
@@ -108,6 +112,7 @@ public final class Messenger implements PointToPoint {
 		int first = (peer == source) ? peer : Office.ALL;
 		Operation coming;
 		Operation going;
+		requirePresent(peer);
 		this.office.enter();
 		try {
 			requireUsable();
@@ -141,6 +146,9 @@ public final class Messenger implements PointToPoint {
 			Duration timeout) {
 		CompletableFuture<Message> future = new CompletableFuture<>();
 		long timeoutNanos = MessageArguments.nanosOf(timeout);
+		if (sends) {
+			requirePresent(peer);
+		}
 		this.office.enter();
 		try {
 			requireUsable();
@@ -151,6 +159,15 @@ public final class Messenger implements PointToPoint {
 		}
 		this.attendant.wake();
 		return future;
+	}
+
+	/** A small message to a rank that has left would be buffered for nobody. */
+	private void requirePresent(int peer) {
+		CollectiveException left = this.failures.left(peer);
+		if (left != null) {
+			this.office.end(left);
+			throw this.settlement.settle(left);
+		}
 	}
 
 	private void requireUsable() {
@@ -171,7 +188,6 @@ public final class Messenger implements PointToPoint {
 		if (failure != null) {
 			throw settled(operation, failure);
 		}
-		operation.deliver();
 		Reference.reachabilityFence(operation.buffer);
 		return operation;
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.Message;
@@ -31,6 +32,8 @@ final class Office {
 
 	private final BiFunction<Operation, RuntimeException, RuntimeException> settled;
 
+	private final Function<Throwable, RuntimeException> broken;
+
 	private final ReentrantLock lock = new ReentrantLock();
 
 	/** Held by the one thread that sleeps on the connections. */
@@ -49,12 +52,15 @@ final class Office {
 	/**
 	 * @param settled what the failure of an operation comes to once the others have been
 	 * heard
+	 * @param broken the failure of all operations after an error of this rank's own
 	 */
 	Office(int rank, int worldSize, Wires wires, UnexpectedBytes unexpected,
-			BiFunction<Operation, RuntimeException, RuntimeException> settled) {
+			BiFunction<Operation, RuntimeException, RuntimeException> settled,
+			Function<Throwable, RuntimeException> broken) {
 		this.wires = wires;
 		this.settled = settled;
-		this.postroom = new Postroom(rank, worldSize, wires, unexpected, this::finished);
+		this.broken = broken;
+		this.postroom = new Postroom(rank, worldSize, wires, unexpected, this::finished, broken);
 	}
 
 	/**
@@ -142,7 +148,6 @@ final class Office {
 			future.completeExceptionally(this.settled.apply(operation, failure));
 			return;
 		}
-		operation.deliver();
 		Message message = operation.message();
 		recycle(operation, null);
 		future.complete(message);
@@ -196,6 +201,9 @@ final class Office {
 			if (prepareSleep(operation) && (operation == null || !operation.done)) {
 				this.wires.sleep(maxNanos);
 			}
+		}
+		catch (RuntimeException | Error ex) {
+			end(this.broken.apply(ex));
 		}
 		finally {
 			this.asleep.set(false);

@@ -1,11 +1,12 @@
 package io.tutti.engine.transport.message;
 
-import java.lang.foreign.Arena;
+import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.Message;
+import io.tutti.engine.transport.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +18,6 @@ final class Operation {
 	/** Largest message that is sent before anybody has asked for it. */
 	static final int EAGER_BYTES = 64 * 1024;
 
-	private static final long ALIGNMENT = 64;
-
 	boolean sends;
 
 	MemorySegment buffer = MemorySegment.NULL;
@@ -29,6 +28,9 @@ final class Operation {
 	int peer;
 
 	int tag;
+
+	/** The buffer if it is on the heap; the address is an offset in it then. */
+	@Nullable MemorySegment heap;
 
 	long address;
 
@@ -55,12 +57,14 @@ final class Operation {
 
 	long foundBytes;
 
+	/** Bytes that had moved at the last look, and when that look first saw so many. */
+	private long seenBytes;
+
+	private long seenNanos;
+
 	@Nullable RuntimeException failure;
 
 	volatile boolean done;
-
-	/** Stands in for a heap buffer. */
-	private MemorySegment stage = MemorySegment.NULL;
 
 	void set(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
 		this.sends = sends;
@@ -69,23 +73,12 @@ final class Operation {
 		this.peer = peer;
 		this.tag = tag;
 		this.bytes = buffer.byteSize();
-		this.address = place(buffer);
+		this.heap = buffer.isNative() ? null : buffer;
+		this.address = buffer.isNative() ? buffer.address() : 0;
 		this.stopwatch.reset(timeoutNanos);
 		this.failure = null;
+		this.seenBytes = 0;
 		this.done = false;
-	}
-
-	private long place(MemorySegment buffer) {
-		if (buffer.isNative()) {
-			return buffer.address();
-		}
-		if (this.stage.byteSize() < this.bytes) {
-			this.stage = Arena.ofAuto().allocate(this.bytes, ALIGNMENT);
-		}
-		if (this.sends) {
-			MemorySegment.copy(buffer, 0, this.stage, 0, this.bytes);
-		}
-		return this.stage.address();
 	}
 
 	/** Whether a receive takes a message by its source and tag. */
@@ -94,9 +87,24 @@ final class Operation {
 				&& (this.tag == with || this.tag == Message.ANY_TAG);
 	}
 
-	/** Whether a message fits a receive. */
+	/** Whether a message fits a receive, whose buffer is still there. */
 	boolean fits(DataType sent, long size) {
-		return sent == this.type && size <= this.bytes;
+		return sent == this.type && size <= this.bytes && !bufferClosed();
+	}
+
+	/** Whether the caller has closed the buffer, which nothing may touch any more. */
+	boolean bufferClosed() {
+		return !this.buffer.scope().isAlive();
+	}
+
+	/**
+	 * Checks that there is a buffer to move bytes from or to. The peer counts on them, so
+	 * without it this is the end of the connection, as where the kernel finds out first.
+	 */
+	void requireOpenBuffer() throws IOException {
+		if (bufferClosed()) {
+			throw new IOException("the buffer of a " + this + " was closed");
+		}
 	}
 
 	void found(int from, int with, long size) {
@@ -105,11 +113,21 @@ final class Operation {
 		this.foundBytes = size;
 	}
 
-	/** Puts what came where it belongs; outside of any lock. */
-	void deliver() {
-		if (!this.sends && !this.buffer.isNative() && this.failure == null) {
-			MemorySegment.copy(this.stage, 0, this.buffer, 0, this.foundBytes);
+	/** Looks at how many bytes have moved. */
+	void see(long movedBytes, long now) {
+		if (movedBytes != this.seenBytes) {
+			this.seenBytes = movedBytes;
+			this.seenNanos = now;
 		}
+	}
+
+	/** The bytes that have moved, in words; nothing if none have. */
+	String progress(long now) {
+		if (this.seenBytes == 0) {
+			return "";
+		}
+		long all = this.sends ? this.bytes : this.foundBytes;
+		return ": " + Waiting.describe(this.seenBytes + " of " + all + " bytes so far", now - this.seenNanos);
 	}
 
 	Message message() {
@@ -124,6 +142,7 @@ final class Operation {
 	/** Holds on to nothing of the caller's. */
 	void clear() {
 		this.buffer = MemorySegment.NULL;
+		this.heap = null;
 		this.future = null;
 		this.waiter = null;
 		this.failure = null;

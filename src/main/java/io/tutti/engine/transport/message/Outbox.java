@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this rank tells one other, in order. A frame and the first bytes after it leave in
- * one write; the rest goes from the caller's memory with no copy.
+ * one write; the rest goes from the caller's memory with no copy, unless that is on the
+ * heap: then it goes piece by piece through a parcel.
  */
 final class Outbox {
 
@@ -26,6 +27,8 @@ final class Outbox {
 
 	private final Listener listener;
 
+	private final ParcelShelves shelves;
+
 	private final MemorySegment memory = Arena.ofAuto().allocate(Frame.BYTES + SMALL_BYTES, 64);
 
 	private final long out = this.memory.address();
@@ -38,6 +41,14 @@ final class Outbox {
 
 	private long bodyLeft;
 
+	/** Bytes on the heap that follow those, and where. */
+	private long heapLeft;
+
+	private long heapOffset;
+
+	/** What they pass through. */
+	private @Nullable Parcel stage;
+
 	private @Nullable Letter current;
 
 	private @Nullable Letter head;
@@ -46,8 +57,12 @@ final class Outbox {
 
 	private @Nullable Wire wire;
 
-	Outbox(Listener listener) {
+	/**
+	 * @param shelves hold what the bytes of buffers on the heap pass through
+	 */
+	Outbox(Listener listener, ParcelShelves shelves) {
 		this.listener = listener;
+		this.shelves = shelves;
 	}
 
 	void connect(Wire wire) {
@@ -70,6 +85,15 @@ final class Outbox {
 		this.tail = letter;
 	}
 
+	/** How many bytes of a send have left, while they leave. */
+	long movedBytes(Operation send) {
+		Letter letter = this.current;
+		if (letter == null || letter.operation != send) {
+			return 0;
+		}
+		return Math.max(0, letter.body - this.bodyLeft - this.heapLeft - (this.end - this.start));
+	}
+
 	/**
 	 * Sends what goes now.
 	 * @return whether anything went
@@ -77,7 +101,7 @@ final class Outbox {
 	boolean pump() throws IOException {
 		Wire open = this.wire;
 		boolean moved = false;
-		while (open != null && (this.current != null || next(open.smallBytes()))) {
+		while (open != null && hasLetter(open.smallBytes())) {
 			long written = (this.start < this.end) ? open.write(this.out + this.start, this.end - this.start)
 					: (this.bodyLeft > 0) ? open.write(this.bodyAddress, this.bodyLeft) : 0;
 			if (this.start < this.end) {
@@ -88,7 +112,12 @@ final class Outbox {
 				this.bodyLeft -= written;
 			}
 			if (this.start == this.end && this.bodyLeft == 0) {
-				finish();
+				if (this.heapLeft > 0) {
+					stageMore();
+				}
+				else {
+					finish();
+				}
 				written = 1;
 			}
 			if (written == 0) {
@@ -97,6 +126,20 @@ final class Outbox {
 			moved = true;
 		}
 		return moved;
+	}
+
+	private boolean hasLetter(long smallBytes) throws IOException {
+		Operation sent = sent();
+		if (sent != null) {
+			sent.requireOpenBuffer();
+		}
+		return this.current != null || next(smallBytes);
+	}
+
+	/** The operation whose bytes go now, from its caller's buffer. */
+	@Nullable Operation sent() {
+		Letter letter = (this.current != null) ? this.current : this.head;
+		return (letter != null) ? letter.operation : null;
 	}
 
 	/** Takes up the next letter, with so many bytes of it in one go with its frame. */
@@ -112,19 +155,52 @@ final class Outbox {
 		Frame.write(this.out, letter.kind, letter.type, letter.bytes, letter.tag, letter.id);
 		long along = Math.min(letter.body, Math.min(smallBytes, SMALL_BYTES));
 		if (along > 0) {
-			NativeMemory.copy(letter.address, this.out + Frame.BYTES, along);
+			BufferCopy.copy(letter.heap, letter.address, null, this.out + Frame.BYTES, along);
 		}
 		this.start = 0;
 		this.end = Frame.BYTES + (int) along;
-		this.bodyAddress = letter.address + along;
-		this.bodyLeft = letter.body - along;
+		boolean onHeap = letter.heap != null;
+		this.bodyAddress = onHeap ? 0 : letter.address + along;
+		this.bodyLeft = onHeap ? 0 : letter.body - along;
+		this.heapOffset = onHeap ? letter.address + along : 0;
+		this.heapLeft = onHeap ? letter.body - along : 0;
 		this.current = letter;
 		return true;
+	}
+
+	/** Brings the next bytes from the heap to where they can be written. */
+	private void stageMore() {
+		Parcel piece = this.stage;
+		if (piece == null) {
+			piece = this.shelves.take(Math.min(this.heapLeft, ParcelShelves.LARGEST_BYTES));
+			this.stage = piece;
+		}
+		this.bodyAddress = piece.address();
+		this.bodyLeft = takeFromHeap(piece.address(), Math.min(this.heapLeft, piece.capacity()));
+	}
+
+	private long takeFromHeap(long address, long bytes) {
+		Letter letter = this.current;
+		if (letter != null && bytes > 0) {
+			BufferCopy.copy(letter.heap, this.heapOffset, null, address, bytes);
+			this.heapOffset += bytes;
+			this.heapLeft -= bytes;
+		}
+		return bytes;
+	}
+
+	private void giveBackStage() {
+		Parcel piece = this.stage;
+		if (piece != null) {
+			this.stage = null;
+			this.shelves.giveBack(piece);
+		}
 	}
 
 	private void finish() {
 		Letter letter = this.current;
 		this.current = null;
+		giveBackStage();
 		if (letter != null) {
 			this.listener.sent(letter);
 		}
@@ -134,12 +210,15 @@ final class Outbox {
 	void keep(Letter letter, Parcel parcel) {
 		if (letter == this.current) {
 			NativeMemory.copy(this.bodyAddress, parcel.address(), this.bodyLeft);
+			this.bodyLeft += takeFromHeap(parcel.address() + this.bodyLeft, this.heapLeft);
 			this.bodyAddress = parcel.address();
+			giveBackStage();
 		}
 		else if (letter.body > 0) {
-			NativeMemory.copy(letter.address, parcel.address(), letter.body);
+			BufferCopy.copy(letter.heap, letter.address, null, parcel.address(), letter.body);
 			letter.address = parcel.address();
 		}
+		letter.heap = null;
 		letter.parcel = parcel;
 	}
 
@@ -155,6 +234,7 @@ final class Outbox {
 		while (next(0));
 		this.start = this.end;
 		this.bodyLeft = 0;
+		this.heapLeft = 0;
 		this.wire = null;
 	}
 

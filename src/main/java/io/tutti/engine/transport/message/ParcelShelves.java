@@ -5,14 +5,19 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parcels to be used again, by size: powers of two up to the largest message that is sent
- * unasked.
+ * Parcels to be used again, by size: powers of two up to {@value #LARGEST_BYTES} bytes.
  */
 final class ParcelShelves {
 
+	/**
+	 * More than any message that is sent unasked: pieces of larger ones on the heap pass
+	 * through, and each costs a system call.
+	 */
+	static final int LARGEST_BYTES = 256 * 1024;
+
 	private static final int LEAST_SHIFT = 8;
 
-	private static final int SHELVES = 2 + Integer.numberOfTrailingZeros(Operation.EAGER_BYTES) - LEAST_SHIFT;
+	private static final int SHELVES = 2 + Integer.numberOfTrailingZeros(LARGEST_BYTES) - LEAST_SHIFT;
 
 	/** What even a message of no bytes takes up, in objects. */
 	private static final long LEAST_BYTES = 1 << LEAST_SHIFT;

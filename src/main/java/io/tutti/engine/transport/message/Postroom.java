@@ -2,8 +2,8 @@ package io.tutti.engine.transport.message;
 
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.transport.Wires;
 import org.jspecify.annotations.Nullable;
 
@@ -28,14 +28,17 @@ final class Postroom {
 
 	private final Sorting sorting;
 
-	private boolean ended;
+	private final Function<Throwable, RuntimeException> broken;
 
 	/**
 	 * @param unexpected what this rank keeps of messages that nobody has asked for
 	 * @param finished hears of each operation that is done
+	 * @param broken the failure of all operations after an error of this rank's own
 	 */
-	Postroom(int rank, int worldSize, Wires wires, UnexpectedBytes unexpected, Consumer<Operation> finished) {
+	Postroom(int rank, int worldSize, Wires wires, UnexpectedBytes unexpected, Consumer<Operation> finished,
+			Function<Throwable, RuntimeException> broken) {
 		this.rank = rank;
+		this.broken = broken;
 		this.open = new OpenOperations(finished);
 		this.shelves = new ParcelShelves(unexpected);
 		this.delivery = new Delivery(worldSize, wires, this.shelves, this.open);
@@ -54,9 +57,30 @@ final class Postroom {
 	}
 
 	/** Why nothing more can come from or go to an operation's peer. */
-	@Nullable String lost(Operation operation) {
+	Correspondent.@Nullable Loss lost(Operation operation) {
 		Correspondent peer = (operation.peer >= 0) ? this.delivery.known(operation.peer) : null;
 		return (peer != null) ? peer.lost : null;
+	}
+
+	/** How many bytes of an operation have come or left, while they do. */
+	long movedBytes(Operation operation) {
+		if (operation.peer >= 0) {
+			Correspondent peer = this.delivery.known(operation.peer);
+			return (peer != null) ? peer.movedBytes(operation) : 0;
+		}
+		long moved = 0;
+		for (Correspondent peer : this.delivery.known()) {
+			moved += peer.movedBytes(operation);
+		}
+		return moved;
+	}
+
+	/**
+	 * Whether something may still come over a connection that a rank has made or taken.
+	 */
+	boolean connected(int peer) {
+		Correspondent known = this.delivery.known(peer);
+		return known != null && !known.inboxes.isEmpty();
 	}
 
 	/** What, if anything, an operation may be waiting for on this side. */
@@ -71,9 +95,23 @@ final class Postroom {
 		return "";
 	}
 
-	/** Begins an operation and carries it as far as it goes at once. */
+	/**
+	 * Begins an operation and carries it as far as it goes at once; after the end it
+	 * fails.
+	 */
 	void start(Operation operation) {
-		this.open.add(operation);
+		if (!this.open.add(operation)) {
+			return;
+		}
+		try {
+			carry(operation);
+		}
+		catch (RuntimeException | Error ex) {
+			end(this.broken.apply(ex));
+		}
+	}
+
+	private void carry(Operation operation) {
 		if (!operation.sends) {
 			receive(operation);
 		}
@@ -93,6 +131,7 @@ final class Postroom {
 			return;
 		}
 		Letter letter = this.delivery.letter(Frame.EAGER, send.type, send.bytes, send.tag, 0);
+		letter.heap = send.heap;
 		letter.address = send.address;
 		letter.body = send.bytes;
 		letter.operation = send;
@@ -105,7 +144,7 @@ final class Postroom {
 	private void sendToItself(Operation send) {
 		Operation receive = this.matching.receiveFor(this.rank, send.tag);
 		if (receive != null) {
-			this.handover.hand(receive, this.rank, send.tag, send.type, send.bytes, send.address);
+			this.handover.hand(receive, this.rank, send);
 			this.open.finish(send);
 			return;
 		}
@@ -114,7 +153,7 @@ final class Postroom {
 		parcel.set(this.rank, send.tag, send.type, send.bytes);
 		this.matching.add(parcel);
 		if (copy != null) {
-			NativeMemory.copy(send.address, copy.address(), send.bytes);
+			BufferCopy.copy(send.heap, send.address, null, copy.address(), send.bytes);
 			copy.whole = true;
 			this.open.finish(send);
 		}
@@ -130,8 +169,15 @@ final class Postroom {
 			return;
 		}
 		Operation own = parcel.own;
+		if (own != null && own.bufferClosed()) {
+			own.failure = new IllegalStateException("the buffer of a " + own + " was closed before it was received");
+			this.open.finish(own);
+			this.shelves.giveBack(parcel);
+			receive(receive);
+			return;
+		}
 		if (own != null) {
-			this.handover.hand(receive, this.rank, parcel.tag, parcel.type, parcel.bytes, own.address);
+			this.handover.hand(receive, this.rank, own);
 			this.open.finish(own);
 		}
 		else if (parcel.announced) {
@@ -154,12 +200,20 @@ final class Postroom {
 	 * @return whether anything moved
 	 */
 	boolean progress(int first) {
-		return !this.ended && this.delivery.progress(first, this.sorting);
+		if (ended()) {
+			return false;
+		}
+		try {
+			return this.delivery.progress(first, this.sorting);
+		}
+		catch (RuntimeException | Error ex) {
+			end(this.broken.apply(ex));
+			return false;
+		}
 	}
 
 	/** Fails everything; from now on no memory of a caller's is touched. */
 	void end(RuntimeException why) {
-		this.ended = true;
 		this.matching.clear();
 		this.shelves.clear();
 		this.delivery.end();
@@ -168,7 +222,7 @@ final class Postroom {
 
 	/** Whether {@link #end} was called. */
 	boolean ended() {
-		return this.ended;
+		return this.open.ended();
 	}
 
 }

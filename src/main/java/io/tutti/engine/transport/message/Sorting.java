@@ -108,6 +108,7 @@ final class Sorting implements Inbox.Reader {
 	private void pulled(Correspondent peer, long id) throws IOException {
 		Operation send = known(peer.announced(id), id);
 		Letter letter = this.delivery.letter(Frame.DATA, send.type, send.bytes, send.tag, id);
+		letter.heap = send.heap;
 		letter.address = send.address;
 		letter.body = send.bytes;
 		letter.operation = send;

@@ -11,7 +11,8 @@
  * come in by an {@code Inbox}, each behind a {@code Frame}, and {@code Sorting} brings
  * them to the receive that waits ({@code Handover}). The thread of a synchronous call is
  * the {@code Drive}; what nobody waits for, the {@code Attendant} moves on.
- * {@code MessageFailures} says what went wrong.
+ * {@code MessageFailures} says what went wrong. Bytes from and to the heap pass piece by
+ * piece through a parcel and the {@code HeapStage}.
  */
 @NullMarked
 package io.tutti.engine.transport.message;

@@ -4,6 +4,7 @@ import io.tutti.engine.NativeMemory;
 import io.tutti.engine.diagnosis.Fingerprint;
 import io.tutti.engine.transport.CallFrame;
 import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Waiting;
 
 /**
  * A link over two rings, one each way. What has come can be read in place. A call begins
@@ -33,6 +34,11 @@ final class RingLink implements Link {
 
 	private boolean blockedWriting;
 
+	/** Bytes of this call. */
+	private long receivedBytes;
+
+	private long sentBytes;
+
 	RingLink(int peer, CallFrame frame, HostMemory memory, Doorbell doorbell) {
 		this.peer = peer;
 		this.frame = frame;
@@ -46,10 +52,17 @@ final class RingLink implements Link {
 		return this.blockedReading || this.blockedWriting;
 	}
 
-	/** Forgets what earlier calls were waiting for. */
+	/** Forgets what earlier calls were waiting for, and what they moved. */
 	void unblock() {
 		this.blockedReading = false;
 		this.blockedWriting = false;
+		this.receivedBytes = 0;
+		this.sentBytes = 0;
+	}
+
+	/** The data exchanged with the peer in this call. */
+	Waiting.Moved moved() {
+		return new Waiting.Moved(this.receivedBytes, this.sentBytes);
 	}
 
 	@Override
@@ -67,6 +80,7 @@ final class RingLink implements Link {
 			this.doorbell.ring(this.peer);
 		}
 		this.blockedWriting = (sent == 0 && bytes > 0);
+		this.sentBytes += sent;
 		return sent;
 	}
 
@@ -130,6 +144,7 @@ final class RingLink implements Link {
 			this.doorbell.ring(this.peer);
 		}
 		this.blockedReading = (received == 0 && bytes > 0);
+		this.receivedBytes += received;
 		return received;
 	}
 
@@ -151,6 +166,7 @@ final class RingLink implements Link {
 	@Override
 	public void consume(long bytes) {
 		this.in.release(bytes);
+		this.receivedBytes += bytes;
 		this.doorbell.ring(this.peer);
 	}
 

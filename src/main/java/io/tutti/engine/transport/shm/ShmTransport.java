@@ -190,6 +190,12 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	}
 
 	@Override
+	public Waiting.Moved moved(int peer) {
+		RingLink link = this.links[peer];
+		return (link != null) ? link.moved() : Waiting.Moved.NONE;
+	}
+
+	@Override
 	public synchronized void wake() {
 		if (!this.closed) {
 			this.doorbell.wakeSelf();

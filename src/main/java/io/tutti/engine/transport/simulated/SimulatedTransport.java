@@ -110,6 +110,12 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 	}
 
 	@Override
+	public Waiting.Moved moved(int peer) {
+		StreamLink link = this.links[peer];
+		return (link != null) ? link.moved() : Waiting.Moved.NONE;
+	}
+
+	@Override
 	public void wake() {
 		LockSupport.unpark(this.sleeper);
 	}

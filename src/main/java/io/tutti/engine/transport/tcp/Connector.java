@@ -3,6 +3,7 @@ package io.tutti.engine.transport.tcp;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
+import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.List;
@@ -55,6 +56,7 @@ final class Connector {
 	 * other's to make and has not come.
 	 * @param notice called from another thread when it has come
 	 * @param worthWaiting asked while the other side says nothing; throws to give up
+	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
 	 */
 	@Nullable DataConnection connect(int peer, long maxMillis, Runnable notice, Runnable worthWaiting) throws IOException {
 		int self = this.identity.worldRank();
@@ -79,6 +81,7 @@ final class Connector {
 	 * A connection to a rank of the group under a name of its own, non-blocking, which
 	 * this rank makes whatever the order of the two.
 	 * @param worthWaiting asked while the other side says nothing; throws to give up
+	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
 	 */
 	DataConnection dial(int peer, String name, long maxMillis, Runnable worthWaiting) throws IOException {
 		int other = this.identity.members().get(peer);
@@ -91,6 +94,7 @@ final class Connector {
 
 	private DataConnection dial(int other, DataHello hello, long maxMillis, Runnable worthWaiting) throws IOException {
 		PeerAddress address = this.roster.get(other);
+		InetSocketAddress target = resolved(address);
 		long limitNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(maxMillis, this.settings.connect().toMillis()));
 		long start = System.nanoTime();
 		Patience patience = () -> {
@@ -101,7 +105,7 @@ final class Connector {
 		};
 		SocketChannel channel = SocketChannel.open();
 		try {
-			open(channel, new InetSocketAddress(address.host(), address.port()), patience);
+			open(channel, target, patience);
 			DataConnection connection = new DataConnection(channel, secured(channel, patience));
 			channel.socket().setSoTimeout(Patience.CONNECTING_MILLIS);
 			this.handshake.introduce(connection.input(), connection.output(), hello, patience);
@@ -116,6 +120,20 @@ final class Connector {
 			channel.close();
 			throw ex;
 		}
+	}
+
+	/**
+	 * Looks a rank's host up, once: the JVM remembers for some seconds that there was
+	 * none.
+	 */
+	private InetSocketAddress resolved(PeerAddress address) throws UnknownHostException {
+		InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
+		if (target.isUnresolved()) {
+			throw new UnknownHostException("rank " + this.identity.worldRank() + " cannot resolve the host name "
+					+ address.host() + " that rank " + address.rank() + " advertises; give rank " + address.rank()
+					+ " a tutti.transport.advertised-host that every rank can resolve, or leave it out");
+		}
+		return target;
 	}
 
 	private @Nullable TlsChannel secured(SocketChannel channel, Patience patience) throws IOException {

@@ -2,6 +2,7 @@ package io.tutti.engine.transport.tcp;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.net.UnknownHostException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
@@ -9,6 +10,7 @@ import java.util.List;
 
 import io.tutti.engine.Call;
 import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.rendezvous.PeerAddress;
@@ -93,7 +95,13 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 				connection.link.connect(opened.wire());
 			}
 		}
+		catch (UnknownHostException ex) {
+			throw this.frame.failure(Failure.Kind.ABORTED, List.of(this.frame.identity().rank()),
+					String.valueOf(ex.getMessage()), ex);
+		}
 		catch (IOException ex) {
+			// An interrupt ends a connection that is being made: no fault of the peer's.
+			this.waiting.requireWorthWaiting();
 			throw this.frame.lost(peer, String.valueOf(ex.getMessage()), ex);
 		}
 	}
@@ -134,6 +142,12 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 			.filter((link) -> link.blockedReading() || link.blockedWriting() || !link.connected())
 			.map(StreamLink::peer)
 			.toList();
+	}
+
+	@Override
+	public Waiting.Moved moved(int peer) {
+		Connection connection = this.connections[peer];
+		return (connection != null) ? connection.link.moved() : Waiting.Moved.NONE;
 	}
 
 	@Override

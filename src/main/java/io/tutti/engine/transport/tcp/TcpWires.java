@@ -105,6 +105,9 @@ public final class TcpWires implements Wires {
 			catch (IOException ex) {
 				this.arrived.add(new Arrival(peer, null, true, ex));
 			}
+			catch (RuntimeException ex) {
+				this.arrived.add(new Arrival(peer, null, true, new IOException("connecting failed: " + ex, ex)));
+			}
 			announce();
 		});
 	}

@@ -13,6 +13,8 @@ import java.util.stream.IntStream;
 
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.BarrierOutcome.Result;
+import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.rendezvous.wire.RoundEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,9 +38,22 @@ class BarrierBookTest {
 
 	private BarrierBook barriers = world(3);
 
+	/** The tickets that were asked to confirm, each with the attempt. */
+	private final List<Map.Entry<Long, Integer>> asked = new ArrayList<>();
+
 	private BarrierBook world(int worldSize) {
-		return new BarrierBook(worldSize, () -> this.now, (rank, ticket, outcome) -> {
-			assertThat(this.outcomes.put(ticket, outcome)).as("a second end of one wait").isNull();
+		return new BarrierBook(worldSize, () -> this.now, new BarrierBook.Listener() {
+
+			@Override
+			public void confirm(int rank, long ticket, int attempt) {
+				BarrierBookTest.this.asked.add(Map.entry(ticket, attempt));
+			}
+
+			@Override
+			public void ended(int rank, long ticket, BarrierOutcome outcome) {
+				assertThat(BarrierBookTest.this.outcomes.put(ticket, outcome)).as("a second end of one wait").isNull();
+			}
+
 		});
 	}
 
@@ -115,13 +130,119 @@ class BarrierBookTest {
 		long zero = enter(0, "a", 20 * MILLI);
 		long two = enter(2, "a", LONG);
 		this.barriers.withdraw(2, two);
-		assertThat(outcome(two).result()).isEqualTo(Result.LATE);
+		assertThat(outcome(two).result()).isEqualTo(Result.WITHDRAWN);
 		long one = enter(1, "a", LONG);
 		assertThat(this.outcomes).containsOnlyKeys(two);
 		pass(20);
 		this.barriers.tick();
 		assertThat(outcome(zero).result()).isEqualTo(Result.BROKEN);
 		assertThat(outcome(one).missingRanks()).containsExactly(2);
+	}
+
+	@Test
+	void theNextCallOfARankTakesThePlaceOfAWithdrawnOne() {
+		long abandoned = enter(1, "a", LONG);
+		this.barriers.withdraw(1, abandoned);
+		long zero = enter(0, "a", LONG);
+		long two = enter(2, "a", LONG);
+		assertThat(this.outcomes).containsOnlyKeys(abandoned);
+		long one = enter(1, "a", LONG);
+		for (long ticket : new long[] { zero, one, two }) {
+			assertThat(outcome(ticket).result()).isEqualTo(Result.PASSED);
+			assertThat(outcome(ticket).round()).isZero();
+		}
+	}
+
+	@Test
+	void laterCallsOfARankMoveUpBehindAWithdrawnOne() {
+		List<Long> calls = IntStream.range(0, 3).mapToObj((i) -> enter(1, "a", LONG)).toList();
+		enter(0, "a", LONG);
+		enter(2, "a", LONG);
+		assertThat(outcome(calls.getFirst()).round()).isZero();
+		this.barriers.withdraw(1, calls.get(1));
+		enter(0, "a", LONG);
+		enter(2, "a", LONG);
+		assertThat(outcome(calls.get(2)).result()).isEqualTo(Result.PASSED);
+		assertThat(outcome(calls.get(2)).round()).isEqualTo(1);
+		enter(0, "a", LONG);
+		enter(2, "a", LONG);
+		assertThat(outcome(enter(1, "a", LONG)).round()).isEqualTo(2);
+	}
+
+	@Test
+	void aWithdrawnCallTakesItsDeadlineAlong() {
+		this.barriers.withdraw(1, enter(1, "a", MILLI));
+		assertThat(this.barriers.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		pass(5);
+		long zero = enter(0, "a", LONG);
+		this.barriers.withdraw(2, enter(2, "a", MILLI));
+		pass(5);
+		enter(2, "a", LONG);
+		enter(1, "a", LONG);
+		assertThat(outcome(zero))
+			.isEqualTo(new BarrierOutcome(Result.PASSED, "a", 0, 3, 5, List.of(0L, 5L, 5L), List.of()));
+	}
+
+	@Test
+	void aTentativeRankIsAskedOnceAllHaveComeAndCountsWhenItConfirms() {
+		long one = tentative(1, "a", RoundWait.NEXT);
+		long zero = enter(0, "a", LONG);
+		assertThat(this.asked).isEmpty();
+		long two = tentative(2, "a", RoundWait.NEXT);
+		assertThat(this.asked).containsExactly(Map.entry(one, 1), Map.entry(two, 1));
+		this.barriers.confirmed(1, one, 1);
+		this.barriers.withdraw(2, two);
+		assertThat(this.outcomes).containsOnlyKeys(two);
+		long again = enter(2, "a", LONG);
+		assertThat(this.asked.getLast()).isEqualTo(Map.entry(one, 2));
+		this.barriers.confirmed(1, one, 1);
+		assertThat(this.outcomes).as("an answer to the question before").containsOnlyKeys(two);
+		this.barriers.confirmed(1, one, 2);
+		for (long ticket : new long[] { zero, one, again }) {
+			assertThat(outcome(ticket).result()).isEqualTo(Result.PASSED);
+		}
+	}
+
+	@Test
+	void aTentativeRankThatDoesNotAnswerIsMissing() {
+		long one = tentative(1, "a", RoundWait.NEXT);
+		long two = enter(2, "a", LONG);
+		long zero = enter(0, "a", 10 * MILLI);
+		pass(10);
+		for (long ticket : new long[] { zero, one, two }) {
+			assertThat(outcome(ticket).result()).isEqualTo(Result.BROKEN);
+			assertThat(outcome(ticket).missingRanks()).containsExactly(1);
+			assertThat(outcome(ticket).arrived()).isEqualTo(2);
+		}
+		this.barriers.confirmed(1, one, 1);
+	}
+
+	@Test
+	void namedRoundsMixNeitherWithEachOtherNorWithUnnamedOnes() {
+		long five = named(0, "a", 5);
+		long six = named(1, "a", 6);
+		long unnamed = enter(2, "a", LONG);
+		assertThat(this.outcomes).isEmpty();
+		named(2, "a", 5);
+		assertThat(outcome(named(1, "a", 5))).isEqualTo(outcome(five));
+		assertThat(outcome(five).round()).isEqualTo(5);
+		assertThat(this.outcomes).doesNotContainKeys(six, unnamed);
+		assertThat(this.barriers.labels()).as("labels, without the round that passed").isEqualTo(2);
+	}
+
+	@Test
+	void aNamedRoundThatWasBrokenMayBeTriedAgainByAllRanksAtOnce() {
+		for (int attempt = 0; attempt < 3; attempt++) {
+			long zero = named(0, "a", 5);
+			long one = named(1, "a", 5);
+			pass(LONG / MILLI);
+			assertThat(outcome(zero).result()).isEqualTo(Result.BROKEN);
+			assertThat(outcome(one).missingRanks()).containsExactly(2);
+			assertThat(this.barriers.labels()).isZero();
+		}
+		named(2, "a", 5);
+		named(0, "a", 5);
+		assertThat(outcome(named(1, "a", 5)).result()).isEqualTo(Result.PASSED);
 	}
 
 	@Test
@@ -274,9 +395,21 @@ class BarrierBookTest {
 		});
 	}
 
+	private long tentative(int rank, String label, long round) {
+		long ticket = this.tickets++;
+		this.barriers.enter(rank, new RoundEntry(ticket, label, round, true, LONG));
+		return ticket;
+	}
+
+	private long named(int rank, String label, long round) {
+		long ticket = this.tickets++;
+		this.barriers.enter(rank, new RoundEntry(ticket, label, round, false, LONG));
+		return ticket;
+	}
+
 	private long enter(int rank, String label, long timeoutNanos) {
 		long ticket = this.tickets++;
-		this.barriers.enter(rank, ticket, label, timeoutNanos);
+		this.barriers.enter(rank, new RoundEntry(ticket, label, RoundWait.NEXT, false, timeoutNanos));
 		return ticket;
 	}
 

@@ -12,6 +12,8 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome.Result;
 import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.rendezvous.wire.RoundEntry;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -86,6 +88,20 @@ class MatchBookTest {
 		assertThat(this.ends.get(all("a", SUM, SUM, SUM).get(1)).order()).isZero();
 	}
 
+	@Test
+	void aWithdrawnAnnouncementIsMatchedWithNothing() {
+		long abandoned = announce(1, "a", SUM.withCount(5), LONG);
+		this.book.withdraw(1, abandoned);
+		assertThat(this.ends.get(abandoned).meeting().result()).isEqualTo(Result.WITHDRAWN);
+		assertThat(this.ends.get(abandoned).matched()).isFalse();
+		long zero = announce(0, "a", SUM, LONG);
+		announce(2, "a", SUM, LONG);
+		assertThat(this.ends).doesNotContainKey(zero);
+		announce(1, "a", SUM, LONG);
+		assertThat(this.ends.get(zero).order()).isZero();
+		assertThat(this.ends.get(zero).calls()).containsEntry(1, SUM);
+	}
+
 	private List<Long> all(String label, CallSignature... calls) {
 		List<Long> announced = new ArrayList<>();
 		for (int rank = 0; rank < calls.length; rank++) {
@@ -96,7 +112,7 @@ class MatchBookTest {
 
 	private long announce(int rank, String label, CallSignature call, long timeoutNanos) {
 		long ticket = this.tickets++;
-		this.book.announce(rank, ticket, label, call, timeoutNanos);
+		this.book.announce(rank, new RoundEntry(ticket, label, RoundWait.NEXT, false, timeoutNanos), call);
 		return ticket;
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.tutti.engine.CallPost;
 import io.tutti.engine.Failure;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.Progress;
 import org.jspecify.annotations.Nullable;
 
@@ -15,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 public final class RecordedEvents implements ControlEvents {
 
 	public final List<Failure> failures = new CopyOnWriteArrayList<>();
+
+	public final List<Departure> departures = new CopyOnWriteArrayList<>();
 
 	public final List<String> drains = new CopyOnWriteArrayList<>();
 
@@ -35,6 +38,11 @@ public final class RecordedEvents implements ControlEvents {
 	@Override
 	public void failed(Failure verdict) {
 		this.failures.add(verdict);
+	}
+
+	@Override
+	public void departed(Departure departure) {
+		this.departures.add(departure);
 	}
 
 	@Override

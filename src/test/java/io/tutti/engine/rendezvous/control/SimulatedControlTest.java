@@ -6,6 +6,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.Collective;
@@ -16,6 +18,7 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.BarrierOutcome.Result;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.rendezvous.RoundWait;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.Test;
@@ -121,6 +124,34 @@ class SimulatedControlTest {
 		assertThat(others).allMatch((wait) -> wait.join().result() == Result.BROKEN);
 	}
 
+	/** The client has gone before the last rank comes, and nobody has looked since. */
+	@Test
+	void aCallWhoseClientHasGoneIsNotCountedHoweverSoonTheOthersCome() {
+		AtomicBoolean there = new AtomicBoolean(true);
+		CompletableFuture<BarrierOutcome> abandoned = onThread(
+				() -> this.controls.get(3).barrier(new RoundWait("b", RoundWait.NEXT, LONG, there::get)));
+		await(() -> assertThat(this.controls.get(0).echo()).isDone());
+		there.set(false);
+		List<CompletableFuture<BarrierOutcome>> others = IntStream.range(0, 3)
+			.mapToObj((rank) -> barrier(rank, LONG))
+			.toList();
+		assertThat(abandoned.join().result()).isEqualTo(Result.WITHDRAWN);
+		assertThat(others).noneMatch(CompletableFuture::isDone);
+		BarrierOutcome passed = this.controls.get(3).barrier("b", LONG);
+		assertThat(passed.result()).isEqualTo(Result.PASSED);
+		assertThat(passed.round()).isZero();
+		assertThat(others).allMatch((wait) -> wait.join().result() == Result.PASSED);
+	}
+
+	@Test
+	void aCallWhoseClientStaysIsCounted() {
+		List<CompletableFuture<BarrierOutcome>> all = IntStream.range(0, WORLD_SIZE)
+			.mapToObj(
+					(rank) -> onThread(() -> this.controls.get(rank).barrier(new RoundWait("b", 12, LONG, () -> true))))
+			.toList();
+		assertThat(all).allMatch((wait) -> wait.join().result() == Result.PASSED && wait.join().round() == 12);
+	}
+
 	@Test
 	void noBarrierPassesWithARankThatWaitedAtItAndLeft() {
 		CompletableFuture<BarrierOutcome> gone = barrier(3, LONG);
@@ -152,8 +183,11 @@ class SimulatedControlTest {
 	}
 
 	private CompletableFuture<BarrierOutcome> barrier(int rank, Duration timeout) {
-		return CompletableFuture.supplyAsync(() -> this.controls.get(rank).barrier("b", timeout),
-				(task) -> Thread.ofVirtual().start(task));
+		return onThread(() -> this.controls.get(rank).barrier("b", timeout));
+	}
+
+	private static <T> CompletableFuture<T> onThread(Supplier<T> task) {
+		return CompletableFuture.supplyAsync(task, (run) -> Thread.ofVirtual().start(run));
 	}
 
 	private Failure verdict(int rank) {

@@ -8,6 +8,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.Progress;
 import io.tutti.engine.rendezvous.wire.ControlMessage.RollAnswer;
@@ -29,7 +30,11 @@ class VerdictBookTest {
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final VerdictBook book = new VerdictBook(this.presence, LIMIT, () -> this.now, new Decisions());
+	private final DepartureBook departures = new DepartureBook(this.presence, () -> this.now, (rank, news) -> {
+	});
+
+	private final VerdictBook book = new VerdictBook(this.presence, this.departures, LIMIT, () -> this.now,
+			new Decisions());
 
 	@Test
 	void anAbortIsAVerdictAtOnceAndTheFirstOneStays() {
@@ -119,12 +124,12 @@ class VerdictBookTest {
 	}
 
 	@Test
-	void whenEveryRankHasEnteredTheReporterIsQuoted() {
+	void whenEveryRankHasEnteredTheReporterIsQuotedAndTheRankItWaitedForIsNamed() {
 		this.book.report(2, timeout("world", 5));
 		for (int rank = 0; rank < 4; rank++) {
 			answer(rank, 5);
 		}
-		assertThat(this.verdicts.getFirst().ranks()).isEmpty();
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 		assertThat(this.verdicts.getFirst().detail())
 			.isEqualTo("every rank has entered the call; rank 2 saw: waited for rank 3");
 	}
@@ -216,7 +221,8 @@ class VerdictBookTest {
 
 	@Test
 	void aShortLimitShortensTheSecondLook() {
-		VerdictBook hasty = new VerdictBook(this.presence, Duration.ofMillis(100), () -> this.now, new Decisions());
+		VerdictBook hasty = new VerdictBook(this.presence, this.departures, Duration.ofMillis(100), () -> this.now,
+				new Decisions());
 		hasty.report(1, lost("world", 2));
 		assertThat(hasty.nanosUntilDue()).isEqualTo(Duration.ofMillis(100).toNanos());
 	}
@@ -267,6 +273,24 @@ class VerdictBookTest {
 		});
 		this.book.report(3, aborted("world", 3));
 		assertThat(this.verdicts).last().isEqualTo(aborted("world", 3));
+	}
+
+	@Test
+	void aRankThatHasSaidThatItLeavesIsNotLookedInto() {
+		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
+		this.book.report(1, lost("side", 2));
+		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
+	}
+
+	@Test
+	void aRankThatSaysThatItLeavesWhileItIsLookedIntoEndsThat() {
+		this.book.report(1, lost("side", 2));
+		this.departures.left(new Departure(2, "other", 4), List.of(1, 2));
+		this.book.left();
+		assertThat(this.verdicts).isEmpty();
+		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
+		this.book.left();
+		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
 	}
 
 	@Test

@@ -16,6 +16,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
+import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.PeerLostException;
 import io.tutti.engine.RankAssignment;
@@ -23,6 +24,7 @@ import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.BarrierOutcome.Result;
 import io.tutti.engine.rendezvous.ControlEvents;
 import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.Progress;
@@ -189,6 +191,38 @@ class ControlPlaneTest {
 				.hasMessageContaining("has left");
 			world.control(1).report(aborted(1, "alone"));
 			assertThat(verdict(world, 1).detail()).isEqualTo("alone");
+		}
+	}
+
+	@Test
+	void aRankThatLeavesAGroupIsToldToThoseThatAreStillInIt() {
+		try (TestWorld world = TestWorld.met(4)) {
+			GroupIdentity side = new GroupIdentity("side", 1, List.of(0, 1, 3), 0);
+			world.control(1).left(side, 7);
+			await(() -> assertThat(world.events.get(0).departures).containsExactly(new Departure(1, "side", 7)));
+			await(() -> assertThat(world.events.get(3).departures).containsExactly(new Departure(1, "side", 7)));
+			world.control(1).close();
+			await(() -> assertThat(world.events.get(2).departures).containsExactly(Departure.fromEveryGroup(1)));
+		}
+	}
+
+	@Test
+	void howFarRankZeroTookPartIsToldBeforeItLeaves() {
+		try (TestWorld world = TestWorld.met(2)) {
+			world.control(0).left(GroupIdentity.world(0, 2, 0), 3);
+			world.control(0).close();
+			await(() -> assertThat(world.events.get(1).departures).containsExactly(new Departure(0, Failure.WORLD, 3),
+					Departure.fromEveryGroup(0)));
+		}
+	}
+
+	@Test
+	void whatRankZeroHasNotJudgedBeforeItLeavesIsJudgedAlone() {
+		try (TestWorld world = TestWorld.met(3)) {
+			Failure suspicion = Failure.outside(Failure.Kind.PEER_LOST, "side", List.of(2), "suspected");
+			world.control(1).report(suspicion);
+			world.control(0).close();
+			assertThat(verdict(world, 1)).isEqualTo(suspicion);
 		}
 	}
 

@@ -46,9 +46,7 @@ class TlsRendezvousTest {
 			String label = "x".repeat(100);
 			List<CompletableFuture<BarrierOutcome>> barriers = new ArrayList<>();
 			for (int rank = 0; rank < 3; rank++) {
-				int self = rank;
-				barriers.add(CompletableFuture
-					.supplyAsync(() -> world.control(self).barrier(label, Duration.ofSeconds(20))));
+				barriers.add(barrier(world, rank, label));
 			}
 			assertThat(barriers).allSatisfy(
 					(barrier) -> assertThat(TestWorld.join(barrier).result()).isEqualTo(BarrierOutcome.Result.PASSED));
@@ -155,14 +153,21 @@ class TlsRendezvousTest {
 		try (world) {
 			context.set(OURS.context(OURS.issue(Duration.ofHours(-1), List.of(Authority.NAME))));
 			assertThat(TestWorld.refusal(world.meeting(1, GOOD))).hasMessageContaining("it has expired");
-			CompletableFuture<BarrierOutcome> other = CompletableFuture
-				.supplyAsync(() -> world.control(1).barrier("still", Duration.ofSeconds(20)));
+			CompletableFuture<BarrierOutcome> other = barrier(world, 1, "still");
 			assertThat(world.control(0).barrier("still", Duration.ofSeconds(20)).result())
 				.isEqualTo(BarrierOutcome.Result.PASSED);
 			TestWorld.join(other);
 			context.set(OURS.context(OURS.rank()));
 			assertThat(TestWorld.refusal(world.meeting(1, GOOD)).reason()).isEqualTo(Reason.DUPLICATE_RANK);
 		}
+	}
+
+	/**
+	 * On a thread of its own: a shared pool may have fewer threads than there are ranks.
+	 */
+	private static CompletableFuture<BarrierOutcome> barrier(TestWorld world, int rank, String label) {
+		return CompletableFuture.supplyAsync(() -> world.control(rank).barrier(label, Duration.ofSeconds(20)),
+				(wait) -> Thread.ofVirtual().start(wait));
 	}
 
 	private static Socket dial(TestWorld world) throws Exception {

@@ -17,6 +17,7 @@ import io.tutti.engine.MemoryKind;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.rendezvous.BarrierOutcome;
 import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.rendezvous.Departure;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.PeerStatus;
 import io.tutti.engine.rendezvous.Progress;
@@ -30,6 +31,9 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.AskDrain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
 import io.tutti.engine.rendezvous.wire.ControlMessage.BarrierEnded;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Departed;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirm;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Confirmed;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Drain;
 import io.tutti.engine.rendezvous.wire.ControlMessage.EnterBarrier;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
@@ -37,6 +41,7 @@ import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Matched;
+import io.tutti.engine.rendezvous.wire.ControlMessage.LeftGroup;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
 import io.tutti.engine.rendezvous.wire.ControlMessage.Posted;
@@ -83,12 +88,15 @@ class MessageCodecTest {
 				new Ping(Long.MIN_VALUE),
 				new Pong(Long.MAX_VALUE, List.of(new Progress("world", -1), new Progress("", Long.MAX_VALUE))),
 				new Report(inside), new Report(outside), new RollAnswer(1, -1, List.of()),
-				new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(4, "label", 1), new Withdraw(4),
-				new AskDrain("now"), new Goodbye(null), new Goodbye("silent"), new Verdict(inside),
-				new RollCall(1, "world"), new BarrierEnded(3, outcome), new Drain("now"),
-				new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(), new Posted(post),
-				new PostedBatch(List.of(post, post)), new PostedBatch(List.of()), new AskCall("world", Long.MAX_VALUE),
-				new AskAccounts(5, 100), new Account(2, 5, bytes()), new Announce(6, "label", post.call(), 1),
+				new LeftGroup("side", List.of(1, 3), -1), new LeftGroup("world", List.of(), 4),
+				new Departed(List.of(new Departure(3, "side", 7), Departure.fromEveryGroup(1))),
+				new RollAnswer(2, 7, List.of(1, 3)), new EnterBarrier(new RoundEntry(4, "label", -1, false, 1)),
+				new Withdraw(4), new Confirm(4, 2), new Confirmed(4, 2), new AskDrain("now"), new Goodbye(null),
+				new Goodbye("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
+				new Drain("now"), new Sightings(List.of(new Sighting(PeerStatus.State.LEFT, -1, 12))), new Farewell(),
+				new Posted(post), new PostedBatch(List.of(post, post)), new PostedBatch(List.of()),
+				new AskCall("world", Long.MAX_VALUE), new AskAccounts(5, 100), new Account(2, 5, bytes()),
+				new Announce(new RoundEntry(6, "label", 7, true, 1), post.call()),
 				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
 				new TellAccount(2, 5, 100), new AccountOf(5, 1, bytes()));
 	}
@@ -186,9 +194,10 @@ class MessageCodecTest {
 
 	@Test
 	void aBarrierThatNobodyCouldAskForIsMalformed() {
-		for (EnterBarrier bad : List.of(new EnterBarrier(1, "", 1), new EnterBarrier(1, "x".repeat(257), 1),
-				new EnterBarrier(1, "a", 0))) {
-			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(payload(bad))))
+		for (RoundEntry bad : List.of(new RoundEntry(1, "", -1, false, 1),
+				new RoundEntry(1, "x".repeat(257), -1, false, 1), new RoundEntry(1, "a", -1, false, 0),
+				new RoundEntry(1, "a", -2, false, 1))) {
+			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(payload(new EnterBarrier(bad)))))
 				.isInstanceOf(MalformedFrameException.class);
 		}
 	}

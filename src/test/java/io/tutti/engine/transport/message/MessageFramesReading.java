@@ -22,7 +22,7 @@ public final class MessageFramesReading {
 
 	/** Reads an input; throws where the promise is not kept. */
 	public static void read(byte[] input) {
-		Inbox inbox = new Inbox(1, new Pieces(input));
+		Inbox inbox = new Inbox(1, new Pieces(input), new HeapStage());
 		Frames frames = new Frames();
 		try {
 			while (inbox.pump(frames)) {

@@ -1,0 +1,119 @@
+package io.tutti.engine.javacpp;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.JarURLConnection;
+import java.net.URI;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Collections;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.jar.JarEntry;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The native libraries that the jars of JavaCPP's presets carry for Linux on x86-64, of
+ * the presets that Tutti uses. A library of an extension ({@code linux-x86_64-gpu}) comes
+ * before one of its name without; else the first on the class path counts.
+ *
+ * @param byName the libraries by file name
+ */
+record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
+
+	private static final String PLATFORM = "linux-x86_64";
+
+	private static final List<String> PRESETS = List.of("javacpp", "openblas", "pytorch", "cuda");
+
+	/** A folder of libraries in a jar: the extension, and the file's name. */
+	private static final Pattern LIBRARY = Pattern
+		.compile("org/bytedeco/(?:" + String.join("|", PRESETS) + ")/" + PLATFORM + "(-[^/]+)?/([^/]+\\.so[^/]*)");
+
+	/**
+	 * The presets of OpenBLAS load one library a second time under this name, for which
+	 * JavaCPP would make a copy.
+	 */
+	private static final Map<String, String> ALIASES = Map.of("libopenblas_nolapack.so.0", "libopenblas.so.0");
+
+	private static final int KEY_BYTES = 8;
+
+	BundledLibraries {
+		byName = Collections.unmodifiableSortedMap(new TreeMap<>(byName));
+	}
+
+	/** Whether this is the platform of the libraries. */
+	static boolean arePossible() {
+		return System.getProperty("os.name").equals("Linux") && System.getProperty("os.arch").equals("amd64");
+	}
+
+	/** The libraries that a class loader finds. */
+	static BundledLibraries find(ClassLoader loader) {
+		SortedMap<String, BundledLibrary> found = new TreeMap<>();
+		SortedMap<String, BundledLibrary> extensions = new TreeMap<>();
+		try {
+			for (String preset : PRESETS) {
+				for (URL folder : Collections.list(loader.getResources("org/bytedeco/" + preset + "/"))) {
+					collect(folder, found, extensions);
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("the jars of the JavaCPP presets cannot be read", ex);
+		}
+		found.putAll(extensions);
+		return new BundledLibraries(found);
+	}
+
+	/** What lies in a plain folder is loaded from there and needs no unpacking. */
+	private static void collect(URL folder, Map<String, BundledLibrary> found, Map<String, BundledLibrary> extensions)
+			throws IOException {
+		if (!(folder.openConnection() instanceof JarURLConnection connection)) {
+			return;
+		}
+		String text = folder.toString();
+		String jar = text.substring(0, text.lastIndexOf("!/") + 2);
+		for (JarEntry entry : Collections.list(connection.getJarFile().entries())) {
+			Matcher matcher = LIBRARY.matcher(entry.getName());
+			if (matcher.matches()) {
+				Map<String, BundledLibrary> target = (matcher.group(1) != null) ? extensions : found;
+				target.putIfAbsent(matcher.group(2),
+						new BundledLibrary(URI.create(jar + entry.getName()).toURL(), entry.getSize(), entry.getCrc()));
+			}
+		}
+	}
+
+	boolean isEmpty() {
+		return this.byName.isEmpty();
+	}
+
+	/** Second names of libraries that are there, each with the first. */
+	Map<String, String> aliases() {
+		return this.byName.keySet().containsAll(ALIASES.values()) ? ALIASES : Map.of();
+	}
+
+	/** Stands for the content: other libraries have another key. */
+	String key() {
+		try {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			this.byName.forEach((name, library) -> digest.update(
+					(name + " " + library.bytes() + " " + library.checksum() + "\n").getBytes(StandardCharsets.UTF_8)));
+			return HexFormat.of().formatHex(digest.digest(), 0, KEY_BYTES);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** What the libraries take up unpacked, rounded up. */
+	long megabytes() {
+		long bytes = this.byName.values().stream().mapToLong(BundledLibrary::bytes).sum();
+		return Math.ceilDiv(bytes, 1_000_000);
+	}
+
+}

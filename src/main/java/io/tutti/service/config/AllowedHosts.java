@@ -1,0 +1,94 @@
+package io.tutti.service.config;
+
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The hosts under which this rank serves HTTP, as a request's {@code Host} header names
+ * them: loopback, the address that accepted the connection, and the configured ones. A
+ * name that an attacker lets point to this rank (DNS rebinding) is none of them.
+ */
+public final class AllowedHosts {
+
+	private static final String ANY_SUBDOMAIN = "*.";
+
+	private static final Pattern NAME = Pattern.compile("[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?");
+
+	private final Set<String> names = new HashSet<>(Set.of("localhost"));
+
+	private final List<String> suffixes = new ArrayList<>();
+
+	private final Set<InetAddress> addresses = new HashSet<>();
+
+	/**
+	 * Loopback and some more.
+	 * @param configured names, addresses, and domains as {@code *.example.org}, which
+	 * stands for every name below them
+	 * @throws IllegalArgumentException naming the one that is none of these
+	 */
+	AllowedHosts(Collection<String> configured) {
+		configured.forEach((host) -> add(host, normalized(host.strip())));
+	}
+
+	private void add(String given, String host) {
+		InetAddress address = literal(host);
+		String name = host.startsWith(ANY_SUBDOMAIN) ? host.substring(ANY_SUBDOMAIN.length()) : host;
+		if (address != null) {
+			this.addresses.add(address);
+			return;
+		}
+		if (!NAME.matcher(name).matches()) {
+			throw new IllegalArgumentException("allowed host must be a name, an address or *.domain, without scheme,"
+					+ " port and path, got " + given);
+		}
+		if (name.equals(host)) {
+			this.names.add(name);
+			return;
+		}
+		this.suffixes.add("." + name);
+	}
+
+	/**
+	 * Whether a host is one of them.
+	 * @param host name or address, IPv6 in brackets, without a port
+	 * @param localAddress the address that accepted the connection
+	 */
+	public boolean contains(String host, String localAddress) {
+		String name = normalized(host);
+		InetAddress address = literal(name);
+		if (address == null) {
+			return this.names.contains(name) || this.suffixes.stream().anyMatch(name::endsWith);
+		}
+		return address.isLoopbackAddress() || address.isAnyLocalAddress() || address.equals(literal(localAddress))
+				|| this.addresses.contains(address);
+	}
+
+	/** Without brackets, and without the dot at the end that DNS allows. */
+	private static String normalized(String host) {
+		String name = host.toLowerCase(Locale.ROOT);
+		if (name.startsWith("[") && name.endsWith("]")) {
+			return name.substring(1, name.length() - 1);
+		}
+		return name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
+	}
+
+	/** Without the scope of a link-local address; never asks a name server. */
+	private static @Nullable InetAddress literal(String host) {
+		int scope = host.indexOf('%');
+		try {
+			return InetAddress.ofLiteral((scope < 0) ? host : host.substring(0, scope));
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
+	}
+
+}

@@ -1,0 +1,33 @@
+package io.tutti.service.config;
+
+import io.tutti.engine.device.HostFallback;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+
+/**
+ * Collectives on device memory.
+ *
+ * @param hostFallback whether collectives on device memory may go through host memory
+ * where the group's backend does not reach the devices, each with a warning; by default
+ * as the variable {@code TUTTI_ENABLE_GPU_FALLBACK} says, and otherwise not
+ */
+@ConfigurationProperties(prefix = "tutti.gpu", ignoreUnknownFields = false)
+public record GpuProperties(@Nullable Boolean hostFallback) {
+
+	/**
+	 * What holds, the variable included.
+	 * @throws ConfigurationException if the variable is neither true nor false
+	 */
+	HostFallback fallback() {
+		try {
+			return HostFallback.of((name) -> (this.hostFallback != null) ? this.hostFallback.toString() : null,
+					System.getenv());
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ConfigurationException(String.valueOf(ex.getMessage()),
+					"Correct the variable, or set " + HostFallback.PROPERTY, ex);
+		}
+	}
+
+}

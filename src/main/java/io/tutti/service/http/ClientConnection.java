@@ -1,0 +1,75 @@
+package io.tutti.service.http;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+
+import jakarta.servlet.ServletConnection;
+import jakarta.servlet.ServletRequest;
+import org.apache.tomcat.util.net.SocketWrapperBase;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection of a request, which can be asked whether the client has closed it.
+ * Servlet has no event for that, so the socket is read without waiting; a byte that comes
+ * belongs to the client's next request and is given back. Used by the request's own
+ * thread alone, after the body has been read.
+ */
+public final class ClientConnection implements ServletConnection {
+
+	/** The request attribute that holds it. */
+	static final String ATTRIBUTE = ClientConnection.class.getName();
+
+	private final SocketWrapperBase<?> socket;
+
+	private final ServletConnection connection;
+
+	private final ByteBuffer probe = ByteBuffer.allocate(1);
+
+	ClientConnection(SocketWrapperBase<?> socket, ServletConnection connection) {
+		this.socket = socket;
+		this.connection = connection;
+	}
+
+	/** The connection of a request, {@code null} if it came over none. */
+	public static @Nullable ClientConnection of(ServletRequest request) {
+		return (ClientConnection) request.getAttribute(ATTRIBUTE);
+	}
+
+	/**
+	 * Whether the client has closed neither the connection nor its sending side, as far
+	 * as this host has been told. Behind a pipelined request a close is not seen.
+	 */
+	public boolean isOpen() {
+		try {
+			int read = this.socket.read(false, this.probe.clear());
+			if (read > 0) {
+				this.socket.unRead(this.probe.flip());
+			}
+			return read >= 0;
+		}
+		catch (IOException ex) {
+			return false;
+		}
+	}
+
+	@Override
+	public String getConnectionId() {
+		return this.connection.getConnectionId();
+	}
+
+	@Override
+	public String getProtocol() {
+		return this.connection.getProtocol();
+	}
+
+	@Override
+	public String getProtocolConnectionId() {
+		return this.connection.getProtocolConnectionId();
+	}
+
+	@Override
+	public boolean isSecure() {
+		return this.connection.isSecure();
+	}
+
+}

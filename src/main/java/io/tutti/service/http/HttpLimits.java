@@ -1,0 +1,52 @@
+package io.tutti.service.http;
+
+import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
+import org.springframework.boot.web.server.WebServerFactoryCustomizer;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+import org.springframework.stereotype.Component;
+
+/**
+ * Makes {@code server.tomcat.max-connections} and
+ * {@code server.tomcat.connection-timeout} limits that clients cannot turn against
+ * others.
+ */
+@Component
+final class HttpLimits implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, Ordered {
+
+	/** After Spring's own, which sets what is configured. */
+	private static final int ORDER = 100;
+
+	/** Where nothing is configured. */
+	private static final int TOMCATS = 8192;
+
+	/** Of every four connections one is left to requests that are answered at once. */
+	private static final double PART_SERVED = 0.75;
+
+	private final int maxConnections;
+
+	private final String probes;
+
+	HttpLimits(Environment environment) {
+		this.maxConnections = environment.getProperty("server.tomcat.max-connections", Integer.class, TOMCATS);
+		this.probes = environment.getProperty("management.endpoints.web.base-path", "/actuator") + "/health";
+	}
+
+	@Override
+	public void customize(TomcatServletWebServerFactory factory) {
+		factory.setProtocol(LimitedHttpProtocol.class.getName());
+		factory.addConnectorCustomizers((connector) -> {
+			if (connector.getProtocolHandler() instanceof LimitedHttpProtocol protocol) {
+				protocol.limitConnections();
+			}
+		});
+		int served = (this.maxConnections < 0) ? Integer.MAX_VALUE : (int) (this.maxConnections * PART_SERVED);
+		factory.addContextValves(new RequestLimit(served, this.probes));
+	}
+
+	@Override
+	public int getOrder() {
+		return ORDER;
+	}
+
+}

@@ -1,0 +1,85 @@
+package io.tutti.service.http;
+
+import java.nio.channels.SocketChannel;
+import java.util.Comparator;
+import java.util.List;
+
+import org.apache.coyote.Processor;
+import org.apache.tomcat.util.net.NioChannel;
+import org.apache.tomcat.util.net.NioEndpoint;
+import org.apache.tomcat.util.net.SocketWrapperBase;
+
+/**
+ * Accepts connections up to a limit. At the limit the connections that have waited for a
+ * whole request for longest are closed to make room: a client that holds many cannot keep
+ * out another that sends its request at once, such as a probe.
+ */
+final class LimitedEndpoint extends NioEndpoint {
+
+	/** The part of the limit that is closed at once, so that few accepts have to look. */
+	private static final int PART_CLOSED = 32;
+
+	/** An idle connection and when it came to be so. */
+	private record Idle(SocketWrapperBase<NioChannel> socket, long idleMillis) {
+	}
+
+	private int limit = Integer.MAX_VALUE;
+
+	void limit(int connections) {
+		this.limit = (connections < 0) ? Integer.MAX_VALUE : connections;
+	}
+
+	/** The connection is closed if this returns {@code false}. */
+	@Override
+	protected boolean setSocketOptions(SocketChannel socket) {
+		if (this.connections.size() >= this.limit) {
+			closeLongestIdle(1 + this.limit / PART_CLOSED);
+		}
+		return this.connections.size() < this.limit && super.setSocketOptions(socket);
+	}
+
+	private void closeLongestIdle(int count) {
+		List<Idle> longestFirst = this.connections.values()
+			.stream()
+			.filter((socket) -> !isAsync(socket))
+			.map((socket) -> new Idle(socket, idleMillis(socket)))
+			.sorted(Comparator.comparingLong(Idle::idleMillis).reversed())
+			.toList();
+		int closed = 0;
+		for (Idle idle : longestFirst) {
+			if (closed < count && closeUnlessServing(idle.socket())) {
+				closed++;
+			}
+		}
+	}
+
+	/** Whoever serves a request holds the lock meanwhile. */
+	private static boolean closeUnlessServing(SocketWrapperBase<NioChannel> socket) {
+		if (!socket.getLock().tryLock()) {
+			return false;
+		}
+		try {
+			if (isAsync(socket)) {
+				return false;
+			}
+			socket.close();
+			return true;
+		}
+		finally {
+			socket.getLock().unlock();
+		}
+	}
+
+	private static boolean isAsync(SocketWrapperBase<NioChannel> socket) {
+		return socket.getCurrentProcessor() instanceof Processor processor && processor.isAsync();
+	}
+
+	private static long idleMillis(SocketWrapperBase<NioChannel> socket) {
+		if (socket.getCurrentProcessor() instanceof LimitedProcessor incomplete) {
+			return incomplete.headerMillis();
+		}
+		NioSocketWrapper silent = (NioSocketWrapper) socket;
+		return System.currentTimeMillis() - Math.max(silent.getLastRead(), silent.getLastWrite());
+	}
+
+}

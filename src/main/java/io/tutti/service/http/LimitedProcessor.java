@@ -1,0 +1,53 @@
+package io.tutti.service.http;
+
+import java.io.IOException;
+import java.util.concurrent.TimeUnit;
+
+import jakarta.servlet.ServletConnection;
+import org.apache.coyote.Adapter;
+import org.apache.coyote.http11.AbstractHttp11Protocol;
+import org.apache.coyote.http11.Http11Processor;
+import org.apache.tomcat.util.net.AbstractEndpoint.Handler.SocketState;
+import org.apache.tomcat.util.net.SocketWrapperBase;
+
+/**
+ * Reads requests and closes a connection whose header has not come whole in time.
+ * Tomcat's own timeout begins again with every byte.
+ */
+final class LimitedProcessor extends Http11Processor {
+
+	private final AbstractHttp11Protocol<?> protocol;
+
+	LimitedProcessor(AbstractHttp11Protocol<?> protocol, Adapter adapter) {
+		super(protocol, adapter);
+		this.protocol = protocol;
+	}
+
+	/** Tomcat closes the connection itself if no further byte comes in what is left. */
+	@Override
+	public SocketState service(SocketWrapperBase<?> socket) throws IOException {
+		SocketState state = super.service(socket);
+		int limitMillis = this.protocol.getConnectionTimeout();
+		if (state != SocketState.LONG || isAsync() || limitMillis <= 0) {
+			return state;
+		}
+		long leftMillis = limitMillis - headerMillis();
+		if (leftMillis <= 0) {
+			return SocketState.CLOSED;
+		}
+		socket.setReadTimeout(leftMillis);
+		return state;
+	}
+
+	/** How long ago the first byte of a header came that is not yet whole. */
+	long headerMillis() {
+		long startNanos = this.request.getStartTimeNanos();
+		return (startNanos < 0) ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);
+	}
+
+	@Override
+	protected ServletConnection getServletConnection() {
+		return new ClientConnection(getSocketWrapper(), super.getServletConnection());
+	}
+
+}

@@ -1,0 +1,94 @@
+package io.tutti.service.http;
+
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import jakarta.servlet.AsyncEvent;
+import jakarta.servlet.AsyncListener;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletResponse;
+import org.apache.catalina.connector.Request;
+import org.apache.catalina.connector.Response;
+import org.apache.catalina.valves.ValveBase;
+
+/**
+ * Answers 503 to requests beyond a limit, so that those which wait for other ranks leave
+ * connections to others. Probes are always served: they wait for nothing.
+ */
+final class RequestLimit extends ValveBase {
+
+	private static final String RETRY_AFTER_SECONDS = "5";
+
+	private static final Set<String> READING = Set.of("GET", "HEAD");
+
+	private final int limit;
+
+	/** The path of health, below which probes are. */
+	private final String probes;
+
+	private final AtomicInteger serving = new AtomicInteger();
+
+	RequestLimit(int limit, String probes) {
+		super(true);
+		this.limit = limit;
+		this.probes = probes;
+	}
+
+	@Override
+	public void invoke(Request request, Response response) throws IOException, ServletException {
+		request.setAttribute(ClientConnection.ATTRIBUTE, request.getServletConnection());
+		boolean crowded = this.serving.incrementAndGet() > this.limit;
+		try {
+			if (crowded && !request.isAsyncDispatching() && !isProbe(request)) {
+				response.setHeader("Retry-After", RETRY_AFTER_SECONDS);
+				response.setHeader("Connection", "close");
+				response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);
+				return;
+			}
+			getNext().invoke(request, response);
+		}
+		finally {
+			leave(request);
+		}
+	}
+
+	private void leave(Request request) {
+		if (request.isAsyncStarted()) {
+			request.getAsyncContext().addListener(new Leaving());
+			return;
+		}
+		this.serving.decrementAndGet();
+	}
+
+	/** One with a body would have to be waited for. */
+	private boolean isProbe(Request request) {
+		String path = request.getDecodedRequestURI();
+		return READING.contains(request.getMethod()) && request.getContentLengthLong() <= 0
+				&& request.getHeader("Transfer-Encoding") == null
+				&& (path.equals(this.probes) || path.startsWith(this.probes + "/"));
+	}
+
+	private final class Leaving implements AsyncListener {
+
+		@Override
+		public void onComplete(AsyncEvent event) {
+			RequestLimit.this.serving.decrementAndGet();
+		}
+
+		@Override
+		public void onTimeout(AsyncEvent event) {
+		}
+
+		@Override
+		public void onError(AsyncEvent event) {
+		}
+
+		@Override
+		public void onStartAsync(AsyncEvent event) {
+			event.getAsyncContext().addListener(this);
+		}
+
+	}
+
+}

@@ -1,0 +1,111 @@
+package io.tutti.service.rest;
+
+import java.io.IOException;
+import java.util.Set;
+
+import io.tutti.service.config.AllowedHosts;
+import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletException;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.beans.factory.annotation.Qualifier;
+import org.springframework.boot.actuate.autoconfigure.endpoint.web.WebEndpointProperties;
+import org.springframework.http.HttpHeaders;
+import org.springframework.stereotype.Component;
+import org.springframework.web.cors.CorsUtils;
+import org.springframework.web.filter.OncePerRequestFilter;
+import org.springframework.web.servlet.HandlerExceptionResolver;
+
+/**
+ * Refuses what a browser sends for a web page of another origin, with or without a token:
+ * a request that changes something and comes from another origin, and every request under
+ * a host that is not this rank's, since such a page shares an origin with whatever it
+ * makes its name point to (DNS rebinding). Programs send neither header, or their own
+ * host. Only the probes of liveness and readiness are answered under any host: a wrong
+ * name must not get a rank killed.
+ */
+@Component
+final class ForeignRequestFilter extends OncePerRequestFilter {
+
+	private static final String SITE = "Sec-Fetch-Site";
+
+	/** {@code none}: what the user asked for, such as an address that was typed. */
+	private static final Set<String> OWN_SITES = Set.of("same-origin", "none");
+
+	private final AllowedHosts hosts;
+
+	private final Set<String> probes;
+
+	private final HandlerExceptionResolver problems;
+
+	ForeignRequestFilter(AllowedHosts hosts, WebEndpointProperties actuator,
+			@Qualifier("handlerExceptionResolver") HandlerExceptionResolver problems) {
+		this.hosts = hosts;
+		this.probes = Set.of(actuator.getBasePath() + "/health/liveness", actuator.getBasePath() + "/health/readiness");
+		this.problems = problems;
+	}
+
+	@Override
+	protected boolean shouldNotFilter(HttpServletRequest request) {
+		return TokenFilter.reads(request) && this.probes.contains(request.getServletPath());
+	}
+
+	@Override
+	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
+			throws ServletException, IOException {
+		ForeignRequestException refusal = refusal(request);
+		if (refusal == null) {
+			chain.doFilter(request, response);
+			return;
+		}
+		this.problems.resolveException(request, response, null, refusal);
+	}
+
+	private @Nullable ForeignRequestException refusal(HttpServletRequest request) {
+		String host = request.getHeader(HttpHeaders.HOST);
+		if (host != null && !isOwn(nameIn(host), request)) {
+			return ForeignRequestException.underHost(nameIn(host));
+		}
+		if (!namesNoHost(request) && !isOwn(request.getServerName(), request)) {
+			return ForeignRequestException.underHost(request.getServerName());
+		}
+		if (TokenFilter.reads(request)) {
+			return null;
+		}
+		if (isOfAnotherOrigin(request)) {
+			return ForeignRequestException.from("origin " + request.getHeader(HttpHeaders.ORIGIN));
+		}
+		String site = request.getHeader(SITE);
+		return (site == null || OWN_SITES.contains(site)) ? null : ForeignRequestException.from(SITE + " " + site);
+	}
+
+	/**
+	 * The header itself, and what forwarded headers make of it where they are trusted.
+	 */
+	private boolean isOwn(String host, HttpServletRequest request) {
+		return this.hosts.contains(host, request.getLocalAddr());
+	}
+
+	/** As only HTTP/1.0 may; no browser speaks it. */
+	private static boolean namesNoHost(HttpServletRequest request) {
+		return request.getHeader(HttpHeaders.HOST) == null && "HTTP/1.0".equals(request.getProtocol());
+	}
+
+	/** Scheme, host and port must all agree; what cannot be read does not. */
+	private static boolean isOfAnotherOrigin(HttpServletRequest request) {
+		try {
+			return CorsUtils.isCorsRequest(request);
+		}
+		catch (IllegalArgumentException | IllegalStateException ex) {
+			return true;
+		}
+	}
+
+	private static String nameIn(String host) {
+		int colon = host.lastIndexOf(':');
+		return (colon > host.lastIndexOf(']')) ? host.substring(0, colon) : host;
+	}
+
+}

@@ -1,0 +1,243 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rounds that clients name. A round is carried out once for all requests that repeat
+ * it on this rank: those that come meanwhile get its answer, and so do those that come
+ * later, while it is the last of its label and its answer is still held. Anything else is
+ * a conflict. Safe for any number of threads.
+ *
+ * @param <R> an answer
+ */
+final class NamedRounds<R extends NamedRounds.Held> {
+
+	/** What several requests use and the last of them frees. */
+	interface Held {
+
+		/** One more uses it. */
+		void hold();
+
+		/** One has done with it; its maker was the first. */
+		void release();
+
+	}
+
+	/**
+	 * A round as a client names it.
+	 *
+	 * @param digest of the parameters and the body that it is called with
+	 */
+	record Round(String label, long number, byte[] digest) {
+
+		String text() {
+			return "round " + this.number + " of label " + this.label;
+		}
+
+	}
+
+	/** Beyond this many labels the one used longest ago is forgotten. */
+	static final int MAX_LABELS = 10_000;
+
+	private static final Duration PROBE_INTERVAL = Duration.ofMillis(500);
+
+	/** The label used last comes last. */
+	private final Map<String, Label<R>> labels = new LinkedHashMap<>(16, 0.75f, true);
+
+	private static final class Label<R> {
+
+		private final Map<Long, Execution<R>> underWay = new HashMap<>();
+
+		private long last = -1;
+
+		private @Nullable Execution<R> lastExecution;
+
+	}
+
+	/** A round that one request carries out and others repeat. */
+	private static final class Execution<R> {
+
+		private final byte[] digest;
+
+		private final CompletableFuture<R> answer = new CompletableFuture<>();
+
+		private int repeats;
+
+		private boolean dropped;
+
+		Execution(byte[] digest) {
+			this.digest = digest;
+		}
+
+	}
+
+	/**
+	 * Carries a round out, or repeats its answer.
+	 * @param client whether this request's client is still there
+	 * @param call carries it out for as long as some client is there
+	 * @return the answer, which the caller releases
+	 * @throws RoundConflictException if the round is over or was called with something
+	 * else
+	 */
+	R run(Round round, BooleanSupplier client, Function<BooleanSupplier, R> call) {
+		while (true) {
+			Execution<R> own = new Execution<>(round.digest());
+			Execution<R> execution = join(round, own);
+			if (execution == own) {
+				return carryOut(round, own, client, call);
+			}
+			R answer = repeat(round, execution, client);
+			if (answer != null) {
+				return answer;
+			}
+		}
+	}
+
+	private synchronized Execution<R> join(Round round, Execution<R> own) {
+		Label<R> label = this.labels.computeIfAbsent(round.label(), (name) -> new Label<>());
+		Execution<R> running = label.underWay.get(round.number());
+		Execution<R> known = (running == null && round.number() == label.last) ? label.lastExecution : running;
+		if (known == null) {
+			if (round.number() <= label.last) {
+				throw new RoundConflictException(
+						round.text() + " is over: round " + label.last + " has been carried out since");
+			}
+			label.underWay.put(round.number(), own);
+			forgetBeyondTheLimit();
+			return own;
+		}
+		if (!Arrays.equals(known.digest, round.digest())) {
+			throw new RoundConflictException(round.text() + " was called before with other parameters or another body");
+		}
+		if (known.dropped) {
+			throw new RoundConflictException(
+					round.text() + " has been carried out, and its answer is held no longer for want of memory");
+		}
+		known.repeats++;
+		if (known.answer.isDone()) {
+			known.answer.resultNow().hold();
+		}
+		return known;
+	}
+
+	private R carryOut(Round round, Execution<R> own, BooleanSupplier client, Function<BooleanSupplier, R> call) {
+		try {
+			R answer = call.apply(() -> client.getAsBoolean() || isRepeated(own));
+			complete(round, own, answer);
+			return answer;
+		}
+		catch (RuntimeException | Error ex) {
+			fail(round, own, ex);
+			throw ex;
+		}
+	}
+
+	private synchronized boolean isRepeated(Execution<R> execution) {
+		return execution.repeats > 0;
+	}
+
+	private synchronized void complete(Round round, Execution<R> own, R answer) {
+		Label<R> label = this.labels.get(round.label());
+		label.underWay.remove(round.number());
+		for (int repeat = 0; repeat < own.repeats; repeat++) {
+			answer.hold();
+		}
+		if (round.number() > label.last) {
+			drop(label);
+			label.last = round.number();
+			label.lastExecution = own;
+			answer.hold();
+		}
+		own.answer.complete(answer);
+	}
+
+	private synchronized void fail(Round round, Execution<R> own, Throwable failure) {
+		this.labels.get(round.label()).underWay.remove(round.number());
+		own.answer.completeExceptionally(failure);
+	}
+
+	/** The answer, {@code null} if the round is to be begun again. */
+	private @Nullable R repeat(Round round, Execution<R> execution, BooleanSupplier client) {
+		try {
+			while (true) {
+				try {
+					return execution.answer.get(PROBE_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
+				}
+				catch (TimeoutException ex) {
+					if (!client.getAsBoolean()) {
+						leave(execution);
+						throw new CallWithdrawnException(round.label());
+					}
+				}
+			}
+		}
+		catch (InterruptedException ex) {
+			leave(execution);
+			Thread.currentThread().interrupt();
+			throw new CancellationException("interrupted while waiting for " + round.text());
+		}
+		catch (ExecutionException ex) {
+			return switch (ex.getCause()) {
+				case CallWithdrawnException _ -> null;
+				case RuntimeException failure -> throw failure;
+				case Error failure -> throw failure;
+				case null, default -> throw new IllegalStateException(ex);
+			};
+		}
+	}
+
+	private synchronized void leave(Execution<R> execution) {
+		execution.repeats--;
+		if (execution.answer.state() == Future.State.SUCCESS) {
+			execution.answer.resultNow().release();
+		}
+	}
+
+	/**
+	 * Gives up the answer that was used longest ago, so that its round cannot be repeated
+	 * any more.
+	 * @return whether there was one
+	 */
+	synchronized boolean evict() {
+		return this.labels.values().stream().anyMatch(this::drop);
+	}
+
+	private boolean drop(Label<R> label) {
+		Execution<R> last = label.lastExecution;
+		if (last == null || last.dropped) {
+			return false;
+		}
+		last.dropped = true;
+		last.answer.resultNow().release();
+		return true;
+	}
+
+	private void forgetBeyondTheLimit() {
+		if (this.labels.size() > MAX_LABELS) {
+			var oldestFirst = this.labels.values().iterator();
+			while (oldestFirst.hasNext()) {
+				Label<R> label = oldestFirst.next();
+				if (label.underWay.isEmpty()) {
+					drop(label);
+					oldestFirst.remove();
+					return;
+				}
+			}
+		}
+	}
+
+}

@@ -1,0 +1,14 @@
+package io.tutti.service.rest;
+
+/**
+ * A named round that cannot be joined: it is over, or was called with something else.
+ */
+final class RoundConflictException extends RuntimeException {
+
+	private static final long serialVersionUID = 1L;
+
+	RoundConflictException(String message) {
+		super(message);
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+/**
+ * The memory of all collectives over HTTP on this rank together. Calls are given theirs
+ * in the order in which they came, before their bodies are read.
+ */
+final class TransferBudget {
+
+	/** How long a call may wait for memory, unless its own timeout is shorter. */
+	static final Duration PATIENCE = Duration.ofSeconds(10);
+
+	private static final int UNIT_BYTES = 1 << 10;
+
+	private final Semaphore units;
+
+	private final long bytes;
+
+	private final BooleanSupplier evict;
+
+	/**
+	 * A budget of which nothing is reserved.
+	 * @param bytes all that calls may hold
+	 * @param evict gives a reservation back that nobody needs, if there is one
+	 */
+	TransferBudget(long bytes, BooleanSupplier evict) {
+		this.units = new Semaphore(units(bytes), true);
+		this.bytes = bytes;
+		this.evict = evict;
+	}
+
+	/**
+	 * Reserves memory for a call, after all that asked before.
+	 * @throws OverloadedException if it is not to be had in time
+	 * @throws CancellationException if the thread was interrupted
+	 */
+	Reservation reserve(long wanted, Duration timeout) {
+		Duration patience = (timeout.compareTo(PATIENCE) < 0) ? timeout : PATIENCE;
+		try {
+			boolean reserved = this.units.tryAcquire(units(wanted), 0, TimeUnit.NANOSECONDS);
+			while (!reserved && this.evict.getAsBoolean()) {
+				reserved = this.units.tryAcquire(units(wanted), 0, TimeUnit.NANOSECONDS);
+			}
+			if (!reserved && !this.units.tryAcquire(units(wanted), patience.toNanos(), TimeUnit.NANOSECONDS)) {
+				throw new OverloadedException("the call needs " + wanted + " bytes and waited " + patience.toMillis()
+						+ " ms for memory: collectives over HTTP hold "
+						+ (this.bytes - (long) this.units.availablePermits() * UNIT_BYTES) + " of " + this.bytes
+						+ " bytes (tutti.http-collectives.memory)");
+			}
+			return new Reservation(units(wanted));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw new CancellationException("interrupted while waiting for memory");
+		}
+	}
+
+	/** Gives calls that wait for memory what can be evicted. */
+	void relieve() {
+		while (this.units.hasQueuedThreads() && this.evict.getAsBoolean()) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private static int units(long bytes) {
+		return Math.toIntExact(Math.ceilDiv(bytes, UNIT_BYTES));
+	}
+
+	/** Memory that a call may use until it is closed. */
+	final class Reservation implements AutoCloseable {
+
+		private int held;
+
+		private Reservation(int units) {
+			this.held = units;
+		}
+
+		/** Makes a reservation of its own from a part of this one. */
+		synchronized Reservation split(long part) {
+			int units = Math.min(units(part), this.held);
+			this.held -= units;
+			return new Reservation(units);
+		}
+
+		@Override
+		public synchronized void close() {
+			TransferBudget.this.units.release(this.held);
+			this.held = 0;
+		}
+
+	}
+
+}

@@ -1,0 +1,181 @@
+package io.tutti.engine.backend;
+
+import java.io.File;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.Message;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.backend.AsyncCallTest.Connection;
+import io.tutti.engine.backend.CollectivesContract.World;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * An arena is closed while a call still needs its memory. What may end a whole JVM runs
+ * in a process of its own.
+ */
+@Timeout(120)
+class ClosedArenaTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final long BYTES = 64 << 20;
+
+	/** Two ranks, one of which closes its arena while the other has not called yet. */
+	public static void main(String[] arguments) throws Exception {
+		try (World world = Connection.valueOf(arguments[0]).world(2); Arena arena = Arena.ofShared()) {
+			ProcessGroup group = world.group(0);
+			MemorySegment other = Arena.global().allocate(BYTES, 64);
+			CompletableFuture<Void> call = group.allReduceAsync(arena.allocate(BYTES, 64), DataType.FLOAT32,
+					ReduceOp.SUM);
+			while (group.lastEntered() < 0) {
+				Thread.onSpinWait();
+			}
+			call.cancel(true);
+			String outcome = closed(arena) ? "closed" : "refused";
+			world.group(1).allReduce(other, DataType.FLOAT32, ReduceOp.SUM);
+			call.get(20, TimeUnit.SECONDS);
+			System.out.println(outcome);
+		}
+	}
+
+	private static boolean closed(Arena arena) {
+		try {
+			arena.close();
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			return false;
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anArenaCannotBeClosedUnderAnAsynchronousCall(Connection connection, @TempDir Path directory) throws Exception {
+		File output = directory.resolve("output").toFile();
+		Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-cp",
+				System.getProperty("java.class.path"), "--add-modules", "jdk.incubator.vector",
+				"--enable-native-access=ALL-UNNAMED", "-XX:-CreateCoredumpOnCrash",
+				"-XX:ErrorFile=" + directory.resolve("crash"), ClosedArenaTest.class.getName(), connection.name())
+			.redirectErrorStream(true)
+			.redirectOutput(output)
+			.start();
+		try {
+			assertThat(process.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+			assertThat(process.exitValue()).describedAs("exit code, with the output %s", contentOf(output)).isZero();
+			assertThat(contentOf(output)).contains("refused");
+		}
+		finally {
+			process.destroyForcibly().waitFor();
+		}
+	}
+
+	private static String contentOf(File file) throws Exception {
+		return java.nio.file.Files.readString(file.toPath());
+	}
+
+	/**
+	 * The kernel refuses to read what is no longer there: that is not the peer's doing.
+	 */
+	@Test
+	void aSynchronousCallNamesItsOwnClosedBufferAndNotThePeer() throws Exception {
+		Arena arena = Arena.ofShared();
+		try (World world = Worlds.tcp(2)) {
+			MemorySegment other = Arena.ofAuto().allocate(BYTES, 64);
+			MemorySegment buffer = arena.allocate(BYTES, 64);
+			CompletableFuture<Void> call = CompletableFuture
+				.runAsync(() -> world.group(0).broadcast(buffer, DataType.INT8, 0));
+			while (world.group(0).lastEntered() < 0) {
+				Thread.onSpinWait();
+			}
+			arena.close();
+			assertThatThrownBy(() -> world.group(1).broadcast(other, DataType.INT8, 0))
+				.isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("by rank 0")
+				.hasMessageContaining("buffer was closed");
+			assertThat(call).failsWithin(LIMIT)
+				.withThrowableThat()
+				.withCauseInstanceOf(IllegalStateException.class)
+				.withMessageContaining("send buffer was closed")
+				.withMessageContaining("broadcast #0");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aReceiveWhoseBufferWasClosedFailsAloneAndIsNotWrittenTo(Connection connection) throws Exception {
+		for (int bytes : new int[] { 100, 1_000_000 }) {
+			try (World world = connection.world(2)) {
+				CompletableFuture<Message> coming;
+				try (Arena arena = Arena.ofShared()) {
+					coming = world.group(0).receiveAsync(arena.allocate(bytes), DataType.INT8, 1, 5);
+				}
+				world.group(1).send(MemorySegment.ofArray(new byte[bytes]), DataType.INT8, 0, 5);
+				assertThat(coming).failsWithin(LIMIT)
+					.withThrowableThat()
+					.withCauseInstanceOf(IllegalStateException.class)
+					.withMessageContaining("buffer was closed")
+					.withMessageContaining("rank 1")
+					.withMessageContaining("tag 5");
+				world.group(1).send(MemorySegment.ofArray(new byte[] { 9 }), DataType.INT8, 0, 5);
+				byte[] next = new byte[1];
+				world.group(0).receive(MemorySegment.ofArray(next), DataType.INT8, 1, 5);
+				assertThat(next).containsExactly((byte) 9);
+			}
+		}
+	}
+
+	@Test
+	void aSendToItselfWhoseBufferWasClosedIsPassedOver() throws Exception {
+		try (World world = Worlds.simulated(1)) {
+			CompletableFuture<Void> going;
+			try (Arena arena = Arena.ofShared()) {
+				going = world.group(0).sendAsync(arena.allocate(1_000_000), DataType.INT8, 0, 5);
+			}
+			world.group(0).send(MemorySegment.ofArray(new byte[] { 9 }), DataType.INT8, 0, 5);
+			byte[] next = new byte[1];
+			world.group(0).receive(MemorySegment.ofArray(next), DataType.INT8, 0, 5);
+			assertThat(next).containsExactly((byte) 9);
+			assertThat(going).failsWithin(LIMIT)
+				.withThrowableThat()
+				.withCauseInstanceOf(IllegalStateException.class)
+				.withMessageContaining("buffer of a send to rank 0 with tag 5");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aSendWhoseBufferWasClosedBlamesItsOwnRank(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			MemorySegment other = Arena.ofAuto().allocate(BYTES, 64);
+			CompletableFuture<Void> going;
+			try (Arena arena = Arena.ofShared()) {
+				going = world.group(0).sendAsync(arena.allocate(BYTES, 64), DataType.INT8, 1, 5);
+			}
+			assertThatThrownBy(() -> world.group(1).receive(other, DataType.INT8, 0, 5))
+				.isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("by rank 0")
+				.hasMessageContaining("was closed: keep its arena open");
+			assertThat(going).failsWithin(LIMIT)
+				.withThrowableThat()
+				.withCauseInstanceOf(CollectiveException.class)
+				.withMessageContaining("was closed: keep its arena open");
+		}
+	}
+
+}

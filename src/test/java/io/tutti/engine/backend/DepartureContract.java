@@ -1,0 +1,418 @@
+package io.tutti.engine.backend;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.GroupState;
+import io.tutti.engine.Message;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * A rank that leaves a group in order, before, during and after every call of the others.
+ * Calls that need it fail long before their deadline; those that it has completed itself
+ * succeed. Ranks whose own part in a call needs nobody else return from it and fail in
+ * the barrier that follows.
+ */
+@Timeout(90)
+abstract class DepartureContract {
+
+	/** A world whose ranks can leave one by one. */
+	interface DepartingWorld extends CollectivesContract.World {
+
+		/** Leaves the job, as the end of a program does. */
+		void leave(int rank);
+
+	}
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	/** Of each call; one that fails by it has waited for a rank that had left. */
+	private static final Duration DEADLINE = Duration.ofSeconds(15);
+
+	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, DEADLINE, LIMIT, Duration.ofSeconds(5), LIMIT);
+
+	private static final int WORLD_SIZE = 4;
+
+	/** Others are below and above it: over TCP the higher rank makes the connection. */
+	private static final int LEAVING = 1;
+
+	private static final int SMALL = 16;
+
+	private static final int LARGE = 50_000;
+
+	private static final int[] COUNTS = { SMALL, LARGE };
+
+	abstract TestedTransport transport();
+
+	private DepartingWorld world(int worldSize, Timeouts timeouts) throws Exception {
+		return transport().world(worldSize, timeouts);
+	}
+
+	private static void call(ProcessGroup group, Collective collective, int root, int count) {
+		DataType type = DataType.INT32;
+		MemorySegment whole = MemorySegment.ofArray(new int[count * WORLD_SIZE]);
+		MemorySegment other = MemorySegment.ofArray(new int[count * WORLD_SIZE]);
+		MemorySegment part = MemorySegment.ofArray(new int[count]);
+		switch (collective) {
+			case ALL_REDUCE -> group.allReduce(whole, type, ReduceOp.SUM);
+			case REDUCE -> group.reduce(whole, other, type, ReduceOp.SUM, root);
+			case BROADCAST -> group.broadcast(whole, type, root);
+			case ALL_GATHER -> group.allGather(part, whole, type);
+			case REDUCE_SCATTER -> group.reduceScatter(whole, part, type, ReduceOp.SUM);
+			case GATHER -> group.gather(part, whole, type, root);
+			case SCATTER -> group.scatter(whole, part, type, root);
+			case ALL_TO_ALL -> group.allToAll(whole, other, type);
+			case BARRIER -> group.barrier();
+		}
+	}
+
+	/** The root that makes others wait for the rank that leaves. */
+	private static int rootThatNeeds(Collective collective) {
+		return switch (collective) {
+			case REDUCE, GATHER -> 0;
+			case BROADCAST, SCATTER, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> LEAVING;
+		};
+	}
+
+	private static void requireOthersFailed(List<Outcome<Void>> outcomes, int left) {
+		assertThat(outcomes.get(left).failure()).isNull();
+		for (int rank = 0; rank < outcomes.size(); rank++) {
+			if (rank != left) {
+				requireNamed(outcomes.get(rank).failure(), left);
+			}
+		}
+	}
+
+	private static void requireNamed(Throwable failure, int left) {
+		Throwable cause = (failure instanceof CompletionException) ? failure.getCause() : failure;
+		assertThat(cause).isInstanceOf(CollectiveException.class).isNotInstanceOf(CollectiveTimeoutException.class);
+		assertThat(((CollectiveException) cause).failure().ranks()).containsExactly(left);
+	}
+
+	private static void requireNoneFailed(List<Outcome<Void>> outcomes) {
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
+	}
+
+	/** Lets a rank leave and the others go on when it has. */
+	private static List<Outcome<Void>> afterLeaving(int leaving, RankThreads.RankTask<Void> leave,
+			RankThreads.RankTask<Void> call) throws Exception {
+		CountDownLatch left = new CountDownLatch(1);
+		return RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+			if (rank == leaving) {
+				leave.run(rank);
+				left.countDown();
+				return null;
+			}
+			assertThat(left.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+			return call.run(rank);
+		});
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRankThatClosedTheGroupBeforeItsFirstCallFailsEveryCollective(Collective collective) throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(afterLeaving(LEAVING, (rank) -> {
+				world.group(rank).close();
+				return null;
+			}, (rank) -> {
+				call(world.group(rank), collective, rootThatNeeds(collective), LARGE);
+				world.group(rank).barrier();
+				return null;
+			}), LEAVING);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 3 })
+	void aRankThatLeftTheJobBeforeTheFirstCallFailsTheOthers(int leaving) throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(afterLeaving(leaving, (rank) -> {
+				world.leave(rank);
+				return null;
+			}, (rank) -> {
+				world.group(rank).barrier();
+				return null;
+			}), leaving);
+		}
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "0, 16", "0, 50000", "1, 16", "1, 50000" })
+	void aRankThatLeftTheJobAfterSomeCallsFailsTheOthers(int leaving, int count) throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				for (int i = 0; i < 7; i++) {
+					call(world.group(rank), Collective.ALL_REDUCE, 0, count);
+				}
+				if (rank == leaving) {
+					world.leave(rank);
+					return null;
+				}
+				call(world.group(rank), Collective.ALL_REDUCE, 0, count);
+				return null;
+			}), leaving);
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRankThatClosesTheGroupFailsEveryCollectiveThatWaitsForIt(Collective collective) throws Exception {
+		for (int count : COUNTS) {
+			try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+				requireOthersFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+					call(world.group(rank), Collective.ALL_REDUCE, 0, count);
+					if (rank == LEAVING) {
+						for (int other = 0; other < WORLD_SIZE; other++) {
+							while (other != LEAVING && world.group(other).lastEntered() < 1) {
+								Thread.onSpinWait();
+							}
+						}
+						world.group(rank).close();
+						return null;
+					}
+					call(world.group(rank), collective, rootThatNeeds(collective), count);
+					world.group(rank).barrier();
+					return null;
+				}), LEAVING);
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRankThatLeavesAfterItsLastCollectiveFailsNobodyInTheSameOne(Collective collective) throws Exception {
+		for (int count : COUNTS) {
+			for (int root : new int[] { 0, LEAVING }) {
+				try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+					int last = root;
+					requireNoneFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+						call(world.group(rank), collective, last, count);
+						world.leave(rank);
+						return null;
+					}));
+				}
+			}
+		}
+	}
+
+	/**
+	 * Where it waits for nobody, a rank is through with a call, and has left, before the
+	 * others enter it. A first call has made the connections.
+	 */
+	@ParameterizedTest
+	@EnumSource(names = { "REDUCE", "BROADCAST", "GATHER", "SCATTER" })
+	void whatARankDeliveredBeforeItLeftIsReceived(Collective collective) throws Exception {
+		int root = (collective == Collective.REDUCE || collective == Collective.GATHER) ? 0 : LEAVING;
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> {
+				call(world.group(rank), collective, root, SMALL);
+				return null;
+			});
+			requireNoneFailed(afterLeaving(LEAVING, (rank) -> {
+				call(world.group(rank), collective, root, SMALL);
+				world.leave(rank);
+				return null;
+			}, (rank) -> {
+				call(world.group(rank), collective, root, SMALL);
+				return null;
+			}));
+		}
+	}
+
+	@Test
+	void aRankThatOnlyLeftAPartFailsThatAndTheWholeStaysWhole() throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireNoneFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				if (!transport().splits()) {
+					return null;
+				}
+				ProcessGroup part = world.group(rank).split(0, rank);
+				if (rank == LEAVING) {
+					part.close();
+				}
+				else {
+					requireNamed(failure(part::barrier), LEAVING);
+					part.close();
+				}
+				world.group(rank).barrier();
+				assertThat(world.group(rank).state()).isEqualTo(GroupState.READY);
+				return null;
+			}));
+		}
+	}
+
+	private static Throwable failure(Runnable call) {
+		try {
+			call.run();
+			return null;
+		}
+		catch (RuntimeException ex) {
+			return ex;
+		}
+	}
+
+	@Test
+	void manyPartsClosedAtAboutTheSameTimeFailNobody() throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireNoneFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				for (int i = 0; i < 30 && transport().splits(); i++) {
+					try (ProcessGroup part = world.group(rank).split(0, rank)) {
+						call(part, Collective.values()[i % Collective.values().length], i % WORLD_SIZE, SMALL);
+					}
+				}
+				return null;
+			}));
+		}
+	}
+
+	@Test
+	void aSplitFailsWithoutARankThatHasLeft() throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(afterLeaving(LEAVING, (rank) -> {
+				world.leave(rank);
+				return null;
+			}, (rank) -> {
+				world.group(rank).split(0, rank);
+				return null;
+			}), LEAVING);
+		}
+	}
+
+	@Test
+	void anAllocationFailsWithoutARankThatHasLeft() throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(afterLeaving(LEAVING, (rank) -> {
+				world.leave(rank);
+				return null;
+			}, (rank) -> {
+				world.group(rank).allocate(1 << 20);
+				world.group(rank).barrier();
+				return null;
+			}), LEAVING);
+		}
+	}
+
+	@Test
+	void buffersOfTheEngineMakeNoDifference() throws Exception {
+		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
+			requireOthersFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				MemorySegment buffer = world.group(rank).allocate(4 * LARGE);
+				world.group(rank).allReduce(buffer, DataType.INT32, ReduceOp.SUM);
+				if (rank == LEAVING) {
+					world.leave(rank);
+					return null;
+				}
+				world.group(rank).allReduce(buffer, DataType.INT32, ReduceOp.SUM);
+				return null;
+			}), LEAVING);
+		}
+	}
+
+	/** Nobody has sent anything, so that there is no connection whose end could tell. */
+	@ParameterizedTest
+	@EnumSource
+	void aRankThatHasLeftFailsWhoeverWaitsForItsMessages(MessageWait wait) throws Exception {
+		for (int leaving : new int[] { 0, 1 }) {
+			try (DepartingWorld world = world(2, TIMEOUTS)) {
+				world.group(leaving).close();
+				requireNamed(messages(world.group(1 - leaving), wait, leaving), leaving);
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aRankThatLeavesFailsWhoeverWaitsForItsMessages(MessageWait wait) throws Exception {
+		for (boolean connected : new boolean[] { false, true }) {
+			try (DepartingWorld world = world(2, TIMEOUTS)) {
+				List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+					ProcessGroup group = world.group(rank);
+					if (connected) {
+						MemorySegment other = MemorySegment.ofArray(new byte[9]);
+						group.sendReceive(other, 1 - rank, MemorySegment.ofArray(new byte[9]), 1 - rank, DataType.INT8,
+								3);
+					}
+					group.barrier();
+					if (rank == 0) {
+						wait.call(group, 1);
+					}
+					else {
+						world.leave(1);
+					}
+					return null;
+				});
+				assertThat(outcomes.get(1).failure()).isNull();
+				requireNamed(outcomes.get(0).failure(), 1);
+			}
+		}
+	}
+
+	private static Throwable messages(ProcessGroup group, MessageWait wait, int peer) {
+		try {
+			wait.call(group, peer);
+			return null;
+		}
+		catch (Exception ex) {
+			return ex;
+		}
+	}
+
+	@Test
+	void aSmallSendToARankThatHasLeftIsRefused() throws Exception {
+		try (DepartingWorld world = world(2, TIMEOUTS)) {
+			world.group(1).close();
+			MemorySegment small = MemorySegment.ofArray(new byte[9]);
+			Throwable failure = null;
+			while (failure == null) {
+				failure = failure(() -> world.group(0).send(small, DataType.INT8, 1, 0));
+			}
+			requireNamed(failure, 1);
+		}
+	}
+
+	@Test
+	void messagesThatARankSentBeforeItLeftAreReceived() throws Exception {
+		for (int bytes : new int[] { 9, 30_000 }) {
+			try (DepartingWorld world = world(2, TIMEOUTS)) {
+				CountDownLatch left = new CountDownLatch(1);
+				requireNoneFailed(RankThreads.outcomes(2, LIMIT, (rank) -> {
+					ProcessGroup group = world.group(rank);
+					MemorySegment buffer = MemorySegment.ofArray(new byte[bytes]);
+					if (rank == 1) {
+						group.send(buffer, DataType.INT8, 0, 5);
+						group.send(buffer, DataType.INT8, 0, 6);
+						world.leave(1);
+						left.countDown();
+						return null;
+					}
+					assertThat(left.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+					assertThat(group.receive(buffer, DataType.INT8, 1, 6)).isEqualTo(bytes);
+					assertThat(group.receiveAny(buffer, DataType.INT8, Message.ANY_SOURCE, Message.ANY_TAG))
+						.isEqualTo(new Message(1, 5, bytes));
+					return null;
+				}));
+			}
+		}
+	}
+
+}

@@ -1,0 +1,225 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.Message;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.backend.MessengerPair.Kind;
+import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.message.Messenger;
+import io.tutti.engine.transport.message.UnexpectedBytes;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Sends and receives that are issued before, while and after the group fails: all of them
+ * end with the verdict.
+ */
+@Timeout(120)
+class MessageFailureTest {
+
+	/** How the group fails. */
+	private enum Cause {
+
+		VERDICT, DEADLINE, LEFT
+
+	}
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final Duration LATER = Duration.ofMinutes(10);
+
+	private static final int ROUNDS = 25;
+
+	/** Far more than are issued before the group fails. */
+	private static final int MOST = 200_000;
+
+	private static final Failure VERDICT = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(1),
+			"the verdict");
+
+	private static MemorySegment buffer(int bytes) {
+		return MemorySegment.ofArray(new byte[bytes]);
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whatIsIssuedBetweenAFailureAndItsVerdictEndsWithTheVerdict(Kind kind) throws Exception {
+		try (MessengerPair pair = new MessengerPair(kind)) {
+			Messenger messenger = pair.messenger(0);
+			List<CompletableFuture<?>> open = new ArrayList<>();
+			open.add(messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, Duration.ofMillis(1)));
+			assertThat(pair.reports(0).poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).as("report").isNotNull();
+			for (int bytes : new int[] { 0, 1, 65_536, 65_537 }) {
+				open.add(messenger.sendAsync(buffer(bytes), DataType.INT8, 1, 1, LATER));
+				open.add(messenger.sendAsync(buffer(bytes), DataType.INT8, 0, 1, LATER));
+				open.add(messenger.receiveAsync(buffer(bytes), DataType.INT8, 1, 2, LATER));
+			}
+			open.add(messenger.receiveAsync(buffer(1), DataType.INT8, Message.ANY_SOURCE, Message.ANY_TAG, LATER));
+			open.add(inAThread(() -> messenger.send(buffer(70_000), DataType.INT8, 1, 3, LATER)));
+			open.add(inAThread(() -> messenger.receive(buffer(1), DataType.INT8, 1, 3, LATER)));
+			open.add(inAThread(() -> messenger.sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 4, LATER)));
+			pair.judge(0, VERDICT);
+			for (int i = 0; i < open.size(); i++) {
+				assertThat(open.get(i)).as("operation " + i)
+					.failsWithin(LIMIT)
+					.withThrowableThat()
+					.withCauseInstanceOf(GroupAbortedException.class)
+					.withMessageContaining("the verdict");
+			}
+			assertThat(pair.reports(0)).as("further reports of the same failure").isEmpty();
+		}
+	}
+
+	@Test
+	void anErrorOfThisRanksOwnEndsEveryOperationAndIsReported() throws Exception {
+		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
+		FailureLatch latch = new FailureLatch();
+		try (Messenger messenger = new Messenger(identity, latch,
+				new Settlement(identity, latch, latch::trip, Duration.ofSeconds(1)), new Broken(), true,
+				new UnexpectedBytes(UnexpectedBytes.LIMIT))) {
+			CompletableFuture<Message> coming = messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
+			assertThat(coming).failsWithin(LIMIT)
+				.withThrowableThat()
+				.withCauseInstanceOf(GroupAbortedException.class)
+				.withMessageContaining("the selector is broken");
+			assertThat(latch.failure()).isNotNull();
+		}
+	}
+
+	/** Connections that cannot be waited for. */
+	private static final class Broken implements Wires {
+
+		@Override
+		public void dial(int peer, long maxMillis) {
+		}
+
+		@Override
+		public boolean poll(Arrivals arrivals) {
+			return false;
+		}
+
+		@Override
+		public void prepareSleep(int awaited) {
+		}
+
+		@Override
+		public void sleep(long maxNanos) {
+			throw new UncheckedIOException(new IOException("the selector is broken"));
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+		}
+
+	}
+
+	private static CompletableFuture<Void> inAThread(Runnable call) {
+		return CompletableFuture.runAsync(call, (task) -> Thread.ofPlatform().start(task));
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void whateverTheMomentEveryOperationEndsWithTheVerdict(Kind kind) throws Exception {
+		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
+		System.out.println("failing messages: -Dtutti.test.seed=" + seed);
+		Random random = new Random(seed);
+		for (int round = 0; round < ROUNDS; round++) {
+			for (Cause cause : Cause.values()) {
+				try {
+					failAtSomeMoment(kind, cause, random.nextInt(400), random.nextInt(400));
+				}
+				catch (Exception | AssertionError ex) {
+					throw new AssertionError("by " + cause + " in round " + round + " with -Dtutti.test.seed=" + seed,
+							ex);
+				}
+			}
+		}
+	}
+
+	/**
+	 * Issues operations until they are refused. The ranks are connected: over TCP, a rank
+	 * that has left shows by its connection.
+	 * @param before how many are issued before the group begins to fail
+	 * @param between how many are issued after that was reported, before the verdict
+	 */
+	private static void failAtSomeMoment(Kind kind, Cause cause, int before, int between) throws Exception {
+		try (MessengerPair pair = new MessengerPair(kind)) {
+			pair.messenger(0).send(buffer(1), DataType.INT8, 1, 9, LIMIT);
+			pair.messenger(1).receive(buffer(1), DataType.INT8, 0, 9, LIMIT);
+			List<CompletableFuture<?>> open = new ArrayList<>();
+			CompletableFuture<Void> failing = new CompletableFuture<>();
+			int verdictAt = MOST;
+			try {
+				for (int i = 0; i < MOST; i++) {
+					if (i == before) {
+						failing = inAThread(() -> fail(pair, cause));
+					}
+					if (verdictAt == MOST && !pair.reports(0).isEmpty()) {
+						verdictAt = i + between;
+					}
+					if (i >= verdictAt) {
+						pair.judge(0, VERDICT);
+					}
+					open.add(issue(pair.messenger(0), i));
+				}
+			}
+			catch (CollectiveException ex) {
+				assertThat(ex).hasMessageContaining("the verdict");
+			}
+			CompletableFuture.allOf(open.toArray(CompletableFuture[]::new))
+				.handle((done, ex) -> null)
+				.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+			assertThat(open.size()).as("operations").isLessThan(MOST);
+			assertThat(open).filteredOn(CompletableFuture::isCompletedExceptionally)
+				.allSatisfy((future) -> assertThat(future.exceptionNow()).isInstanceOf(GroupAbortedException.class)
+					.hasMessageContaining("the verdict"));
+			failing.get(LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+		}
+	}
+
+	private static void fail(MessengerPair pair, Cause cause) {
+		switch (cause) {
+			case VERDICT -> pair.judge(0, VERDICT);
+			case DEADLINE -> {
+				try {
+					pair.messenger(0).receive(buffer(1), DataType.INT8, 1, 9, Duration.ofNanos(1));
+				}
+				catch (CollectiveException ex) {
+					// That is the failure.
+				}
+			}
+			case LEFT -> pair.messenger(1).close();
+		}
+	}
+
+	private static CompletableFuture<?> issue(Messenger messenger, int number) {
+		return switch (number % 5) {
+			case 0 -> messenger.sendAsync(buffer(70_000), DataType.INT8, 1, 0, LATER);
+			case 1, 2 -> messenger.sendAsync(buffer(100), DataType.INT8, 1, 0, LATER);
+			default -> messenger.receiveAsync(buffer(100), DataType.INT8, 1, 1, LATER);
+		};
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupAbortedException;
+import io.tutti.engine.GroupFactory;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.PointToPoint;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import io.tutti.engine.transport.simulated.SimulatedTransport;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** One rank has no file or port left for a group within the group. */
+@Timeout(60)
+class RefusedSplitTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final int WORLD_SIZE = 3;
+
+	private static final int REFUSING = 1;
+
+	private final SimulatedNetwork network = new SimulatedNetwork(WORLD_SIZE);
+
+	private final SimulatedControl control = new SimulatedControl(WORLD_SIZE);
+
+	@Test
+	void aRankThatCannotFormTheGroupLeavesNobodyElseInIt() throws Exception {
+		List<ProcessGroup> groups = List.of(join(0), join(1), join(2));
+		List<Outcome<ProcessGroup>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT,
+				(rank) -> groups.get(rank).split(0, rank));
+		assertThat(outcomes.get(REFUSING).failure()).isInstanceOf(IllegalStateException.class)
+			.hasMessage("no descriptor is left");
+		for (int rank : new int[] { 0, 2 }) {
+			assertThat(outcomes.get(rank).failure()).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("aborted by rank 1")
+				.hasMessageContaining("could not form the group");
+		}
+		RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> {
+			groups.get(rank).barrier();
+			groups.get(rank).close();
+			return null;
+		});
+	}
+
+	private ProcessGroup join(int rank) {
+		GroupIdentity identity = GroupIdentity.world(rank, WORLD_SIZE, 0);
+		FailureLatch latch = new FailureLatch();
+		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+		registry.add(identity, latch);
+		ControlPlane plane = this.control.join(rank, registry);
+		Timeouts timeouts = Timeouts.DEFAULTS.withCollective(LIMIT);
+		GroupFactory groups = new SimulatedGroups(this.network, plane, registry, timeouts, AlgorithmOverrides.NONE,
+				new UnexpectedBytes(UnexpectedBytes.LIMIT));
+		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
+		ProcessGroup group = new ProcessGroup(identity,
+				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(),
+						AlgorithmOverrides.NONE),
+				latch, plane, timeouts, (rank == REFUSING) ? new Refusing(groups) : groups);
+		registry.ready(group);
+		return group;
+	}
+
+	private record Refusing(GroupFactory groups) implements GroupFactory {
+
+		@Override
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+			return this.groups.pointToPoint(identity, latch, settlement);
+		}
+
+		@Override
+		public ProcessGroup group(GroupIdentity identity) {
+			throw new IllegalStateException("no descriptor is left");
+		}
+
+		@Override
+		public void closed(ProcessGroup group) {
+			this.groups.closed(group);
+		}
+
+	}
+
+}

@@ -1,0 +1,138 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletionException;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.backend.RankThreads.RankTask;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two ranks over TCP, where rank 1 reaches rank 0 by a slow link: a deadline that passes
+ * while data still moves is told as that, and names the other rank.
+ */
+@Timeout(120)
+class SlowLinkTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final Duration DEADLINE = Duration.ofSeconds(1);
+
+	/** What the link takes a minute for. */
+	private static final int BYTES = 64 << 20;
+
+	private SlowLink link;
+
+	private List<Engine> engines = List.of();
+
+	@BeforeEach
+	void join() throws Exception {
+		int rendezvous = freePort();
+		int data = freePort();
+		this.link = new SlowLink(data);
+		this.engines = RankThreads.run(2, LIMIT, (rank) -> Engine.join(RankAssignment.onOneHost(rank, 2, rendezvous),
+				settings((rank == 0) ? data : 0), CollectiveListener.NONE));
+	}
+
+	private static EngineSettings settings(int dataPort) {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		return new EngineSettings(defaults.backend(), "slow", "a token", -1, null,
+				(dataPort != 0) ? SlowLink.ADDRESS : null, "127.0.0.1", dataPort, defaults.congestionControl(),
+				new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE),
+				new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(10), LIMIT), null);
+	}
+
+	private static int freePort() throws IOException {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			return socket.getLocalPort();
+		}
+	}
+
+	@AfterEach
+	void close() throws IOException {
+		this.engines.reversed().forEach(Engine::close);
+		this.link.close();
+	}
+
+	private List<Outcome<Void>> run(RankTask<Void> task) throws Exception {
+		return RankThreads.outcomes(2, LIMIT, task);
+	}
+
+	private ProcessGroup group(int rank) {
+		return this.engines.get(rank).world();
+	}
+
+	private static MemorySegment buffer() {
+		return MemorySegment.ofArray(new byte[BYTES]);
+	}
+
+	private static void requireSlow(List<Outcome<Void>> outcomes, String moved) {
+		assertThat(outcomes).allSatisfy((outcome) -> {
+			Throwable failure = (outcome.failure() instanceof CompletionException ex) ? ex.getCause()
+					: outcome.failure();
+			assertThat(failure).isInstanceOf(CollectiveTimeoutException.class)
+				.hasMessageContaining("data moves too slowly: ")
+				.hasMessageMatching(".*" + moved + ", the last \\d+ ms ago.*")
+				.hasMessageNotContaining("no data");
+			assertThat(((CollectiveException) failure).failure().ranks()).hasSize(1);
+		});
+	}
+
+	@Test
+	void aCollectiveSaysHowMuchHasMovedAndNamesTheRank() throws Exception {
+		List<Outcome<Void>> outcomes = run((rank) -> {
+			group(rank).broadcast(buffer(), DataType.INT8, 1, DEADLINE);
+			return null;
+		});
+		requireSlow(outcomes, "rank [01]: \\d+ bytes received, \\d+ bytes sent");
+	}
+
+	@Test
+	void aSendSaysHowMuchHasMoved() throws Exception {
+		List<Outcome<Void>> outcomes = run((rank) -> {
+			if (rank == 1) {
+				group(rank).send(buffer(), DataType.INT8, 0, 3, DEADLINE);
+			}
+			else {
+				group(rank).receive(buffer(), DataType.INT8, 1, 3);
+			}
+			return null;
+		});
+		requireSlow(outcomes,
+				"waiting for rank 0: rank 1's send to rank 0 with tag 3 .* [1-9]\\d* of " + BYTES + " bytes so far");
+	}
+
+	@Test
+	void aReceiveSaysHowMuchHasMoved() throws Exception {
+		List<Outcome<Void>> outcomes = run((rank) -> {
+			if (rank == 1) {
+				group(rank).sendAsync(buffer(), DataType.INT8, 0, 3).join();
+			}
+			else {
+				group(rank).receive(buffer(), DataType.INT8, 1, 3, DEADLINE);
+			}
+			return null;
+		});
+		requireSlow(outcomes, "waiting for rank 1: rank 0's receive from rank 1 with tag 3 .* [1-9]\\d* of " + BYTES
+				+ " bytes so far");
+	}
+
+}

@@ -1,0 +1,10 @@
+package io.tutti.engine.backend;
+
+class TcpDepartureTest extends DepartureContract {
+
+	@Override
+	TestedTransport transport() {
+		return TestedTransport.TCP;
+	}
+
+}

@@ -1,0 +1,172 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(30)
+class NamedRoundsTest {
+
+	private final NamedRounds<Counted> rounds = new NamedRounds<>();
+
+	private final AtomicInteger carriedOut = new AtomicInteger();
+
+	/** Counts its holders. */
+	private static final class Counted implements NamedRounds.Held {
+
+		private final AtomicInteger holders = new AtomicInteger(1);
+
+		@Override
+		public void hold() {
+			this.holders.incrementAndGet();
+		}
+
+		@Override
+		public void release() {
+			this.holders.decrementAndGet();
+		}
+
+	}
+
+	@Test
+	void aRepeatedRoundGetsTheSameAnswerAndIsCarriedOutOnce() {
+		Counted first = run("a", 3, 7);
+		Counted again = run("a", 3, 7);
+		assertThat(again).isSameAs(first);
+		assertThat(this.carriedOut).hasValue(1);
+		first.release();
+		again.release();
+		assertThat(first.holders).as("holders, the round itself among them").hasValue(1);
+	}
+
+	@Test
+	void anOlderRoundIsAConflictAndItsAnswerIsFreed() {
+		Counted first = run("a", 3, 7);
+		first.release();
+		run("a", 5, 7).release();
+		assertThat(first.holders).hasValue(0);
+		for (long older : new long[] { 0, 3, 4 }) {
+			assertThatThrownBy(() -> run("a", older, 7)).isInstanceOf(RoundConflictException.class)
+				.hasMessageContaining("round " + older + " of label a is over")
+				.hasMessageContaining("round 5");
+		}
+		assertThat(this.carriedOut).hasValue(2);
+		run("b", 0, 7);
+		assertThat(this.carriedOut).hasValue(3);
+	}
+
+	@Test
+	void theSameRoundWithSomethingElseIsAConflict() {
+		run("a", 3, 7);
+		assertThatThrownBy(() -> run("a", 3, 8)).isInstanceOf(RoundConflictException.class)
+			.hasMessageContaining("other parameters or another body");
+		assertThat(this.carriedOut).hasValue(1);
+	}
+
+	@Test
+	void anEvictedAnswerIsFreedAndItsRoundAConflictNotCarriedOutAgain() {
+		Counted answer = run("a", 3, 7);
+		assertThat(this.rounds.evict()).isTrue();
+		assertThat(answer.holders).as("the request that still writes it").hasValue(1);
+		assertThat(this.rounds.evict()).isFalse();
+		assertThatThrownBy(() -> run("a", 3, 7)).isInstanceOf(RoundConflictException.class)
+			.hasMessageContaining("held no longer");
+	}
+
+	@Test
+	void aFailedRoundMayBeTriedAgain() {
+		assertThatThrownBy(() -> this.rounds.run(round("a", 3, 7), () -> true, (client) -> {
+			throw new IllegalStateException("made to fail");
+		})).hasMessage("made to fail");
+		assertThat(run("a", 3, 7)).isNotNull();
+		assertThat(this.carriedOut).hasValue(1);
+	}
+
+	@Test
+	void aRequestThatRepeatsARoundUnderWayGetsItsAnswerAndKeepsItAlive() throws Exception {
+		AtomicBoolean firstClient = new AtomicBoolean(true);
+		CompletableFuture<BooleanSupplier> anyClient = new CompletableFuture<>();
+		CountDownLatch go = new CountDownLatch(1);
+		CompletableFuture<Counted> first = onThread(
+				() -> this.rounds.run(round("a", 3, 7), firstClient::get, (client) -> {
+					anyClient.complete(client);
+					awaitLatch(go);
+					return new Counted();
+				}));
+		BooleanSupplier client = anyClient.get(10, TimeUnit.SECONDS);
+		assertThat(client.getAsBoolean()).isTrue();
+		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, 7));
+		assertThatThrownBy(() -> run("a", 3, 8)).isInstanceOf(RoundConflictException.class);
+		firstClient.set(false);
+		Awaitility.await().untilAsserted(() -> assertThat(client.getAsBoolean()).as("the repeat counts").isTrue());
+		go.countDown();
+		assertThat(repeat.get(10, TimeUnit.SECONDS)).isSameAs(first.get(10, TimeUnit.SECONDS));
+		assertThat(first.get().holders).as("two requests and the round").hasValue(3);
+		assertThat(this.carriedOut).hasValue(0);
+	}
+
+	@Test
+	void whoRepeatsARoundThatIsWithdrawnCarriesItOut() throws Exception {
+		CountDownLatch begun = new CountDownLatch(1);
+		CountDownLatch withdraw = new CountDownLatch(1);
+		CompletableFuture<Counted> first = onThread(() -> this.rounds.run(round("a", 3, 7), () -> false, (client) -> {
+			begun.countDown();
+			awaitLatch(withdraw);
+			throw new CallWithdrawnException("a");
+		}));
+		awaitLatch(begun);
+		CompletableFuture<Counted> repeat = onThread(() -> run("a", 3, 7));
+		withdraw.countDown();
+		assertThat(repeat.get(10, TimeUnit.SECONDS)).isNotNull();
+		assertThat(first).failsWithin(Duration.ofSeconds(10))
+			.withThrowableThat()
+			.withCauseInstanceOf(CallWithdrawnException.class);
+	}
+
+	@Test
+	void labelsBeyondTheLimitAreForgottenWithTheirAnswers() {
+		Counted first = run("first", 3, 7);
+		first.release();
+		for (int label = 0; label < NamedRounds.MAX_LABELS; label++) {
+			run("label " + label, 0, 7);
+		}
+		assertThat(first.holders).hasValue(0);
+	}
+
+	private Counted run(String label, long number, int digest) {
+		return this.rounds.run(round(label, number, digest), () -> true, (client) -> {
+			this.carriedOut.incrementAndGet();
+			return new Counted();
+		});
+	}
+
+	private static NamedRounds.Round round(String label, long number, int digest) {
+		return new NamedRounds.Round(label, number, new byte[] { (byte) digest });
+	}
+
+	private static void awaitLatch(CountDownLatch latch) {
+		try {
+			assertThat(latch.await(20, TimeUnit.SECONDS)).isTrue();
+		}
+		catch (InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static <T> CompletableFuture<T> onThread(Supplier<T> task) {
+		return CompletableFuture.supplyAsync(task, (run) -> Thread.ofVirtual().start(run));
+	}
+
+}

@@ -1,0 +1,422 @@
+package io.tutti.training;
+
+import java.lang.foreign.ValueLayout;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.within;
+
+/**
+ * One tensor under several names of a model, and tensors that share memory or have none.
+ */
+@Timeout(120)
+class TiedWeightsTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
+
+	private static final int STEPS = 5;
+
+	private static final double LEARNING_RATE = 0.01;
+
+	/** A model and what it makes of a sample. */
+	private abstract static class Model extends Module {
+
+		abstract Tensor forward(Tensor rows);
+
+		/** Each tensor that learns, once. */
+		abstract List<Tensor> learning();
+
+	}
+
+	/** As in a language model: the first layer's weight is the last layer's as well. */
+	private static final class TiedEnds extends Model {
+
+		final LinearImpl middle;
+
+		final Tensor first;
+
+		final Tensor last;
+
+		/**
+		 * @param tied whether there is one tensor under the two names, or two
+		 */
+		TiedEnds(boolean tied) {
+			this.first = registered(this, "first", torch.ones(3, 3));
+			this.middle = register_module("middle", new LinearImpl(3, 3));
+			this.last = registered(this, "last", tied ? this.first : torch.ones(3, 3));
+			assign(this, 0.25);
+		}
+
+		TiedEnds() {
+			this(true);
+		}
+
+		@Override
+		Tensor forward(Tensor rows) {
+			return torch.tanh(this.middle.forward(rows.matmul(this.first))).matmul(this.last);
+		}
+
+		@Override
+		List<Tensor> learning() {
+			return List.of(this.first, this.middle.weight(), this.middle.bias());
+		}
+
+	}
+
+	/** One layer in two submodules, which lies in the model three times. */
+	private static final class SharedLayer extends Model {
+
+		final LinearImpl layer = new LinearImpl(3, 3);
+
+		final Tensor scale;
+
+		SharedLayer() {
+			Module encoder = new Module("encoder");
+			Module decoder = new Module("decoder");
+			encoder.register_module("layer", this.layer);
+			decoder.register_module("layer", this.layer);
+			register_module("encoder", encoder);
+			this.scale = registered(this, "scale", torch.ones(3));
+			register_module("decoder", decoder);
+			decoder.register_parameter("weight", this.layer.weight());
+			assign(this, 0.25);
+		}
+
+		@Override
+		Tensor forward(Tensor rows) {
+			return this.layer.forward(torch.tanh(this.layer.forward(rows)).mul(this.scale));
+		}
+
+		@Override
+		List<Tensor> learning() {
+			return List.of(this.layer.weight(), this.layer.bias(), this.scale);
+		}
+
+	}
+
+	/** A tied tensor that needs no gradient, between two that do. */
+	private static final class FrozenTie extends Model {
+
+		final Tensor first;
+
+		final Tensor frozen;
+
+		final Tensor last;
+
+		FrozenTie() {
+			this.first = registered(this, "first", torch.ones(3, 3));
+			this.frozen = registered(this, "frozen", torch.ones(3, 3));
+			register_parameter("again", this.frozen, false);
+			this.last = registered(this, "last", torch.ones(3, 3));
+			assign(this, 0.25);
+		}
+
+		@Override
+		Tensor forward(Tensor rows) {
+			return torch.tanh(rows.matmul(this.first).matmul(this.frozen)).matmul(this.last).matmul(this.frozen);
+		}
+
+		@Override
+		List<Tensor> learning() {
+			return List.of(this.first, this.last);
+		}
+
+	}
+
+	/**
+	 * As {@link TiedEnds}, frozen by its last name and then told to learn all the same.
+	 */
+	private static final class ThawedTie extends Model {
+
+		final TiedEnds ends;
+
+		ThawedTie() {
+			this.ends = register_module("ends", new TiedEnds());
+			register_parameter("again", this.ends.first, false);
+			this.ends.last.set_requires_grad(true);
+		}
+
+		@Override
+		Tensor forward(Tensor rows) {
+			return this.ends.forward(rows);
+		}
+
+		@Override
+		List<Tensor> learning() {
+			return this.ends.learning();
+		}
+
+	}
+
+	/**
+	 * Two tensors over one memory: libtorch gives each a gradient of its own, and so two
+	 * of them are reduced.
+	 */
+	private static final class SharedMemory extends Model {
+
+		final Tensor first;
+
+		final Tensor alias;
+
+		SharedMemory() {
+			this.first = registered(this, "first", torch.ones(3, 3));
+			this.alias = registered(this, "alias", this.first.detach().t());
+			assign(this, 0.25);
+		}
+
+		@Override
+		Tensor forward(Tensor rows) {
+			return torch.tanh(rows.matmul(this.first)).matmul(this.alias);
+		}
+
+		@Override
+		List<Tensor> learning() {
+			return List.of(this.first, this.alias);
+		}
+
+	}
+
+	/** Tensors without elements, first, last and beside others. */
+	private static final class WithEmpty extends Model {
+
+		final Tensor weight;
+
+		final Tensor empty;
+
+		WithEmpty() {
+			this.empty = registered(this, "empty", torch.empty(0));
+			this.weight = registered(this, "weight", torch.ones(3, 3));
+			register_parameter("rows", torch.empty(0, 3));
+			register_buffer("buffer", torch.empty(2, 0));
+			register_buffer("counter", torch.ones(1));
+			assign(this, 0.25);
+		}
+
+		@Override
+		Tensor forward(Tensor rows) {
+			return torch.tanh(rows.matmul(this.weight)).add(this.empty.sum());
+		}
+
+		@Override
+		List<Tensor> learning() {
+			return List.of(this.weight);
+		}
+
+	}
+
+	private static Stream<Arguments> cases() {
+		List<Supplier<Model>> models = List.of(TiedEnds::new, SharedLayer::new, FrozenTie::new, ThawedTie::new,
+				SharedMemory::new, WithEmpty::new);
+		return models.stream()
+			.flatMap((model) -> Stream.of(GradientScaling.values())
+				.flatMap((scaling) -> Stream.of(true, false)
+					.flatMap((overlap) -> Stream.of(4L, 40L, DataParallelSettings.DEFAULT_BUCKET_BYTES)
+						.flatMap((bytes) -> IntStream.rangeClosed(1, 3)
+							.mapToObj((worldSize) -> Arguments.of(model.get().getClass().getSimpleName(), model,
+									worldSize, new DataParallelSettings(bytes, scaling, overlap)))))));
+	}
+
+	/**
+	 * The single process takes the mean of the ranks' losses, or their sum, and so gets
+	 * by one backward pass what the ranks get together.
+	 */
+	@ParameterizedTest(name = "{0} on {2}, {3}")
+	@MethodSource("cases")
+	void theRanksLearnWhatOneProcessLearns(String name, Supplier<Model> model, int worldSize,
+			DataParallelSettings settings) throws Exception {
+		List<float[]> expected = learntAlone(model.get(), worldSize, settings.scaling());
+		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
+			List<List<float[]>> learnt = RankThreads.run(worldSize, LIMIT,
+					(rank) -> learntTogether(world.group(rank), model.get(), settings));
+			assertThat(learnt).allSatisfy((other) -> {
+				assertThat(other).hasSameSizeAs(expected);
+				for (int index = 0; index < expected.size(); index++) {
+					assertThat(other.get(index)).containsExactly(expected.get(index), within(1e-5f));
+				}
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void eachTensorIsCountedAndReducedOnce(boolean overlap) throws Exception {
+		DataParallelSettings settings = DataParallelSettings.defaults().withBucketBytes(4).withOverlap(overlap);
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS);
+				DistributedDataParallel replicas = new DistributedDataParallel(world.group(0), new TiedEnds(),
+						settings)) {
+			assertThat(replicas.parameterCount()).isEqualTo(9 + 9 + 3);
+			assertThat(replicas.bucketCount()).isEqualTo(3);
+		}
+	}
+
+	@Test
+	void everyRankTakesTiedAndSharedValuesOfRankZero() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				SharedMemory shared = new SharedMemory();
+				TiedEnds tied = new TiedEnds();
+				Tensor buffer = torch.full(new long[] { 2 }, new Scalar(rank + 7.0));
+				tied.register_buffer("one", buffer);
+				tied.middle.register_buffer("other", buffer);
+				assign(shared, rank + 1);
+				assign(tied, rank + 2);
+				try (DistributedDataParallel _ = new DistributedDataParallel(world.group(rank), shared);
+						DistributedDataParallel _ = new DistributedDataParallel(world.group(rank), tied)) {
+					assertThat(values(shared.first)).containsOnly(1);
+					assertThat(values(tied.last)).containsOnly(2);
+					assertThat(values(buffer)).containsOnly(7);
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void ranksThatTieOtherTensorsAreTold() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				new DistributedDataParallel(world.group(rank), new TiedEnds(rank == 0)).close();
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+					.hasMessageContaining("rank 1 holds"));
+		}
+	}
+
+	/** Of the same number and shapes: only which name means which tensor differs. */
+	@Test
+	void ranksThatTieTheSameTensorsUnderOtherNamesAreTold() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
+				Module module = new Module("three");
+				Tensor one = registered(module, "a", torch.ones(2));
+				Tensor other = torch.ones(2);
+				module.register_parameter("b", (rank == 0) ? one : other);
+				module.register_parameter("c", other);
+				new DistributedDataParallel(world.group(rank), module).close();
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+					.hasMessageContaining("the same as tensor 1")
+					.hasMessageContaining("the same as tensor 2"));
+		}
+	}
+
+	@Test
+	void aParameterThatIsComputedFromAnotherTensorIsRefused() {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			TiedEnds tied = new TiedEnds();
+			tied.register_parameter("turned", tied.first.t());
+			assertThatIllegalArgumentException().isThrownBy(() -> new DistributedDataParallel(world.group(0), tied))
+				.withMessageContaining("3x3")
+				.withMessageContaining("computed from another tensor");
+		}
+	}
+
+	@Test
+	void aModelWithNothingButEmptyParametersIsRefused() {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			Module module = new Module("empty");
+			module.register_parameter("empty", torch.empty(0));
+			assertThatIllegalArgumentException().isThrownBy(() -> new DistributedDataParallel(world.group(0), module))
+				.withMessageContaining("no parameter");
+		}
+	}
+
+	private static List<float[]> learntAlone(Model model, int samples, GradientScaling scaling) {
+		for (int step = 0; step < STEPS; step++) {
+			model.zero_grad(true);
+			Tensor total = torch.zeros(1);
+			for (int sample = 0; sample < samples; sample++) {
+				total = total.add(loss(model, sample + 10 * step));
+			}
+			total.div(new Scalar((scaling == GradientScaling.AVERAGE) ? (double) samples : 1)).backward();
+			descend(model);
+		}
+		return learnt(model);
+	}
+
+	private static List<float[]> learntTogether(ProcessGroup group, Model model, DataParallelSettings settings) {
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, settings)) {
+			for (int step = 0; step < STEPS; step++) {
+				replicas.zeroGradients();
+				loss(model, group.rank() + 10 * step).backward();
+				replicas.synchronizeGradients();
+				descend(model);
+			}
+		}
+		return learnt(model);
+	}
+
+	private static Tensor loss(Model model, int sample) {
+		Tensor rows = torch.tensor(new float[] { sample + 1, 0.5f * sample, -1, 2, -sample, 0.1f }).view(2, 3);
+		return torch.mse_loss(model.forward(rows), torch.ones(2, 3));
+	}
+
+	private static void descend(Model model) {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			for (Tensor tensor : model.learning()) {
+				tensor.sub_(tensor.grad().mul(new Scalar(LEARNING_RATE)));
+			}
+		}
+	}
+
+	private static List<float[]> learnt(Model model) {
+		List<float[]> learnt = new ArrayList<>();
+		model.learning().forEach((tensor) -> learnt.add(values(tensor)));
+		return learnt;
+	}
+
+	/**
+	 * The tensor itself: what libtorch returns is a place in a list that the next
+	 * registration may move.
+	 */
+	private static Tensor registered(Module module, String name, Tensor tensor) {
+		module.register_parameter(name, tensor);
+		return tensor;
+	}
+
+	private static void assign(Module module, double value) {
+		try (NoGradGuard _ = new NoGradGuard(); TensorVector parameters = module.parameters()) {
+			for (Tensor parameter : parameters.get()) {
+				parameter.fill_(new Scalar(value));
+			}
+		}
+	}
+
+	private static float[] values(Tensor tensor) {
+		try (Tensor values = tensor.contiguous()) {
+			return TensorMemory.of(values).toArray(ValueLayout.JAVA_FLOAT);
+		}
+	}
+
+}
