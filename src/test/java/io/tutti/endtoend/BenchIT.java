@@ -5,9 +5,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -61,8 +61,8 @@ class BenchIT {
 
 	@Test
 	void againstOpenMpiEverySizeHasARatio() throws Exception {
-		Assumptions.assumeTrue(installed("mpirun.openmpi") && installed("mpicc.openmpi"),
-				"Open MPI is not installed: mpirun.openmpi and mpicc.openmpi are needed");
+		Launcher.OPEN_MPI.require();
+		requireHeader("mpicc.openmpi");
 		List<String[]> rows = bench("tsv", "--against", "openmpi", "--interleave", "2")
 			.filter((line) -> line.contains("\t"))
 			.map((line) -> line.split("\t", -1))
@@ -85,9 +85,23 @@ class BenchIT {
 		}
 	}
 
-	private static boolean installed(String program) {
-		return Arrays.stream(System.getenv("PATH").split(":"))
-			.anyMatch((directory) -> Files.isExecutable(Path.of(directory, program)));
+	/**
+	 * Some distributions have the compiler's wrapper in one package and its header in
+	 * another.
+	 */
+	private void requireHeader(String compiler) throws Exception {
+		Path source = Files.writeString(this.directory.resolve("header.c"), "#include <mpi.h>\n");
+		Process preprocessor = new ProcessBuilder(compiler, "-E", source.toString())
+			.redirectOutput(ProcessBuilder.Redirect.DISCARD)
+			.redirectError(ProcessBuilder.Redirect.DISCARD)
+			.start();
+		try {
+			boolean found = preprocessor.waitFor(LIMIT.toSeconds(), TimeUnit.SECONDS) && preprocessor.exitValue() == 0;
+			Launcher.require(found, compiler + " finds no mpi.h: the development package of Open MPI is not installed");
+		}
+		finally {
+			preprocessor.destroyForcibly();
+		}
 	}
 
 }

@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
@@ -73,13 +74,18 @@ enum Launcher {
 	/** Skips the test that asks where the launcher is missing, or fails it. */
 	void require() throws IOException, InterruptedException {
 		String missing = missing();
-		if (missing != null && Boolean.parseBoolean(System.getenv(REQUIRED))) {
-			Assertions.fail(missing + ", and " + REQUIRED + " is set");
-		}
-		Assumptions.assumeTrue(missing == null, missing);
+		require(missing == null, missing);
 	}
 
-	private String missing() throws IOException, InterruptedException {
+	/** Skips a test that needs something which is missing, or fails it. */
+	static void require(boolean present, @Nullable String missing) {
+		if (!present && Boolean.parseBoolean(System.getenv(REQUIRED))) {
+			Assertions.fail(missing + ", and " + REQUIRED + " is set");
+		}
+		Assumptions.assumeTrue(present, missing);
+	}
+
+	private @Nullable String missing() throws IOException, InterruptedException {
 		String program = this.words.getFirst();
 		if (!program.startsWith("/") && !isInstalled(program)) {
 			return this + ": " + program + " is not installed";

@@ -12,8 +12,6 @@ import java.util.Map;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 
-import org.junit.jupiter.api.Assertions;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -138,9 +136,6 @@ class MpiLibraryIT {
 
 		MPICH("mpich", "MPICH", "PMI_RANK", "mpiexec.hydra", "-n");
 
-		/** Set where a launcher that is missing is a failure and no reason to skip. */
-		private static final String REQUIRED = "TUTTI_LAUNCHERS_REQUIRED";
-
 		private final String library;
 
 		private final String says;
@@ -160,11 +155,7 @@ class MpiLibraryIT {
 			String program = this.launcher.getFirst();
 			boolean installed = Arrays.stream(System.getenv("PATH").split(":"))
 				.anyMatch((directory) -> Files.isExecutable(Path.of(directory, program)));
-			String missing = this + ": " + program + " is not installed";
-			if (!installed && Boolean.parseBoolean(System.getenv(REQUIRED))) {
-				Assertions.fail(missing + ", and " + REQUIRED + " is set");
-			}
-			Assumptions.assumeTrue(installed, missing);
+			Launcher.require(installed, this + ": " + program + " is not installed");
 		}
 
 	}
