@@ -9,7 +9,7 @@ import io.tutti.engine.diagnosis.FingerprintReading;
 import io.tutti.engine.rendezvous.meeting.AnswersReading;
 import io.tutti.engine.rendezvous.meeting.CallersReading;
 import io.tutti.engine.rendezvous.wire.FramesReading;
-import io.tutti.engine.transport.message.MessageFramesReading;
+import io.tutti.engine.p2p.MessageFramesReading;
 import io.tutti.engine.transport.shm.SharedMemoryReading;
 import io.tutti.engine.transport.tcp.DataHandshakeReading;
 import org.junit.jupiter.api.Timeout;

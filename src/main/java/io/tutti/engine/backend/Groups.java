@@ -23,9 +23,9 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.transport.Wires;
-import io.tutti.engine.transport.message.Messenger;
-import io.tutti.engine.transport.message.MixedWires;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.CompositeConnections;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
@@ -77,7 +77,7 @@ final class Groups implements GroupFactory {
 
 	private final @Nullable BackendLayer layer;
 
-	private final UnexpectedBytes unexpected = new UnexpectedBytes(UnexpectedBytes.LIMIT);
+	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT);
 
 	/**
 	 * @param conduct what all ranks have agreed to do alike
@@ -142,7 +142,7 @@ final class Groups implements GroupFactory {
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, Settlement settlement,
 			@Nullable HostMemory memory) {
 		try {
-			return new Messenger(identity, latch, settlement, wires(identity, memory), this.tcp.crowded(),
+			return new PointToPointEngine(identity, latch, settlement, wires(identity, memory), this.tcp.crowded(),
 					this.unexpected);
 		}
 		catch (IOException ex) {
@@ -156,7 +156,8 @@ final class Groups implements GroupFactory {
 		}
 		Wires overTcp = new TcpWires(identity, this.membership.roster(), this.listener, this.membership.sessionKey(),
 				this.tcp, this.events);
-		return (memory != null) ? new MixedWires(memory.members(), new RingWires(memory, memory.members()), overTcp)
+		return (memory != null)
+				? new CompositeConnections(memory.members(), new RingWires(memory, memory.members()), overTcp)
 				: overTcp;
 	}
 

@@ -10,8 +10,8 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.transport.message.Messenger;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
 import io.tutti.engine.transport.simulated.SimulatedWires;
@@ -23,7 +23,7 @@ import io.tutti.engine.transport.simulated.SimulatedWires;
  * @param unexpected counts what the rank keeps of messages that nobody has asked for
  */
 record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegistry registry, Timeouts timeouts,
-		AlgorithmOverrides overrides, UnexpectedBytes unexpected) implements GroupFactory {
+		AlgorithmOverrides overrides, UnexpectedMessageBudget unexpected) implements GroupFactory {
 
 	/** Forms a group whose latch the registry knows. */
 	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
@@ -44,7 +44,7 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 
 	@Override
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-		return new Messenger(identity, latch, settlement, new SimulatedWires(identity, this.network), false,
+		return new PointToPointEngine(identity, latch, settlement, new SimulatedWires(identity, this.network), false,
 				this.unexpected);
 	}
 

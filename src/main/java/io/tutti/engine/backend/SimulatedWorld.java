@@ -11,7 +11,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 
 /**
@@ -46,7 +46,7 @@ public final class SimulatedWorld implements AutoCloseable {
 			registry.add(identity, latch);
 			ControlPlane plane = this.control.join(rank, registry);
 			ProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides,
-					new UnexpectedBytes(UnexpectedBytes.LIMIT))
+					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))
 				.form(identity, latch);
 			this.registries.add(registry);
 			this.planes.add(plane);

@@ -44,7 +44,7 @@ class AdvertisedHostTest {
 
 	@Test
 	void aSendToItFailsAtOnce() throws Exception {
-		try (MessengerPair pair = MessengerPair.overTcp(NOWHERE)) {
+		try (PointToPointPair pair = PointToPointPair.overTcp(NOWHERE)) {
 			pair.judgeAlone(0);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[1]);
 			assertThatThrownBy(() -> pair.messenger(0).send(buffer, DataType.INT8, 1, 0, LIMIT))
@@ -55,7 +55,7 @@ class AdvertisedHostTest {
 
 	@Test
 	void aFutureOfASendToItFailsAtOnce() throws Exception {
-		try (MessengerPair pair = MessengerPair.overTcp(NOWHERE)) {
+		try (PointToPointPair pair = PointToPointPair.overTcp(NOWHERE)) {
 			pair.judgeAlone(0);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[100_000]);
 			assertThat(pair.messenger(0).sendAsync(buffer, DataType.INT8, 1, 0, Duration.ofMinutes(10)))

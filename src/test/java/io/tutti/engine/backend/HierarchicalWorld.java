@@ -22,9 +22,9 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
 import io.tutti.engine.transport.Wires;
-import io.tutti.engine.transport.message.Messenger;
-import io.tutti.engine.transport.message.MixedWires;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.CompositeConnections;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
@@ -52,8 +52,9 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
 			Wires far = new SimulatedWires(identity, this.network);
 			Wires wires = (this.memory != null)
-					? new MixedWires(this.around, new RingWires(this.memory, this.around), far) : far;
-			return new Messenger(identity, latch, settlement, wires, true, new UnexpectedBytes(UnexpectedBytes.LIMIT));
+					? new CompositeConnections(this.around, new RingWires(this.memory, this.around), far) : far;
+			return new PointToPointEngine(identity, latch, settlement, wires, true,
+					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}
 
 		@Override

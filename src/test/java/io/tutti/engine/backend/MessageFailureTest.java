@@ -18,10 +18,10 @@ import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.backend.MessengerPair.Kind;
+import io.tutti.engine.backend.PointToPointPair.Kind;
 import io.tutti.engine.transport.Wires;
-import io.tutti.engine.transport.message.Messenger;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,8 +62,8 @@ class MessageFailureTest {
 	@ParameterizedTest
 	@EnumSource
 	void whatIsIssuedBetweenAFailureAndItsVerdictEndsWithTheVerdict(Kind kind) throws Exception {
-		try (MessengerPair pair = new MessengerPair(kind)) {
-			Messenger messenger = pair.messenger(0);
+		try (PointToPointPair pair = new PointToPointPair(kind)) {
+			PointToPointEngine messenger = pair.messenger(0);
 			List<CompletableFuture<?>> open = new ArrayList<>();
 			open.add(messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, Duration.ofMillis(1)));
 			assertThat(pair.reports(0).poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).as("report").isNotNull();
@@ -92,9 +92,9 @@ class MessageFailureTest {
 	void anErrorOfThisRanksOwnEndsEveryOperationAndIsReported() throws Exception {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = new FailureLatch();
-		try (Messenger messenger = new Messenger(identity, latch,
+		try (PointToPointEngine messenger = new PointToPointEngine(identity, latch,
 				new Settlement(identity, latch, latch::trip, Duration.ofSeconds(1)), new Broken(), true,
-				new UnexpectedBytes(UnexpectedBytes.LIMIT))) {
+				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))) {
 			CompletableFuture<Message> coming = messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
 			assertThat(coming).failsWithin(LIMIT)
 				.withThrowableThat()
@@ -165,7 +165,7 @@ class MessageFailureTest {
 	 * @param between how many are issued after that was reported, before the verdict
 	 */
 	private static void failAtSomeMoment(Kind kind, Cause cause, int before, int between) throws Exception {
-		try (MessengerPair pair = new MessengerPair(kind)) {
+		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			pair.messenger(0).send(buffer(1), DataType.INT8, 1, 9, LIMIT);
 			pair.messenger(1).receive(buffer(1), DataType.INT8, 0, 9, LIMIT);
 			List<CompletableFuture<?>> open = new ArrayList<>();
@@ -199,7 +199,7 @@ class MessageFailureTest {
 		}
 	}
 
-	private static void fail(MessengerPair pair, Cause cause) {
+	private static void fail(PointToPointPair pair, Cause cause) {
 		switch (cause) {
 			case VERDICT -> pair.judge(0, VERDICT);
 			case DEADLINE -> {
@@ -214,7 +214,7 @@ class MessageFailureTest {
 		}
 	}
 
-	private static CompletableFuture<?> issue(Messenger messenger, int number) {
+	private static CompletableFuture<?> issue(PointToPointEngine messenger, int number) {
 		return switch (number % 5) {
 			case 0 -> messenger.sendAsync(buffer(70_000), DataType.INT8, 1, 0, LATER);
 			case 1, 2 -> messenger.sendAsync(buffer(100), DataType.INT8, 1, 0, LATER);

@@ -12,7 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.DataType;
-import io.tutti.engine.backend.MessengerPair.Kind;
+import io.tutti.engine.backend.PointToPointPair.Kind;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -47,7 +47,7 @@ class MessageMemoryTest {
 	void manyLargeMessagesOnTheHeapTakeLittleNativeMemory(Kind kind) throws Exception {
 		byte[] content = new byte[BYTES];
 		new Random(7).nextBytes(content);
-		try (MessengerPair pair = new MessengerPair(kind)) {
+		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			long before = nativeBytes();
 			List<byte[]> received = new ArrayList<>();
 			List<CompletableFuture<?>> open = new ArrayList<>();

@@ -17,7 +17,7 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
 import org.junit.jupiter.api.Test;
@@ -66,7 +66,7 @@ class RefusedSplitTest {
 		ControlPlane plane = this.control.join(rank, registry);
 		Timeouts timeouts = Timeouts.DEFAULTS.withCollective(LIMIT);
 		GroupFactory groups = new SimulatedGroups(this.network, plane, registry, timeouts, AlgorithmOverrides.NONE,
-				new UnexpectedBytes(UnexpectedBytes.LIMIT));
+				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
 		ProcessGroup group = new ProcessGroup(identity,
 				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(),

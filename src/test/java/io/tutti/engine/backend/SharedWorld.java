@@ -17,8 +17,8 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
-import io.tutti.engine.transport.message.Messenger;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
@@ -49,8 +49,9 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-			return new Messenger(identity, latch, settlement, new RingWires(this.memory, this.memory.members()), true,
-					new UnexpectedBytes(UnexpectedBytes.LIMIT));
+			return new PointToPointEngine(identity, latch, settlement,
+					new RingWires(this.memory, this.memory.members()), true,
+					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}
 
 		@Override

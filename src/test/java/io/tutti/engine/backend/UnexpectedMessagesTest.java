@@ -17,8 +17,8 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Settlement;
 import io.tutti.engine.transport.Wires;
-import io.tutti.engine.transport.message.Messenger;
-import io.tutti.engine.transport.message.UnexpectedBytes;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.LocalExchange;
 import io.tutti.engine.transport.shm.RingWires;
@@ -56,9 +56,9 @@ class UnexpectedMessagesTest {
 	/** So many as neither the sender's side nor the way nor the receiver's holds. */
 	private static final int MESSAGES = 200;
 
-	private final UnexpectedBytes unexpected = new UnexpectedBytes(KEPT_BYTES);
+	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(KEPT_BYTES);
 
-	private final List<Messenger> messengers = new ArrayList<>();
+	private final List<PointToPointEngine> messengers = new ArrayList<>();
 
 	private void connect(Kind kind) throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
@@ -66,11 +66,12 @@ class UnexpectedMessagesTest {
 		this.messengers.addAll(RankThreads.run(2, LIMIT, (rank) -> {
 			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
 			FailureLatch latch = new FailureLatch();
-			return new Messenger(identity, latch, new Settlement(identity, latch, latch::trip, Duration.ofMillis(1)),
-					switch (kind) {
+			return new PointToPointEngine(identity, latch,
+					new Settlement(identity, latch, latch::trip, Duration.ofMillis(1)), switch (kind) {
 						case SIMULATED -> new SimulatedWires(identity, network);
 						case MEMORY -> overMemory(identity, exchange);
-					}, true, (rank == 0) ? this.unexpected : new UnexpectedBytes(UnexpectedBytes.LIMIT));
+					}, true,
+					(rank == 0) ? this.unexpected : new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}));
 	}
 
@@ -83,7 +84,7 @@ class UnexpectedMessagesTest {
 
 	@AfterEach
 	void close() {
-		this.messengers.reversed().forEach(Messenger::close);
+		this.messengers.reversed().forEach(PointToPointEngine::close);
 	}
 
 	private List<CompletableFuture<Void>> flood(Arena arena) {

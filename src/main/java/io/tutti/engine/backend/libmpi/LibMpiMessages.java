@@ -16,7 +16,7 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.transport.message.MessageArguments;
+import io.tutti.engine.p2p.MessageArguments;
 import org.jspecify.annotations.Nullable;
 
 /**

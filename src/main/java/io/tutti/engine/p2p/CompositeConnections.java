@@ -1,0 +1,73 @@
+package io.tutti.engine.p2p;
+
+import java.util.Collection;
+import java.util.Set;
+
+import io.tutti.engine.transport.Wires;
+
+/**
+ * Connections of one kind to some ranks and of another to the rest. A thread sleeps on
+ * those of the rank it waits for and looks at the others every millisecond.
+ */
+public final class CompositeConnections implements Wires {
+
+	private static final long NAP_NANOS = 1_000_000;
+
+	private final Set<Integer> near;
+
+	private final Wires toNear;
+
+	private final Wires toFar;
+
+	/** What the thread that is about to sleep sleeps on. */
+	private Wires bed;
+
+	/**
+	 * Owns both kinds.
+	 * @param near the ranks of the group that the first kind leads to
+	 */
+	public CompositeConnections(Collection<Integer> near, Wires toNear, Wires toFar) {
+		this.near = Set.copyOf(near);
+		this.toNear = toNear;
+		this.toFar = toFar;
+		this.bed = toNear;
+	}
+
+	@Override
+	public void dial(int peer, long maxMillis) {
+		to(peer).dial(peer, maxMillis);
+	}
+
+	private Wires to(int peer) {
+		return this.near.contains(peer) ? this.toNear : this.toFar;
+	}
+
+	@Override
+	public boolean poll(Arrivals arrivals) {
+		return this.toNear.poll(arrivals) | this.toFar.poll(arrivals);
+	}
+
+	@Override
+	public void prepareSleep(int awaited) {
+		this.bed = (awaited < 0) ? this.toNear : to(awaited);
+		this.bed.prepareSleep(awaited);
+	}
+
+	@Override
+	public void sleep(long maxNanos) {
+		this.bed.sleep(Math.min(maxNanos, NAP_NANOS));
+	}
+
+	@Override
+	public void wake() {
+		this.toNear.wake();
+		this.toFar.wake();
+	}
+
+	@Override
+	public void close() {
+		this.toNear.close();
+		this.toFar.close();
+	}
+
+}

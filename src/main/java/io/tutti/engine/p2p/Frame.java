@@ -1,0 +1,68 @@
+package io.tutti.engine.p2p;
+
+import io.tutti.engine.NativeMemory;
+
+/**
+ * The 32 bytes ahead of everything that one rank tells another.
+ */
+final class Frame {
+
+	/** Size on the wire. */
+	static final int BYTES = 32;
+
+	/** A message whose bytes follow. */
+	static final int EAGER = 0;
+
+	/** A large message that waits to be pulled. */
+	static final int ANNOUNCE = 1;
+
+	/** The receiver of an announced message wants its bytes. */
+	static final int PULL = 2;
+
+	/** The receiver of an announced message has no use for it. */
+	static final int REFUSE = 3;
+
+	/** The bytes of a message that was pulled follow. */
+	static final int DATA = 4;
+
+	/** In every frame: shows that a stream is still in step. */
+	private static final int MARK = 0x5475_7032;
+
+	private Frame() {
+	}
+
+	static void write(long address, int kind, int type, long bytes, int tag, long id) {
+		NativeMemory.putLong(address, (long) MARK << 32 | (long) kind << 8 | type);
+		NativeMemory.putLong(address + 8, bytes);
+		NativeMemory.putLong(address + 16, tag);
+		NativeMemory.putLong(address + 24, id);
+	}
+
+	/** Whether the bytes are a frame at all. */
+	static boolean isSound(long address) {
+		long first = NativeMemory.getLong(address);
+		return (int) (first >> 32) == MARK && kind(address) <= DATA && bytes(address) >= 0 && tag(address) >= 0
+				&& (kind(address) != EAGER || bytes(address) <= Operation.EAGER_BYTES);
+	}
+
+	static int kind(long address) {
+		return (int) (NativeMemory.getLong(address) >> 8) & 0xff;
+	}
+
+	static int type(long address) {
+		return (int) NativeMemory.getLong(address) & 0xff;
+	}
+
+	static long bytes(long address) {
+		return NativeMemory.getLong(address + 8);
+	}
+
+	static int tag(long address) {
+		return (int) NativeMemory.getLong(address + 16);
+	}
+
+	static long id(long address) {
+		return NativeMemory.getLong(address + 24);
+	}
+
+}

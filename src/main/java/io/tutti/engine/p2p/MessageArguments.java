@@ -1,0 +1,87 @@
+package io.tutti.engine.p2p;
+
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.Message;
+
+/**
+ * Checks of a message's arguments before anything is sent.
+ */
+public final class MessageArguments {
+
+	private final int worldSize;
+
+	public MessageArguments(int worldSize) {
+		this.worldSize = worldSize;
+	}
+
+	public void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
+		requireUsable("send", buffer, type);
+		requirePeer("peer", peer);
+		requireTag(tag);
+	}
+
+	public void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
+		requireUsable("receive", buffer, type);
+		if (buffer.isReadOnly()) {
+			throw new IllegalArgumentException("receive buffer is read-only");
+		}
+		if (!anyAllowed || source != Message.ANY_SOURCE) {
+			requirePeer("source", source);
+		}
+		if (!anyAllowed || tag != Message.ANY_TAG) {
+			requireTag(tag);
+		}
+	}
+
+	public static void requireDisjoint(MemorySegment send, MemorySegment receive) {
+		boolean overlap = (send.isNative() && receive.isNative())
+				? send.address() < receive.address() + receive.byteSize()
+						&& receive.address() < send.address() + send.byteSize()
+				: send.asOverlappingSlice(receive).isPresent();
+		if (overlap && send.byteSize() > 0 && receive.byteSize() > 0) {
+			throw new IllegalArgumentException("send and receive buffers must not overlap");
+		}
+	}
+
+	private void requirePeer(String name, int peer) {
+		if (peer < 0 || peer >= this.worldSize) {
+			throw new IllegalArgumentException(name + " must be in 0.." + (this.worldSize - 1) + ", got " + peer);
+		}
+	}
+
+	private static void requireTag(int tag) {
+		if (tag < 0) {
+			throw new IllegalArgumentException("tag must be in 0.." + Integer.MAX_VALUE + ", got " + tag);
+		}
+	}
+
+	private static void requireUsable(String name, MemorySegment buffer, DataType type) {
+		if (!buffer.scope().isAlive()) {
+			throw new IllegalArgumentException(name + " buffer is closed");
+		}
+		if (!buffer.isAccessibleBy(Thread.currentThread())) {
+			throw new IllegalArgumentException(
+					name + " buffer belongs to another thread; use a shared or automatic arena");
+		}
+		if (buffer.byteSize() % type.bytes() != 0) {
+			throw new IllegalArgumentException(name + " buffer of " + buffer.byteSize()
+					+ " bytes is not whole elements of " + type + " (" + type.bytes() + " bytes each)");
+		}
+	}
+
+	public static long nanosOf(Duration timeout) {
+		if (timeout.isZero() || timeout.isNegative()) {
+			throw new IllegalArgumentException("a timeout must be more than zero, got " + timeout);
+		}
+		try {
+			return timeout.toNanos();
+		}
+		catch (ArithmeticException ex) {
+			return Long.MAX_VALUE;
+		}
+	}
+
+}

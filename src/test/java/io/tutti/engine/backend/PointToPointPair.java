@@ -1,0 +1,150 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.Settlement;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.transport.Wires;
+import io.tutti.engine.p2p.PointToPointEngine;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.transport.shm.HostHandshake;
+import io.tutti.engine.transport.shm.LocalExchange;
+import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.SharedMemorySettings;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import io.tutti.engine.transport.simulated.SimulatedWires;
+import io.tutti.engine.transport.tcp.DataListener;
+import io.tutti.engine.transport.tcp.TcpSettings;
+import io.tutti.engine.transport.tcp.TcpWires;
+
+/**
+ * The messages of two ranks in this JVM. Rank 0 of the job does not answer: a failure is
+ * reported, and the verdict comes when the test gives it.
+ */
+final class PointToPointPair implements AutoCloseable {
+
+	/** What carries the messages. */
+	enum Kind {
+
+		SIMULATED, MEMORY, TCP
+
+	}
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private final List<FailureLatch> latches = List.of(new FailureLatch(), new FailureLatch());
+
+	private final List<BlockingQueue<Failure>> reports = List.of(new LinkedBlockingQueue<>(),
+			new LinkedBlockingQueue<>());
+
+	private final List<DataListener> listeners = new ArrayList<>();
+
+	private final List<PointToPointEngine> messengers;
+
+	PointToPointPair(Kind kind) throws Exception {
+		this(kind, "127.0.0.1");
+	}
+
+	private PointToPointPair(Kind kind, String advertised) throws Exception {
+		List<Wires> wires = switch (kind) {
+			case SIMULATED -> simulated();
+			case MEMORY -> overMemory();
+			case TCP -> wiresOverTcp(advertised);
+		};
+		this.messengers = List.of(messenger(0, wires.get(0)), messenger(1, wires.get(1)));
+	}
+
+	/** Two ranks that are to be found at a host. */
+	static PointToPointPair overTcp(String advertised) throws Exception {
+		return new PointToPointPair(Kind.TCP, advertised);
+	}
+
+	private PointToPointEngine messenger(int rank, Wires wires) {
+		FailureLatch latch = this.latches.get(rank);
+		Settlement settlement = new Settlement(identity(rank), latch, this.reports.get(rank)::add, LIMIT);
+		return new PointToPointEngine(identity(rank), latch, settlement, wires, true,
+				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+	}
+
+	private static GroupIdentity identity(int rank) {
+		return GroupIdentity.world(rank, 2, 0);
+	}
+
+	private static List<Wires> simulated() {
+		SimulatedNetwork network = new SimulatedNetwork(2);
+		return List.of(new SimulatedWires(identity(0), network), new SimulatedWires(identity(1), network));
+	}
+
+	private static List<Wires> overMemory() throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		return RankThreads.run(2, LIMIT, (rank) -> {
+			try (var memory = HostHandshake.establish(identity(rank), exchange.rank(rank),
+					SharedMemorySettings.of("messages"), CollectiveListener.NONE, Deadline.after(LIMIT))) {
+				return new RingWires(memory, memory.members());
+			}
+		});
+	}
+
+	private List<Wires> wiresOverTcp(String advertised) throws IOException {
+		SessionKey key = new SessionKey(new byte[] { 7 });
+		List<PeerAddress> roster = new ArrayList<>();
+		for (int rank = 0; rank < 2; rank++) {
+			DataListener listener = DataListener.open(InetAddress.getLoopbackAddress(), 0);
+			listener.start(rank, key, null);
+			this.listeners.add(listener);
+			roster.add(new PeerAddress(rank, advertised, listener.port(), "host"));
+		}
+		List<Wires> wires = new ArrayList<>();
+		for (int rank = 0; rank < 2; rank++) {
+			wires.add(new TcpWires(identity(rank), roster, this.listeners.get(rank), key,
+					new TcpSettings("system", LIMIT, true, null), CollectiveListener.NONE));
+		}
+		return wires;
+	}
+
+	PointToPointEngine messenger(int rank) {
+		return this.messengers.get(rank);
+	}
+
+	/** What a rank has reported. */
+	BlockingQueue<Failure> reports(int rank) {
+		return this.reports.get(rank);
+	}
+
+	/** What a rank reports is the verdict. */
+	void judgeAlone(int rank) {
+		Thread.startVirtualThread(() -> {
+			try {
+				judge(rank, this.reports.get(rank).take());
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		});
+	}
+
+	/** A rank hears the verdict. */
+	void judge(int rank, Failure verdict) {
+		this.latches.get(rank).trip(verdict);
+		this.messengers.get(rank).wake();
+	}
+
+	@Override
+	public void close() {
+		this.messengers.reversed().forEach(PointToPointEngine::close);
+		this.listeners.forEach(DataListener::close);
+	}
+
+}

@@ -1,0 +1,117 @@
+package io.tutti.engine.p2p;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.time.Duration;
+
+import io.tutti.engine.DataType;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.transport.Wire;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/** A buffer is closed in the middle of its message: no byte of it is touched any more. */
+@Timeout(30)
+class ClosedBufferTest {
+
+	private static final int BYTES = 100_000;
+
+	private static final int FIRST_BYTES = 20_000;
+
+	/** Moves a frame and the first bytes after it, then what it is allowed to. */
+	private static final class StuckWire implements Wire {
+
+		private final MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
+
+		private long allowed = Frame.BYTES + FIRST_BYTES;
+
+		private long moved;
+
+		@Override
+		public long write(long address, long bytes) {
+			return move(bytes);
+		}
+
+		@Override
+		public long read(long address, long bytes) {
+			if (this.moved > 0) {
+				return move(bytes);
+			}
+			NativeMemory.copy(this.frame.address(), address, Frame.BYTES);
+			return move(Frame.BYTES);
+		}
+
+		private long move(long bytes) {
+			long now = Math.min(bytes, this.allowed - this.moved);
+			this.moved += now;
+			return now;
+		}
+
+	}
+
+	private final StuckWire wire = new StuckWire();
+
+	private final Arena arena = Arena.ofShared();
+
+	private Operation operation(boolean sends) {
+		Operation operation = new Operation();
+		operation.set(sends, this.arena.allocate(BYTES), DataType.INT8, 1, 5, Duration.ofMinutes(1).toNanos());
+		return operation;
+	}
+
+	private void closeAndUnblock() {
+		assertThat(this.wire.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+		this.arena.close();
+		this.wire.allowed = Long.MAX_VALUE;
+	}
+
+	@Test
+	void nothingMoreIsSentOfIt() throws IOException {
+		Operation send = operation(true);
+		SendDescriptor letter = new SendDescriptor();
+		letter.kind = Frame.DATA;
+		letter.bytes = BYTES;
+		letter.body = BYTES;
+		letter.address = send.address;
+		letter.operation = send;
+		SendQueue outbox = new SendQueue((sent) -> {
+		}, new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+		outbox.connect(this.wire);
+		outbox.add(letter);
+		outbox.pump();
+		closeAndUnblock();
+		assertThatThrownBy(outbox::pump).isInstanceOf(IOException.class)
+			.hasMessageContaining("buffer of a send to rank 1 with tag 5")
+			.hasMessageContaining("was closed");
+		assertThat(this.wire.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+	}
+
+	@Test
+	void nothingMoreIsReceivedIntoIt() throws IOException {
+		Operation receive = operation(false);
+		Frame.write(this.wire.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0);
+		FrameReader inbox = new FrameReader(1, this.wire, new HeapStage());
+		FrameReader.Reader reader = new FrameReader.Reader() {
+			@Override
+			public boolean frame(FrameReader from, long frame) {
+				from.expect(receive.address, BYTES, receive, null);
+				return true;
+			}
+
+			@Override
+			public void body(FrameReader from) {
+			}
+		};
+		inbox.pump(reader);
+		closeAndUnblock();
+		assertThatThrownBy(() -> inbox.pump(reader)).isInstanceOf(IOException.class)
+			.hasMessageContaining("buffer of a receive from rank 1 with tag 5")
+			.hasMessageContaining("was closed");
+		assertThat(this.wire.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+	}
+
+}

@@ -1,0 +1,98 @@
+package io.tutti.engine.p2p;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.transport.Wire;
+
+/**
+ * What one rank sends another is frames, each with as many bytes as a message may have
+ * that nobody asked for, or {@link IOException}. The first byte of the input says in
+ * which pieces it comes.
+ */
+public final class MessageFramesReading {
+
+	private static final MemorySegment ROOM = Arena.global().allocate(Operation.EAGER_BYTES, 64);
+
+	private MessageFramesReading() {
+	}
+
+	/** Reads an input; throws where the promise is not kept. */
+	public static void read(byte[] input) {
+		FrameReader inbox = new FrameReader(1, new Pieces(input), new HeapStage());
+		Frames frames = new Frames();
+		try {
+			while (inbox.pump(frames)) {
+				// What comes next is read in turn.
+			}
+		}
+		catch (IOException ex) {
+			// The connection ends, or is given up.
+		}
+	}
+
+	private record Frames() implements FrameReader.Reader {
+
+		@Override
+		public boolean frame(FrameReader inbox, long frame) throws IOException {
+			long bytes = Frame.bytes(frame);
+			int kind = Frame.kind(frame);
+			if (kind < Frame.EAGER || kind > Frame.DATA || bytes < 0 || Frame.tag(frame) < 0) {
+				throw new AssertionError("no frame: kind " + kind + ", " + bytes + " bytes, tag " + Frame.tag(frame));
+			}
+			if (kind == Frame.EAGER) {
+				if (bytes > ROOM.byteSize()) {
+					throw new AssertionError("nobody asked for " + bytes + " bytes");
+				}
+				inbox.expect(ROOM.address(), bytes, null, null);
+			}
+			else if (kind == Frame.DATA) {
+				throw new IOException("nothing was pulled");
+			}
+			return true;
+		}
+
+		@Override
+		public void body(FrameReader inbox) {
+		}
+
+	}
+
+	/** A connection on which an input comes. */
+	private static final class Pieces implements Wire {
+
+		private final MemorySegment input;
+
+		private final int piece;
+
+		private long at;
+
+		Pieces(byte[] input) {
+			this.input = Arena.ofAuto().allocate(Math.max(1, input.length));
+			MemorySegment.copy(MemorySegment.ofArray(input), 0, this.input, 0, input.length);
+			this.piece = (input.length > 0) ? 1 + (input[0] & 0xff) : 1;
+			this.at = Math.min(1, input.length);
+		}
+
+		@Override
+		public long write(long address, long bytes) {
+			throw new AssertionError("nothing is to be said");
+		}
+
+		@Override
+		public long read(long address, long bytes) throws IOException {
+			long got = Math.min(Math.min(bytes, this.piece), this.input.byteSize() - this.at);
+			if (got == 0) {
+				throw new EOFException("the input ends");
+			}
+			NativeMemory.copy(this.input.address() + this.at, address, got);
+			this.at += got;
+			return got;
+		}
+
+	}
+
+}
