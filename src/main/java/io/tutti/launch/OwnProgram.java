@@ -11,11 +11,15 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 
 /**
- * How to start this program again: the same Java, the same flags, the same jar.
+ * How to start this program again: by the script that started it, which chooses the flags
+ * for each command, else with the same Java, flags and jar.
  *
- * @param words the command line up to Tutti's own words
+ * @param words the command line before Tutti's own words
  */
 public record OwnProgram(List<String> words) {
+
+	/** The script {@code tutti}, where it started this process. */
+	static final String SCRIPT_PROPERTY = "tutti.script";
 
 	/**
 	 * What the manifest of a Boot jar, or of the jar extracted from it, calls its
@@ -29,11 +33,16 @@ public record OwnProgram(List<String> words) {
 	}
 
 	/**
-	 * The program that runs in this JVM: from its jar where it runs from one, else from
-	 * its class path.
+	 * The program that runs in this process: its script where that is known, else its jar
+	 * where it runs from one, else its class path.
 	 * @param mainClass name of the application's class
 	 */
-	public static OwnProgram ofThisJvm(String mainClass) {
+	public static OwnProgram ofThisProcess(String mainClass) {
+		String script = System.getProperty(SCRIPT_PROPERTY);
+		return (script != null) ? new OwnProgram(List.of(script)) : ofThisJvm(mainClass);
+	}
+
+	private static OwnProgram ofThisJvm(String mainClass) {
 		return of(Path.of(System.getProperty("java.home"), "bin", "java"),
 				ManagementFactory.getRuntimeMXBean().getInputArguments(), System.getProperty("java.class.path"),
 				mainClass);

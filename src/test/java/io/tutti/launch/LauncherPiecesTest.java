@@ -122,11 +122,22 @@ class LauncherPiecesTest {
 
 	@Test
 	void ourOwnProgramIsThisJavaWithThisClassPath() {
-		List<String> words = OwnProgram.ofThisJvm("io.tutti.Main").words();
+		List<String> words = OwnProgram.ofThisProcess("io.tutti.Main").words();
 		assertThat(words.getFirst()).isEqualTo(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		assertThat(words).contains("--add-modules=jdk.incubator.vector")
 			.endsWith("-cp", System.getProperty("java.class.path"), "io.tutti.Main")
 			.noneMatch((word) -> word.startsWith("-javaagent"));
+	}
+
+	@Test
+	void ranksAreStartedByTheScriptThatStartedTheLauncher() {
+		System.setProperty(OwnProgram.SCRIPT_PROPERTY, "/opt/tutti/tutti");
+		try {
+			assertThat(OwnProgram.ofThisProcess("io.tutti.Main").words()).containsExactly("/opt/tutti/tutti");
+		}
+		finally {
+			System.clearProperty(OwnProgram.SCRIPT_PROPERTY);
+		}
 	}
 
 	@ParameterizedTest

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -48,11 +50,28 @@ class ScriptTest {
 	void theFirstUseBuildsAndSaysSoOnStandardError() throws Exception {
 		Started started = start("new", "out", "", "env", "--json", "two words");
 		assertThat(started.exitCode()).isZero();
-		assertThat(started.out()).containsSubsequence("--add-modules", "jdk.incubator.vector",
-				"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-jar",
-				this.checkout.resolve("target/app/tutti.jar").toString(), "env", "--json", "two words");
+		assertThat(started.out()).containsSubsequence("--enable-native-access=ALL-UNNAMED", "--add-opens",
+				"java.base/sun.nio.ch=ALL-UNNAMED", "-jar", this.checkout.resolve("target/app/tutti.jar").toString(),
+				"env", "--json", "two words");
 		assertThat(started.err()).anyMatch((line) -> line.contains("building"))
 			.contains("built by " + this.directory.resolve("new"));
+	}
+
+	@Test
+	void aRankHasVectorKernels() throws Exception {
+		Started started = start("new", "out", "", "bench", "--factor", "2");
+		assertThat(started.exitCode()).isZero();
+		assertThat(started.out()).containsSubsequence("--add-modules", "jdk.incubator.vector", "-jar", "bench")
+			.doesNotContain("-XX:TieredStopAtLevel=1");
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "env", "launch", "--help", "--version" })
+	void whatIsNoRankStartsWithTheFastestFlagsAndKnowsTheScript(String command) throws Exception {
+		Started started = start("new", "out", "", command);
+		assertThat(started.exitCode()).isZero();
+		assertThat(started.out()).contains("-XX:TieredStopAtLevel=1", "-Dtutti.script=" + this.checkout + "/tutti")
+			.doesNotContain("jdk.incubator.vector");
 	}
 
 	@Test

@@ -6,6 +6,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
@@ -16,14 +17,14 @@ import io.tutti.launch.ResolvedRank;
  */
 public final class StandaloneGroups implements EnvironmentGroups {
 
-	private final Properties properties;
+	private final ProcessProperties properties;
 
 	/** For the service loader. */
 	public StandaloneGroups() {
-		this(new Properties(System::getProperty, System.getenv()));
+		this(ProcessProperties.ofThisProcess());
 	}
 
-	StandaloneGroups(Properties properties) {
+	StandaloneGroups(ProcessProperties properties) {
 		this.properties = properties;
 	}
 

@@ -13,6 +13,7 @@ import io.tutti.engine.backend.Conduct;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.MeetingExposure;
+import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
 
@@ -34,9 +35,9 @@ final class StandaloneSettings {
 	/** Far more than a secret needs, far less than a file given by mistake. */
 	private static final int MAX_TOKEN_BYTES = 4096;
 
-	private final Properties properties;
+	private final ProcessProperties properties;
 
-	StandaloneSettings(Properties properties) {
+	StandaloneSettings(ProcessProperties properties) {
 		this.properties = properties;
 	}
 
@@ -70,7 +71,7 @@ final class StandaloneSettings {
 			case "auto" -> TransportChoice.AUTO;
 			case "tcp" -> TransportChoice.TCP;
 			case "shm" -> TransportChoice.SHM;
-			default -> throw Properties.invalid(KIND, kind, "auto, tcp or shm");
+			default -> throw ProcessProperties.invalid(KIND, kind, "auto, tcp or shm");
 		};
 	}
 

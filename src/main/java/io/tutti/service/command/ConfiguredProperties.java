@@ -1,19 +1,24 @@
 package io.tutti.service.command;
 
+import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 
+import io.tutti.launch.ProcessProperties;
 import io.tutti.service.config.KnownProperties;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.config.ConfigDataEnvironmentPostProcessor;
 import org.springframework.boot.logging.LoggingSystem;
 import org.springframework.core.env.ConfigurableEnvironment;
-import org.springframework.core.env.PropertyResolver;
 import org.springframework.core.env.SimpleCommandLinePropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * The properties that a rank's application would see (the command line, variables, system
- * properties and {@code application.yml} with its profiles), without starting one.
+ * The properties that a rank's application would read (the command line, variables,
+ * system properties and {@code application.yml} with its profiles), without starting one.
  */
 final class ConfiguredProperties {
 
@@ -21,18 +26,41 @@ final class ConfiguredProperties {
 	}
 
 	/**
-	 * Reads them; quietly, since a command's output is for its user alone.
+	 * Reads them, without Spring where no file configures anything.
 	 * @param arguments properties of the command line
 	 * @throws io.tutti.service.config.ConfigurationException if one does not exist
 	 */
-	static PropertyResolver read(List<String> arguments) {
-		LoggingSystem.get(ConfiguredProperties.class.getClassLoader()).beforeInitialize();
-		ConfigurableEnvironment environment = new StandardEnvironment();
-		environment.getPropertySources()
-			.addFirst(new SimpleCommandLinePropertySource(arguments.toArray(String[]::new)));
-		ConfigDataEnvironmentPostProcessor.applyTo(environment);
-		KnownProperties.ofTutti().require(environment);
-		return environment;
+	static Function<String, @Nullable String> read(List<String> arguments) {
+		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {
+			return ProcessProperties.ofThisProcess()::text;
+		}
+		return WithSpring.read(arguments)::getProperty;
+	}
+
+	private static Map<String, String> systemProperties() {
+		return System.getProperties()
+			.stringPropertyNames()
+			.stream()
+			.collect(Collectors.toMap(Function.identity(), System::getProperty));
+	}
+
+	/** Apart, so that Spring's classes are loaded only where they are used. */
+	private static final class WithSpring {
+
+		private WithSpring() {
+		}
+
+		/** Quiet: the output of a command belongs to its user. */
+		static ConfigurableEnvironment read(List<String> arguments) {
+			LoggingSystem.get(ConfiguredProperties.class.getClassLoader()).beforeInitialize();
+			ConfigurableEnvironment environment = new StandardEnvironment();
+			environment.getPropertySources()
+				.addFirst(new SimpleCommandLinePropertySource(arguments.toArray(String[]::new)));
+			ConfigDataEnvironmentPostProcessor.applyTo(environment);
+			KnownProperties.ofTutti().require(environment);
+			return environment;
+		}
+
 	}
 
 }

@@ -19,19 +19,19 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
-import tools.jackson.databind.json.JsonMapper;
 
 /**
  * {@code env}: explains which rank this process is, from which variables, and what was
- * ignored. The output is one write, since launchers interleave what comes in pieces.
+ * ignored. The output is one write, since launchers interleave partial lines. Starts no
+ * Spring and loads no JSON library, so that it takes a fraction of a second.
  */
 @Command(name = "env", description = "Explains which rank this process is, and why.", mixinStandardHelpOptions = true,
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, footerHeading = "%nExamples:%n",
-		footer = { "  ./tutti env                        who am I, as text",
+		footer = { "  ./tutti env                        this process, as text",
 				"  ./tutti env --json                 the same as one line of JSON",
-				"  ./tutti launch -n 4 env            each of four ranks says it",
+				"  ./tutti launch -n 4 env            each of four ranks explains itself",
 				"  mpirun -np 4 ./tutti env --json    under another launcher",
-				"  RANK=1 WORLD_SIZE=2 ./tutti env    what these variables mean" })
+				"  RANK=1 WORLD_SIZE=2 ./tutti env    the effect of these variables" })
 public final class EnvCommand implements Callable<Integer> {
 
 	private final Map<String, String> environment;
@@ -49,7 +49,7 @@ public final class EnvCommand implements Callable<Integer> {
 
 	/** Explains this process. */
 	public EnvCommand() {
-		this(System.getenv(), (arguments) -> ConfiguredProperties.read(arguments)::getProperty);
+		this(System.getenv(), ConfiguredProperties::read);
 	}
 
 	EnvCommand(Map<String, String> environment, Function<List<String>, Function<String, @Nullable String>> properties) {
@@ -63,7 +63,7 @@ public final class EnvCommand implements Callable<Integer> {
 		try {
 			ResolutionSettings settings = ResolutionSettings.from(this.properties.apply(arguments));
 			RankReport report = RankReport.of(RankResolution.resolve(this.environment, settings));
-			write(System.out, this.json ? JsonMapper.shared().writeValueAsString(report) + "\n" : report.text());
+			write(System.out, this.json ? report.json() + "\n" : report.text());
 			return ExitCode.DONE;
 		}
 		catch (ResolutionException | ConfigurationException ex) {

@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
 				"                                             the second of two machines" })
 public final class LaunchCommand implements Callable<Integer> {
 
-	/** By name: the commands import no more of the service than they need. */
+	/** By name, so that the launcher loads no class of Spring. */
 	private static final String APPLICATION = "io.tutti.service.TuttiApplication";
 
 	@Option(names = { "-n", "--nproc-per-node" }, paramLabel = "N", defaultValue = "1",
@@ -96,8 +96,8 @@ public final class LaunchCommand implements Callable<Integer> {
 		String address = (this.masterAddress != null) ? this.masterAddress : RankAssignment.DEFAULT_MASTER_ADDRESS;
 		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
 				: this.masterPort;
-		return new LaunchPlan(LaunchedCommand.of(this.command, OwnProgram.ofThisJvm(APPLICATION)), this.ranksPerNode,
-				this.nodes, this.nodeRank, address, port, this.maxRestarts, environment());
+		return new LaunchPlan(LaunchedCommand.of(this.command, OwnProgram.ofThisProcess(APPLICATION)),
+				this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts, environment());
 	}
 
 	private Map<String, String> environment() {

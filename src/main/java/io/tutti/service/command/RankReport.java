@@ -2,21 +2,22 @@ package io.tutti.service.command;
 
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 import com.fasterxml.jackson.annotation.JsonPropertyOrder;
 import io.tutti.engine.RankAssignment;
 import io.tutti.launch.ResolvedRank;
 
 /**
- * A resolved rank as machines read it, the same from {@code env --json} and over HTTP.
+ * A resolved rank as programs read it, the same from {@code env --json} and over HTTP.
  *
  * @param rank place in the group
  * @param worldSize ranks in the group
  * @param localRank place among the ranks of this host
  * @param localWorldSize ranks on this host
- * @param masterAddress host of the meeting point
- * @param masterPort port of the meeting point
- * @param source whose variables won
+ * @param masterAddress host of the rendezvous
+ * @param masterPort port of the rendezvous
+ * @param source the launcher whose variables were followed
  * @param used the variables that were read, with their values
  * @param ignored a line for each thing that was seen and not followed
  * @param conflicts a line for each set of variables that says something else
@@ -33,7 +34,41 @@ public record RankReport(int rank, int worldSize, int localRank, int localWorldS
 				who.masterPort(), resolved.source(), resolved.used(), resolved.ignored(), resolved.conflicts());
 	}
 
-	/** The report as people read it, a line per fact. */
+	/** The report as one line of JSON. */
+	String json() {
+		return "{\"rank\":%d,\"worldSize\":%d,\"localRank\":%d,\"localWorldSize\":%d".formatted(this.rank,
+				this.worldSize, this.localRank, this.localWorldSize) + ",\"masterAddress\":"
+				+ quoted(this.masterAddress) + ",\"masterPort\":" + this.masterPort + ",\"source\":"
+				+ quoted(this.source) + ",\"used\":"
+				+ this.used.entrySet()
+					.stream()
+					.map((entry) -> quoted(entry.getKey()) + ":" + quoted(entry.getValue()))
+					.collect(Collectors.joining(",", "{", "}"))
+				+ ",\"ignored\":" + array(this.ignored) + ",\"conflicts\":" + array(this.conflicts) + "}";
+	}
+
+	private static String array(List<String> texts) {
+		return texts.stream().map(RankReport::quoted).collect(Collectors.joining(",", "[", "]"));
+	}
+
+	private static String quoted(String text) {
+		StringBuilder quoted = new StringBuilder("\"");
+		for (int i = 0; i < text.length(); i++) {
+			char c = text.charAt(i);
+			switch (c) {
+				case '"', '\\' -> quoted.append('\\').append(c);
+				case '\n' -> quoted.append("\\n");
+				case '\r' -> quoted.append("\\r");
+				case '\t' -> quoted.append("\\t");
+				case '\b' -> quoted.append("\\b");
+				case '\f' -> quoted.append("\\f");
+				default -> quoted.append((c < ' ') ? "\\u%04X".formatted((int) c) : String.valueOf(c));
+			}
+		}
+		return quoted.append('"').toString();
+	}
+
+	/** The report as text, a line per fact. */
 	public String text() {
 		StringBuilder text = new StringBuilder();
 		text.append("rank %d of %d%n".formatted(this.rank, this.worldSize));

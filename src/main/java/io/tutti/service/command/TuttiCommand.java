@@ -1,6 +1,8 @@
 package io.tutti.service.command;
 
 import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
 
 import io.tutti.launch.ExitCode;
 import org.jspecify.annotations.Nullable;
@@ -11,24 +13,25 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The words of command.
+ * The command line: finds the command that the first word names.
  */
 @Command(name = "tutti", mixinStandardHelpOptions = true, versionProvider = VersionProvider.class,
 		description = "Collective communication and data-parallel training for the JVM.",
-		subcommands = { ServeCommand.class, TrainCommand.class, BenchCommand.class, LaunchCommand.class,
-				EnvCommand.class },
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, exitCodeOnExecutionException = ExitCode.INTERNAL,
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train          two ranks on this machine train a model together",
-				"  ./tutti launch -n 2 bench          how fast are collectives between two ranks",
+				"  ./tutti launch -n 2 bench          speed of collectives between two ranks",
 				"  ./tutti launch -n 3 serve          three ranks with HTTP on 8080, 8081 and 8082",
 				"  ./tutti serve                      one rank; the same as no command at all",
 				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
-				"  ./tutti env                        which rank would this process be, and why",
+				"  ./tutti env                        which rank this process would be, and why",
 				"%nThe commands serve, train, bench and env take any property as --name=value, as application.yml lists them." })
 public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";
+
+	/** In the order of the help text. */
+	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "env");
 
 	/** Examples stay on one line. */
 	private static final int HELP_WIDTH = 110;
@@ -48,14 +51,37 @@ public final class TuttiCommand implements Runnable {
 	 * @return the exit code
 	 */
 	public static int execute(Class<?> application, String... args) {
-		return commandLine(application).execute(withDefault(args));
+		String[] words = withDefault(args);
+		return commandLine(application, COMMANDS.contains(words[0]) ? List.of(words[0]) : COMMANDS).execute(words);
 	}
 
-	static CommandLine commandLine(Class<?> application) {
-		return new CommandLine(new TuttiCommand(application)).setUsageHelpWidth(HELP_WIDTH)
+	/**
+	 * A command line that knows some of the commands: reading the description of one that
+	 * is not called takes time, and loads Spring for some of them.
+	 */
+	static CommandLine commandLine(Class<?> application, List<String> commands) {
+		CommandLine tutti = new CommandLine(new TuttiCommand(application));
+		commands.forEach((name) -> tutti.addSubcommand(command(name)));
+		return tutti.setUsageHelpWidth(HELP_WIDTH)
 			.setParameterExceptionHandler(TuttiCommand::refuse)
 			.setExecutionExceptionHandler(
 					(failure, commandLine, parsed) -> FailureMessage.tell(failure, false, System.err));
+	}
+
+	/** A command line that knows every command. */
+	static CommandLine commandLine(Class<?> application) {
+		return commandLine(application, COMMANDS);
+	}
+
+	private static Callable<Integer> command(String name) {
+		return switch (name) {
+			case "serve" -> new ServeCommand();
+			case "train" -> new TrainCommand();
+			case "bench" -> new BenchCommand();
+			case "launch" -> new LaunchCommand();
+			case "env" -> new EnvCommand();
+			default -> throw new IllegalArgumentException("there is no command " + name);
+		};
 	}
 
 	/** One line says what is wrong; the whole usage would hide it. */

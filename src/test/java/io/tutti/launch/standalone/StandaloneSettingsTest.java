@@ -8,6 +8,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
+import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import org.junit.jupiter.api.Test;
@@ -15,6 +16,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -41,6 +43,14 @@ class StandaloneSettingsTest {
 		assertThat(settings.token()).isEqualTo("secret");
 	}
 
+	/** Spring accepts both spellings too. */
+	@ParameterizedTest
+	@ValueSource(strings = { "TUTTI_SECURITY_TOKENFILE", "TUTTI_SECURITY_TOKEN_FILE" })
+	void aHyphenInAVariableIsLeftOutOrWrittenAsAnUnderscore(String variable, @TempDir Path folder) throws Exception {
+		Path file = Files.writeString(folder.resolve("token"), "secret\n");
+		assertThat(settings(Map.of(), Map.of(variable, file.toString())).token()).isEqualTo("secret");
+	}
+
 	@Test
 	void aSystemPropertyWinsOverItsVariable() {
 		assertThat(settings(Map.of("tutti.rendezvous.job-id", "property"), Map.of("TUTTI_RENDEZVOUS_JOBID", "variable"))
@@ -48,7 +58,7 @@ class StandaloneSettingsTest {
 	}
 
 	@ParameterizedTest
-	@CsvSource({ "tutti.timeout.heartbeat, soon, a time such as", "tutti.transport.port, 70000, a port in 0..65535",
+	@CsvSource({ "tutti.timeout.heartbeat, soon, a duration such as", "tutti.transport.port, 70000, a port in 0..65535",
 			"tutti.transport.kind, pigeon, 'auto, tcp or shm'", "tutti.security.token, ' ', holds no token",
 			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, this program has no Spring" })
 	void aWrongValueIsNamedWithWhatWasExpected(String name, String value, String expected) {
@@ -78,7 +88,7 @@ class StandaloneSettingsTest {
 	@Test
 	void aGroupOfOneNeedsNothingSetAndCanBeJoinedAgainOnceClosed() {
 		for (int round = 0; round < 2; round++) {
-			ProcessGroup group = new StandaloneGroups(new Properties((name) -> null, Map.of()))
+			ProcessGroup group = new StandaloneGroups(new ProcessProperties((name) -> null, Map.of()))
 				.join(CollectiveListener.NONE);
 			group.barrier();
 			group.close();
@@ -88,7 +98,7 @@ class StandaloneSettingsTest {
 	}
 
 	private static EngineSettings settings(Map<String, String> systemProperties, Map<String, String> variables) {
-		Properties properties = new Properties(systemProperties::get, variables);
+		ProcessProperties properties = new ProcessProperties(systemProperties::get, variables);
 		return new StandaloneSettings(properties)
 			.of(RankResolution.resolve(variables, ResolutionSettings.from(properties::text)));
 	}

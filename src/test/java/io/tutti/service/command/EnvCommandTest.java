@@ -74,6 +74,13 @@ class EnvCommandTest {
 	}
 
 	@Test
+	void jsonIsWhatTheRestInterfaceWritesOfTheSameRank() {
+		RankReport report = new RankReport(1, 2, 1, 2, "::1", 29500, "torchrun", Map.of("RANK", "1"),
+				List.of("a \"quoted\" \\ word", "tab\tand\r\n\b\f\u0001 é"), List.of());
+		assertThat(report.json()).isEqualTo(JsonMapper.shared().writeValueAsString(report));
+	}
+
+	@Test
 	void textSaysTheSameInOneWrite() {
 		assertThat(env(Map.of("RANK", "1", "WORLD_SIZE", "2", "SLURM_NTASKS", "9", "PET_NODE_RANK", "0"))).isZero();
 		assertThat(this.writes).singleElement()

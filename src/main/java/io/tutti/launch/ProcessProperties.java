@@ -1,4 +1,4 @@
-package io.tutti.launch.standalone;
+package io.tutti.launch;
 
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -11,10 +11,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Properties by their documented names: a system property first, else the environment
- * variable that stands for it, dots as underscores and without hyphens.
+ * The documented properties of a process that runs no Spring: a system property first,
+ * else the environment variable of that name. A variable is written with underscores for
+ * dots; hyphens are left out or written as underscores too
+ * ({@code TUTTI_SECURITY_TOKENFILE} or {@code TUTTI_SECURITY_TOKEN_FILE}).
  */
-final class Properties {
+public final class ProcessProperties {
 
 	private static final Pattern SHORT_DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h)");
 
@@ -22,27 +24,40 @@ final class Properties {
 
 	private final Map<String, String> variables;
 
-	Properties(Function<String, @Nullable String> systemProperties, Map<String, String> variables) {
+	/** Properties of these sources. */
+	public ProcessProperties(Function<String, @Nullable String> systemProperties, Map<String, String> variables) {
 		this.systemProperties = systemProperties;
 		this.variables = variables;
 	}
 
-	Map<String, String> variables() {
+	/** The properties of this process. */
+	public static ProcessProperties ofThisProcess() {
+		return new ProcessProperties(System::getProperty, System.getenv());
+	}
+
+	/** The environment variables. */
+	public Map<String, String> variables() {
 		return this.variables;
 	}
 
-	/** The text of a property, {@code null} if nobody sets it. */
-	@Nullable String text(String name) {
+	/** The text of a property, {@code null} if it is not set. */
+	public @Nullable String text(String name) {
 		String value = this.systemProperties.apply(name);
-		return (value != null) ? value : this.variables.get(variable(name));
+		if (value != null) {
+			return value;
+		}
+		String compact = this.variables.get(variable(name));
+		return (compact != null) ? compact : this.variables.get(variable(name.replace('-', '_')));
 	}
 
-	String text(String name, String otherwise) {
+	/** The text of a property, or a default. */
+	public String text(String name, String otherwise) {
 		String value = text(name);
 		return (value != null) ? value : otherwise;
 	}
 
-	boolean flag(String name) {
+	/** A property that is {@code true} or {@code false}, by default {@code false}. */
+	public boolean flag(String name) {
 		String value = text(name, "false").toLowerCase(Locale.ROOT);
 		return switch (value) {
 			case "true" -> true;
@@ -51,7 +66,8 @@ final class Properties {
 		};
 	}
 
-	int port(String name, int otherwise) {
+	/** A port, where 0 lets the kernel choose. */
+	public int port(String name, int otherwise) {
 		String value = text(name);
 		if (value == null) {
 			return otherwise;
@@ -63,13 +79,15 @@ final class Properties {
 			}
 		}
 		catch (NumberFormatException ex) {
-			// As wrong as a number out of range.
+			// The same error as for a number out of range.
 		}
 		throw invalid(name, value, "a port in 0..65535");
 	}
 
-	/** A time such as {@code 500ms}, {@code 30s}, {@code 5m} or ISO's {@code PT30S}. */
-	Duration duration(String name, Duration otherwise) {
+	/**
+	 * A duration such as {@code 500ms}, {@code 30s}, {@code 5m} or ISO's {@code PT30S}.
+	 */
+	public Duration duration(String name, Duration otherwise) {
 		String value = text(name);
 		if (value == null) {
 			return otherwise;
@@ -92,11 +110,12 @@ final class Properties {
 			return Duration.parse(value.strip());
 		}
 		catch (DateTimeParseException ex) {
-			throw invalid(name, value, "a time such as 500ms, 30s, 5m or 1h");
+			throw invalid(name, value, "a duration such as 500ms, 30s, 5m or 1h");
 		}
 	}
 
-	static IllegalArgumentException invalid(String name, String value, String expected) {
+	/** The error for a value that is not one of the expected ones. */
+	public static IllegalArgumentException invalid(String name, String value, String expected) {
 		return new IllegalArgumentException(
 				name + "=" + value + " (or variable " + variable(name) + "): expected " + expected);
 	}

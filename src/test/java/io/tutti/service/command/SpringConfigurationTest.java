@@ -1,0 +1,72 @@
+package io.tutti.service.command;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(20)
+class SpringConfigurationTest {
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void variablesAndSystemPropertiesAreReadWithoutSpring() {
+		assertThat(isUsed(Map.of("TUTTI_RANK", "1", "RANK", "1"), Map.of("tutti.world-size", "2", "user.name", "me")))
+			.isFalse();
+	}
+
+	@Test
+	void theFileOfTheProjectSetsNothingOfTutti() {
+		assertThat(SpringConfiguration.isUsed(Path.of(""), Map.of(), Map.of())).isFalse();
+	}
+
+	@ParameterizedTest
+	@CsvSource({ "SPRING_PROFILES_ACTIVE, mpi", "SPRING_APPLICATION_JSON, '{}'", "spring.config.location, x",
+			"TUTTI_RANK, '${POD_INDEX}'", "tutti.rank, 1" })
+	void whatOnlySpringUnderstandsIsLeftToIt(String variable, String value) {
+		assertThat(isUsed(Map.of(variable, value), Map.of())).isTrue();
+	}
+
+	@Test
+	void aSystemPropertyMayNameASpringProfile() {
+		assertThat(isUsed(Map.of(), Map.of("spring.profiles.active", "mpi"))).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "application-mpi.yml", "application.properties", "application.yaml", "config" })
+	void anotherFileIsLeftToSpring(String name) throws Exception {
+		Files.createFile(this.directory.resolve(name));
+		assertThat(isUsed(Map.of(), Map.of())).isTrue();
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "tutti:\n  rank: 1", "tutti.rank: 1", "tutti:\n", "server.port: 1\n---\ntutti.rank: 1",
+			"spring:\n  config:\n    import: file:other.yml", "spring.profiles.active: mpi",
+			"spring: {profiles: {active: mpi}}", "a: [", "", "- a" })
+	void aFileThatSetsAPropertyOrCannotBeReadIsLeftToSpring(String text) throws Exception {
+		Files.writeString(this.directory.resolve("application.yml"), text);
+		assertThat(isUsed(Map.of(), Map.of())).isTrue();
+	}
+
+	@Test
+	void aFileThatSetsOnlyWhatOthersReadIsNoReasonToStartSpring() throws Exception {
+		Files.writeString(this.directory.resolve("application.yml"),
+				"# tutti:\nserver:\n  port: 8080\nspring:\n  main:\n    banner-mode: off\n");
+		assertThat(isUsed(Map.of(), Map.of())).isFalse();
+	}
+
+	private boolean isUsed(Map<String, String> environment, Map<String, String> systemProperties) {
+		return SpringConfiguration.isUsed(this.directory, environment, systemProperties);
+	}
+
+}
