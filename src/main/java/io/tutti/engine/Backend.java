@@ -32,7 +32,7 @@ public interface Backend extends AutoCloseable {
 	 * @return zeros, of that size; usable until the backend is closed
 	 * @throws CollectiveException if the group is or becomes broken
 	 */
-	default MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+	default MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
 		return Arena.ofAuto().allocate(bytes, BUFFER_ALIGNMENT);
 	}
 

@@ -7,7 +7,7 @@ import java.lang.foreign.ValueLayout;
 /**
  * An exchange by all-gather on a group: takes part in the group's order of calls.
  */
-public final class GroupExchange implements Exchange {
+public final class GroupExchange implements MetadataExchange {
 
 	private static final int HEADER_BYTES = Integer.BYTES;
 

@@ -6,8 +6,8 @@ import com.code_intelligence.jazzer.api.BugDetectors;
 import com.code_intelligence.jazzer.api.SilentCloseable;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.tutti.engine.diagnosis.FingerprintReading;
-import io.tutti.engine.rendezvous.meeting.AnswersReading;
-import io.tutti.engine.rendezvous.meeting.CallersReading;
+import io.tutti.engine.bootstrap.RankZeroMessagesFuzz;
+import io.tutti.engine.bootstrap.ClientMessagesFuzz;
 import io.tutti.engine.rendezvous.wire.FramesReading;
 import io.tutti.engine.p2p.MessageFramesReading;
 import io.tutti.engine.transport.shm.SharedMemoryReading;
@@ -37,8 +37,8 @@ class UntrustedBytesFuzzTest {
 	private static Allowance.Reading reader(int choice) {
 		return switch (choice) {
 			case 0 -> FramesReading::read;
-			case 1 -> CallersReading::read;
-			case 2 -> AnswersReading::read;
+			case 1 -> ClientMessagesFuzz::read;
+			case 2 -> RankZeroMessagesFuzz::read;
 			case 3 -> DataHandshakeReading::read;
 			case 4 -> FingerprintReading::read;
 			case 5 -> SharedMemoryReading::read;

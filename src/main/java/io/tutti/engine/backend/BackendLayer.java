@@ -2,7 +2,7 @@ package io.tutti.engine.backend;
 
 import io.tutti.engine.Backend;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.FailureReporter;
 import io.tutti.engine.GroupIdentity;
@@ -19,6 +19,6 @@ interface BackendLayer {
 	 * @param exchange how the ranks agree, in a group beside this one
 	 */
 	Backend over(GroupIdentity identity, Backend beneath, FailureLatch latch, FailureReporter reporter,
-			Exchange exchange, Deadline deadline);
+			MetadataExchange exchange, Deadline deadline);
 
 }

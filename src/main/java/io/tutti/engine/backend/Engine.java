@@ -29,7 +29,7 @@ import io.tutti.engine.rendezvous.LocalAddress;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.RendezvousException;
 import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.meeting.Rendezvous;
+import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
 import org.jspecify.annotations.Nullable;

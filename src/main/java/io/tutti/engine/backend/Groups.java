@@ -10,7 +10,7 @@ import io.tutti.engine.Backend;
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupExchange;
 import io.tutti.engine.GroupFactory;
@@ -22,19 +22,19 @@ import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.Membership;
 import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
-import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
 import io.tutti.engine.transport.tcp.TcpTransport;
-import io.tutti.engine.transport.tcp.TcpWires;
+import io.tutti.engine.transport.tcp.TcpConnections;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,14 +150,14 @@ final class Groups implements GroupFactory {
 		}
 	}
 
-	private Wires wires(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
+	private Connections wires(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
 		if (memory != null && memory.members().size() == identity.worldSize()) {
-			return new RingWires(memory, memory.members());
+			return new RingConnections(memory, memory.members());
 		}
-		Wires overTcp = new TcpWires(identity, this.membership.roster(), this.listener, this.membership.sessionKey(),
-				this.tcp, this.events);
+		Connections overTcp = new TcpConnections(identity, this.membership.roster(), this.listener,
+				this.membership.sessionKey(), this.tcp, this.events);
 		return (memory != null)
-				? new CompositeConnections(memory.members(), new RingWires(memory, memory.members()), overTcp)
+				? new CompositeConnections(memory.members(), new RingConnections(memory, memory.members()), overTcp)
 				: overTcp;
 	}
 
@@ -202,7 +202,7 @@ final class Groups implements GroupFactory {
 	/** Finds out who shares memory with whom, in a group of its own. */
 	private Carried sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
 		try (ProcessGroup forming = beside(identity, FORMING)) {
-			Exchange exchange = new GroupExchange(forming);
+			MetadataExchange exchange = new GroupExchange(forming);
 			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
 			HostMemory memory = HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline);
 			int leader = (memory != null) ? memory.members().getFirst() : identity.rank();

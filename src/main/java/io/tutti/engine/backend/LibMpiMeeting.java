@@ -18,7 +18,7 @@ import java.util.Set;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiWorld;
-import io.tutti.engine.rendezvous.meeting.HostIdentity;
+import io.tutti.engine.bootstrap.HostIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -10,7 +10,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiLibrary;
 import io.tutti.engine.backend.libmpi.MpiWorld;
 import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.meeting.Rendezvous;
+import io.tutti.engine.bootstrap.Rendezvous;
 
 /**
  * MPI by name and by launch rules, carried out by our own engine or, where one is asked

@@ -7,7 +7,7 @@ import java.lang.foreign.MemorySegment;
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -65,7 +65,7 @@ final class SharedMemoryBackend implements Backend {
 	}
 
 	@Override
-	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+	public MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
 		try {
 			return this.transport.allocate(bytes, exchange, deadline);
 		}

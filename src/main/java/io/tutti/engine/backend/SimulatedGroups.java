@@ -14,7 +14,7 @@ import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
-import io.tutti.engine.transport.simulated.SimulatedWires;
+import io.tutti.engine.transport.simulated.SimulatedConnections;
 
 /**
  * Makes one simulated rank's groups.
@@ -44,8 +44,8 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 
 	@Override
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-		return new PointToPointEngine(identity, latch, settlement, new SimulatedWires(identity, this.network), false,
-				this.unexpected);
+		return new PointToPointEngine(identity, latch, settlement, new SimulatedConnections(identity, this.network),
+				false, this.unexpected);
 	}
 
 	@Override

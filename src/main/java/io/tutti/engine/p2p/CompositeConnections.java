@@ -3,30 +3,30 @@ package io.tutti.engine.p2p;
 import java.util.Collection;
 import java.util.Set;
 
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 
 /**
  * Connections of one kind to some ranks and of another to the rest. A thread sleeps on
  * those of the rank it waits for and looks at the others every millisecond.
  */
-public final class CompositeConnections implements Wires {
+public final class CompositeConnections implements Connections {
 
 	private static final long NAP_NANOS = 1_000_000;
 
 	private final Set<Integer> near;
 
-	private final Wires toNear;
+	private final Connections toNear;
 
-	private final Wires toFar;
+	private final Connections toFar;
 
 	/** What the thread that is about to sleep sleeps on. */
-	private Wires bed;
+	private Connections bed;
 
 	/**
 	 * Owns both kinds.
 	 * @param near the ranks of the group that the first kind leads to
 	 */
-	public CompositeConnections(Collection<Integer> near, Wires toNear, Wires toFar) {
+	public CompositeConnections(Collection<Integer> near, Connections toNear, Connections toFar) {
 		this.near = Set.copyOf(near);
 		this.toNear = toNear;
 		this.toFar = toFar;
@@ -38,13 +38,13 @@ public final class CompositeConnections implements Wires {
 		to(peer).dial(peer, maxMillis);
 	}
 
-	private Wires to(int peer) {
+	private Connections to(int peer) {
 		return this.near.contains(peer) ? this.toNear : this.toFar;
 	}
 
 	@Override
-	public boolean poll(Arrivals arrivals) {
-		return this.toNear.poll(arrivals) | this.toFar.poll(arrivals);
+	public boolean poll(Handler handler) {
+		return this.toNear.poll(handler) | this.toFar.poll(handler);
 	}
 
 	@Override

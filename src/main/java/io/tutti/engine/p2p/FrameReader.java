@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.transport.Wire;
+import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +32,7 @@ final class FrameReader {
 
 	private final int peer;
 
-	private final Wire wire;
+	private final ByteStream wire;
 
 	private final HeapStage heapStage;
 
@@ -64,7 +64,7 @@ final class FrameReader {
 	/**
 	 * @param heapStage where bytes for buffers on the heap pass through
 	 */
-	FrameReader(int peer, Wire wire, HeapStage heapStage) {
+	FrameReader(int peer, ByteStream wire, HeapStage heapStage) {
 		this.peer = peer;
 		this.wire = wire;
 		this.heapStage = heapStage;

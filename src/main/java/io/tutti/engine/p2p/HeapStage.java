@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.transport.Wire;
+import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ final class HeapStage {
 	 * Reads as many bytes as are there now, up to the size of the stage.
 	 * @return how many, 0 if none
 	 */
-	long read(Wire wire, MemorySegment heap, long offset, long bytes) throws IOException {
+	long read(ByteStream wire, MemorySegment heap, long offset, long bytes) throws IOException {
 		MemorySegment stage = this.memory;
 		if (stage == null) {
 			stage = Arena.ofAuto().allocate(BYTES, 64);

@@ -6,17 +6,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.DataType;
-import io.tutti.engine.transport.Wire;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Carries letters to the other ranks and takes in theirs, over connections that it makes
  * when there is something to tell.
  */
-final class PeerChannels implements Wires.Arrivals, SendQueue.Listener {
+final class PeerChannels implements Connections.Handler, SendQueue.Listener {
 
-	private final Wires wires;
+	private final Connections wires;
 
 	private final BufferPool shelves;
 
@@ -33,7 +33,7 @@ final class PeerChannels implements Wires.Arrivals, SendQueue.Listener {
 	/** Letters that have not left. */
 	private int letters;
 
-	PeerChannels(int worldSize, Wires wires, BufferPool shelves, InFlightOperations open) {
+	PeerChannels(int worldSize, Connections wires, BufferPool shelves, InFlightOperations open) {
 		this.wires = wires;
 		this.shelves = shelves;
 		this.open = open;
@@ -189,7 +189,7 @@ final class PeerChannels implements Wires.Arrivals, SendQueue.Listener {
 	}
 
 	@Override
-	public void arrived(int peer, Wire wire, boolean dialed) {
+	public void arrived(int peer, ByteStream wire, boolean dialed) {
 		PeerChannel other = correspondent(peer);
 		other.inboxes.add(new FrameReader(peer, wire, this.heapStage));
 		if (!other.outbox.connected()) {

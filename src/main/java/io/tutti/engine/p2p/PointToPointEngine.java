@@ -12,7 +12,7 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 
 /**
  * One group's messages. The thread of a synchronous call moves everything on itself while
@@ -29,7 +29,7 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private final Settlement settlement;
 
-	private final Wires wires;
+	private final Connections wires;
 
 	private final MessageArguments arguments;
 
@@ -46,7 +46,7 @@ public final class PointToPointEngine implements PointToPoint {
 	 * @param crowded whether the host has fewer cores than ranks
 	 * @param unexpected counts what this rank keeps of messages that nobody has asked for
 	 */
-	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, Settlement settlement, Wires wires,
+	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, Settlement settlement, Connections wires,
 			boolean crowded, UnexpectedMessageBudget unexpected) {
 		this.group = identity.name();
 		this.latch = latch;

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +35,8 @@ final class Postroom {
 	 * @param finished hears of each operation that is done
 	 * @param broken the failure of all operations after an error of this rank's own
 	 */
-	Postroom(int rank, int worldSize, Wires wires, UnexpectedMessageBudget unexpected, Consumer<Operation> finished,
-			Function<Throwable, RuntimeException> broken) {
+	Postroom(int rank, int worldSize, Connections wires, UnexpectedMessageBudget unexpected,
+			Consumer<Operation> finished, Function<Throwable, RuntimeException> broken) {
 		this.rank = rank;
 		this.broken = broken;
 		this.open = new InFlightOperations(finished);

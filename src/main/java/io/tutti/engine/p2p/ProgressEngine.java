@@ -11,7 +11,7 @@ import java.util.function.Function;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.Message;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,7 @@ final class ProgressEngine {
 	/** Instead of a rank: look at all. */
 	static final int ALL = -1;
 
-	private final Wires wires;
+	private final Connections wires;
 
 	private final Postroom postroom;
 
@@ -54,7 +54,7 @@ final class ProgressEngine {
 	 * heard
 	 * @param broken the failure of all operations after an error of this rank's own
 	 */
-	ProgressEngine(int rank, int worldSize, Wires wires, UnexpectedMessageBudget unexpected,
+	ProgressEngine(int rank, int worldSize, Connections wires, UnexpectedMessageBudget unexpected,
 			BiFunction<Operation, RuntimeException, RuntimeException> settled,
 			Function<Throwable, RuntimeException> broken) {
 		this.wires = wires;

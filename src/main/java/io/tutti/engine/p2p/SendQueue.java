@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.transport.Wire;
+import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +55,7 @@ final class SendQueue {
 
 	private @Nullable SendDescriptor tail;
 
-	private @Nullable Wire wire;
+	private @Nullable ByteStream wire;
 
 	/**
 	 * @param shelves hold what the bytes of buffers on the heap pass through
@@ -65,7 +65,7 @@ final class SendQueue {
 		this.shelves = shelves;
 	}
 
-	void connect(Wire wire) {
+	void connect(ByteStream wire) {
 		this.wire = wire;
 	}
 
@@ -99,7 +99,7 @@ final class SendQueue {
 	 * @return whether anything went
 	 */
 	boolean pump() throws IOException {
-		Wire open = this.wire;
+		ByteStream open = this.wire;
 		boolean moved = false;
 		while (open != null && hasLetter(open.smallBytes())) {
 			long written = (this.start < this.end) ? open.write(this.out + this.start, this.end - this.start)

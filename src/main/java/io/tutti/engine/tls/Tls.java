@@ -65,7 +65,7 @@ public final class Tls {
 	 * @throws TlsException if the other side does not speak TLS or is not one of ours
 	 * @throws IOException if the connection breaks or patience ends
 	 */
-	public TlsChannel connect(SocketChannel channel, Patience patience) throws IOException {
+	public TlsChannel connect(SocketChannel channel, HandshakeDeadline patience) throws IOException {
 		TlsChannel opened = new TlsChannel(channel, engine(true));
 		opened.shakeHands(patience);
 		this.peerName.require(opened.session());
@@ -80,7 +80,7 @@ public final class Tls {
 	 * @throws TlsException if the other side does not speak TLS or is not one of ours
 	 * @throws IOException if the connection breaks or patience ends
 	 */
-	public TlsChannel accept(SocketChannel channel, Patience patience) throws IOException {
+	public TlsChannel accept(SocketChannel channel, HandshakeDeadline patience) throws IOException {
 		return accept(channel, patience, (problem) -> NOTHING);
 	}
 
@@ -89,7 +89,7 @@ public final class Tls {
 	 * name what is wrong.
 	 * @param lastWords what to say to it, made of what is wrong
 	 */
-	public TlsChannel accept(SocketChannel channel, Patience patience, Function<String, ByteBuffer> lastWords)
+	public TlsChannel accept(SocketChannel channel, HandshakeDeadline patience, Function<String, ByteBuffer> lastWords)
 			throws IOException {
 		TlsChannel opened = new TlsChannel(channel, engine(false));
 		opened.shakeHands(patience);

@@ -69,10 +69,11 @@ public final class TlsChannel implements ByteChannel {
 	 * Does the handshake, on a blocking socket.
 	 * @param patience asked while nothing comes
 	 */
-	void shakeHands(Patience patience) throws IOException {
+	void shakeHands(HandshakeDeadline patience) throws IOException {
 		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 		this.channel.socket()
-			.setSoTimeout(this.engine.getUseClientMode() ? Patience.CONNECTING_MILLIS : Patience.ACCEPTING_MILLIS);
+			.setSoTimeout(this.engine.getUseClientMode() ? HandshakeDeadline.CONNECTING_MILLIS
+					: HandshakeDeadline.ACCEPTING_MILLIS);
 		try {
 			this.engine.beginHandshake();
 			boolean more = true;
@@ -88,7 +89,7 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/** One step of the handshake; returns whether another follows. */
-	private boolean step(Patience patience) throws IOException {
+	private boolean step(HandshakeDeadline patience) throws IOException {
 		switch (this.engine.getHandshakeStatus()) {
 			case FINISHED, NOT_HANDSHAKING -> {
 				return false;
@@ -105,14 +106,14 @@ public final class TlsChannel implements ByteChannel {
 		return true;
 	}
 
-	private void await(Patience patience) throws IOException {
+	private void await(HandshakeDeadline patience) throws IOException {
 		patience.check();
 		int got = 0;
 		try {
 			got = receive();
 		}
 		catch (SocketTimeoutException ex) {
-			// Patience decides whether to go on.
+			// HandshakeDeadline decides whether to go on.
 		}
 		if (got < 0) {
 			throw new EOFException("it closed the connection during the TLS handshake");

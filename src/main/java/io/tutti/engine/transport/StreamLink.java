@@ -9,9 +9,9 @@ import io.tutti.engine.diagnosis.Fingerprint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A link over a {@link Wire}. A call's fingerprint and its first bytes leave in one write
- * and are taken up in one read, so that a small call costs one system call each way; what
- * follows moves between the wire and the caller's memory with no copy.
+ * A link over a {@link ByteStream}. A call's fingerprint and its first bytes leave in one
+ * write and are taken up in one read, so that a small call costs one system call each
+ * way; what follows moves between the wire and the caller's memory with no copy.
  */
 public final class StreamLink implements Link {
 
@@ -58,7 +58,7 @@ public final class StreamLink implements Link {
 
 	private long sentBytes;
 
-	private @Nullable Wire wire;
+	private @Nullable ByteStream wire;
 
 	/** A link whose wire is not there yet. */
 	public StreamLink(int peer, CallFrame frame, Arena arena) {
@@ -70,7 +70,7 @@ public final class StreamLink implements Link {
 	}
 
 	/** Gives the link its wire. */
-	public void connect(Wire wire) {
+	public void connect(ByteStream wire) {
 		this.wire = wire;
 	}
 
@@ -156,7 +156,7 @@ public final class StreamLink implements Link {
 	}
 
 	private long write(long address, long bytes) {
-		Wire open = this.wire;
+		ByteStream open = this.wire;
 		long written = 0;
 		if (open != null) {
 			try {
@@ -251,7 +251,7 @@ public final class StreamLink implements Link {
 	}
 
 	private long read(long address, long bytes) {
-		Wire open = this.wire;
+		ByteStream open = this.wire;
 		long got = 0;
 		if (open != null) {
 			try {

@@ -21,19 +21,19 @@ import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.rendezvous.ControlPlane;
 import io.tutti.engine.rendezvous.control.SimulatedControl;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
-import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
-import io.tutti.engine.transport.simulated.SimulatedWires;
+import io.tutti.engine.transport.simulated.SimulatedConnections;
 
 /**
  * All ranks of a group in one JVM as if on several hosts: real shared memory among those
@@ -50,9 +50,9 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-			Wires far = new SimulatedWires(identity, this.network);
-			Wires wires = (this.memory != null)
-					? new CompositeConnections(this.around, new RingWires(this.memory, this.around), far) : far;
+			Connections far = new SimulatedConnections(identity, this.network);
+			Connections wires = (this.memory != null)
+					? new CompositeConnections(this.around, new RingConnections(this.memory, this.around), far) : far;
 			return new PointToPointEngine(identity, latch, settlement, wires, true,
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}

@@ -19,7 +19,7 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.Settlement;
 import io.tutti.engine.backend.PointToPointPair.Kind;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import org.junit.jupiter.api.Test;
@@ -105,14 +105,14 @@ class MessageFailureTest {
 	}
 
 	/** Connections that cannot be waited for. */
-	private static final class Broken implements Wires {
+	private static final class Broken implements Connections {
 
 		@Override
 		public void dial(int peer, long maxMillis) {
 		}
 
 		@Override
-		public boolean poll(Arrivals arrivals) {
+		public boolean poll(Handler handler) {
 			return false;
 		}
 

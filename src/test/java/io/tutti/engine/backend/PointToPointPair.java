@@ -16,18 +16,18 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Settlement;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.SessionKey;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.LocalExchange;
-import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
-import io.tutti.engine.transport.simulated.SimulatedWires;
+import io.tutti.engine.transport.simulated.SimulatedConnections;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
-import io.tutti.engine.transport.tcp.TcpWires;
+import io.tutti.engine.transport.tcp.TcpConnections;
 
 /**
  * The messages of two ranks in this JVM. Rank 0 of the job does not answer: a failure is
@@ -58,7 +58,7 @@ final class PointToPointPair implements AutoCloseable {
 	}
 
 	private PointToPointPair(Kind kind, String advertised) throws Exception {
-		List<Wires> wires = switch (kind) {
+		List<Connections> wires = switch (kind) {
 			case SIMULATED -> simulated();
 			case MEMORY -> overMemory();
 			case TCP -> wiresOverTcp(advertised);
@@ -71,7 +71,7 @@ final class PointToPointPair implements AutoCloseable {
 		return new PointToPointPair(Kind.TCP, advertised);
 	}
 
-	private PointToPointEngine messenger(int rank, Wires wires) {
+	private PointToPointEngine messenger(int rank, Connections wires) {
 		FailureLatch latch = this.latches.get(rank);
 		Settlement settlement = new Settlement(identity(rank), latch, this.reports.get(rank)::add, LIMIT);
 		return new PointToPointEngine(identity(rank), latch, settlement, wires, true,
@@ -82,22 +82,22 @@ final class PointToPointPair implements AutoCloseable {
 		return GroupIdentity.world(rank, 2, 0);
 	}
 
-	private static List<Wires> simulated() {
+	private static List<Connections> simulated() {
 		SimulatedNetwork network = new SimulatedNetwork(2);
-		return List.of(new SimulatedWires(identity(0), network), new SimulatedWires(identity(1), network));
+		return List.of(new SimulatedConnections(identity(0), network), new SimulatedConnections(identity(1), network));
 	}
 
-	private static List<Wires> overMemory() throws Exception {
+	private static List<Connections> overMemory() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
 		return RankThreads.run(2, LIMIT, (rank) -> {
 			try (var memory = HostHandshake.establish(identity(rank), exchange.rank(rank),
 					SharedMemorySettings.of("messages"), CollectiveListener.NONE, Deadline.after(LIMIT))) {
-				return new RingWires(memory, memory.members());
+				return new RingConnections(memory, memory.members());
 			}
 		});
 	}
 
-	private List<Wires> wiresOverTcp(String advertised) throws IOException {
+	private List<Connections> wiresOverTcp(String advertised) throws IOException {
 		SessionKey key = new SessionKey(new byte[] { 7 });
 		List<PeerAddress> roster = new ArrayList<>();
 		for (int rank = 0; rank < 2; rank++) {
@@ -106,9 +106,9 @@ final class PointToPointPair implements AutoCloseable {
 			this.listeners.add(listener);
 			roster.add(new PeerAddress(rank, advertised, listener.port(), "host"));
 		}
-		List<Wires> wires = new ArrayList<>();
+		List<Connections> wires = new ArrayList<>();
 		for (int rank = 0; rank < 2; rank++) {
-			wires.add(new TcpWires(identity(rank), roster, this.listeners.get(rank), key,
+			wires.add(new TcpConnections(identity(rank), roster, this.listeners.get(rank), key,
 					new TcpSettings("system", LIMIT, true, null), CollectiveListener.NONE));
 		}
 		return wires;

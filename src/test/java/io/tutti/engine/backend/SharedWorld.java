@@ -22,7 +22,7 @@ import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
-import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
 
@@ -50,7 +50,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
 			return new PointToPointEngine(identity, latch, settlement,
-					new RingWires(this.memory, this.memory.members()), true,
+					new RingConnections(this.memory, this.memory.members()), true,
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}
 

@@ -16,15 +16,15 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Settlement;
-import io.tutti.engine.transport.Wires;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.LocalExchange;
-import io.tutti.engine.transport.shm.RingWires;
+import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
-import io.tutti.engine.transport.simulated.SimulatedWires;
+import io.tutti.engine.transport.simulated.SimulatedConnections;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -68,17 +68,17 @@ class UnexpectedMessagesTest {
 			FailureLatch latch = new FailureLatch();
 			return new PointToPointEngine(identity, latch,
 					new Settlement(identity, latch, latch::trip, Duration.ofMillis(1)), switch (kind) {
-						case SIMULATED -> new SimulatedWires(identity, network);
+						case SIMULATED -> new SimulatedConnections(identity, network);
 						case MEMORY -> overMemory(identity, exchange);
 					}, true,
 					(rank == 0) ? this.unexpected : new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}));
 	}
 
-	private static Wires overMemory(GroupIdentity identity, LocalExchange exchange) throws Exception {
+	private static Connections overMemory(GroupIdentity identity, LocalExchange exchange) throws Exception {
 		try (var memory = HostHandshake.establish(identity, exchange.rank(identity.rank()),
 				SharedMemorySettings.of("unexpected"), CollectiveListener.NONE, Deadline.after(LIMIT))) {
-			return new RingWires(memory, memory.members());
+			return new RingConnections(memory, memory.members());
 		}
 	}
 

@@ -7,7 +7,7 @@ import java.time.Duration;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.transport.Wire;
+import io.tutti.engine.transport.ByteStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,7 +23,7 @@ class ClosedBufferTest {
 	private static final int FIRST_BYTES = 20_000;
 
 	/** Moves a frame and the first bytes after it, then what it is allowed to. */
-	private static final class StuckWire implements Wire {
+	private static final class StuckWire implements ByteStream {
 
 		private final MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
 

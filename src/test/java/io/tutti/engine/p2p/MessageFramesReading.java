@@ -6,7 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.transport.Wire;
+import io.tutti.engine.transport.ByteStream;
 
 /**
  * What one rank sends another is frames, each with as many bytes as a message may have
@@ -62,7 +62,7 @@ public final class MessageFramesReading {
 	}
 
 	/** A connection on which an input comes. */
-	private static final class Pieces implements Wire {
+	private static final class Pieces implements ByteStream {
 
 		private final MemorySegment input;
 

@@ -314,7 +314,7 @@ class TlsChannelTest {
 		return in.array();
 	}
 
-	private static Patience patience() {
+	private static HandshakeDeadline patience() {
 		long start = System.nanoTime();
 		return () -> {
 			if (System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.transport.shm.Stage;
+import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
  * Into what chunks a large buffer is cut for the stage: enough of them that all ranks
@@ -15,7 +15,7 @@ final class ChunkSize {
 
 	private static final long MIN_BYTES = 16 << 10;
 
-	private static final long MAX_BYTES = Stage.BYTES / 8;
+	private static final long MAX_BYTES = ChunkPipeline.BYTES / 8;
 
 	private ChunkSize() {
 	}

@@ -4,7 +4,7 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
  * All-reduce of buffers that every rank can reach in place: once all have come, each rank
@@ -24,11 +24,11 @@ final class DirectAllReduce {
 
 	private final int worldSize;
 
-	private final EngineBuffers buffers;
+	private final SymmetricBuffers buffers;
 
 	private final ReductionKernels kernels;
 
-	DirectAllReduce(int rank, int worldSize, EngineBuffers buffers, ReductionKernels kernels) {
+	DirectAllReduce(int rank, int worldSize, SymmetricBuffers buffers, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.buffers = buffers;

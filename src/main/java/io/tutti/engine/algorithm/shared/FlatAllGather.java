@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * All-gather in one step: each rank posts its part and reads everyone's.
@@ -12,9 +12,9 @@ final class FlatAllGather implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	FlatAllGather(int worldSize, CallBoard board) {
+	FlatAllGather(int worldSize, CallSlots board) {
 		this.worldSize = worldSize;
 		this.board = board;
 	}

@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * All-reduce in one step: each rank posts its operand, reads everyone's, and combines
@@ -14,11 +14,11 @@ final class FlatAllReduce implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
 	private final ReductionKernels kernels;
 
-	FlatAllReduce(int worldSize, CallBoard board, ReductionKernels kernels) {
+	FlatAllReduce(int worldSize, CallSlots board, ReductionKernels kernels) {
 		this.worldSize = worldSize;
 		this.board = board;
 		this.kernels = kernels;

@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * All-to-all in one step: each rank posts all its parts, and reads those meant for it.
@@ -14,9 +14,9 @@ final class FlatAllToAll implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	FlatAllToAll(int rank, int worldSize, CallBoard board) {
+	FlatAllToAll(int rank, int worldSize, CallSlots board) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.board = board;

@@ -2,16 +2,16 @@ package io.tutti.engine.algorithm.shared;
 
 import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * Barrier in one step: each rank posts the call and looks for everyone's post.
  */
 final class FlatBarrier implements Algorithm {
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	FlatBarrier(CallBoard board) {
+	FlatBarrier(CallSlots board) {
 		this.board = board;
 	}
 

@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * Broadcast in one step: the root posts its buffer, and the others read it. The root
@@ -13,9 +13,9 @@ final class FlatBroadcast implements Algorithm {
 
 	private final int rank;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	FlatBroadcast(int rank, CallBoard board) {
+	FlatBroadcast(int rank, CallSlots board) {
 		this.rank = rank;
 		this.board = board;
 	}

@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * Gather in one step: each rank posts its part, and the root reads them. The others wait
@@ -15,9 +15,9 @@ final class FlatGather implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	FlatGather(int rank, int worldSize, CallBoard board) {
+	FlatGather(int rank, int worldSize, CallSlots board) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.board = board;

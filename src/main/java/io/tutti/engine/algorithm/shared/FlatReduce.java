@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * Reduce in one step: each rank posts its operand, and the root combines them, in rank
@@ -15,11 +15,11 @@ final class FlatReduce implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
 	private final ReductionKernels kernels;
 
-	FlatReduce(int rank, int worldSize, CallBoard board, ReductionKernels kernels) {
+	FlatReduce(int rank, int worldSize, CallSlots board, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.board = board;

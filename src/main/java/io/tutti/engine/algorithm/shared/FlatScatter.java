@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * Scatter in one step: the root posts all parts, and each rank reads its own. The root
@@ -15,9 +15,9 @@ final class FlatScatter implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	FlatScatter(int rank, int worldSize, CallBoard board) {
+	FlatScatter(int rank, int worldSize, CallSlots board) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.board = board;

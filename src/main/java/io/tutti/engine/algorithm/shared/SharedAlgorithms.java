@@ -5,7 +5,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.transport.shm.CallBoard;
+import io.tutti.engine.transport.shm.CallSlots;
 import io.tutti.engine.transport.shm.ShmTransport;
 import org.jspecify.annotations.Nullable;
 
@@ -27,7 +27,7 @@ public final class SharedAlgorithms {
 
 	private final ShmTransport transport;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
 	private final ReductionKernels kernels;
 

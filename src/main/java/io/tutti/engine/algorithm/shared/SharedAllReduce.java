@@ -6,7 +6,7 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.Stage;
+import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
  * All-reduce of large buffers. Where all can be reached in place, see
@@ -33,7 +33,7 @@ final class SharedAllReduce implements Algorithm {
 
 	private final ShmTransport transport;
 
-	private final Stage stage;
+	private final ChunkPipeline stage;
 
 	private final ReductionKernels kernels;
 

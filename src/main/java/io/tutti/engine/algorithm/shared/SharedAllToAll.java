@@ -3,28 +3,28 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.Stage;
+import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
  * All-to-all of large buffers. Where all ranks' buffers can be reached in place each rank
  * copies what is meant for it once; otherwise each rank puts a slice of every part on its
  * stage, and takes the slices meant for it from the stages of the others.
  */
-final class SharedAllToAll implements Algorithm, StagePass.Work {
+final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 
 	private final int rank;
 
 	private final int worldSize;
 
-	private final EngineBuffers buffers;
+	private final SymmetricBuffers buffers;
 
 	private final ShmTransport transport;
 
-	private final Stage stage;
+	private final ChunkPipeline stage;
 
-	private final StagePass pass;
+	private final PipelinePass pass;
 
 	private long sliceBytes;
 
@@ -34,7 +34,7 @@ final class SharedAllToAll implements Algorithm, StagePass.Work {
 		this.transport = transport;
 		this.buffers = transport.buffers();
 		this.stage = transport.stage();
-		this.pass = new StagePass(worldSize, transport);
+		this.pass = new PipelinePass(worldSize, transport);
 	}
 
 	@Override

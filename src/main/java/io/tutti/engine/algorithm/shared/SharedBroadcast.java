@@ -3,9 +3,9 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
-import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.Stage;
+import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
  * Broadcast of a large buffer. Where the root's can be reached in place the others copy
@@ -18,9 +18,9 @@ final class SharedBroadcast implements Algorithm {
 
 	private final ShmTransport transport;
 
-	private final EngineBuffers buffers;
+	private final SymmetricBuffers buffers;
 
-	private final Stage stage;
+	private final ChunkPipeline stage;
 
 	SharedBroadcast(int rank, ShmTransport transport) {
 		this.rank = rank;

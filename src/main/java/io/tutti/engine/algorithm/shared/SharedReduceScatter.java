@@ -4,9 +4,9 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.transport.shm.EngineBuffers;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 import io.tutti.engine.transport.shm.ShmTransport;
-import io.tutti.engine.transport.shm.Stage;
+import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
  * Reduce-scatter of large buffers. Where all ranks' buffers can be reached in place each
@@ -14,7 +14,7 @@ import io.tutti.engine.transport.shm.Stage;
  * on its stage, and reduces the slices of its own part from the stages of the others.
  * Operands are combined in rank order.
  */
-final class SharedReduceScatter implements Algorithm, StagePass.Work {
+final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	/** What is reduced at once stays in the first-level cache between operands. */
 	private static final long BLOCK_BYTES = 16 << 10;
@@ -23,13 +23,13 @@ final class SharedReduceScatter implements Algorithm, StagePass.Work {
 
 	private final int worldSize;
 
-	private final EngineBuffers buffers;
+	private final SymmetricBuffers buffers;
 
 	private final ShmTransport transport;
 
-	private final Stage stage;
+	private final ChunkPipeline stage;
 
-	private final StagePass pass;
+	private final PipelinePass pass;
 
 	private final ReductionKernels kernels;
 
@@ -41,7 +41,7 @@ final class SharedReduceScatter implements Algorithm, StagePass.Work {
 		this.transport = transport;
 		this.buffers = transport.buffers();
 		this.stage = transport.stage();
-		this.pass = new StagePass(worldSize, transport);
+		this.pass = new PipelinePass(worldSize, transport);
 		this.kernels = kernels;
 	}
 

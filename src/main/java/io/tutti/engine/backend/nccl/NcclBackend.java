@@ -9,7 +9,7 @@ import io.tutti.engine.Call;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.FailureReporter;
@@ -159,7 +159,7 @@ public final class NcclBackend implements Backend {
 	}
 
 	@Override
-	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) {
+	public MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
 		return this.host.allocate(bytes, exchange, deadline);
 	}
 

@@ -9,7 +9,7 @@ import java.util.function.Supplier;
 import io.tutti.engine.Backend;
 import io.tutti.engine.BackendUnavailableException;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.FailureReporter;
 import io.tutti.engine.GroupIdentity;
@@ -27,7 +27,7 @@ public final class NcclMeeting {
 	private static final byte UNABLE = 0;
 
 	/** Leaves room for the status in what a rank may say. */
-	private static final int MAX_REASON_BYTES = Exchange.MAX_BYTES - 1;
+	private static final int MAX_REASON_BYTES = MetadataExchange.MAX_BYTES - 1;
 
 	private final Supplier<NcclLibrary> loading;
 
@@ -54,7 +54,7 @@ public final class NcclMeeting {
 	 * names the first of them
 	 */
 	public Backend meet(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
-			Exchange exchange, Deadline deadline) {
+			MetadataExchange exchange, Deadline deadline) {
 		NcclLibrary library = null;
 		int devices = 0;
 		byte[] word;
@@ -93,7 +93,7 @@ public final class NcclMeeting {
 		return word;
 	}
 
-	private static UniqueId agree(GroupIdentity identity, byte[] word, Exchange exchange, Deadline deadline) {
+	private static UniqueId agree(GroupIdentity identity, byte[] word, MetadataExchange exchange, Deadline deadline) {
 		byte[][] words;
 		try {
 			words = exchange.allGather(word, deadline);

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 
 /**
  * What one rank says in one step of the handshake.
@@ -26,7 +26,7 @@ record HandshakeMessage(boolean fine, long first, long second, String text) {
 
 	byte[] encode() {
 		byte[] letters = this.text.getBytes(StandardCharsets.UTF_8);
-		int length = Math.min(letters.length, Exchange.MAX_BYTES - HEADER_BYTES);
+		int length = Math.min(letters.length, MetadataExchange.MAX_BYTES - HEADER_BYTES);
 		return ByteBuffer.allocate(HEADER_BYTES + length)
 			.put((byte) (this.fine ? 1 : 0))
 			.putLong(this.first)
@@ -36,9 +36,9 @@ record HandshakeMessage(boolean fine, long first, long second, String text) {
 	}
 
 	static HandshakeMessage decode(byte[] bytes) throws IOException {
-		if (bytes.length < HEADER_BYTES || bytes.length > Exchange.MAX_BYTES) {
+		if (bytes.length < HEADER_BYTES || bytes.length > MetadataExchange.MAX_BYTES) {
 			throw new IOException("a message of the shared-memory handshake must have " + HEADER_BYTES + ".."
-					+ Exchange.MAX_BYTES + " bytes, got " + bytes.length);
+					+ MetadataExchange.MAX_BYTES + " bytes, got " + bytes.length);
 		}
 		ByteBuffer buffer = ByteBuffer.wrap(bytes);
 		boolean fine = buffer.get() == 1;

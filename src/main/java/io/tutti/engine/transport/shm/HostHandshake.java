@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -15,15 +15,15 @@ import org.jspecify.annotations.Nullable;
  * How the ranks of a group find out which of them share memory. Those with the same
  * machine and memory device are candidates; the lowest of them makes the memory and
  * writes a number into it for each peer, each peer answers inside the memory and tells
- * both numbers over the {@link Exchange}, and the owner confirms what it finds. The file
- * loses its name before that. The memory is used only if every candidate agrees: a rank
- * that cannot says why, and all go on without.
+ * both numbers over the {@link MetadataExchange}, and the owner confirms what it finds.
+ * The file loses its name before that. The memory is used only if every candidate agrees:
+ * a rank that cannot says why, and all go on without.
  */
 public final class HostHandshake {
 
 	private final GroupIdentity identity;
 
-	private final Exchange exchange;
+	private final MetadataExchange exchange;
 
 	private final SharedMemorySettings settings;
 
@@ -31,7 +31,7 @@ public final class HostHandshake {
 
 	private final Deadline deadline;
 
-	private HostHandshake(GroupIdentity identity, Exchange exchange, SharedMemorySettings settings,
+	private HostHandshake(GroupIdentity identity, MetadataExchange exchange, SharedMemorySettings settings,
 			CollectiveListener events, Deadline deadline) {
 		this.identity = identity;
 		this.exchange = exchange;
@@ -47,14 +47,14 @@ public final class HostHandshake {
 	 * noted
 	 * @throws IOException if the exchange failed
 	 */
-	public static @Nullable HostMemory establish(GroupIdentity identity, Exchange exchange,
+	public static @Nullable HostMemory establish(GroupIdentity identity, MetadataExchange exchange,
 			SharedMemorySettings settings, CollectiveListener events, Deadline deadline) throws IOException {
 		return new HostHandshake(identity, exchange, settings, events, deadline).run();
 	}
 
 	private @Nullable HostMemory run() throws IOException {
 		List<Integer> members = findCandidates();
-		try (HostProof proof = new HostProof(members, members.indexOf(this.identity.rank()),
+		try (SharedMemoryProbe proof = new SharedMemoryProbe(members, members.indexOf(this.identity.rank()),
 				new SegmentDirectory(this.settings))) {
 			List<HandshakeMessage> made = gather(proof.make());
 			List<HandshakeMessage> answers = gather(proof.answer(made));
@@ -99,7 +99,7 @@ public final class HostHandshake {
 			return HandshakeMessage.refusal("");
 		}
 		try {
-			HostIdentity host = HostIdentity.of(this.settings.directory());
+			MemoryDomain host = MemoryDomain.of(this.settings.directory());
 			return new HandshakeMessage(true, host.device(), 0, host.boot());
 		}
 		catch (IOException | UnsupportedOperationException ex) {

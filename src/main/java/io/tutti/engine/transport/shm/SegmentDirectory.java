@@ -28,7 +28,7 @@ final class SegmentDirectory {
 
 	/** A file name for a new segment of this process. */
 	String newName() throws IOException {
-		return new SegmentName(SegmentName.currentUser(), this.job, ProcessStamp.current(), RANDOM.nextLong())
+		return new SegmentName(SegmentName.currentUser(), this.job, ProcessIdentity.current(), RANDOM.nextLong())
 			.toString();
 	}
 

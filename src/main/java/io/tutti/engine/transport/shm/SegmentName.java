@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param owner the process that made the segment
  * @param serial tells the owner's segments apart
  */
-record SegmentName(int user, String job, ProcessStamp owner, long serial) {
+record SegmentName(int user, String job, ProcessIdentity owner, long serial) {
 
 	private static final Pattern PATTERN = Pattern
 		.compile("tutti-(\\d{1,10})-([0-9a-f]{16})-(\\d{1,18})-(\\d{1,18})-(\\d{1,18})-([0-9a-f]{16})");
@@ -29,7 +29,7 @@ record SegmentName(int user, String job, ProcessStamp owner, long serial) {
 		if (!matcher.matches() || Long.parseLong(matcher.group(1)) > Integer.MAX_VALUE) {
 			return null;
 		}
-		ProcessStamp owner = new ProcessStamp(Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4)),
+		ProcessIdentity owner = new ProcessIdentity(Long.parseLong(matcher.group(3)), Long.parseLong(matcher.group(4)),
 				Long.parseLong(matcher.group(5)));
 		return new SegmentName(Integer.parseInt(matcher.group(1)), matcher.group(2), owner,
 				HexFormat.fromHexDigitsToLong(matcher.group(6)));

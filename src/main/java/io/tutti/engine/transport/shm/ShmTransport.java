@@ -9,7 +9,7 @@ import java.util.List;
 import io.tutti.engine.Call;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.transport.CallFrame;
@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Moves bytes between the ranks of one host through memory that they share. Beside links,
- * which carry any algorithm, it has a {@link CallBoard} for small calls and a
- * {@link Stage} for large ones. A dead peer gives no sign here: every wait looks at the
- * failure latch.
+ * which carry any algorithm, it has a {@link CallSlots} for small calls and a
+ * {@link ChunkPipeline} for large ones. A dead peer gives no sign here: every wait looks
+ * at the failure latch.
  */
-public final class ShmTransport implements Transport, Waiting.Sleeper, Patience {
+public final class ShmTransport implements Transport, Waiting.Sleeper, WaitPolicy {
 
 	/** The name people type and read. */
 	public static final String NAME = "shm";
@@ -44,11 +44,11 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 
 	private final Doorbell doorbell;
 
-	private final CallBoard board;
+	private final CallSlots board;
 
-	private final Stage stage;
+	private final ChunkPipeline stage;
 
-	private final EngineBuffers buffers;
+	private final SymmetricBuffers buffers;
 
 	private final SegmentDirectory directory;
 
@@ -74,9 +74,9 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 		this.frame = new CallFrame(identity, latch, this.arena);
 		this.waiting = new Waiting(this.frame, this, crowded);
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
-		this.board = new CallBoard(memory, this.frame, this.doorbell, this);
-		this.stage = new Stage(memory, this.doorbell);
-		this.buffers = new EngineBuffers(memory, this.board, this.doorbell, this, this.arena);
+		this.board = new CallSlots(memory, this.frame, this.doorbell, this);
+		this.stage = new ChunkPipeline(memory, this.doorbell);
+		this.buffers = new SymmetricBuffers(memory, this.board, this.doorbell, this, this.arena);
 		this.directory = new SegmentDirectory(settings);
 		this.events = events;
 		this.links = new RingLink[identity.worldSize()];
@@ -88,17 +88,17 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	}
 
 	/** Where small calls are carried out and every call is posted. */
-	public CallBoard board() {
+	public CallSlots board() {
 		return this.board;
 	}
 
 	/** Where large buffers pass from rank to rank. */
-	public Stage stage() {
+	public ChunkPipeline stage() {
 		return this.stage;
 	}
 
 	/** Buffers that all ranks can reach in place. */
-	public EngineBuffers buffers() {
+	public SymmetricBuffers buffers() {
 		return this.buffers;
 	}
 
@@ -110,9 +110,9 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, Patience 
 	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
 	 * @throws IOException if the exchange failed
 	 */
-	public MemorySegment allocate(long bytes, Exchange exchange, Deadline deadline) throws IOException {
-		Allocating allocating = new Allocating(this.memory.self(), this.memory.ranks(), exchange, this.directory,
-				deadline);
+	public MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) throws IOException {
+		SymmetricAllocator allocating = new SymmetricAllocator(this.memory.self(), this.memory.ranks(), exchange,
+				this.directory, deadline);
 		SharedAllocation made = allocating.allocate(bytes);
 		MemorySegment own = (made != null) ? this.buffers.add(made) : this.arena.allocate(bytes, BUFFER_ALIGNMENT);
 		if (made == null) {

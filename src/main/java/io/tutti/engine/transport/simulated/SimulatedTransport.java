@@ -77,10 +77,10 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 		return link;
 	}
 
-	private PipeWire wire(int self, int other) {
+	private PipeStream wire(int self, int other) {
 		String group = this.identity.connectionName();
 		SimulatedNetwork.Endpoint peer = new SimulatedNetwork.Endpoint(group, other);
-		return new PipeWire(this.network.pipe(group, self, other), this.network.pipe(group, other, self),
+		return new PipeStream(this.network.pipe(group, self, other), this.network.pipe(group, other, self),
 				() -> this.network.wake(peer));
 	}
 

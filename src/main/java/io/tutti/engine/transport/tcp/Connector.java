@@ -14,7 +14,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.rendezvous.PeerAddress;
 import io.tutti.engine.rendezvous.SessionKey;
-import io.tutti.engine.tls.Patience;
+import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
@@ -97,7 +97,7 @@ final class Connector {
 		InetSocketAddress target = resolved(address);
 		long limitNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(maxMillis, this.settings.connect().toMillis()));
 		long start = System.nanoTime();
-		Patience patience = () -> {
+		HandshakeDeadline patience = () -> {
 			worthWaiting.run();
 			if (System.nanoTime() - start > limitNanos) {
 				throw new IOException("no answer within " + Duration.ofNanos(limitNanos));
@@ -107,7 +107,7 @@ final class Connector {
 		try {
 			open(channel, target, patience);
 			DataConnection connection = new DataConnection(channel, secured(channel, patience));
-			channel.socket().setSoTimeout(Patience.CONNECTING_MILLIS);
+			channel.socket().setSoTimeout(HandshakeDeadline.CONNECTING_MILLIS);
 			this.handshake.introduce(connection.input(), connection.output(), hello, patience);
 			return connection;
 		}
@@ -136,12 +136,13 @@ final class Connector {
 		return target;
 	}
 
-	private @Nullable TlsChannel secured(SocketChannel channel, Patience patience) throws IOException {
+	private @Nullable TlsChannel secured(SocketChannel channel, HandshakeDeadline patience) throws IOException {
 		Tls tls = this.settings.tls();
 		return (tls != null) ? tls.connect(channel, patience) : null;
 	}
 
-	private static void open(SocketChannel channel, InetSocketAddress address, Patience patience) throws IOException {
+	private static void open(SocketChannel channel, InetSocketAddress address, HandshakeDeadline patience)
+			throws IOException {
 		channel.configureBlocking(false);
 		channel.connect(address);
 		while (!channel.finishConnect()) {

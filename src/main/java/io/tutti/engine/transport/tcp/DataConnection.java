@@ -7,7 +7,7 @@ import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
 
 import io.tutti.engine.tls.TlsChannel;
-import io.tutti.engine.transport.Wire;
+import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 record DataConnection(SocketChannel channel, @Nullable TlsChannel tls) {
 
 	/** How bytes cross it once it does not block. */
-	Wire wire() {
-		return (this.tls != null) ? new TlsWire(this.tls) : new SocketWire(this.channel);
+	ByteStream wire() {
+		return (this.tls != null) ? new TlsStream(this.tls) : new SocketStream(this.channel);
 	}
 
 	/** What comes while it still blocks; follows the socket's timeout. */

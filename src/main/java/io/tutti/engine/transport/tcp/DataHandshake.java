@@ -11,7 +11,7 @@ import java.security.SecureRandom;
 import java.util.Arrays;
 
 import io.tutti.engine.rendezvous.SessionKey;
-import io.tutti.engine.tls.Patience;
+import io.tutti.engine.tls.HandshakeDeadline;
 
 /**
  * How both ends of a data connection prove that they belong to the session: the accepting
@@ -36,7 +36,7 @@ final class DataHandshake {
 	 * @param patience asked whenever nothing has come for a while
 	 * @throws IOException if the other side refuses or proves nothing
 	 */
-	void introduce(InputStream in, OutputStream out, DataHello hello, Patience patience) throws IOException {
+	void introduce(InputStream in, OutputStream out, DataHello hello, HandshakeDeadline patience) throws IOException {
 		byte[] nonce = read(in, NONCE_BYTES, patience);
 		byte[] words = hello.encode();
 		byte[] proof = this.key.prove(join("connect", nonce, words));
@@ -49,7 +49,7 @@ final class DataHandshake {
 		}
 	}
 
-	private static byte[] read(InputStream in, int count, Patience patience) throws IOException {
+	private static byte[] read(InputStream in, int count, HandshakeDeadline patience) throws IOException {
 		byte[] bytes = new byte[count];
 		int held = 0;
 		while (held < count) {
@@ -62,7 +62,7 @@ final class DataHandshake {
 				held += got;
 			}
 			catch (SocketTimeoutException ex) {
-				// Patience decides whether to go on.
+				// HandshakeDeadline decides whether to go on.
 			}
 		}
 		return bytes;
@@ -75,7 +75,7 @@ final class DataHandshake {
 	 * @throws IOException if the other side proves nothing, talks nonsense or takes too
 	 * long
 	 */
-	DataHello receive(InputStream in, OutputStream out, Patience patience) throws IOException {
+	DataHello receive(InputStream in, OutputStream out, HandshakeDeadline patience) throws IOException {
 		byte[] nonce = new byte[NONCE_BYTES];
 		RANDOM.nextBytes(nonce);
 		out.write(nonce);

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.rendezvous.SessionKey;
-import io.tutti.engine.tls.Patience;
+import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
@@ -61,13 +61,13 @@ public final class DataListener implements AutoCloseable {
 
 	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
 
-	private final Antechamber antechamber;
+	private final HandshakeLimiter antechamber;
 
 	private final Duration handshakeLimit;
 
 	private DataListener(ServerSocketChannel server, int mostHandshakes, Duration handshakeLimit) {
 		this.server = server;
-		this.antechamber = new Antechamber(mostHandshakes, handshakeLimit);
+		this.antechamber = new HandshakeLimiter(mostHandshakes, handshakeLimit);
 		this.handshakeLimit = handshakeLimit;
 	}
 
@@ -172,7 +172,7 @@ public final class DataListener implements AutoCloseable {
 
 	private void admit(int worldRank, DataHandshake handshake, @Nullable Tls tls, SocketChannel channel) {
 		try {
-			Patience patience = untilOver(this.handshakeLimit);
+			HandshakeDeadline patience = untilOver(this.handshakeLimit);
 			DataConnection connection = new DataConnection(channel,
 					(tls != null) ? tls.accept(channel, patience) : null);
 			channel.socket().setSoTimeout((int) this.handshakeLimit.dividedBy(LOOKS_PER_LIMIT).toMillis());
@@ -188,14 +188,14 @@ public final class DataListener implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			Antechamber.close(channel);
+			HandshakeLimiter.close(channel);
 		}
 		finally {
 			this.antechamber.leave(channel);
 		}
 	}
 
-	private static Patience untilOver(Duration limit) {
+	private static HandshakeDeadline untilOver(Duration limit) {
 		long startNanos = System.nanoTime();
 		return () -> {
 			if (System.nanoTime() - startNanos >= limit.toNanos()) {

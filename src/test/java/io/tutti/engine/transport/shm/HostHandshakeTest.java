@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.backend.RankThreads;
@@ -39,7 +39,7 @@ class HostHandshakeTest {
 
 		SharedMemorySettings settings(int rank);
 
-		default Exchange around(int rank, Exchange exchange) {
+		default MetadataExchange around(int rank, MetadataExchange exchange) {
 			return exchange;
 		}
 
@@ -150,7 +150,7 @@ class HostHandshakeTest {
 			}
 
 			@Override
-			public Exchange around(int rank, Exchange exchange) {
+			public MetadataExchange around(int rank, MetadataExchange exchange) {
 				return (rank == 0) ? exchange : copyingTo(other, exchange);
 			}
 		});
@@ -159,7 +159,7 @@ class HostHandshakeTest {
 	}
 
 	/** Copies what rank 0 has made as soon as this rank hears of it. */
-	private Exchange copyingTo(Path other, Exchange exchange) {
+	private MetadataExchange copyingTo(Path other, MetadataExchange exchange) {
 		return (mine, deadline) -> {
 			byte[][] all = exchange.allGather(mine, deadline);
 			try (Stream<Path> files = Files.list(this.directory)) {
@@ -175,7 +175,7 @@ class HostHandshakeTest {
 	void aBrokenExchangeLeavesNothing() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
 		AtomicInteger steps = new AtomicInteger();
-		Exchange breaking = (mine, deadline) -> {
+		MetadataExchange breaking = (mine, deadline) -> {
 			byte[][] all = exchange.rank(0).allGather(mine, deadline);
 			if (steps.incrementAndGet() == 2) {
 				assertThat(Files.list(this.directory)).as("the memory still has a name").hasSize(1);

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 
 /**
  * An exchange between threads of one JVM.
@@ -24,7 +24,7 @@ public final class LocalExchange {
 	}
 
 	/** The exchange as a rank sees it. */
-	public Exchange rank(int rank) {
+	public MetadataExchange rank(int rank) {
 		return (mine, deadline) -> {
 			this.given[rank] = mine.clone();
 			meet(deadline);

@@ -28,7 +28,7 @@ class SegmentDirectoryTest {
 		String name = segments().newName();
 		SegmentName read = SegmentName.parse(name);
 		assertThat(read).isNotNull().hasToString(name);
-		assertThat(read.owner()).isEqualTo(ProcessStamp.current());
+		assertThat(read.owner()).isEqualTo(ProcessIdentity.current());
 		assertThat(read.user()).isEqualTo(SegmentName.currentUser());
 		assertThat(segments().newName()).isNotEqualTo(name);
 		assertThat(name).doesNotContain("a job");
@@ -45,7 +45,8 @@ class SegmentDirectoryTest {
 	@Test
 	void whatADeadProcessLeftIsSwept() throws Exception {
 		Process process = new ProcessBuilder("sleep", "60").start();
-		ProcessStamp dead = new ProcessStamp(process.pid(), startOf(process.pid()), ProcessStamp.current().namespace());
+		ProcessIdentity dead = new ProcessIdentity(process.pid(), startOf(process.pid()),
+				ProcessIdentity.current().namespace());
 		Path file = leave(SegmentName.currentUser(), dead);
 		assertThat(segments().sweep()).as("while its owner lives").isZero();
 		process.destroyForcibly().waitFor();
@@ -55,26 +56,26 @@ class SegmentDirectoryTest {
 
 	@Test
 	void whatALaterProcessOfTheSameNumberDidNotMakeIsSwept() throws IOException {
-		ProcessStamp self = ProcessStamp.current();
+		ProcessIdentity self = ProcessIdentity.current();
 		Path file = leave(SegmentName.currentUser(),
-				new ProcessStamp(self.pid(), self.startTicks() - 1, self.namespace()));
+				new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace()));
 		assertThat(segments().sweep()).isEqualTo(1);
 		assertThat(file).doesNotExist();
 	}
 
 	@Test
 	void whatIsUsedOrAnotherUsersOrOutOfSightIsLeftAlone() throws IOException {
-		ProcessStamp self = ProcessStamp.current();
+		ProcessIdentity self = ProcessIdentity.current();
 		int user = SegmentName.currentUser();
 		leave(user, self);
-		leave(user + 1, new ProcessStamp(self.pid(), self.startTicks() - 1, self.namespace()));
-		leave(user, new ProcessStamp(self.pid(), self.startTicks() - 1, self.namespace() + 1));
+		leave(user + 1, new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace()));
+		leave(user, new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace() + 1));
 		Files.createFile(this.directory.resolve("tutti-" + user + "-something-else"));
 		assertThat(segments().sweep()).isZero();
 		assertThat(this.directory).isDirectoryContaining("glob:**tutti-" + user + "-something-else");
 	}
 
-	private Path leave(int user, ProcessStamp owner) throws IOException {
+	private Path leave(int user, ProcessIdentity owner) throws IOException {
 		return Files.createFile(this.directory.resolve(new SegmentName(user, JOB, owner, 1).toString()));
 	}
 

@@ -11,12 +11,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.Exchange;
+import io.tutti.engine.MetadataExchange;
 
 /**
  * An exchange between processes: rank 0 gathers and gives out.
  */
-public final class SocketExchange implements Exchange, AutoCloseable {
+public final class SocketExchange implements MetadataExchange, AutoCloseable {
 
 	private final int rank;
 

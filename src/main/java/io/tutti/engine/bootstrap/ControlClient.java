@@ -1,0 +1,295 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.SelectionKey;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Progress;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.control.Heartbeats;
+import io.tutti.engine.rendezvous.control.PeerBoard;
+import io.tutti.engine.rendezvous.control.RankControl;
+import io.tutti.engine.rendezvous.wire.ControlConnection;
+import io.tutti.engine.rendezvous.wire.ControlLoop;
+import io.tutti.engine.rendezvous.wire.ControlMessage;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Greeting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Any other rank's side of its connection to rank 0, from its welcome until one of them
+ * goes. Everything happens on the control thread.
+ */
+final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
+
+	private static final int SCRATCH_BYTES = 16 << 10;
+
+	private enum Phase {
+
+		/** Others have yet to come. */
+		WAITING,
+		/** All have met. */
+		FORMED,
+		/** Rank 0 has gone: this rank decides alone. */
+		ALONE,
+		/** This rank has said goodbye. */
+		LEAVING
+
+	}
+
+	private final ControlConnection connection;
+
+	private final ControlLoop loop;
+
+	/** Where this rank reached rank 0. */
+	private final String rankZeroHost;
+
+	private final PeerBoard board;
+
+	private final Heartbeats heartbeats;
+
+	private final RankControl control;
+
+	private final CompletableFuture<Roster> roster = new CompletableFuture<>();
+
+	private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
+
+	private volatile @Nullable Awaiting awaiting;
+
+	/** Why this rank goes without having been asked to, {@code null} if it was. */
+	private volatile @Nullable String gaveUp;
+
+	private Phase phase = Phase.WAITING;
+
+	private long leaveByNanos;
+
+	ControlClient(ControlConnection connection, int rank, int worldSize, RendezvousSettings settings,
+			ControlEvents events) throws IOException {
+		this.connection = connection;
+		this.loop = new ControlLoop("tutti-r" + rank + "-control");
+		this.rankZeroHost = RendezvousAddress.text(connection.remote().getAddress());
+		this.board = new PeerBoard(worldSize, System::nanoTime);
+		this.board.heard(0);
+		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
+		this.control = new RankControl(rank, events, this.board, this, settings.heartbeat());
+	}
+
+	/**
+	 * Starts to wait for the others.
+	 * @return the roster; an {@link IOException} if the connection was lost before
+	 */
+	CompletableFuture<Roster> start() throws IOException {
+		this.connection.register(this.loop.register(this.connection.channel(), SelectionKey.OP_READ, this));
+		this.loop.execute(() -> take(true));
+		this.loop.start(this);
+		return this.roster;
+	}
+
+	RankControl control() {
+		return this.control;
+	}
+
+	/** Goes for a reason of its own, which means nobody else. */
+	void giveUp(String reason) {
+		this.gaveUp = reason;
+		this.control.close();
+	}
+
+	/** How the meeting stood when rank 0 last said so. */
+	@Nullable Awaiting awaiting() {
+		return this.awaiting;
+	}
+
+	// The control thread
+
+	@Override
+	public void awake() {
+		this.heartbeats.awake(System.nanoTime());
+	}
+
+	@Override
+	public void ready(SelectionKey key) {
+		if (key.isReadable()) {
+			read();
+		}
+		if (key.isValid() && key.isWritable()) {
+			this.connection.flush();
+		}
+	}
+
+	private void read() {
+		try {
+			boolean open = this.connection.fill(this.scratch);
+			this.board.heard(0);
+			take(open);
+		}
+		catch (IOException ex) {
+			dropped("its connection broke: " + RendezvousFailure.words(ex));
+		}
+	}
+
+	private void take(boolean open) {
+		try {
+			for (var message = this.connection.next(); message != null; message = this.connection.next()) {
+				receive(message);
+			}
+			if (!open) {
+				dropped("its connection closed");
+			}
+		}
+		catch (MalformedFrameException ex) {
+			dropped("it sent what is no message: " + ex.getMessage());
+		}
+	}
+
+	private void receive(ControlMessage message) throws MalformedFrameException {
+		switch (message) {
+			case Ping(long sent) -> this.connection.send(new Pong(sent, this.control.events().progress()));
+			case Pong(long sent, List<Progress> progress) -> {
+				this.board.roundTrip(0, System.nanoTime() - sent);
+				this.control.rankZeroSeen(progress);
+			}
+			case Awaiting news -> hear(news);
+			case Roster met -> met(met);
+			case Farewell farewell -> farewell(farewell);
+			case Notice notice -> this.control.receive(notice);
+			case Greeting _, Request _ ->
+				throw new MalformedFrameException("a " + message.getClass().getSimpleName() + " out of turn");
+		}
+	}
+
+	private void hear(Awaiting news) {
+		Awaiting before = this.awaiting;
+		this.awaiting = news;
+		List<Integer> known = (before != null) ? before.absence().left() : List.of();
+		news.absence().left().stream().filter((rank) -> !known.contains(rank)).forEach(this.control.events()::withdrew);
+	}
+
+	private void farewell(Farewell farewell) {
+		this.control.receive(farewell);
+		if (this.phase == Phase.WAITING) {
+			this.control.events().withdrew(0);
+		}
+		alone();
+	}
+
+	private void met(Roster met) throws MalformedFrameException {
+		this.board.requireWhole(met.peers());
+		if (this.phase == Phase.WAITING) {
+			this.phase = Phase.FORMED;
+			Roster reachable = met.withRankZeroAt(this.rankZeroHost);
+			this.board.roster(reachable.peers());
+			this.roster.complete(reachable);
+		}
+	}
+
+	private void dropped(String detail) {
+		switch (this.phase) {
+			case WAITING -> {
+				this.connection.close();
+				this.loop.stop();
+				this.roster.completeExceptionally(new EOFException("lost rank 0 while ranks met: " + detail));
+			}
+			case FORMED -> {
+				alone();
+				this.control.rankZeroLost(detail);
+			}
+			case ALONE -> {
+			}
+			case LEAVING -> this.loop.stop();
+		}
+	}
+
+	private void alone() {
+		this.connection.close();
+		switch (this.phase) {
+			case FORMED, ALONE -> this.phase = Phase.ALONE;
+			case WAITING, LEAVING -> this.loop.stop();
+		}
+	}
+
+	@Override
+	public void tick() {
+		long now = System.nanoTime();
+		if (this.phase == Phase.LEAVING && now - this.leaveByNanos >= 0) {
+			this.loop.stop();
+		}
+		if (this.phase == Phase.ALONE || this.phase == Phase.LEAVING || !this.heartbeats.beat(now)) {
+			return;
+		}
+		if (this.heartbeats.silent(this.board.heardNanos(0), now)) {
+			String silence = this.heartbeats.describeSilence();
+			this.connection.send(new Goodbye(silence));
+			dropped(silence);
+		}
+		else {
+			this.connection.send(new Ping(now));
+		}
+	}
+
+	@Override
+	public long nanosUntilDue() {
+		long now = System.nanoTime();
+		return switch (this.phase) {
+			case WAITING, FORMED -> this.heartbeats.nanosUntilBeat(now);
+			case ALONE -> Long.MAX_VALUE;
+			case LEAVING -> this.leaveByNanos - now;
+		};
+	}
+
+	@Override
+	public void ended() {
+		this.connection.close();
+		this.roster.completeExceptionally(new EOFException("the control thread ended"));
+		if (this.phase == Phase.FORMED) {
+			this.control.rankZeroLost("this rank's control thread ended");
+		}
+	}
+
+	// RankControl.Uplink, from any thread
+
+	@Override
+	public void send(Request request) {
+		this.loop.execute(() -> {
+			switch (this.phase) {
+				case FORMED -> this.connection.send(request);
+				case ALONE -> this.control.decideAlone(request);
+				case WAITING, LEAVING -> {
+				}
+			}
+		});
+	}
+
+	@Override
+	public void execute(Runnable task) {
+		this.loop.execute(task);
+	}
+
+	@Override
+	public void leave() {
+		this.loop.execute(() -> {
+			if (this.phase == Phase.ALONE || this.phase == Phase.LEAVING) {
+				this.loop.stop();
+				return;
+			}
+			this.phase = Phase.LEAVING;
+			this.leaveByNanos = System.nanoTime() + ControlServer.LINGER.toNanos();
+			this.connection.send(new Goodbye(this.gaveUp));
+			this.connection.finish();
+		});
+		this.loop.join(ControlServer.LINGER.plusSeconds(1));
+	}
+
+}

@@ -1,0 +1,93 @@
+package io.tutti.engine.bootstrap;
+
+import java.util.function.IntFunction;
+
+import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.wire.ControlMessage;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Greeting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Talks to callers until they get a seat or are turned away.
+ */
+final class JoinHandler {
+
+	/** More warnings than this, which strangers can cause, would flood a log. */
+	private static final int MOST_WARNINGS = 20;
+
+	private final JoinPolicy policy;
+
+	private final ControlEvents events;
+
+	private int warnings;
+
+	JoinHandler(JoinPolicy policy, ControlEvents events) {
+		this.policy = policy;
+		this.events = events;
+	}
+
+	long generation() {
+		return this.policy.generation();
+	}
+
+	/**
+	 * Takes a caller's next message.
+	 * @param slots how a rank's seat stands
+	 * @return who the caller is, if it may have its seat, else {@code null}
+	 */
+	@Nullable Hello greet(PendingConnection pending, Greeting greeting, IntFunction<JoinPolicy.Slot> slots)
+			throws MalformedFrameException {
+		return switch (pending.handshake().receive(greeting)) {
+			case ServerHandshake.Answer(ControlMessage message) -> {
+				pending.connection().send(message);
+				yield null;
+			}
+			case ServerHandshake.Refuse(Refused refusal) -> refuse(pending, "a caller", refusal);
+			case ServerHandshake.Proved(Hello hello) -> judge(pending, hello, slots);
+		};
+	}
+
+	private @Nullable Hello judge(PendingConnection pending, Hello hello, IntFunction<JoinPolicy.Slot> slots) {
+		Refused refusal = this.policy.judge(hello);
+		if (refusal == null) {
+			refusal = this.policy.judge(hello, slots.apply(hello.rank()));
+		}
+		return (refusal != null) ? refuse(pending, "rank " + hello.rank(), refusal) : hello;
+	}
+
+	private @Nullable Hello refuse(PendingConnection pending, String who, Refused refusal) {
+		warn("refused " + who + " from " + pending.describe() + ": " + refusal.message());
+		pending.refuse(refusal);
+		return null;
+	}
+
+	/** What a caller sent is no message. */
+	void hungUp(PendingConnection pending, MalformedFrameException ex) {
+		hungUp(pending.describe(), String.valueOf(ex.getMessage()));
+	}
+
+	/** Somebody was not let in as far as a greeting. */
+	void hungUp(String from, String why) {
+		warn("hung up on a caller from " + from + ": " + why);
+	}
+
+	/** A caller speaks TLS to a job that does not. */
+	void refuseTls(PendingConnection pending) {
+		refuse(pending, "a caller", new Refused(RendezvousException.Reason.AUTHENTICATION,
+				"it speaks TLS, and rank 0 does not; give every " + "rank the same tutti.tls.bundle, or none"));
+	}
+
+	private void warn(String message) {
+		if (this.warnings++ < MOST_WARNINGS) {
+			this.events.warn(message);
+			if (this.warnings == MOST_WARNINGS) {
+				this.events.warn("further callers that are turned away are not reported");
+			}
+		}
+	}
+
+}

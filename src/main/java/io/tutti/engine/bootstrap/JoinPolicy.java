@@ -1,0 +1,68 @@
+package io.tutti.engine.bootstrap;
+
+import io.tutti.engine.rendezvous.RendezvousException.Reason;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may take a seat among the ranks of one forming of a job.
+ *
+ * @param jobId the job
+ * @param generation which forming
+ * @param worldSize how many ranks there are
+ */
+record JoinPolicy(String jobId, long generation, int worldSize) {
+
+	/** A generation that accepts rank 0's. */
+	static final long ANY_GENERATION = -1;
+
+	/** Whether a rank's seat can be had. */
+	enum Slot {
+
+		/** Nobody sits there. */
+		FREE,
+		/** A live process sits there. */
+		TAKEN,
+		/** The group has formed, and who sat there is gone or the group is broken. */
+		ABANDONED
+
+	}
+
+	/** Why the caller gets no seat, whoever sits there, or {@code null} if it may. */
+	@Nullable Refused judge(Hello hello) {
+		if (!hello.jobId().equals(this.jobId)) {
+			return new Refused(Reason.JOB, "the meeting point belongs to job " + this.jobId + ", not " + hello.jobId()
+					+ "; give each job its own master port, or every rank the same tutti.rendezvous.job-id");
+		}
+		if (hello.worldSize() != this.worldSize) {
+			return new Refused(Reason.WORLD_SIZE, "rank 0 was told a world size of " + this.worldSize + ", rank "
+					+ hello.rank() + " one of " + hello.worldSize() + "; start every rank with the same world size");
+		}
+		if (hello.generation() != ANY_GENERATION && hello.generation() < this.generation) {
+			return new Refused(Reason.STALE_GENERATION, "the group forms for the time " + this.generation
+					+ ", the caller belongs to " + hello.generation() + ", which is over; end this process");
+		}
+		if (hello.generation() > this.generation) {
+			return new Refused(null, "rank 0 still belongs to generation " + this.generation + ", the caller to "
+					+ hello.generation() + "; waiting for a new rank 0");
+		}
+		if (hello.rank() < 0 || hello.rank() >= this.worldSize) {
+			return new Refused(Reason.PROTOCOL,
+					"a rank must be in 0.." + (this.worldSize - 1) + ", got " + hello.rank());
+		}
+		return null;
+	}
+
+	/** Why the caller does not get this seat, or {@code null} if it does. */
+	@Nullable Refused judge(Hello hello, Slot seat) {
+		return switch (seat) {
+			case FREE -> null;
+			case TAKEN -> new Refused(Reason.DUPLICATE_RANK,
+					"another process already is rank " + hello.rank() + "; give every process a rank of its own");
+			case ABANDONED -> new Refused(null,
+					"the group has formed and lost rank " + hello.rank() + "; waiting for it to form anew");
+		};
+	}
+
+}

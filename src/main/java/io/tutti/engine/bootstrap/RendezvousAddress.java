@@ -1,0 +1,83 @@
+package io.tutti.engine.bootstrap;
+
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+
+import io.tutti.engine.Deadline;
+
+/**
+ * Host and port where ranks meet.
+ *
+ * @param host name or address; an IPv6 address with or without brackets
+ * @param port port
+ */
+record RendezvousAddress(String host, int port) {
+
+	/** A name service that loses a question may answer the next one. */
+	private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(10);
+
+	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
+
+	/**
+	 * The host's addresses. A name service that does not answer holds the caller up for
+	 * some seconds, and not beyond the deadline.
+	 * @throws UnknownHostException if there are none, or none were found in time
+	 */
+	List<InetAddress> resolve(NameService names, Deadline deadline) throws UnknownHostException, InterruptedException {
+		FutureTask<InetAddress[]> lookup = new FutureTask<>(() -> names.addressesOf(this.host));
+		Thread.startVirtualThread(lookup);
+		long limitNanos = Math.min(LOOKUP_LIMIT.toNanos(), deadline.remainingNanos());
+		try {
+			return List.of(lookup.get(limitNanos, TimeUnit.NANOSECONDS));
+		}
+		catch (TimeoutException ex) {
+			throw new UnknownHostException(this.host + ": the name service did not answer within "
+					+ RendezvousFailure.seconds(Duration.ofNanos(limitNanos)));
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof UnknownHostException unknown) {
+				throw unknown;
+			}
+			throw new IllegalStateException("the lookup of " + this.host + " failed", ex.getCause());
+		}
+	}
+
+	/**
+	 * Whether the host is given by a name that other hosts may know by another address;
+	 * {@code localhost} is meant as it is.
+	 */
+	boolean isName() {
+		return !this.host.equals("localhost") && !this.host.contains(":") && !LITERAL_IPV4.matcher(this.host).matches();
+	}
+
+	/** Whether a host is a loopback address as it is written, with nobody asked. */
+	static boolean isLoopback(String host) {
+		try {
+			return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
+		}
+		catch (IllegalArgumentException ex) {
+			return false;
+		}
+	}
+
+	/** An address as peers on other hosts can use it: with no interface name. */
+	static String text(InetAddress address) {
+		String text = address.getHostAddress();
+		int scope = text.indexOf('%');
+		return (scope < 0) ? text : text.substring(0, scope);
+	}
+
+	@Override
+	public String toString() {
+		boolean bareIpv6 = this.host.indexOf(':') >= 0 && !this.host.startsWith("[");
+		return (bareIpv6 ? "[" + this.host + "]" : this.host) + ":" + this.port;
+	}
+
+}

@@ -1,0 +1,165 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.control.GuardedEvents;
+import io.tutti.engine.rendezvous.wire.ControlConnection;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Any other rank's way through a meeting: knock until rank 0 answers, then wait until all
+ * have come; from the start again if rank 0 is lost meanwhile.
+ */
+final class RendezvousClient {
+
+	private final RankAssignment assignment;
+
+	private final RendezvousSettings settings;
+
+	private final ControlEvents events;
+
+	private final Deadline deadline;
+
+	private final RendezvousAddress point;
+
+	private final RendezvousFailure failure;
+
+	private final HandshakeProof proofs;
+
+	private final NameService names;
+
+	private final ConnectAttempts attempts = new ConnectAttempts();
+
+	private final WaitLogger waitLogger;
+
+	RendezvousClient(RankAssignment assignment, RendezvousSettings settings, ControlEvents events, Deadline deadline,
+			NameService names) {
+		this.assignment = assignment;
+		this.settings = settings;
+		this.events = new GuardedEvents(events);
+		this.deadline = deadline;
+		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
+		this.failure = new RendezvousFailure(assignment.rank(), this.point);
+		this.proofs = new HandshakeProof(settings.token());
+		this.names = names;
+		this.waitLogger = new WaitLogger(assignment.rank(), this.events, deadline);
+	}
+
+	Membership meet() {
+		Backoff backoff = new Backoff();
+		try {
+			do {
+				try {
+					return wait(knock());
+				}
+				catch (IOException ex) {
+					this.attempts.failed(ex);
+					this.waitLogger.tell(
+							() -> "still looks for rank 0 at " + this.point + " (" + RendezvousFailure.words(ex) + ")");
+				}
+			}
+			while (backoff.sleep(this.deadline));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw this.failure.interrupted(this.deadline, ex);
+		}
+		throw this.failure.unreachable(this.deadline, this.attempts);
+	}
+
+	private ControlConnection knock() throws IOException, InterruptedException {
+		this.attempts.begin();
+		IOException last = null;
+		for (InetAddress address : this.point.resolve(this.names, this.deadline)) {
+			Duration limit = shorter(ControlAcceptor.HANDSHAKE_LIMIT, this.deadline.remaining());
+			try {
+				return new ClientHandshake(this.proofs, this.failure, this.settings.tls(), limit).knock(address,
+						this.point.port(), hello());
+			}
+			catch (JoinRejectedException ex) {
+				// Rank 0 is found: what other addresses lead to says less.
+				throw ex;
+			}
+			catch (IOException ex) {
+				last = ex;
+			}
+		}
+		throw (last != null) ? last : new IOException(this.point.host() + " has no address");
+	}
+
+	private Hello hello() {
+		String chosen = this.settings.advertisedHost();
+		return new Hello(this.settings.jobId(), this.settings.generation(), this.assignment.rank(),
+				this.assignment.worldSize(), (chosen != null) ? chosen : "", chosen != null, this.settings.dataPort(),
+				HostIdentity.ofThisHost(), this.proofs.nonce());
+	}
+
+	private Membership wait(ControlConnection connection) throws IOException, InterruptedException {
+		ControlClient client = new ControlClient(connection, this.assignment.rank(), this.assignment.worldSize(),
+				this.settings, this.events);
+		try {
+			Roster roster = await(client.start(), client);
+			return new Membership(this.assignment, roster.generation(), roster.peers(),
+					this.proofs.session(roster.keyNonce()), roster.conduct(), client.control());
+		}
+		catch (ExecutionException ex) {
+			client.control().close();
+			giveUpWith(client.awaiting());
+			throw new IOException(ex.getCause().getMessage(), ex.getCause());
+		}
+		catch (TimeoutException ex) {
+			client.giveUp("its deadline has passed");
+			Awaiting awaiting = client.awaiting();
+			throw (awaiting != null) ? this.failure.timedOut(awaiting.absence(), this.deadline)
+					: this.failure.unreachable(this.deadline, this.attempts);
+		}
+		catch (InterruptedException ex) {
+			client.control().close();
+			throw ex;
+		}
+	}
+
+	private Roster await(CompletableFuture<Roster> roster, ControlClient client)
+			throws ExecutionException, InterruptedException, TimeoutException {
+		while (true) {
+			try {
+				return roster.get(this.waitLogger.nanosUntilDue(), TimeUnit.NANOSECONDS);
+			}
+			catch (TimeoutException ex) {
+				if (this.deadline.expired()) {
+					throw ex;
+				}
+				Awaiting awaiting = client.awaiting();
+				this.waitLogger.tell(() -> "waits at " + this.point + " for "
+						+ ((awaiting != null) ? awaiting.absence().describe() : "the other ranks"));
+			}
+		}
+	}
+
+	/** Rank 0 has given up: coming again would be of no use. */
+	private void giveUpWith(@Nullable Awaiting awaiting) {
+		if (awaiting != null && awaiting.over()) {
+			throw this.failure.timedOut(awaiting.absence(), this.deadline);
+		}
+	}
+
+	private static Duration shorter(Duration one, Duration other) {
+		return (one.compareTo(other) < 0) ? one : other;
+	}
+
+}

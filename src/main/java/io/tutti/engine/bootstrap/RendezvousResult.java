@@ -1,0 +1,12 @@
+package io.tutti.engine.bootstrap;
+
+import java.util.List;
+
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.SessionKey;
+
+/**
+ * What rank 0 decided when all had met.
+ */
+record RendezvousResult(long generation, List<PeerAddress> roster, SessionKey sessionKey) {
+}

@@ -1,0 +1,185 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.net.BindException;
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.UnsupportedAddressTypeException;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.rendezvous.LocalAddress;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rank 0's way through a meeting: listen, gather, form.
+ */
+final class RendezvousServer {
+
+	/** The kernel takes less where it must. */
+	private static final int BACKLOG = 4096;
+
+	/** Rank 0 gives up by its own clock; only a control thread that died takes longer. */
+	private static final long SLACK_SECONDS = 5;
+
+	private final RankAssignment assignment;
+
+	private final RendezvousSettings settings;
+
+	private final Deadline deadline;
+
+	private final RendezvousAddress listenAt;
+
+	private final RendezvousFailure failure;
+
+	private final NameService names;
+
+	RendezvousServer(RankAssignment assignment, RendezvousSettings settings, Deadline deadline, NameService names) {
+		this.assignment = assignment;
+		this.settings = settings;
+		this.deadline = deadline;
+		String bind = settings.bindAddress();
+		this.listenAt = new RendezvousAddress((bind != null) ? bind : assignment.masterAddress(),
+				assignment.masterPort());
+		this.failure = new RendezvousFailure(0, this.listenAt);
+		this.names = names;
+	}
+
+	Membership meet(ControlEvents events) {
+		try {
+			return await(open(events));
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw this.failure.interrupted(this.deadline, ex);
+		}
+	}
+
+	private ControlServer open(ControlEvents events) throws InterruptedException {
+		RendezvousException first = null;
+		for (InetAddress address : candidates(events)) {
+			try {
+				ControlServer server = open(address, events);
+				warnOfLoopback(address, events);
+				return server;
+			}
+			catch (RendezvousException ex) {
+				if (ex.getCause() instanceof BindException && LocalAddress.isOfThisHost(address)) {
+					// The port is taken: others would look for rank 0 here all the same.
+					throw ex;
+				}
+				first = (first != null) ? first : ex;
+			}
+		}
+		throw Objects.requireNonNull(first, "a name that is known has an address");
+	}
+
+	/** Ranks of other hosts need an address that is none of theirs too. */
+	private List<InetAddress> candidates(ControlEvents events) throws InterruptedException {
+		return resolve(events).stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
+	}
+
+	private ControlServer open(InetAddress address, ControlEvents events) {
+		ServerSocketChannel listener = null;
+		try {
+			listener = ServerSocketChannel.open();
+			listener.bind(new InetSocketAddress(address, this.listenAt.port()), BACKLOG);
+			return new ControlServer(listener, this.assignment.worldSize(), this.settings, events, this.deadline,
+					this.failure);
+		}
+		catch (UnsupportedAddressTypeException ex) {
+			closeQuietly(listener);
+			throw this.failure.address("this host has no " + ((address instanceof Inet6Address) ? "IPv6" : "IPv4"),
+					"Set tutti.rendezvous.bind-address to an address of this host, or to 0.0.0.0", ex);
+		}
+		catch (IOException ex) {
+			closeQuietly(listener);
+			throw this.failure.address(RendezvousFailure.words(ex), advice(address), ex);
+		}
+	}
+
+	/** Some systems give a host's own name an address like 127.0.1.1. */
+	private void warnOfLoopback(InetAddress address, ControlEvents events) {
+		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
+		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
+			events.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
+					+ " on this host: ranks of other hosts cannot come there. Set tutti.rendezvous.bind-address to an"
+					+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
+		}
+	}
+
+	/** In a cluster a process may start before its own name is known. */
+	private List<InetAddress> resolve(ControlEvents events) throws InterruptedException {
+		WaitLogger waitLogger = new WaitLogger(0, events, this.deadline);
+		Backoff backoff = new Backoff();
+		while (true) {
+			try {
+				return this.listenAt.resolve(this.names, this.deadline);
+			}
+			catch (UnknownHostException ex) {
+				waitLogger.tell(() -> "looks for the address of " + this.listenAt + " to listen there ("
+						+ RendezvousFailure.words(ex) + ")");
+				if (!backoff.sleep(this.deadline)) {
+					throw this.failure.address("the name is not known (" + RendezvousFailure.words(ex) + ")",
+							"Check MASTER_ADDR", ex);
+				}
+			}
+		}
+	}
+
+	private static String advice(InetAddress address) {
+		if (LocalAddress.isOfThisHost(address)) {
+			return "Another process has the port: choose a free one by --master-port or MASTER_PORT";
+		}
+		return "The address is not one of this host: run rank 0 on the host that MASTER_ADDR names, "
+				+ "or set tutti.rendezvous.bind-address";
+	}
+
+	private Membership await(ControlServer server) throws InterruptedException {
+		try {
+			RendezvousResult formed = server.start()
+				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
+			return new Membership(this.assignment, formed.generation(), formed.roster(), formed.sessionKey(),
+					this.settings.conduct(), server.control());
+		}
+		catch (ExecutionException ex) {
+			server.control().close();
+			if (ex.getCause() instanceof RendezvousException failed) {
+				throw failed;
+			}
+			throw new IllegalStateException("rank 0: the meeting failed", ex.getCause());
+		}
+		catch (InterruptedException | TimeoutException | IOException ex) {
+			server.control().close();
+			if (ex instanceof InterruptedException interrupted) {
+				throw interrupted;
+			}
+			throw new IllegalStateException("rank 0: the meeting failed", ex);
+		}
+	}
+
+	private static void closeQuietly(@Nullable ServerSocketChannel listener) {
+		try {
+			if (listener != null) {
+				listener.close();
+			}
+		}
+		catch (IOException ex) {
+			// What matters has been said by the failure that led here.
+		}
+	}
+
+}

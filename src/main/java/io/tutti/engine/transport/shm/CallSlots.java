@@ -1,0 +1,164 @@
+package io.tutti.engine.transport.shm;
+
+import java.util.List;
+
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.transport.CallFrame;
+
+/**
+ * Where each rank posts the call it has entered, with its fingerprint and, if it is
+ * small, its operand; the others read in place. A call whose operands all fit is done
+ * after one look at each of them.
+ * <p>
+ * A rank's post of round {@code k} lies in its slot {@code k mod SLOTS}. It is written
+ * when every rank has entered round {@code k - SLOTS + 1} and so has left the one that
+ * the slot held. The round number, written last, publishes the rest.
+ * <p>
+ * A rank need not look at every round of every other: what it leaves out is covered by
+ * later fingerprints.
+ */
+public final class CallSlots {
+
+	private static final int FINGERPRINT_OFFSET = Long.BYTES;
+
+	private static final int TINY_OFFSET = FINGERPRINT_OFFSET + Fingerprint.BYTES;
+
+	/** Operands up to this size share the fingerprint's line. */
+	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
+
+	private final CallFrame frame;
+
+	private final Doorbell doorbell;
+
+	private final WaitPolicy patience;
+
+	private final int ranks;
+
+	private final int self;
+
+	private final long capacity;
+
+	/** Addresses of all slots, by rank and round. */
+	private final long[] slots;
+
+	/** The latest round that each rank is known to have entered. */
+	private final long[] entered;
+
+	/** The latest round for which each rank's fingerprint was found to be ours. */
+	private final long[] agreed;
+
+	private long round;
+
+	CallSlots(HostMemory memory, CallFrame frame, Doorbell doorbell, WaitPolicy patience) {
+		this.capacity = memory.layout().slotOperandBytes();
+		this.frame = frame;
+		this.doorbell = doorbell;
+		this.patience = patience;
+		this.ranks = memory.ranks();
+		this.self = memory.self();
+		this.entered = new long[this.ranks];
+		this.agreed = new long[this.ranks];
+		this.slots = new long[this.ranks * HostLayout.SLOTS];
+		for (int i = 0; i < this.slots.length; i++) {
+			this.slots[i] = memory.slot(i / HostLayout.SLOTS, i % HostLayout.SLOTS);
+		}
+	}
+
+	/** Largest operand that can be posted, in bytes. */
+	public long capacity() {
+		return this.capacity;
+	}
+
+	/** Begins the next round: waits until this rank's slot is free. */
+	void begin() {
+		this.round++;
+		long left = this.round - HostLayout.SLOTS + 1;
+		for (int rank = 0; rank < this.ranks; rank++) {
+			if (this.entered[rank] < left && rank != this.self) {
+				awaitEntered(rank, left);
+			}
+		}
+	}
+
+	private void awaitEntered(int rank, long wanted) {
+		while (true) {
+			for (long candidate = this.round - 1; candidate >= wanted; candidate--) {
+				if (SharedWords.acquire(slot(rank, candidate)) == candidate) {
+					this.entered[rank] = candidate;
+					this.patience.moved();
+					return;
+				}
+			}
+			this.patience.stalled();
+		}
+	}
+
+	/** Posts the call without an operand. */
+	public void post() {
+		post(0, 0);
+	}
+
+	/** Posts the call with its operand, which is copied. */
+	public void post(long address, long bytes) {
+		long slot = slot(this.self, this.round);
+		Fingerprint.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET);
+		if (bytes > 0) {
+			NativeMemory.copy(address, slot + offset(bytes), bytes);
+		}
+		SharedWords.release(slot, this.round);
+		this.doorbell.ringAll();
+	}
+
+	/**
+	 * Whether a rank has entered this call.
+	 * @throws io.tutti.engine.CollectiveException if it has entered another in its place,
+	 * or before it
+	 */
+	public boolean arrived(int rank) {
+		if (this.agreed[rank] == this.round || rank == this.self) {
+			return true;
+		}
+		long slot = slot(rank, this.round);
+		if (SharedWords.acquire(slot) != this.round) {
+			return false;
+		}
+		if (!Fingerprint.same(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET)) {
+			throw this.frame.mismatch(rank, slot + FINGERPRINT_OFFSET);
+		}
+		this.agreed[rank] = this.round;
+		this.entered[rank] = this.round;
+		return true;
+	}
+
+	/** Waits until a rank has entered this call. */
+	public void await(int rank) {
+		while (!arrived(rank)) {
+			this.patience.stalled();
+		}
+	}
+
+	/** Waits until every rank has entered this call. */
+	public void awaitAll() {
+		for (int rank = 0; rank < this.ranks; rank++) {
+			await(rank);
+		}
+		this.patience.moved();
+	}
+
+	/** Where an operand of that size lies that a rank which has arrived posted. */
+	public long operand(int rank, long bytes) {
+		return slot(rank, this.round) + offset(bytes);
+	}
+
+	private long slot(int rank, long round) {
+		return this.slots[rank * HostLayout.SLOTS + (int) (round & HostLayout.SLOTS - 1)];
+	}
+
+	private static long offset(long bytes) {
+		return (bytes <= TINY_BYTES) ? TINY_OFFSET : HostLayout.SLOT_HEADER_BYTES;
+	}
+
+}

@@ -1,0 +1,60 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * One process of this machine, told apart from a later one of the same number by the
+ * moment it started, and from one of another container by its process namespace.
+ *
+ * @param pid number of the process in its namespace
+ * @param startTicks clock ticks from boot to its start
+ * @param namespace inode of its process namespace, 0 if unknown
+ */
+record ProcessIdentity(long pid, long startTicks, long namespace) {
+
+	/**
+	 * Place of the start time in /proc/PID/stat, counted from the field after the name.
+	 */
+	private static final int START_FIELD = 19;
+
+	/** This process. */
+	static ProcessIdentity current() throws IOException {
+		long pid = ProcessHandle.current().pid();
+		return new ProcessIdentity(pid, startTicks(pid), ownNamespace());
+	}
+
+	/**
+	 * Whether the process is known to have ended; one of another namespace cannot be
+	 * seen, and counts as alive.
+	 */
+	boolean dead() {
+		if (this.namespace != ownNamespace()) {
+			return false;
+		}
+		try {
+			return startTicks(this.pid) != this.startTicks;
+		}
+		catch (IOException ex) {
+			return !Files.exists(Path.of("/proc", Long.toString(this.pid)));
+		}
+	}
+
+	private static long startTicks(long pid) throws IOException {
+		String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));
+		String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+		return Long.parseLong(fields[START_FIELD]);
+	}
+
+	private static long ownNamespace() {
+		try {
+			String link = Files.readSymbolicLink(Path.of("/proc/self/ns/pid")).toString();
+			return Long.parseLong(link.substring(link.indexOf('[') + 1, link.length() - 1));
+		}
+		catch (IOException | RuntimeException ex) {
+			return 0;
+		}
+	}
+
+}

@@ -1,0 +1,115 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.EOFException;
+import java.io.IOException;
+
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.shm.HostLayout.Line;
+
+/**
+ * Two rings, one each way, as a wire for messages. A dead peer gives no sign here; one
+ * that has left does.
+ */
+final class RingStream implements ByteStream {
+
+	/** What fits beside a frame without costing more lines of memory than it saves. */
+	private static final int SMALL_BYTES = 512;
+
+	private final int peer;
+
+	private final Doorbell doorbell;
+
+	private final Ring out;
+
+	private final Ring in;
+
+	/** Where the peer counts those that have something to tell it. */
+	private final long peerCalls;
+
+	/** Where the peer says that it has left. */
+	private final long peerLeft;
+
+	private boolean called;
+
+	private boolean blockedWriting;
+
+	private boolean halted;
+
+	RingStream(int peer, HostMemory memory, Doorbell doorbell) {
+		this.peer = peer;
+		this.doorbell = doorbell;
+		this.out = new Ring(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
+		this.in = new Ring(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
+		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
+		this.peerLeft = memory.line(peer, Line.LEFT);
+	}
+
+	@Override
+	public int smallBytes() {
+		return SMALL_BYTES;
+	}
+
+	@Override
+	public void halt(boolean halted) {
+		this.halted = halted;
+	}
+
+	@Override
+	public long write(long address, long bytes) throws IOException {
+		if (left()) {
+			throw new IOException("it has left the group");
+		}
+		long written = 0;
+		while (written < bytes) {
+			long count = this.out.put(address + written, bytes - written);
+			if (count == 0) {
+				break;
+			}
+			written += count;
+			call();
+		}
+		this.blockedWriting = (written == 0 && bytes > 0);
+		return written;
+	}
+
+	/** Tells the peer that there is something to read. */
+	private void call() {
+		if (!this.called) {
+			this.called = true;
+			SharedWords.increment(this.peerCalls);
+		}
+		this.doorbell.ring(this.peer);
+	}
+
+	@Override
+	public long read(long address, long bytes) throws IOException {
+		long got = 0;
+		while (got < bytes) {
+			long count = this.in.take(address + got, bytes - got);
+			if (count == 0) {
+				break;
+			}
+			got += count;
+			this.doorbell.ring(this.peer);
+		}
+		if (got == 0 && bytes > 0 && left() && !hasCome()) {
+			throw new EOFException("closed by the peer");
+		}
+		return got;
+	}
+
+	private boolean left() {
+		return SharedWords.glance(this.peerLeft) != 0 && SharedWords.read(this.peerLeft) != 0;
+	}
+
+	/** Whether there is something to read. */
+	boolean hasCome() {
+		return this.in.readable(1) > 0;
+	}
+
+	/** Whether something moves again that did not the last time. */
+	boolean unblocked() {
+		return hasCome() && !this.halted || this.blockedWriting && this.out.writable(1) > 0;
+	}
+
+}

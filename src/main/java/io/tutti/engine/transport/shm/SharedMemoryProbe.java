@@ -1,0 +1,144 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.lang.invoke.VarHandle;
+import java.security.SecureRandom;
+import java.util.List;
+
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.transport.shm.HostLayout.Line;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt of the candidates of a host to share memory, as one of them makes it. What
+ * goes wrong is told to the others instead of thrown, so that all stay in step.
+ */
+final class SharedMemoryProbe implements AutoCloseable {
+
+	private static final SecureRandom RANDOM = new SecureRandom();
+
+	private final List<Integer> members;
+
+	private final int self;
+
+	private final HostLayout layout;
+
+	private final SegmentDirectory directory;
+
+	/** What the owner wrote for each peer. */
+	private final long[] numbers;
+
+	private @Nullable SharedSegment segment;
+
+	private boolean named;
+
+	SharedMemoryProbe(List<Integer> members, int self, SegmentDirectory directory) {
+		this.members = members;
+		this.self = self;
+		this.layout = new HostLayout(members.size());
+		this.directory = directory;
+		this.numbers = new long[members.size()];
+	}
+
+	private boolean owner() {
+		return this.self == 0 && this.members.size() > 1;
+	}
+
+	/** The owner makes the memory, puts a number there for each peer, and names it. */
+	HandshakeMessage make() {
+		if (!owner()) {
+			return HandshakeMessage.NOTHING;
+		}
+		try {
+			this.directory.sweep();
+			String name = this.directory.newName();
+			SharedSegment made = SharedSegment.create(this.directory.file(name), this.layout.bytes());
+			this.segment = made;
+			this.named = true;
+			for (int rank = 1; rank < this.numbers.length; rank++) {
+				this.numbers[rank] = RANDOM.nextLong();
+				NativeMemory.putLong(proof(made, rank), this.numbers[rank]);
+			}
+			VarHandle.fullFence();
+			return new HandshakeMessage(true, 0, 0, name);
+		}
+		catch (IOException ex) {
+			return HandshakeMessage.refusal(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	/** A peer tells the number it finds, and another that it leaves there. */
+	HandshakeMessage answer(List<HandshakeMessage> made) {
+		HandshakeMessage owners = made.get(this.members.get(0));
+		if (this.self == 0 || !owners.fine()) {
+			return HandshakeMessage.NOTHING;
+		}
+		try {
+			SharedSegment opened = SharedSegment.open(this.directory.file(owners.text()), this.layout.bytes());
+			this.segment = opened;
+			long answer = RANDOM.nextLong();
+			NativeMemory.putLong(proof(opened, this.self) + Long.BYTES, answer);
+			VarHandle.fullFence();
+			return new HandshakeMessage(true, NativeMemory.getLong(proof(opened, this.self)), answer, "");
+		}
+		catch (IOException ex) {
+			return HandshakeMessage.refusal("it cannot open the memory that rank " + this.members.get(0) + " made ("
+					+ ex.getClass().getSimpleName() + ": " + ex.getMessage() + ")");
+		}
+	}
+
+	/** The owner compares, and removes the name: who could map the memory has. */
+	HandshakeMessage confirm(List<HandshakeMessage> answers) {
+		SharedSegment made = this.segment;
+		if (!owner() || made == null) {
+			return HandshakeMessage.NOTHING;
+		}
+		try {
+			unlink(made);
+		}
+		catch (IOException ex) {
+			return HandshakeMessage.refusal("the memory's name cannot be removed (" + ex.getMessage() + ")");
+		}
+		for (int rank = 1; rank < this.numbers.length; rank++) {
+			HandshakeMessage answer = answers.get(this.members.get(rank));
+			if (answer.first() != this.numbers[rank]
+					|| answer.second() != NativeMemory.getLong(proof(made, rank) + Long.BYTES)) {
+				return HandshakeMessage
+					.refusal("rank " + this.members.get(rank) + " sees other memory under the same name");
+			}
+		}
+		return HandshakeMessage.NOTHING;
+	}
+
+	private long proof(SharedSegment memory, int rank) {
+		return memory.address() + this.layout.line(rank, Line.PROOF);
+	}
+
+	private void unlink(SharedSegment made) throws IOException {
+		if (this.named) {
+			made.unlink();
+			this.named = false;
+		}
+	}
+
+	/** Hands the proven memory over. */
+	HostMemory memory() {
+		SharedSegment proven = this.segment;
+		if (proven == null) {
+			throw new IllegalStateException("no memory was proven");
+		}
+		this.segment = null;
+		return new HostMemory(this.members, this.self, proven);
+	}
+
+	/** Gives back what was not handed over. */
+	@Override
+	public void close() throws IOException {
+		SharedSegment unused = this.segment;
+		if (unused != null) {
+			unlink(unused);
+			unused.close();
+		}
+	}
+
+}

@@ -1,0 +1,136 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.MetadataExchange;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How all ranks make one allocation: rank 0 makes the segment and names it, the others
+ * map it, and it loses its name. One that cannot tells the others, and all go without.
+ */
+final class SymmetricAllocator {
+
+	private final int self;
+
+	private final int ranks;
+
+	private final MetadataExchange exchange;
+
+	private final SegmentDirectory directory;
+
+	private final Deadline deadline;
+
+	private @Nullable SharedSegment segment;
+
+	private @Nullable String refusal;
+
+	SymmetricAllocator(int self, int ranks, MetadataExchange exchange, SegmentDirectory directory, Deadline deadline) {
+		this.self = self;
+		this.ranks = ranks;
+		this.exchange = exchange;
+		this.directory = directory;
+		this.deadline = deadline;
+	}
+
+	/**
+	 * Makes the allocation.
+	 * @return {@code null} if a rank could not, see {@link #refusal()}
+	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
+	 */
+	@Nullable SharedAllocation allocate(long bytes) throws IOException {
+		boolean whole = false;
+		try {
+			List<HandshakeMessage> made = gather((this.self == 0) ? make(bytes) : asked(bytes));
+			requireOneSize(made);
+			List<HandshakeMessage> mapped = gather(
+					(this.self == 0) ? HandshakeMessage.NOTHING : map(made.get(0), bytes));
+			unlink();
+			this.refusal = refusal(made, mapped);
+			SharedSegment shared = this.segment;
+			whole = this.refusal == null && shared != null;
+			return (whole && shared != null) ? new SharedAllocation(shared, bytes) : null;
+		}
+		finally {
+			SharedSegment unused = this.segment;
+			if (!whole && unused != null) {
+				unlink();
+				unused.close();
+			}
+		}
+	}
+
+	/** Which rank could not, and why; {@code null} if all could. */
+	@Nullable String refusal() {
+		return this.refusal;
+	}
+
+	private HandshakeMessage asked(long bytes) {
+		return new HandshakeMessage(true, bytes, 0, "");
+	}
+
+	private HandshakeMessage make(long bytes) {
+		try {
+			String name = this.directory.newName();
+			this.segment = SharedSegment.create(this.directory.file(name),
+					SharedAllocation.segmentBytes(this.ranks, bytes));
+			return new HandshakeMessage(true, bytes, 0, name);
+		}
+		catch (IOException | ArithmeticException ex) {
+			return new HandshakeMessage(false, bytes, 0, String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private HandshakeMessage map(HandshakeMessage made, long bytes) {
+		if (!made.fine()) {
+			return HandshakeMessage.NOTHING;
+		}
+		try {
+			this.segment = SharedSegment.open(this.directory.file(made.text()),
+					SharedAllocation.segmentBytes(this.ranks, bytes));
+			return HandshakeMessage.NOTHING;
+		}
+		catch (IOException ex) {
+			return HandshakeMessage.refusal(String.valueOf(ex.getMessage()));
+		}
+	}
+
+	private void requireOneSize(List<HandshakeMessage> asked) {
+		for (int rank = 1; rank < this.ranks; rank++) {
+			if (asked.get(rank).first() != asked.get(0).first()) {
+				throw new IllegalArgumentException("every rank must allocate the same size: rank 0 asked for "
+						+ asked.get(0).first() + " bytes, rank " + rank + " for " + asked.get(rank).first());
+			}
+		}
+	}
+
+	private List<HandshakeMessage> gather(HandshakeMessage mine) throws IOException {
+		List<HandshakeMessage> messages = new ArrayList<>();
+		for (byte[] one : this.exchange.allGather(mine.encode(), this.deadline)) {
+			messages.add(HandshakeMessage.decode(one));
+		}
+		return messages;
+	}
+
+	private void unlink() throws IOException {
+		SharedSegment made = this.segment;
+		if (this.self == 0 && made != null) {
+			made.unlink();
+		}
+	}
+
+	private static @Nullable String refusal(List<HandshakeMessage> made, List<HandshakeMessage> mapped) {
+		for (List<HandshakeMessage> step : List.of(made, mapped)) {
+			for (int rank = 0; rank < step.size(); rank++) {
+				if (!step.get(rank).fine()) {
+					return "rank " + rank + " says: " + step.get(rank).text();
+				}
+			}
+		}
+		return null;
+	}
+
+}

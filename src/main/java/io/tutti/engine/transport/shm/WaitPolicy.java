@@ -1,0 +1,17 @@
+package io.tutti.engine.transport.shm;
+
+/**
+ * How a rank waits for the others, seen from what it waits at.
+ */
+interface WaitPolicy {
+
+	/**
+	 * Nothing moved in this round.
+	 * @throws io.tutti.engine.CollectiveException if there is no point in waiting on
+	 */
+	void stalled();
+
+	/** Something moved. */
+	void moved();
+
+}

@@ -1,0 +1,42 @@
+package io.tutti.engine.transport.simulated;
+
+import java.io.IOException;
+
+import io.tutti.engine.transport.ByteStream;
+
+/**
+ * Two pipes, one each way, as a wire.
+ */
+final class PipeStream implements ByteStream {
+
+	private final Pipe out;
+
+	private final Pipe in;
+
+	private final Runnable wakePeer;
+
+	PipeStream(Pipe out, Pipe in, Runnable wakePeer) {
+		this.out = out;
+		this.in = in;
+		this.wakePeer = wakePeer;
+	}
+
+	@Override
+	public long write(long address, long bytes) throws IOException {
+		long written = this.out.write(address, bytes);
+		if (written > 0) {
+			this.wakePeer.run();
+		}
+		return written;
+	}
+
+	@Override
+	public long read(long address, long bytes) throws IOException {
+		long read = this.in.read(address, bytes);
+		if (read > 0) {
+			this.wakePeer.run();
+		}
+		return read;
+	}
+
+}

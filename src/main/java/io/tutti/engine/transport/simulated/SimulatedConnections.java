@@ -1,0 +1,102 @@
+package io.tutti.engine.transport.simulated;
+
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.locks.LockSupport;
+
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.transport.Connections;
+import io.tutti.engine.transport.simulated.SimulatedNetwork.Endpoint;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connections for one group's messages between threads of one JVM. As over TCP, a
+ * connection belongs to whoever made it and goes both ways.
+ */
+public final class SimulatedConnections implements Connections {
+
+	private static final String SUFFIX = "/p2p";
+
+	/** A wake-up may be missed between the last look and the sleep. */
+	private static final long SLEEP_NANOS = 1_000_000;
+
+	private final GroupIdentity identity;
+
+	private final SimulatedNetwork network;
+
+	private final Endpoint self;
+
+	private final Queue<Integer> dialers;
+
+	/** Ranks that this one has connected to and not been told of. */
+	private final Queue<Integer> dialed = new ArrayDeque<>();
+
+	private volatile @Nullable Thread sleeper;
+
+	public SimulatedConnections(GroupIdentity identity, SimulatedNetwork network) {
+		this.identity = identity;
+		this.network = network;
+		this.self = endpoint(identity.worldRank());
+		this.dialers = network.dialersOf(this.self);
+		network.join(this.self, this::wake);
+	}
+
+	private Endpoint endpoint(int worldRank) {
+		return new Endpoint(this.identity.name() + SUFFIX, worldRank);
+	}
+
+	@Override
+	public void dial(int peer, long maxMillis) {
+		this.dialed.add(peer);
+		this.network.dial(endpoint(this.identity.members().get(peer)), this.self.worldRank());
+	}
+
+	@Override
+	public boolean poll(Handler handler) {
+		if (this.dialed.isEmpty() && this.dialers.isEmpty()) {
+			return false;
+		}
+		Integer peer = this.dialed.poll();
+		while (peer != null) {
+			handler.arrived(peer, wire(this.self.worldRank(), this.identity.members().get(peer)), true);
+			peer = this.dialed.poll();
+		}
+		Integer from = this.dialers.poll();
+		while (from != null) {
+			handler.arrived(this.identity.members().indexOf(from), wire(from, from), false);
+			from = this.dialers.poll();
+		}
+		return true;
+	}
+
+	/** The connection that one rank has made, as this rank sees it. */
+	private PipeStream wire(int dialer, int other) {
+		String connection = this.self.group() + SimulatedNetwork.MARK + dialer;
+		int own = this.self.worldRank();
+		Endpoint peer = endpoint(other);
+		return new PipeStream(this.network.pipe(connection, own, other), this.network.pipe(connection, other, own),
+				() -> this.network.wake(peer));
+	}
+
+	@Override
+	public void prepareSleep(int awaited) {
+	}
+
+	@Override
+	public void sleep(long maxNanos) {
+		this.sleeper = Thread.currentThread();
+		LockSupport.parkNanos(Math.min(maxNanos, SLEEP_NANOS));
+		this.sleeper = null;
+	}
+
+	@Override
+	public void wake() {
+		LockSupport.unpark(this.sleeper);
+	}
+
+	@Override
+	public void close() {
+		this.network.leave(this.self);
+	}
+
+}

@@ -1,0 +1,170 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RendezvousException.Reason;
+import io.tutti.engine.rendezvous.control.RecordedEvents;
+import io.tutti.engine.rendezvous.wire.ControlMessage;
+import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.rendezvous.wire.MessageCodec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Callers at the meeting point that are no ranks. */
+@Timeout(60)
+class HostileClientsTest {
+
+	private final TestWorld world = new TestWorld(3);
+
+	private final CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
+
+	@Test
+	void garbageIsHungUpOnAndHarmsNobody() {
+		byte[] noise = new byte[10_000];
+		new Random(1).nextBytes(noise);
+		noise[0] = 1;
+		try (RawRank http = new RawRank(this.world.port);
+				RawRank tls = new RawRank(this.world.port);
+				RawRank random = new RawRank(this.world.port)) {
+			http.send("GET / HTTP/1.1\r\nHost: tutti\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+			tls.send(new byte[] { 0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, (byte) 0xfc, 0x03, 0x03 });
+			random.send(noise);
+			assertThat(http.isHungUpOn()).isTrue();
+			assertThat(tls.isHungUpOn()).isTrue();
+			assertThat(random.isHungUpOn()).isTrue();
+			assertTheRanksMeet();
+		}
+		assertThat(this.world.events.get(0).warnings).hasSize(3)
+			.allMatch((text) -> text.contains("1..4096") || text.contains("it speaks TLS, and rank 0 does not"));
+	}
+
+	@Test
+	void messagesOutOfTurnAreHungUpOn() {
+		try (RawRank early = new RawRank(this.world.port); RawRank twice = new RawRank(this.world.port)) {
+			early.send(new Ping(1));
+			assertThat(early.isHungUpOn()).isTrue();
+			twice.send(RawRank.hello(1, 3));
+			twice.send(RawRank.hello(1, 3));
+			assertThat(twice.isHungUpOn()).isTrue();
+			assertTheRanksMeet();
+		}
+	}
+
+	@Test
+	void framesOfAWrongSizeAreHungUpOn() {
+		for (int length : new int[] { 0, -1, 4097, Integer.MAX_VALUE, Integer.MIN_VALUE }) {
+			try (RawRank raw = new RawRank(this.world.port)) {
+				raw.send(ByteBuffer.allocate(4).putInt(length).array());
+				assertThat(raw.isHungUpOn()).as("a frame of %d bytes", length).isTrue();
+			}
+		}
+		assertTheRanksMeet();
+	}
+
+	@Test
+	void anotherProtocolVersionIsRefusedByName() {
+		try (RawRank raw = new RawRank(this.world.port)) {
+			raw.send(new ForeignHello(99));
+			Refused refused = raw.await(Refused.class);
+			assertThat(refused.reason()).isEqualTo(Reason.PROTOCOL);
+			assertThat(refused.message()).contains("version " + MessageCodec.VERSION).contains("99");
+			assertThat(raw.isHungUpOn()).isTrue();
+			assertTheRanksMeet();
+		}
+	}
+
+	@Test
+	void aRankOutOfRangeIsRefused() {
+		try (RawRank raw = new RawRank(this.world.port)) {
+			HandshakeProof proofs = new HandshakeProof(null);
+			ControlMessage.Hello hello = RawRank.hello(3, 3);
+			raw.send(hello);
+			raw.send(new ControlMessage.Proof(proofs.ofRank(hello, raw.await(ControlMessage.Challenge.class).nonce())));
+			assertThat(raw.await(Refused.class).message()).contains("0..2").contains("3");
+			assertTheRanksMeet();
+		}
+	}
+
+	@Test
+	void silentAndSlowCallersDoNotHoldUpTheRanks() throws IOException {
+		List<RawRank> silent = new ArrayList<>();
+		for (int i = 0; i < 50; i++) {
+			silent.add(new RawRank(this.world.port));
+		}
+		silent.getFirst().send(new byte[] { 0, 0 });
+		assertTheRanksMeet();
+		for (RawRank raw : silent) {
+			raw.close();
+		}
+	}
+
+	@Test
+	void theLongestSilentCallerGoesFirstWhenThereAreTooMany() {
+		List<RawRank> silent = new ArrayList<>();
+		long start = System.nanoTime();
+		for (int i = 0; i < 600; i++) {
+			silent.add(new RawRank(this.world.port));
+		}
+		assertThat(silent.getFirst().isHungUpOn()).isTrue();
+		assertThat(Duration.ofNanos(System.nanoTime() - start))
+			.isLessThan(ControlAcceptor.HANDSHAKE_LIMIT.minusSeconds(1));
+		assertTheRanksMeet();
+		silent.forEach(RawRank::close);
+	}
+
+	@Test
+	void aCallerThatDawdlesIsHungUpOn() {
+		try (RawRank slow = new RawRank(this.world.port)) {
+			long start = System.nanoTime();
+			assertThat(slow.isHungUpOn()).isTrue();
+			assertThat(Duration.ofNanos(System.nanoTime() - start)).isBetween(Duration.ofSeconds(9),
+					Duration.ofSeconds(14));
+		}
+		assertTheRanksMeet();
+	}
+
+	@Test
+	void aRankThatMeetsAStrangerSaysSo() throws IOException {
+		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
+			CompletableFuture<Membership> meeting = CompletableFuture
+				.supplyAsync(() -> Rendezvous.meet(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
+						TestWorld.SETTINGS, new RecordedEvents(), Deadline.after(TestWorld.PATIENCE)));
+			try (Socket socket = stranger.accept(); OutputStream out = socket.getOutputStream()) {
+				out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+				RendezvousException ex = TestWorld.refusal(meeting);
+				assertThat(ex.reason()).isEqualTo(Reason.PROTOCOL);
+				assertThat(ex).hasMessageContaining("not this job's rank 0").hasMessageContaining("MASTER_PORT");
+			}
+		}
+		assertTheRanksMeet();
+	}
+
+	private void assertTheRanksMeet() {
+		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> two = this.world.meeting(2, TestWorld.SETTINGS);
+		this.world.members.put(0, TestWorld.join(this.zero));
+		this.world.members.put(1, TestWorld.join(one));
+		this.world.members.put(2, TestWorld.join(two));
+		this.world.close();
+	}
+
+}

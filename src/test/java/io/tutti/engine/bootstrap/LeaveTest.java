@@ -1,0 +1,119 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.control.RecordedEvents;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Ranks that are stopped, or lost, before all have met. */
+@Timeout(60)
+class LeaveTest {
+
+	private final TestWorld world = new TestWorld(4);
+
+	@Test
+	void aRankThatLeavesTheMeetingIsToldOfByNameAndMayComeAgain() {
+		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
+		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
+		RawRank two = new RawRank(this.world.port).seat(2, 4);
+		two.send(new Goodbye(null));
+		Awaitility.await().untilAsserted(() -> {
+			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
+			assertThat(this.world.events.get(1).withdrawn).containsExactly(2);
+		});
+		assertThat(two.isHungUpOn()).isTrue();
+		two.close();
+		try (this.world) {
+			CompletableFuture<Membership> three = this.world.meeting(3, TestWorld.SETTINGS);
+			this.world.members.put(2, TestWorld.join(this.world.meeting(2, TestWorld.SETTINGS)));
+			this.world.members.put(3, TestWorld.join(three));
+			this.world.members.put(1, TestWorld.join(one));
+			this.world.members.put(0, TestWorld.join(zero));
+			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
+		}
+	}
+
+	@Test
+	void aRankThatIsLostIsWarnedOfAtOnceAndIsNoneThatWasStopped() {
+		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		new RawRank(this.world.port).seat(2, 4).crash();
+		Awaitility.await()
+			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
+				.asString()
+				.contains("rank 2 was lost while ranks met"));
+		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (came, but its connection dropped)");
+		assertThat(this.world.events.get(0).withdrawn).isEmpty();
+	}
+
+	@Test
+	void whoLeftIsNamedWhenTheDeadlinePasses() {
+		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		RawRank two = new RawRank(this.world.port).seat(2, 4);
+		two.send(new Goodbye(null));
+		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (came, but has left again), rank 3");
+		two.close();
+	}
+
+	@Test
+	void aRankThatIsInterruptedSaysGoodbyeAndOneWhoseTimeIsUpSaysWhy() throws Exception {
+		assertThat(goodbyeOf(TestWorld.PATIENCE, true).cutOff()).isNull();
+		assertThat(goodbyeOf(Duration.ofMillis(800), false).cutOff()).contains("deadline");
+	}
+
+	@Test
+	void ranksThatWaitHearThatRankZeroWasStopped() throws IOException {
+		try (ServerSocket listener = listener()) {
+			CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
+			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);
+			welcomed.send(new Farewell());
+			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
+			welcomed.close();
+			assertThat(TestWorld.refusal(one).reason()).isEqualTo(RendezvousException.Reason.TIMEOUT);
+		}
+	}
+
+	private Goodbye goodbyeOf(Duration timeout, boolean interrupted) throws Exception {
+		try (ServerSocket listener = listener()) {
+			Thread waiting = Thread.ofPlatform().start(() -> meetInVain(timeout));
+			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);
+			welcomed.await(Ping.class);
+			if (interrupted) {
+				waiting.interrupt();
+			}
+			Goodbye goodbye = welcomed.await(Goodbye.class);
+			welcomed.close();
+			waiting.join(Duration.ofSeconds(10));
+			return goodbye;
+		}
+	}
+
+	private void meetInVain(Duration timeout) {
+		try {
+			Rendezvous.meet(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS, new RecordedEvents(),
+					Deadline.after(timeout));
+		}
+		catch (RendezvousException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private ServerSocket listener() throws IOException {
+		return new ServerSocket(this.world.port, 10, InetAddress.getLoopbackAddress());
+	}
+
+}

@@ -1,0 +1,119 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.channels.SocketChannel;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadFactory;
+import java.util.stream.IntStream;
+
+import com.sun.management.ThreadMXBean;
+import com.sun.management.UnixOperatingSystemMXBean;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.rendezvous.wire.MessageCodec;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** More callers than a small job has: ranks by the thousand, strangers by the ten. */
+@Timeout(120)
+class ManyClientsTest {
+
+	private static final int RANKS = 1000;
+
+	private static final int STRANGERS = 10_000;
+
+	/** Left for the ranks, the strangers' other ends and whatever else the tests hold. */
+	private static final int OTHER_DESCRIPTORS = 2000;
+
+	private final ThreadFactory virtual = Thread.ofVirtual().factory();
+
+	@Test
+	void aThousandRanksMeetAndRankZeroAllocatesInProportion() {
+		meet(RANKS / 8);
+		long few = meet(RANKS / 8);
+		long many = meet(RANKS);
+		assertThat(many).as("bytes for %d ranks, where %d took %d", RANKS, RANKS / 8, few).isLessThan(2 * 8 * few);
+	}
+
+	/** Returns the bytes that rank 0's control thread allocated. */
+	private long meet(int worldSize) {
+		TestWorld world = new TestWorld(worldSize);
+		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
+		List<RawRank> ranks = new ArrayList<>();
+		try (world) {
+			List<CompletableFuture<RawRank>> seats = IntStream.range(1, worldSize)
+				.mapToObj((rank) -> seat(new RawRank(world.port), rank, worldSize, ranks))
+				.toList();
+			world.members.put(0, TestWorld.join(zero));
+			long allocated = allocatedBytes("tutti-r0-control");
+			Roster roster = TestWorld.join(seats.getFirst()).await(Roster.class);
+			assertThat(roster.peers()).extracting(PeerAddress::rank)
+				.containsExactlyElementsOf(IntStream.range(0, worldSize).boxed().toList());
+			ByteBuffer frame = MessageCodec.encode(roster);
+			seats.stream().skip(1).forEach((seat) -> TestWorld.join(seat).awaitExactly(frame));
+
+			return allocated;
+		}
+		finally {
+			ranks.forEach(RawRank::close);
+		}
+	}
+
+	private CompletableFuture<RawRank> seat(RawRank raw, int rank, int worldSize, List<RawRank> ranks) {
+		ranks.add(raw);
+		return CompletableFuture.supplyAsync(() -> raw.seat(rank, worldSize),
+				(task) -> this.virtual.newThread(task).start());
+	}
+
+	private static long allocatedBytes(String threadName) {
+		ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+		for (long id : threads.getAllThreadIds()) {
+			var thread = threads.getThreadInfo(id);
+			if (thread != null && thread.getThreadName().equals(threadName)) {
+				return threads.getThreadAllocatedBytes(id);
+			}
+		}
+		throw new AssertionError("no thread " + threadName);
+	}
+
+	@Test
+	void tenThousandSilentCallersDoNotKeepTheRanksFromMeeting() throws IOException {
+		TestWorld world = new TestWorld(3);
+		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
+		List<SocketChannel> strangers = new ArrayList<>();
+		try (world; RawRank first = new RawRank(world.port)) {
+			CompletableFuture<Membership> one = null;
+			int most = most();
+			for (int i = 0; i < most; i++) {
+				strangers.add(SocketChannel.open(new InetSocketAddress("127.0.0.1", world.port)));
+				if (i == most / 2) {
+					one = world.meeting(1, TestWorld.SETTINGS);
+				}
+			}
+			assertThat(first.isHungUpOn()).isTrue();
+			world.members.put(2, TestWorld.join(world.meeting(2, TestWorld.SETTINGS)));
+			world.members.put(1, TestWorld.join(one));
+			world.members.put(0, TestWorld.join(zero));
+		}
+		finally {
+			for (SocketChannel stranger : strangers) {
+				stranger.close();
+			}
+		}
+	}
+
+	private static int most() {
+		UnixOperatingSystemMXBean system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+		long free = system.getMaxFileDescriptorCount() - system.getOpenFileDescriptorCount() - OTHER_DESCRIPTORS;
+		return (int) Math.max(1, Math.min(STRANGERS, free));
+	}
+
+}

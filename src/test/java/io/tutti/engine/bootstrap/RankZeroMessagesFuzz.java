@@ -1,0 +1,55 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.time.Duration;
+
+import io.tutti.engine.rendezvous.RendezvousException;
+
+/**
+ * A rank that knocks where anything at all answers tries again or says that this is not
+ * its rank 0.
+ */
+public final class RankZeroMessagesFuzz {
+
+	private RankZeroMessagesFuzz() {
+	}
+
+	private static final Duration LIMIT = Duration.ofSeconds(5);
+
+	private static final HandshakeProof PROOFS = new HandshakeProof("the token");
+
+	/** Reads an input; throws where the promise is not kept. */
+	public static void read(byte[] input) throws Exception {
+		try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+			Thread answering = Thread.ofVirtual().start(() -> answer(listener, input));
+			RendezvousFailure failure = new RendezvousFailure(1,
+					new RendezvousAddress("127.0.0.1", Math.max(1, listener.getLocalPort())));
+			try {
+				new ClientHandshake(PROOFS, failure, null, LIMIT)
+					.knock(listener.getInetAddress(), listener.getLocalPort(), RawRank.hello(1, 2))
+					.close();
+				throw new AssertionError("a stranger passed for rank 0");
+			}
+			catch (IOException | RendezvousException ex) {
+				// Another attempt, or the end, but no seat.
+			}
+			answering.join(LIMIT);
+		}
+	}
+
+	private static void answer(ServerSocket listener, byte[] input) {
+		try (Socket socket = listener.accept()) {
+			socket.getOutputStream().write(input);
+			socket.shutdownOutput();
+			socket.setSoTimeout((int) LIMIT.toMillis());
+			socket.getInputStream().readAllBytes();
+		}
+		catch (IOException ex) {
+			// The rank has hung up.
+		}
+	}
+
+}

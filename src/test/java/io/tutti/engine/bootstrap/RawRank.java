@@ -1,0 +1,156 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.DataInputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+
+import io.tutti.engine.rendezvous.wire.ControlMessage;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+import io.tutti.engine.rendezvous.wire.MessageCodec;
+
+/** A rank by hand: says only what a test tells it to say. */
+final class RawRank implements AutoCloseable {
+
+	final Socket socket;
+
+	private final DataInputStream in;
+
+	RawRank(int port) {
+		this(connect(port));
+	}
+
+	RawRank(Socket socket) {
+		try {
+			this.socket = socket;
+			this.socket.setSoTimeout(15_000);
+			this.in = new DataInputStream(this.socket.getInputStream());
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	private static Socket connect(int port) {
+		long start = System.nanoTime();
+		while (true) {
+			try {
+				return new Socket("127.0.0.1", port);
+			}
+			catch (IOException ex) {
+				if (System.nanoTime() - start > Duration.ofSeconds(10).toNanos()) {
+					throw new UncheckedIOException(ex);
+				}
+				Thread.onSpinWait();
+			}
+		}
+	}
+
+	static Hello hello(int rank, int worldSize) {
+		return new Hello("job", -1, rank, worldSize, "127.0.0.1", false, 7000, "elsewhere", new byte[32]);
+	}
+
+	/** Takes a seat. */
+	RawRank seat(int rank, int worldSize) {
+		HandshakeProof proofs = new HandshakeProof(null);
+		Hello hello = hello(rank, worldSize);
+		send(hello);
+		Challenge challenge = await(Challenge.class);
+		send(new Proof(proofs.ofRank(hello, challenge.nonce())));
+		await(Welcome.class);
+		return this;
+	}
+
+	void send(ControlMessage message) {
+		ByteBuffer frame = MessageCodec.encode(message);
+		byte[] bytes = new byte[frame.remaining()];
+		frame.get(bytes);
+		send(bytes);
+	}
+
+	void send(byte[] bytes) {
+		try {
+			this.socket.getOutputStream().write(bytes);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** The next message of a type; others are passed over. */
+	<T extends ControlMessage> T await(Class<T> type) {
+		while (true) {
+			ControlMessage message = next();
+			if (type.isInstance(message)) {
+				return type.cast(message);
+			}
+		}
+	}
+
+	/** Waits for a frame of these very bytes; others are passed over, and not decoded. */
+	void awaitExactly(ByteBuffer encoded) {
+		ByteBuffer payload = encoded.slice(Integer.BYTES, encoded.remaining() - Integer.BYTES);
+		while (!payload.equals(ByteBuffer.wrap(frame()))) {
+			Thread.onSpinWait();
+		}
+	}
+
+	private ControlMessage next() {
+		try {
+			return MessageCodec.decode(ByteBuffer.wrap(frame()));
+		}
+		catch (MalformedFrameException ex) {
+			throw new AssertionError(ex);
+		}
+	}
+
+	private byte[] frame() {
+		try {
+			byte[] frame = new byte[this.in.readInt()];
+			this.in.readFully(frame);
+			return frame;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+	/** Whether the other side hangs up, whatever it says before. */
+	boolean isHungUpOn() {
+		try {
+			while (this.socket.getInputStream().read() >= 0) {
+				Thread.onSpinWait();
+			}
+			return true;
+		}
+		catch (SocketTimeoutException ex) {
+			return false;
+		}
+		catch (IOException ex) {
+			return true;
+		}
+	}
+
+	/** Ends as a process that is killed. */
+	void crash() {
+		close();
+	}
+
+	@Override
+	public void close() {
+		try {
+			this.socket.close();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
+
+/** Rank 0 by hand: lets everybody in, and then says only what a test tells it to say. */
+final class RawRankZero implements AutoCloseable {
+
+	private final Map<Integer, RawRank> ranks = new HashMap<>();
+
+	/** Meets all other ranks of a world. */
+	RawRankZero(TestWorld world, RendezvousSettings settings) {
+		List<CompletableFuture<Membership>> meetings = new ArrayList<>();
+		try (ServerSocket listener = new ServerSocket(world.port, 50, InetAddress.getLoopbackAddress())) {
+			for (int rank = 1; rank < world.worldSize; rank++) {
+				meetings.add(world.meeting(rank, settings));
+				this.ranks.put(rank, welcome(listener.accept(), 0));
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		List<PeerAddress> roster = IntStream.range(0, world.worldSize)
+			.mapToObj((rank) -> new PeerAddress(rank, "127.0.0.1", 7000, "host"))
+			.toList();
+		this.ranks.values().forEach((raw) -> raw.send(new Roster(0, new byte[32], "", roster)));
+		for (int rank = 1; rank < world.worldSize; rank++) {
+			world.members.put(rank, TestWorld.join(meetings.get(rank - 1)));
+		}
+	}
+
+	/** Takes a caller through the handshake of a job with no token. */
+	static RawRank welcome(Socket socket, long generation) {
+		RawRank raw = new RawRank(socket);
+		HandshakeProof proofs = new HandshakeProof(null);
+		Hello hello = raw.await(Hello.class);
+		byte[] challenge = proofs.nonce();
+		raw.send(new Challenge(challenge));
+		raw.await(Proof.class);
+		raw.send(new Welcome(generation, proofs.ofRankZero(hello, challenge, generation)));
+		return raw;
+	}
+
+	RawRank rank(int rank) {
+		return this.ranks.get(rank);
+	}
+
+	/** Ends as a process that is killed. */
+	void crash() {
+		close();
+	}
+
+	@Override
+	public void close() {
+		this.ranks.values().forEach(RawRank::close);
+	}
+
+}

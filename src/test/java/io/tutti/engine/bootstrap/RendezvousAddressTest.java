@@ -1,0 +1,167 @@
+package io.tutti.engine.bootstrap;
+
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RendezvousException.Reason;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/** Meeting points by names that are late, wrong here, or stand for several addresses. */
+@Timeout(60)
+class RendezvousAddressTest {
+
+	private static final NameService HERE = known("127.0.0.1");
+
+	@Test
+	void aNameThatIsNotKnownAtFirstIsAskedForAgain() {
+		TestWorld world = new TestWorld("rank-0.service", 3);
+		AtomicInteger asked = new AtomicInteger();
+		NameService late = (host) -> {
+			if (asked.getAndIncrement() < 9) {
+				throw new UnknownHostException(host);
+			}
+			return HERE.addressesOf(host);
+		};
+		meetAll(world, 3, late);
+		try (world) {
+			assertThat(world.members.get(2).roster()).hasSize(3);
+			assertThat(asked).hasValueGreaterThanOrEqualTo(12);
+		}
+	}
+
+	@Test
+	void aNameServiceThatDoesNotAnswerCannotOutlastTheDeadline() {
+		TestWorld world = new TestWorld("rank-0.service", 2);
+		CountDownLatch never = new CountDownLatch(1);
+		NameService stuck = (host) -> {
+			try {
+				never.await();
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+			throw new UnknownHostException(host);
+		};
+		RendezvousException late = TestWorld
+			.refusal(world.meeting(assignment(world, 1, 2), TestWorld.SETTINGS, Duration.ofMillis(300), stuck));
+		never.countDown();
+		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
+		assertThat(late).hasMessageContaining("did not answer");
+	}
+
+	@Test
+	void rankZeroSaysThatItLooksForItsOwnAddress() {
+		TestWorld world = new TestWorld("rank-0.service", 2);
+		TestWorld.refusal(world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS, Duration.ofMillis(400), (host) -> {
+			throw new UnknownHostException(host);
+		}));
+		assertThat(world.events.get(0).notes).first()
+			.asString()
+			.startsWith("rank 0 looks for the address of rank-0.service:" + world.port + " to listen there");
+	}
+
+	@Test
+	void pausesBetweenAttemptsGrowToASecondAndAreNeverInStep() {
+		Backoff one = new Backoff();
+		Backoff other = new Backoff();
+		List<Long> pauses = new ArrayList<>();
+		List<Long> others = new ArrayList<>();
+		for (int i = 0; i < 200; i++) {
+			pauses.add(one.nextNanos());
+			others.add(other.nextNanos());
+		}
+		assertThat(pauses).allMatch((nanos) -> nanos >= 10_000_000 && nanos < 1_000_000_000).isNotEqualTo(others);
+		assertThat(pauses.subList(0, 5).stream().mapToLong(Long::longValue).sum()).isLessThan(700_000_000);
+		assertThat(pauses.subList(100, 200)).allMatch((nanos) -> nanos >= 500_000_000);
+	}
+
+	@Test
+	void anAddressThatThisHostDoesNotHaveIsPassedOver() {
+		TestWorld world = new TestWorld("rank-0.service", 2);
+		CompletableFuture<Membership> zero = world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS,
+				TestWorld.PATIENCE, known("192.0.2.1", "2001:db8::1", "127.0.0.1"));
+		CompletableFuture<Membership> one = world.meeting(assignment(world, 1, 2), TestWorld.SETTINGS,
+				TestWorld.PATIENCE, known("::1", "127.0.0.1"));
+		try (world) {
+			world.members.put(1, TestWorld.join(one));
+			world.members.put(0, TestWorld.join(zero));
+		}
+	}
+
+	@Test
+	void aTakenPortIsNotLeftForAnotherAddress() throws Exception {
+		TestWorld world = new TestWorld("rank-0.service", 2);
+		try (ServerSocket taken = new ServerSocket()) {
+			taken.bind(new InetSocketAddress("127.0.0.1", world.port));
+			RendezvousException ex = TestWorld.refusal(world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS,
+					TestWorld.PATIENCE, known("127.0.0.1", "127.0.0.2")));
+			assertThat(ex.reason()).isEqualTo(Reason.ADDRESS);
+			assertThat(ex).hasMessageContaining("MASTER_PORT");
+		}
+	}
+
+	@Test
+	void aNameThatIsLoopbackOnlyHereIsWarnedOfWhereOthersAreElsewhere() {
+		TestWorld world = new TestWorld("node-7", 2);
+		meetAll(world, 1, known("127.0.1.1"));
+		try (world) {
+			assertThat(world.events.get(0).warnings).singleElement()
+				.asString()
+				.contains("node-7", "127.0.1.1", "tutti.rendezvous.bind-address", "/etc/hosts");
+		}
+	}
+
+	@Test
+	void ranksOfAHostThatCallsItselfByALoopbackAddressReachEachOtherThere() {
+		TestWorld world = new TestWorld("node-7", 3);
+		meetAll(world, 3, known("127.0.1.1"));
+		try (world) {
+			assertThat(world.members.get(1).roster()).extracting(PeerAddress::host).containsOnly("127.0.1.1");
+			assertThat(world.events.get(0).warnings).isEmpty();
+		}
+	}
+
+	@Test
+	void loopbackByItsOwnNameIsMeant() {
+		assertThat(List.of("localhost", "127.0.0.1", "::1", "[::1]"))
+			.noneMatch((host) -> new RendezvousAddress(host, 1).isName());
+		assertThat(new RendezvousAddress("node-7", 1).isName()).isTrue();
+	}
+
+	private static void meetAll(TestWorld world, int localWorldSize, NameService names) {
+		List<CompletableFuture<Membership>> meetings = IntStream.range(0, world.worldSize)
+			.mapToObj((rank) -> world.meeting(assignment(world, rank, localWorldSize), TestWorld.SETTINGS,
+					TestWorld.PATIENCE, names))
+			.toList();
+		for (int rank = 0; rank < world.worldSize; rank++) {
+			world.members.put(rank, TestWorld.join(meetings.get(rank)));
+		}
+	}
+
+	private static RankAssignment assignment(TestWorld world, int rank, int localWorldSize) {
+		return new RankAssignment(rank, world.worldSize, rank % localWorldSize, localWorldSize, world.host, world.port);
+	}
+
+	private static NameService known(String... addresses) {
+		InetAddress[] found = Arrays.stream(addresses).map(InetAddress::ofLiteral).toArray(InetAddress[]::new);
+		return (host) -> found;
+	}
+
+}

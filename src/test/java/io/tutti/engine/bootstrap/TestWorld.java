@@ -1,0 +1,147 @@
+package io.tutti.engine.bootstrap;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.rendezvous.control.RecordedEvents;
+
+/** Ranks that meet over real connections, each on a thread of its own. */
+final class TestWorld implements AutoCloseable {
+
+	static final RendezvousSettings SETTINGS = new RendezvousSettings("job", null, -1, null, null, 7000,
+			Duration.ofSeconds(30), Duration.ofMillis(500));
+
+	static final Duration PATIENCE = Duration.ofSeconds(20);
+
+	final String host;
+
+	final int port = FreePort.next();
+
+	final int worldSize;
+
+	final List<RecordedEvents> events = new ArrayList<>();
+
+	final Map<Integer, Membership> members = new HashMap<>();
+
+	TestWorld(int worldSize) {
+		this("127.0.0.1", worldSize);
+	}
+
+	TestWorld(String host, int worldSize) {
+		this.host = host;
+		this.worldSize = worldSize;
+		IntStream.range(0, worldSize).forEach((rank) -> this.events.add(new RecordedEvents()));
+	}
+
+	static TestWorld met(int worldSize) {
+		return met(worldSize, SETTINGS);
+	}
+
+	static TestWorld met(int worldSize, RendezvousSettings settings) {
+		TestWorld world = new TestWorld(worldSize);
+		world.meetAll(settings);
+		return world;
+	}
+
+	static RendezvousSettings token(String token) {
+		return new RendezvousSettings("job", token, -1, null, null, 7000, Duration.ofSeconds(30),
+				Duration.ofMillis(500));
+	}
+
+	static RendezvousSettings generation(long generation) {
+		return new RendezvousSettings("job", null, generation, null, null, 7000, Duration.ofSeconds(30),
+				Duration.ofMillis(500));
+	}
+
+	static RendezvousSettings job(String jobId) {
+		return new RendezvousSettings(jobId, null, -1, null, null, 7000, Duration.ofSeconds(30),
+				Duration.ofMillis(500));
+	}
+
+	static RendezvousSettings heartbeat(Duration heartbeat) {
+		return new RendezvousSettings("job", null, -1, null, null, 7000, heartbeat, Duration.ofMillis(500));
+	}
+
+	static RendezvousSettings verdict(Duration verdict) {
+		return new RendezvousSettings("job", null, -1, null, null, 7000, Duration.ofSeconds(30), verdict);
+	}
+
+	void meetAll(RendezvousSettings settings) {
+		List<CompletableFuture<Membership>> meetings = IntStream.range(0, this.worldSize)
+			.mapToObj((rank) -> meeting(rank, settings))
+			.toList();
+		for (int rank = 0; rank < this.worldSize; rank++) {
+			this.members.put(rank, join(meetings.get(rank)));
+		}
+	}
+
+	CompletableFuture<Membership> meeting(int rank, RendezvousSettings settings) {
+		return meeting(rank, settings, PATIENCE);
+	}
+
+	CompletableFuture<Membership> meeting(int rank, RendezvousSettings settings, Duration timeout) {
+		return meeting(rank, this.worldSize, settings, timeout);
+	}
+
+	CompletableFuture<Membership> meeting(int rank, int claimedSize, RendezvousSettings settings, Duration timeout) {
+		return meeting(new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port), settings, timeout,
+				NameService.SYSTEM);
+	}
+
+	CompletableFuture<Membership> meeting(RankAssignment assignment, RendezvousSettings settings, Duration timeout,
+			NameService names) {
+		int rank = assignment.rank();
+		RecordedEvents recorded = (rank < this.worldSize) ? this.events.get(rank) : new RecordedEvents();
+		CompletableFuture<Membership> result = new CompletableFuture<>();
+		Thread.ofPlatform().daemon().name("meet-" + rank).start(() -> {
+			try {
+				result.complete(Rendezvous.meet(assignment, settings, recorded, Deadline.after(timeout), names));
+			}
+			catch (Throwable ex) {
+				result.completeExceptionally(ex);
+			}
+		});
+		return result;
+	}
+
+	static <T> T join(CompletableFuture<T> future) {
+		return future.orTimeout(PATIENCE.toSeconds() + 10, TimeUnit.SECONDS).join();
+	}
+
+	/** The exception that a meeting ended with. */
+	static RendezvousException refusal(CompletableFuture<Membership> meeting) {
+		try {
+			join(meeting).control().close();
+		}
+		catch (CompletionException ex) {
+			if (ex.getCause() instanceof RendezvousException refused) {
+				return refused;
+			}
+			throw ex;
+		}
+		throw new AssertionError("the meeting succeeded");
+	}
+
+	ControlPlane control(int rank) {
+		return this.members.get(rank).control();
+	}
+
+	@Override
+	public void close() {
+		this.members.values().parallelStream().forEach((member) -> member.control().close());
+	}
+
+}

@@ -1,0 +1,150 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.Arena;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.NativeMemory;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.transport.CallFrame;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two ranks, each on a mapping of its own, post operand after operand and read the
+ * other's, not all and now and then after a little while, so that they run ahead of each
+ * other as far as the board lets them: none may be torn, stale or ahead.
+ */
+@Timeout(60)
+class CallSlotsStressTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(50);
+
+	private static final long ROUNDS = 300_000;
+
+	@TempDir
+	private Path directory;
+
+	private static long word(int rank, long round, long index) {
+		return (round << 20 | index) * 2 + rank;
+	}
+
+	/** One rank: a call is one round. */
+	private static final class Member implements Backend, WaitPolicy {
+
+		private final HostMemory memory;
+
+		private final CallFrame frame;
+
+		private final CallSlots board;
+
+		private final SplittableRandom lengths;
+
+		private final SplittableRandom pauses;
+
+		private final long operand;
+
+		private long round;
+
+		private long wrong;
+
+		Member(HostMemory memory, FailureLatch latch, long seed, Arena arena) {
+			this.memory = memory;
+			this.frame = new CallFrame(GroupIdentity.world(memory.self(), 2, 0), latch, arena);
+			this.board = new CallSlots(memory, this.frame, new Doorbell(memory, Futex.find(arena)), this);
+			this.lengths = new SplittableRandom(seed);
+			this.pauses = new SplittableRandom(seed + memory.self());
+			this.operand = arena.allocate(this.board.capacity(), 64).address();
+		}
+
+		@Override
+		public void run(Call call) {
+			int self = this.memory.self();
+			long words = this.lengths.nextLong((this.round % 2 == 0) ? 3 : this.board.capacity() / Long.BYTES);
+			for (long i = 0; i < words; i++) {
+				NativeMemory.putLong(this.operand + Long.BYTES * i, word(self, this.round, i));
+			}
+			this.frame.begin(call);
+			this.board.begin();
+			this.board.post(this.operand, Long.BYTES * words);
+			this.round++;
+			if (this.pauses.nextInt(2) == 0) {
+				return;
+			}
+			this.board.await(1 - self);
+			if (this.pauses.nextInt(64) == 0) {
+				Thread.yield();
+			}
+			long theirs = this.board.operand(1 - self, Long.BYTES * words);
+			for (long i = 0; i < words; i++) {
+				long expected = word(1 - self, this.round - 1, i);
+				this.wrong += (NativeMemory.getLong(theirs + Long.BYTES * i) == expected) ? 0 : 1;
+			}
+		}
+
+		@Override
+		public void stalled() {
+			Thread.yield();
+		}
+
+		@Override
+		public void moved() {
+		}
+
+		@Override
+		public String name() {
+			return "board";
+		}
+
+		@Override
+		public String transport() {
+			return ShmTransport.NAME;
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+			this.memory.close();
+		}
+
+	}
+
+	@Test
+	void noOperandIsTornOrStale() throws Exception {
+		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
+		LocalExchange exchange = new LocalExchange(2);
+		SharedMemorySettings settings = new SharedMemorySettings(true, this.directory, "stress");
+		try (Arena arena = Arena.ofShared()) {
+			List<Long> wrong = RankThreads.run(2, LIMIT, (rank) -> {
+				GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
+				FailureLatch latch = new FailureLatch();
+				Member member = new Member(HostHandshake.establish(identity, exchange.rank(rank), settings,
+						CollectiveListener.NONE, Deadline.after(LIMIT)), latch, seed, arena);
+				try (ProcessGroup group = new ProcessGroup(identity, member, latch, latch::trip, Timeouts.DEFAULTS)) {
+					for (long round = 0; round < ROUNDS; round++) {
+						group.barrier();
+					}
+				}
+				return member.wrong;
+			});
+			assertThat(wrong).as("wrong words, with -Dtutti.test.seed=%s", seed).containsOnly(0L);
+		}
+	}
+
+}

@@ -1,0 +1,185 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+
+import io.tutti.engine.Backend;
+import io.tutti.engine.Call;
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.CollectiveMismatchException;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.transport.CallFrame;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Two ranks' boards in one thread, so that each step comes when the test says.
+ */
+@Timeout(60)
+class CallSlotsTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	@TempDir
+	private Path directory;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final List<Member> members = new ArrayList<>();
+
+	/** One rank: its calls only enter and post. */
+	private final class Member implements Backend, WaitPolicy {
+
+		private final HostMemory memory;
+
+		private final CallFrame frame;
+
+		private final CallSlots board;
+
+		private final ProcessGroup group;
+
+		/** What happens when this rank has to wait. */
+		private final Deque<Runnable> meanwhile = new ArrayDeque<>();
+
+		Member(HostMemory memory) {
+			GroupIdentity identity = GroupIdentity.world(memory.self(), 2, 0);
+			FailureLatch latch = new FailureLatch();
+			this.memory = memory;
+			this.frame = new CallFrame(identity, latch, CallSlotsTest.this.arena);
+			this.board = new CallSlots(memory, this.frame, new Doorbell(memory, null), this);
+			this.group = new ProcessGroup(identity, this, latch, latch::trip, Timeouts.DEFAULTS);
+		}
+
+		@Override
+		public String transport() {
+			return ShmTransport.NAME;
+		}
+
+		@Override
+		public String name() {
+			return "board";
+		}
+
+		@Override
+		public void run(Call call) {
+			this.frame.begin(call);
+			this.board.begin();
+			this.board.post();
+		}
+
+		@Override
+		public void stalled() {
+			this.meanwhile.remove().run();
+		}
+
+		@Override
+		public void moved() {
+		}
+
+		@Override
+		public void wake() {
+		}
+
+		@Override
+		public void close() {
+			this.memory.close();
+		}
+
+	}
+
+	@BeforeEach
+	void shareMemory() throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		RankThreads.run(2, LIMIT,
+				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
+						new SharedMemorySettings(true, this.directory, "board"), CollectiveListener.NONE,
+						Deadline.after(LIMIT)))
+			.forEach((memory) -> this.members.add(new Member(memory)));
+	}
+
+	@AfterEach
+	void close() {
+		this.members.forEach((member) -> member.group.close());
+		this.arena.close();
+	}
+
+	@Test
+	void aRankHasArrivedWhenItHasPosted() {
+		Member zero = this.members.get(0);
+		Member one = this.members.get(1);
+		zero.group.barrier();
+		assertThat(zero.board.arrived(1)).isFalse();
+		one.group.barrier();
+		assertThat(zero.board.arrived(1)).isTrue();
+		assertThat(one.board.arrived(0)).isTrue();
+	}
+
+	@Test
+	void aRankAheadWaitsUntilItsSlotIsFreeAndTakesNobodyForAStranger() {
+		Member ahead = this.members.get(1);
+		Member behind = this.members.get(0);
+		for (int round = 1; round < HostLayout.SLOTS; round++) {
+			ahead.group.barrier();
+		}
+		ahead.meanwhile.add(() -> assertThat(ahead.board.arrived(0)).isFalse());
+		ahead.meanwhile.add(() -> {
+			for (int round = 1; round <= HostLayout.SLOTS; round++) {
+				behind.group.barrier();
+			}
+			assertThat(ahead.board.arrived(0)).as("looked for before it has posted itself").isTrue();
+		});
+		ahead.group.barrier();
+		assertThat(ahead.meanwhile).isEmpty();
+		assertThat(behind.board.arrived(1)).isTrue();
+	}
+
+	@Test
+	void anotherCallInItsPlaceIsNamedBesideOurs() {
+		this.members.get(0).group.barrier();
+		this.members.get(1).group.broadcast(MemorySegment.ofArray(new int[3]), DataType.INT32, 1);
+		assertThatThrownBy(() -> this.members.get(0).board.arrived(1)).isInstanceOf(CollectiveMismatchException.class)
+			.hasMessageContaining("rank 0 called barrier #0")
+			.hasMessageContaining("rank 1 called broadcast #0 (count 3, int32, root 1)");
+	}
+
+	@Test
+	void anotherCallThatNobodyLookedAtIsFoundAtTheNextLook() {
+		MemorySegment one = MemorySegment.ofArray(new int[1]);
+		this.members.get(0).group.broadcast(one, DataType.INT32, 0);
+		this.members.get(1).group.broadcast(one, DataType.INT32, 1);
+		this.members.forEach((member) -> member.group.barrier());
+		assertThatThrownBy(() -> this.members.get(1).board.arrived(0)).isInstanceOf(CollectiveMismatchException.class)
+			.hasMessageContaining("ranks 1 and 0 called different collectives some calls before");
+	}
+
+	@Test
+	void anotherCallLongAgoIsFoundToo() {
+		MemorySegment one = MemorySegment.ofArray(new int[1]);
+		this.members.get(0).group.broadcast(one, DataType.INT32, 0);
+		this.members.get(1).group.broadcast(one, DataType.INT32, 1);
+		for (int round = 0; round < HostLayout.SLOTS; round++) {
+			this.members.forEach((member) -> member.group.barrier());
+		}
+		assertThatThrownBy(() -> this.members.get(1).board.arrived(0)).isInstanceOf(CollectiveMismatchException.class)
+			.hasMessageContaining("some calls before");
+	}
+
+}

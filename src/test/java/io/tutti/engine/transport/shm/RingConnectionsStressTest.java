@@ -1,0 +1,221 @@
+package io.tutti.engine.transport.shm;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.SplittableRandom;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.transport.ByteStream;
+import io.tutti.engine.transport.Connections;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Two ranks send each other bytes through the rings for messages, each through a mapping
+ * of its own, and sleep now and then: every byte must come once, in order, also when the
+ * one that sent it has left.
+ */
+@Timeout(60)
+class RingConnectionsStressTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(50);
+
+	private static final long STREAM_BYTES = 24_000_000;
+
+	/** More than a ring holds. */
+	private static final int MOST_BYTES = 300_000;
+
+	private final long seed = Long.getLong("tutti.test.seed", System.nanoTime());
+
+	@TempDir
+	private Path directory;
+
+	/** One rank's end: its wires, and the wire to the other once there is one. */
+	private static final class End implements Connections.Handler, AutoCloseable {
+
+		private final HostMemory memory;
+
+		private final RingConnections wires;
+
+		private final int peer;
+
+		private final Deadline deadline = Deadline.after(Duration.ofSeconds(30));
+
+		private ByteStream wire;
+
+		End(HostMemory memory) {
+			this.memory = memory;
+			this.wires = new RingConnections(memory, memory.members());
+			this.peer = 1 - memory.self();
+		}
+
+		@Override
+		public void arrived(int from, ByteStream arrived, boolean dialed) {
+			assertThat(from).isEqualTo(this.peer);
+			assertThat(this.wire).as("the wire that was there before").isNull();
+			this.wire = arrived;
+		}
+
+		@Override
+		public void failed(int from, IOException cause) {
+			throw new AssertionError("no way to rank " + from, cause);
+		}
+
+		ByteStream meet() {
+			while (this.wire == null) {
+				if (!this.wires.poll(this)) {
+					idle(true);
+				}
+			}
+			return this.wire;
+		}
+
+		void idle(boolean sleeps) {
+			if (this.deadline.expired()) {
+				throw new AssertionError("nothing came");
+			}
+			if (sleeps) {
+				this.wires.prepareSleep(this.peer);
+				this.wires.sleep(1_000_000);
+			}
+			else {
+				Thread.yield();
+			}
+		}
+
+		@Override
+		public void close() {
+			this.wires.close();
+			this.memory.close();
+		}
+
+	}
+
+	private List<HostMemory> shared() throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		return RankThreads.run(2, LIMIT,
+				(rank) -> HostHandshake.establish(GroupIdentity.world(rank, 2, 0), exchange.rank(rank),
+						new SharedMemorySettings(true, this.directory, "stress"), CollectiveListener.NONE,
+						Deadline.after(LIMIT)));
+	}
+
+	@Test
+	void everyByteComesOnceInOrderAndNoneIsLostWhenTheSenderLeaves() throws Exception {
+		List<HostMemory> memories = shared();
+		try {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				try (End end = new End(memories.get(rank)); Arena arena = Arena.ofConfined()) {
+					end.wires.dial(end.peer, Long.MAX_VALUE);
+					stream(end, arena);
+				}
+				return null;
+			});
+		}
+		catch (AssertionError ex) {
+			throw new AssertionError("failed with -Dtutti.test.seed=" + this.seed, ex);
+		}
+	}
+
+	/** Rank 0 leaves when it is done, rank 1 when rank 0 has left. */
+	private void stream(End end, Arena arena) throws IOException {
+		ByteStream wire = end.meet();
+		int self = 1 - end.peer;
+		SplittableRandom random = new SplittableRandom(this.seed + self);
+		MemorySegment going = arena.allocate(MOST_BYTES);
+		MemorySegment coming = arena.allocate(MOST_BYTES);
+		long sent = 0;
+		long received = 0;
+		while (sent < STREAM_BYTES || received < STREAM_BYTES) {
+			long written = 0;
+			if (sent < STREAM_BYTES) {
+				int bytes = (int) Math.min(amount(random), STREAM_BYTES - sent);
+				for (int i = 0; i < bytes; i++) {
+					going.set(ValueLayout.JAVA_BYTE, i, content(self, sent + i));
+				}
+				written = wire.write(going.address(), bytes);
+			}
+			long read = wire.read(coming.address(), Math.min(amount(random), STREAM_BYTES - received));
+			require(coming, read, end.peer, received);
+			sent += written;
+			received += read;
+			if (written == 0 && read == 0) {
+				end.idle(random.nextInt(4) == 0);
+			}
+		}
+		if (self == 1) {
+			awaitEnd(end, wire, coming);
+		}
+	}
+
+	private static int amount(SplittableRandom random) {
+		return switch (random.nextInt(8)) {
+			case 0 -> 1;
+			case 1 -> random.nextInt(1, MOST_BYTES);
+			default -> random.nextInt(1, 700);
+		};
+	}
+
+	private static byte content(int rank, long position) {
+		return (byte) (position ^ position >>> 7 ^ position >>> 15 ^ position >>> 20 ^ rank * 0x55);
+	}
+
+	private static void require(MemorySegment coming, long bytes, int from, long position) {
+		for (int i = 0; i < bytes; i++) {
+			if (coming.get(ValueLayout.JAVA_BYTE, i) != content(from, position + i)) {
+				throw new AssertionError("byte " + (position + i) + " from rank " + from + " is not what was sent");
+			}
+		}
+	}
+
+	private static void awaitEnd(End end, ByteStream wire, MemorySegment coming) throws IOException {
+		try {
+			while (true) {
+				assertThat(wire.read(coming.address(), 1)).as("bytes that nobody sent").isZero();
+				end.idle(true);
+			}
+		}
+		catch (EOFException ex) {
+			assertThat(ex).hasMessage("closed by the peer");
+		}
+	}
+
+	@RepeatedTest(30)
+	void whoIsSpokenToForTheFirstTimeHears() throws Exception {
+		List<HostMemory> memories = shared();
+		boolean bothDial = (this.seed & 1) == 0;
+		RankThreads.run(2, LIMIT, (rank) -> {
+			try (End end = new End(memories.get(rank)); Arena arena = Arena.ofConfined()) {
+				if (rank == 0 || bothDial) {
+					end.wires.dial(end.peer, Long.MAX_VALUE);
+				}
+				MemorySegment word = arena.allocate(8, 8);
+				if (rank == 0) {
+					word.set(ValueLayout.JAVA_LONG, 0, 42);
+					assertThat(end.meet().write(word.address(), 8)).isEqualTo(8);
+				}
+				else {
+					ByteStream wire = end.meet();
+					while (wire.read(word.address(), 8) == 0) {
+						end.idle(true);
+					}
+					assertThat(word.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
+				}
+			}
+			return null;
+		});
+	}
+
+}
