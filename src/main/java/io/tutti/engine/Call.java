@@ -16,7 +16,7 @@ public final class Call {
 
 	private final UnevenCounts uneven;
 
-	private final CallWatch watch;
+	private final @Nullable ConsistencyCheck check;
 
 	/** The call that this one is a part of, itself if it is one that was issued. */
 	private Call issued = this;
@@ -50,8 +50,8 @@ public final class Call {
 
 	private boolean onDevice;
 
-	Call(int worldSize, CallWatch watch) {
-		this.watch = watch;
+	Call(int worldSize, @Nullable ConsistencyCheck check) {
+		this.check = check;
 		this.uneven = new UnevenCounts(worldSize);
 	}
 
@@ -61,7 +61,7 @@ public final class Call {
 	 * @see #partOf
 	 */
 	public static Call forParts(int worldSize) {
-		return new Call(worldSize, CallWatch.NOBODY);
+		return new Call(worldSize, null);
 	}
 
 	/**
@@ -234,7 +234,10 @@ public final class Call {
 	public void waited() {
 		if (!this.issued.told) {
 			this.issued.told = true;
-			this.issued.watch.waited(this.issued);
+			ConsistencyCheck check = this.issued.check;
+			if (check != null) {
+				check.waited(this.issued);
+			}
 		}
 	}
 
@@ -243,7 +246,10 @@ public final class Call {
 	 * calls before compared.
 	 */
 	public void disputed() {
-		this.issued.watch.disputed(this.issued);
+		ConsistencyCheck check = this.issued.check;
+		if (check != null) {
+			check.disputed(this.issued);
+		}
 	}
 
 	/**

@@ -24,7 +24,7 @@ final class CallRunner implements AutoCloseable {
 
 	private final FailureLatch latch;
 
-	private final Settlement settlement;
+	private final FailureAgreement agreement;
 
 	private final IssueOrder order = new IssueOrder();
 
@@ -39,18 +39,18 @@ final class CallRunner implements AutoCloseable {
 
 	private final FlightRecorder recorder;
 
-	private final ComparedCalls compared;
+	private final ConsistencyCheck check;
 
 	private volatile boolean closed;
 
-	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, Settlement settlement) {
+	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, FailureAgreement agreement) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.settlement = settlement;
+		this.agreement = agreement;
 		this.recorder = FlightRecorder.of(identity);
-		this.compared = new ComparedCalls(identity.name(), this.recorder, settlement);
-		this.call = new Call(identity.worldSize(), this.compared);
+		this.check = new ConsistencyCheck(identity.name(), this.recorder, agreement);
+		this.call = new Call(identity.worldSize(), this.check);
 		this.buffers = new Buffers(identity, backend);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
@@ -63,8 +63,8 @@ final class CallRunner implements AutoCloseable {
 	 * What was called at a place in the order, {@code null} if it is forgotten or has not
 	 * begun; in that case it is posted as soon as it begins.
 	 */
-	@Nullable CallPost called(long sequence) {
-		return this.compared.called(sequence);
+	@Nullable CallReport called(long sequence) {
+		return this.check.called(sequence);
 	}
 
 	/**
@@ -232,7 +232,7 @@ final class CallRunner implements AutoCloseable {
 				(found != null) ? found.collective() : null, List.of(),
 				collective + " #" + ticket + " waited behind it until its own deadline",
 				Duration.ofNanos(System.nanoTime() - issuedNanos), Duration.ofNanos(timeoutNanos));
-		CollectiveException cause = this.settlement
+		CollectiveException cause = this.agreement
 			.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
 		this.backend.wake();
 		return cause;
@@ -251,7 +251,7 @@ final class CallRunner implements AutoCloseable {
 			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
 		}
 		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
-		this.compared.begun(this.call);
+		this.check.begun(this.call);
 		boolean well = false;
 		try {
 			Buffers.requireOpen(send, receive);
@@ -261,15 +261,15 @@ final class CallRunner implements AutoCloseable {
 			well = true;
 		}
 		catch (CollectiveException ex) {
-			throw this.settlement.settle(ex).during(this.call);
+			throw this.agreement.settle(ex).during(this.call);
 		}
 		catch (RuntimeException | Error ex) {
-			this.settlement.giveUp(this.call, ex);
+			this.agreement.giveUp(this.call, ex);
 			throw ex;
 		}
 		finally {
 			this.recorder.end(this.call, well);
-			this.compared.ended(this.call);
+			this.check.ended(this.call);
 			Reference.reachabilityFence(send);
 			Reference.reachabilityFence(receive);
 		}
@@ -293,7 +293,7 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	private void abort(String reason) {
-		this.settlement.abort(reason);
+		this.agreement.abort(reason);
 		this.backend.wake();
 	}
 

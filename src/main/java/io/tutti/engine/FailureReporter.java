@@ -33,7 +33,7 @@ public interface FailureReporter {
 	 * Posts what this rank has called, for comparison with the other ranks' posts, and
 	 * returns at once; from any thread. Where nobody compares, a post has no effect.
 	 */
-	default void post(CallPost post) {
+	default void post(CallReport post) {
 	}
 
 	/**
@@ -41,7 +41,7 @@ public interface FailureReporter {
 	 * still be in the last of these calls, and has left the others. Returns at once; from
 	 * any thread.
 	 */
-	default void post(List<CallPost> posts) {
+	default void post(List<CallReport> posts) {
 		posts.forEach(this::post);
 	}
 

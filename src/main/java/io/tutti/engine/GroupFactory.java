@@ -9,7 +9,7 @@ public interface GroupFactory {
 	/** For a group that has neither. */
 	GroupFactory NONE = new GroupFactory() {
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
 			throw new UnsupportedOperationException("group " + identity.name() + " has no point-to-point messages");
 		}
 
@@ -24,7 +24,7 @@ public interface GroupFactory {
 	};
 
 	/** A group's messages; asked for once, on first use. */
-	PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement);
+	PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement);
 
 	/** A further group; its other ranks make theirs under the same name. */
 	ProcessGroup group(GroupIdentity identity);

@@ -53,7 +53,7 @@ public class ProcessGroup implements AutoCloseable {
 
 	private final GroupFactory factory;
 
-	private final Settlement settlement;
+	private final FailureAgreement agreement;
 
 	private final GroupSplit split;
 
@@ -88,8 +88,8 @@ public class ProcessGroup implements AutoCloseable {
 		this.latch = latch;
 		this.timeouts = timeouts;
 		this.factory = factory;
-		this.settlement = new Settlement(identity, latch, reporter, timeouts.abort());
-		this.runner = new CallRunner(identity, backend, latch, this.settlement);
+		this.agreement = new FailureAgreement(identity, latch, reporter, timeouts.abort());
+		this.runner = new CallRunner(identity, backend, latch, this.agreement);
 		this.split = new GroupSplit(this, identity, factory);
 	}
 
@@ -188,7 +188,7 @@ public class ProcessGroup implements AutoCloseable {
 	 * @return {@code null} if it is forgotten or has not begun; in that case it is posted
 	 * as soon as it begins
 	 */
-	public @Nullable CallPost called(long sequence) {
+	public @Nullable CallReport called(long sequence) {
 		return this.runner.called(sequence);
 	}
 
@@ -707,7 +707,7 @@ public class ProcessGroup implements AutoCloseable {
 		}
 		PointToPoint opened = this.messages;
 		if (opened == null) {
-			opened = this.factory.pointToPoint(this.identity, this.latch, this.settlement);
+			opened = this.factory.pointToPoint(this.identity, this.latch, this.agreement);
 			this.messages = opened;
 		}
 		return opened;
@@ -747,7 +747,7 @@ public class ProcessGroup implements AutoCloseable {
 		if (Thread.currentThread().isInterrupted()) {
 			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
 					"the calling thread was interrupted");
-			CollectiveException cause = this.settlement
+			CollectiveException cause = this.agreement
 				.settle(CollectiveException.of(this.identity.worldRank(), failure, new InterruptedException()));
 			wake();
 			throw cause;
@@ -760,7 +760,7 @@ public class ProcessGroup implements AutoCloseable {
 	 * verdict, at most the abort timeout.
 	 */
 	public void abort(String reason) {
-		this.settlement.abort(reason);
+		this.agreement.abort(reason);
 		wake();
 	}
 
@@ -783,7 +783,7 @@ public class ProcessGroup implements AutoCloseable {
 			opened.close();
 		}
 		this.runner.close();
-		this.settlement.leave(recorder().lastCompleted());
+		this.agreement.leave(recorder().lastCompleted());
 		this.backend.close();
 		this.factory.closed(this);
 		this.afterwards.run();

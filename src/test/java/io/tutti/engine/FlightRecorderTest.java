@@ -16,7 +16,7 @@ class FlightRecorderTest {
 
 	private final FlightRecorder recorder = new FlightRecorder(CAPACITY);
 
-	private final Call call = new Call(4, CallWatch.NOBODY);
+	private final Call call = new Call(4, null);
 
 	private void begin(long sequence) {
 		this.call.describe(sequence, Collective.REDUCE, sequence * 7, DataType.BFLOAT16, ReduceOp.MAX, 3);

@@ -19,7 +19,7 @@ interface BackendKind {
 
 	/**
 	 * Meets the other ranks and forms the group of all; only where it is available.
-	 * @throws io.tutti.engine.rendezvous.RendezvousException if the ranks do not meet or
+	 * @throws io.tutti.engine.control.RendezvousException if the ranks do not meet or
 	 * this one is refused
 	 */
 	Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events);

@@ -22,13 +22,13 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.diagnosis.AccountCodec;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.LocalAddress;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.LocalAddress;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
@@ -253,8 +253,8 @@ public final class Engine implements AutoCloseable {
 	 * @param limit how many calls of each group are wanted at most
 	 * @return by rank, this one included; who did not answer in time is not there
 	 */
-	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
-		return AccountCodec.decodeAll(control().askAccounts(limit, timeout));
+	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
+		return TraceCodec.decodeAll(control().queryTraces(limit, timeout));
 	}
 
 	/**

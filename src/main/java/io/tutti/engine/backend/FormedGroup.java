@@ -5,7 +5,7 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.shm.HostMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 record FormedGroup(Groups groups, @Nullable HostMemory memory) implements GroupFactory {
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-		return this.groups.messages(identity, latch, settlement, this.memory);
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+		return this.groups.messages(identity, latch, agreement, this.memory);
 	}
 
 	@Override

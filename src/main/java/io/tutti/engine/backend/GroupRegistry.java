@@ -11,7 +11,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-import io.tutti.engine.CallPost;
+import io.tutti.engine.CallReport;
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
@@ -20,18 +20,18 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.diagnosis.AccountCodec;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.Departure;
-import io.tutti.engine.rendezvous.Progress;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.Departure;
+import io.tutti.engine.control.Progress;
 import org.jspecify.annotations.Nullable;
 
 /**
  * This process's groups, as the control plane reaches them: breaks those that a verdict
  * concerns, and says how far each has come.
  */
-final class GroupRegistry implements ControlEvents {
+final class GroupRegistry implements ControlListener {
 
 	private static final class Entry {
 
@@ -271,7 +271,7 @@ final class GroupRegistry implements ControlEvents {
 	}
 
 	@Override
-	public @Nullable CallPost called(String group, long sequence) {
+	public @Nullable CallReport called(String group, long sequence) {
 		Entry entry = this.entries.get(group);
 		ProcessGroup found = (entry != null) ? entry.group : null;
 		return (found != null) ? found.called(sequence) : null;
@@ -301,7 +301,7 @@ final class GroupRegistry implements ControlEvents {
 		if (world == null) {
 			return new byte[0];
 		}
-		return AccountCodec.encode(RankAccount.take(world.identity().worldRank(), world.generation(), groups(), limit));
+		return TraceCodec.encode(RankTrace.take(world.identity().worldRank(), world.generation(), groups(), limit));
 	}
 
 	@Override

@@ -17,11 +17,11 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.PeerAddress;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.CompositeConnections;
@@ -131,18 +131,18 @@ final class Groups implements GroupFactory {
 	}
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-		return messages(identity, latch, settlement, null);
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+		return messages(identity, latch, agreement, null);
 	}
 
 	/**
 	 * A group's messages.
 	 * @param memory what this rank shares with others of its host, if it shares any
 	 */
-	PointToPoint messages(GroupIdentity identity, FailureLatch latch, Settlement settlement,
+	PointToPoint messages(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement,
 			@Nullable HostMemory memory) {
 		try {
-			return new PointToPointEngine(identity, latch, settlement, wires(identity, memory), this.tcp.crowded(),
+			return new PointToPointEngine(identity, latch, agreement, wires(identity, memory), this.tcp.crowded(),
 					this.unexpected);
 		}
 		catch (IOException ex) {

@@ -10,13 +10,13 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiBackend;
 import io.tutti.engine.backend.libmpi.LibMpiMessages;
 import io.tutti.engine.backend.libmpi.MpiCommunicator;
 import io.tutti.engine.backend.libmpi.MpiWorld;
-import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.control.ControlPlane;
 
 /**
  * Makes one rank's groups on an MPI library, each with a communicator of its own.
@@ -64,12 +64,12 @@ final class LibMpiGroups implements GroupFactory {
 	}
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
 		MpiCommunicator communicator = this.communicators.get(identity.name());
 		if (communicator == null) {
 			throw new IllegalStateException("group " + identity.name() + " is closed");
 		}
-		return new LibMpiMessages(identity, communicator, latch, settlement, patience());
+		return new LibMpiMessages(identity, communicator, latch, agreement, patience());
 	}
 
 	@Override

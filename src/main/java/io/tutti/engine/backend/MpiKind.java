@@ -9,7 +9,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiLibrary;
 import io.tutti.engine.backend.libmpi.MpiWorld;
-import io.tutti.engine.rendezvous.Membership;
+import io.tutti.engine.control.Membership;
 import io.tutti.engine.bootstrap.Rendezvous;
 
 /**

@@ -5,11 +5,11 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
@@ -43,8 +43,8 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	}
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-		return new PointToPointEngine(identity, latch, settlement, new SimulatedConnections(identity, this.network),
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+		return new PointToPointEngine(identity, latch, agreement, new SimulatedConnections(identity, this.network),
 				false, this.unexpected);
 	}
 

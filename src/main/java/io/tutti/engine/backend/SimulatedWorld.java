@@ -9,8 +9,8 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.SimulatedControl;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 

@@ -10,8 +10,8 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.function.Consumer;
 
-import io.tutti.engine.rendezvous.wire.ControlConnection;
-import io.tutti.engine.rendezvous.wire.ControlLoop;
+import io.tutti.engine.control.ControlConnection;
+import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;

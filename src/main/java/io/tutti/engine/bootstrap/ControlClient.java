@@ -7,25 +7,25 @@ import java.nio.channels.SelectionKey;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.Progress;
-import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.control.Heartbeats;
-import io.tutti.engine.rendezvous.control.PeerBoard;
-import io.tutti.engine.rendezvous.control.RankControl;
-import io.tutti.engine.rendezvous.wire.ControlConnection;
-import io.tutti.engine.rendezvous.wire.ControlLoop;
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Greeting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
-import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.Heartbeats;
+import io.tutti.engine.control.PeerTable;
+import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.ControlConnection;
+import io.tutti.engine.control.ControlLoop;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.Awaiting;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.Greeting;
+import io.tutti.engine.control.ControlMessage.Notice;
+import io.tutti.engine.control.ControlMessage.Ping;
+import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.MalformedFrameException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -56,7 +56,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	/** Where this rank reached rank 0. */
 	private final String rankZeroHost;
 
-	private final PeerBoard board;
+	private final PeerTable board;
 
 	private final Heartbeats heartbeats;
 
@@ -76,11 +76,11 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	private long leaveByNanos;
 
 	ControlClient(ControlConnection connection, int rank, int worldSize, RendezvousSettings settings,
-			ControlEvents events) throws IOException {
+			ControlListener events) throws IOException {
 		this.connection = connection;
 		this.loop = new ControlLoop("tutti-r" + rank + "-control");
 		this.rankZeroHost = RendezvousAddress.text(connection.remote().getAddress());
-		this.board = new PeerBoard(worldSize, System::nanoTime);
+		this.board = new PeerTable(worldSize, System::nanoTime);
 		this.board.heard(0);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.control = new RankControl(rank, events, this.board, this, settings.heartbeat());
@@ -159,11 +159,11 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			case Ping(long sent) -> this.connection.send(new Pong(sent, this.control.events().progress()));
 			case Pong(long sent, List<Progress> progress) -> {
 				this.board.roundTrip(0, System.nanoTime() - sent);
-				this.control.rankZeroSeen(progress);
+				this.control.rankZeroHeartbeat(progress);
 			}
 			case Awaiting news -> hear(news);
 			case Roster met -> met(met);
-			case Farewell farewell -> farewell(farewell);
+			case RankZeroLeft farewell -> farewell(farewell);
 			case Notice notice -> this.control.receive(notice);
 			case Greeting _, Request _ ->
 				throw new MalformedFrameException("a " + message.getClass().getSimpleName() + " out of turn");
@@ -177,7 +177,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		news.absence().left().stream().filter((rank) -> !known.contains(rank)).forEach(this.control.events()::withdrew);
 	}
 
-	private void farewell(Farewell farewell) {
+	private void farewell(RankZeroLeft farewell) {
 		this.control.receive(farewell);
 		if (this.phase == Phase.WAITING) {
 			this.control.events().withdrew(0);
@@ -231,7 +231,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		}
 		if (this.heartbeats.silent(this.board.heardNanos(0), now)) {
 			String silence = this.heartbeats.describeSilence();
-			this.connection.send(new Goodbye(silence));
+			this.connection.send(new Leave(silence));
 			dropped(silence);
 		}
 		else {
@@ -265,7 +265,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		this.loop.execute(() -> {
 			switch (this.phase) {
 				case FORMED -> this.connection.send(request);
-				case ALONE -> this.control.decideAlone(request);
+				case ALONE -> this.control.resolveLocally(request);
 				case WAITING, LEAVING -> {
 				}
 			}
@@ -286,7 +286,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			}
 			this.phase = Phase.LEAVING;
 			this.leaveByNanos = System.nanoTime() + ControlServer.LINGER.toNanos();
-			this.connection.send(new Goodbye(this.gaveUp));
+			this.connection.send(new Leave(this.gaveUp));
 			this.connection.finish();
 		});
 		this.loop.join(ControlServer.LINGER.plusSeconds(1));

@@ -9,38 +9,38 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.PeerStatus;
-import io.tutti.engine.rendezvous.Progress;
-import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.control.Arbiter;
-import io.tutti.engine.rendezvous.control.Heartbeats;
-import io.tutti.engine.rendezvous.control.PeerBoard;
-import io.tutti.engine.rendezvous.control.RankControl;
-import io.tutti.engine.rendezvous.wire.Absence;
-import io.tutti.engine.rendezvous.wire.ControlLoop;
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Greeting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Notice;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Request;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
-import io.tutti.engine.rendezvous.wire.MalformedFrameException;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.Coordinator;
+import io.tutti.engine.control.Heartbeats;
+import io.tutti.engine.control.PeerTable;
+import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.MissingRanks;
+import io.tutti.engine.control.ControlLoop;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.Awaiting;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.Greeting;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Notice;
+import io.tutti.engine.control.ControlMessage.Ping;
+import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.ControlMessage.Welcome;
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Rank 0's side of every connection: first it gathers the ranks, then it carries the
  * control plane. Everything happens on the control thread.
  */
-final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankControl.Uplink {
+final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, RankControl.Uplink {
 
 	/** How long what is pending may take to reach the others when rank 0 goes. */
 	static final Duration LINGER = Duration.ofSeconds(2);
@@ -71,11 +71,11 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private final RankConnections connections;
 
-	private final PeerBoard board;
+	private final PeerTable board;
 
 	private final Heartbeats heartbeats;
 
-	private final Arbiter arbiter;
+	private final Coordinator arbiter;
 
 	private final RankControl control;
 
@@ -89,7 +89,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private long leaveByNanos;
 
-	ControlServer(ServerSocketChannel listener, int worldSize, RendezvousSettings settings, ControlEvents events,
+	ControlServer(ServerSocketChannel listener, int worldSize, RendezvousSettings settings, ControlListener events,
 			Deadline deadline, RendezvousFailure failure) throws IOException {
 		this.settings = settings;
 		this.deadline = deadline;
@@ -98,9 +98,9 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		this.proofs = new HandshakeProof(settings.token());
 		this.rankTable = new RankTable(worldSize);
 		this.connections = new RankConnections(worldSize);
-		this.board = new PeerBoard(worldSize, System::nanoTime);
+		this.board = new PeerTable(worldSize, System::nanoTime);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
-		this.arbiter = new Arbiter(worldSize, settings.verdict(), System::nanoTime, this);
+		this.arbiter = new Coordinator(worldSize, settings.verdict(), System::nanoTime, this);
 		this.control = new RankControl(0, events, this.board, this, settings.heartbeat());
 		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,
 				new WaitLogger(0, this.control.events(), deadline), System.nanoTime());
@@ -241,7 +241,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 	}
 
 	private void request(PendingConnection pending, Request request) {
-		if (request instanceof Goodbye(var cutOff)) {
+		if (request instanceof Leave(var cutOff)) {
 			goodbye(pending, cutOff);
 		}
 		else if (this.phase == Phase.FORMED) {
@@ -263,7 +263,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		else if (cutOff != null) {
 			this.arbiter.lost(pending.rank(), "it was cut off: it found rank 0 " + cutOff);
 		}
-		this.arbiter.receive(pending.rank(), new Goodbye(cutOff));
+		this.arbiter.receive(pending.rank(), new Leave(cutOff));
 	}
 
 	/** Those who wait are told at once: whoever stopped that rank may mean them too. */
@@ -352,7 +352,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private void giveUpInTime() {
 		if (this.deadline.expired()) {
-			Absence absence = this.rankTable.absence();
+			MissingRanks absence = this.rankTable.absence();
 			leave(new Awaiting(absence, true));
 			this.formed.completeExceptionally(this.failure.timedOut(absence, this.deadline));
 		}
@@ -366,7 +366,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	private void leave(ControlMessage lastWord) {
 		if (this.phase == Phase.FORMED) {
-			this.arbiter.tellDepartures();
+			this.arbiter.flushDepartures();
 		}
 		if (this.phase != Phase.LEAVING) {
 			this.phase = Phase.LEAVING;
@@ -387,7 +387,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 		}
 	}
 
-	// Arbiter.Downlink
+	// Coordinator.Downlink
 
 	@Override
 	public void send(int rank, Notice notice) {
@@ -425,7 +425,7 @@ final class ControlServer implements ControlLoop.Work, Arbiter.Downlink, RankCon
 
 	@Override
 	public void leave() {
-		this.loop.execute(() -> leave(new Farewell()));
+		this.loop.execute(() -> leave(new RankZeroLeft()));
 		this.loop.join(LINGER.plusSeconds(1));
 	}
 

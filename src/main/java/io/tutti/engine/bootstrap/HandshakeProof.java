@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
-import io.tutti.engine.rendezvous.SessionKey;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**

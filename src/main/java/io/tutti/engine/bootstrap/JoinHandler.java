@@ -2,13 +2,13 @@ package io.tutti.engine.bootstrap;
 
 import java.util.function.IntFunction;
 
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Greeting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
-import io.tutti.engine.rendezvous.wire.MalformedFrameException;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.Greeting;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.MalformedFrameException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,11 +21,11 @@ final class JoinHandler {
 
 	private final JoinPolicy policy;
 
-	private final ControlEvents events;
+	private final ControlListener events;
 
 	private int warnings;
 
-	JoinHandler(JoinPolicy policy, ControlEvents events) {
+	JoinHandler(JoinPolicy policy, ControlListener events) {
 		this.policy = policy;
 		this.events = events;
 	}

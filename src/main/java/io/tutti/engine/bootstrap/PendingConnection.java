@@ -3,9 +3,9 @@ package io.tutti.engine.bootstrap;
 import java.io.IOException;
 import java.net.InetAddress;
 
-import io.tutti.engine.rendezvous.wire.ControlConnection;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
+import io.tutti.engine.control.ControlConnection;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Refused;
 import org.jspecify.annotations.Nullable;
 
 /**

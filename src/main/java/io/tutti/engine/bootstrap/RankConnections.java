@@ -5,8 +5,8 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.stream.Stream;
 
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**

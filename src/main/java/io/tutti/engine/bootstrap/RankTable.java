@@ -6,9 +6,9 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.wire.Absence;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.MissingRanks;
+import io.tutti.engine.control.ControlMessage.Hello;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,12 +78,12 @@ final class RankTable {
 		return this.taken;
 	}
 
-	Absence absence() {
+	MissingRanks absence() {
 		List<Integer> missing = IntStream.range(1, this.entries.length)
 			.filter((rank) -> !isTaken(rank))
 			.boxed()
 			.toList();
-		return new Absence(missing, this.dropped.stream().boxed().toList(), this.left.stream().boxed().toList());
+		return new MissingRanks(missing, this.dropped.stream().boxed().toList(), this.left.stream().boxed().toList());
 	}
 
 	/**

@@ -6,14 +6,14 @@ import java.util.List;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.SessionKey;
-import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.control.SimulatedControl;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,13 +41,13 @@ public final class Rendezvous {
 	 * @throws RendezvousException if the ranks do not meet or this one is refused
 	 * @throws IllegalArgumentException if a setting is out of range
 	 */
-	public static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlEvents events,
+	public static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
 			Deadline deadline) {
 		return meet(assignment, settings, events, deadline, NameService.SYSTEM);
 	}
 
 	/** As above, with a name service to ask for the meeting point. */
-	static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlEvents events,
+	static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
 			Deadline deadline, NameService names) {
 		check(settings);
 		if (assignment.worldSize() == 1) {
@@ -59,7 +59,7 @@ public final class Rendezvous {
 		return new RendezvousClient(assignment, settings, events, deadline, names).meet();
 	}
 
-	private static Membership alone(RankAssignment assignment, RendezvousSettings settings, ControlEvents events) {
+	private static Membership alone(RankAssignment assignment, RendezvousSettings settings, ControlListener events) {
 		String chosen = settings.advertisedHost();
 		List<PeerAddress> roster = List.of(new PeerAddress(0, (chosen != null) ? chosen : assignment.masterAddress(),
 				settings.dataPort(), HostIdentity.ofThisHost()));

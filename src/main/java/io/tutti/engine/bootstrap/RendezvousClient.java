@@ -11,14 +11,14 @@ import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.control.GuardedEvents;
-import io.tutti.engine.rendezvous.wire.ControlConnection;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.SafeListener;
+import io.tutti.engine.control.ControlConnection;
+import io.tutti.engine.control.ControlMessage.Awaiting;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Roster;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,7 +31,7 @@ final class RendezvousClient {
 
 	private final RendezvousSettings settings;
 
-	private final ControlEvents events;
+	private final ControlListener events;
 
 	private final Deadline deadline;
 
@@ -47,11 +47,11 @@ final class RendezvousClient {
 
 	private final WaitLogger waitLogger;
 
-	RendezvousClient(RankAssignment assignment, RendezvousSettings settings, ControlEvents events, Deadline deadline,
+	RendezvousClient(RankAssignment assignment, RendezvousSettings settings, ControlListener events, Deadline deadline,
 			NameService names) {
 		this.assignment = assignment;
 		this.settings = settings;
-		this.events = new GuardedEvents(events);
+		this.events = new SafeListener(events);
 		this.deadline = deadline;
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
 		this.failure = new RendezvousFailure(assignment.rank(), this.point);

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousException.Reason;
-import io.tutti.engine.rendezvous.wire.Absence;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +21,7 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 	private static final long EXACT_BELOW_MILLIS = 10_000;
 
 	/** The deadline passed with some ranks missing. */
-	RendezvousException timedOut(Absence absence, Deadline deadline) {
+	RendezvousException timedOut(MissingRanks absence, Deadline deadline) {
 		return failure(Reason.TIMEOUT,
 				"not every rank came to " + this.point + " within " + seconds(deadline.elapsed()) + "; missing: "
 						+ absence.describe() + ". Start the missing ranks, check that they can reach " + this.point

@@ -2,8 +2,8 @@ package io.tutti.engine.bootstrap;
 
 import java.util.List;
 
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.SessionKey;
 
 /**
  * What rank 0 decided when all had met.

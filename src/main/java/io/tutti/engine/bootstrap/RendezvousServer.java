@@ -17,11 +17,11 @@ import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.LocalAddress;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.LocalAddress;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -58,7 +58,7 @@ final class RendezvousServer {
 		this.names = names;
 	}
 
-	Membership meet(ControlEvents events) {
+	Membership meet(ControlListener events) {
 		try {
 			return await(open(events));
 		}
@@ -68,7 +68,7 @@ final class RendezvousServer {
 		}
 	}
 
-	private ControlServer open(ControlEvents events) throws InterruptedException {
+	private ControlServer open(ControlListener events) throws InterruptedException {
 		RendezvousException first = null;
 		for (InetAddress address : candidates(events)) {
 			try {
@@ -88,11 +88,11 @@ final class RendezvousServer {
 	}
 
 	/** Ranks of other hosts need an address that is none of theirs too. */
-	private List<InetAddress> candidates(ControlEvents events) throws InterruptedException {
+	private List<InetAddress> candidates(ControlListener events) throws InterruptedException {
 		return resolve(events).stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
 	}
 
-	private ControlServer open(InetAddress address, ControlEvents events) {
+	private ControlServer open(InetAddress address, ControlListener events) {
 		ServerSocketChannel listener = null;
 		try {
 			listener = ServerSocketChannel.open();
@@ -112,7 +112,7 @@ final class RendezvousServer {
 	}
 
 	/** Some systems give a host's own name an address like 127.0.1.1. */
-	private void warnOfLoopback(InetAddress address, ControlEvents events) {
+	private void warnOfLoopback(InetAddress address, ControlListener events) {
 		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
 		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
 			events.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
@@ -122,7 +122,7 @@ final class RendezvousServer {
 	}
 
 	/** In a cluster a process may start before its own name is known. */
-	private List<InetAddress> resolve(ControlEvents events) throws InterruptedException {
+	private List<InetAddress> resolve(ControlListener events) throws InterruptedException {
 		WaitLogger waitLogger = new WaitLogger(0, events, this.deadline);
 		Backoff backoff = new Backoff();
 		while (true) {

@@ -1,14 +1,14 @@
 package io.tutti.engine.bootstrap;
 
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
-import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
-import io.tutti.engine.rendezvous.wire.MalformedFrameException;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.Challenge;
+import io.tutti.engine.control.ControlMessage.ForeignHello;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Proof;
+import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,9 +2,9 @@ package io.tutti.engine.bootstrap;
 
 import java.time.Duration;
 
-import io.tutti.engine.rendezvous.control.PeerBoard;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Awaiting;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Sightings;
+import io.tutti.engine.control.PeerTable;
+import io.tutti.engine.control.ControlMessage.Awaiting;
+import io.tutti.engine.control.ControlMessage.PeerUpdate;
 
 /**
  * How often rank 0 tells everybody about everybody. Its length grows with the ranks, and
@@ -51,12 +51,12 @@ final class StatusBroadcast {
 	}
 
 	/** Once all have met: who was last heard of when. */
-	void tellSightings(PeerBoard board, long nowNanos) {
+	void tellSightings(PeerTable board, long nowNanos) {
 		long due = this.changed ? this.intervalNanos / CHANGE_DIVISOR : this.intervalNanos;
 		if (nowNanos - this.toldNanos >= due) {
 			this.toldNanos = nowNanos;
 			this.changed = false;
-			this.connections.broadcast(new Sightings(board.sightings()));
+			this.connections.broadcast(new PeerUpdate(board.peerUpdate()));
 		}
 	}
 

@@ -8,10 +8,10 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-import io.tutti.engine.rendezvous.RendezvousException.Reason;
-import io.tutti.engine.rendezvous.wire.ControlLoop;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.control.ControlLoop;
+import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.MessageCodec;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsChannel;

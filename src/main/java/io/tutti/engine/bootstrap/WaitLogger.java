@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Supplier;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.rendezvous.ControlEvents;
+import io.tutti.engine.control.ControlListener;
 
 /**
  * Tells an operator what a rank still waits for and until when: first after some seconds,
@@ -19,7 +19,7 @@ final class WaitLogger {
 
 	private final int rank;
 
-	private final ControlEvents events;
+	private final ControlListener events;
 
 	private final Deadline deadline;
 
@@ -27,7 +27,7 @@ final class WaitLogger {
 
 	private boolean told;
 
-	WaitLogger(int rank, ControlEvents events, Deadline deadline) {
+	WaitLogger(int rank, ControlListener events, Deadline deadline) {
 		this.rank = rank;
 		this.events = events;
 		this.deadline = deadline;

@@ -11,7 +11,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.Connections;
 
 /**
@@ -27,7 +27,7 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private final FailureLatch latch;
 
-	private final Settlement settlement;
+	private final FailureAgreement agreement;
 
 	private final Connections wires;
 
@@ -46,11 +46,11 @@ public final class PointToPointEngine implements PointToPoint {
 	 * @param crowded whether the host has fewer cores than ranks
 	 * @param unexpected counts what this rank keeps of messages that nobody has asked for
 	 */
-	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, Settlement settlement, Connections wires,
+	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement, Connections wires,
 			boolean crowded, UnexpectedMessageBudget unexpected) {
 		this.group = identity.name();
 		this.latch = latch;
-		this.settlement = settlement;
+		this.agreement = agreement;
 		this.wires = wires;
 		this.arguments = new MessageArguments(identity.worldSize());
 		this.office = new ProgressEngine(identity.rank(), identity.worldSize(), wires, unexpected, this::settled,
@@ -166,7 +166,7 @@ public final class PointToPointEngine implements PointToPoint {
 		CollectiveException left = this.failures.left(peer);
 		if (left != null) {
 			this.office.end(left);
-			throw this.settlement.settle(left);
+			throw this.agreement.settle(left);
 		}
 	}
 
@@ -195,7 +195,7 @@ public final class PointToPointEngine implements PointToPoint {
 	/** What ended an operation that did not find it out itself. */
 	private RuntimeException settled(Operation operation, RuntimeException failure) {
 		return (failure instanceof CollectiveException seen)
-				? MessageFailures.during(operation, this.settlement.settle(seen), System.nanoTime()) : failure;
+				? MessageFailures.during(operation, this.agreement.settle(seen), System.nanoTime()) : failure;
 	}
 
 	private void driveUntilDone(Operation operation, int first) {
@@ -205,7 +205,7 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 		catch (CollectiveException ex) {
 			this.office.end(ex);
-			CollectiveException cause = this.settlement.settle(ex);
+			CollectiveException cause = this.agreement.settle(ex);
 			throw (cause == ex) ? ex : MessageFailures.during(operation, cause, System.nanoTime());
 		}
 		finally {

@@ -10,7 +10,7 @@ import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.Fingerprint;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,7 +5,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.Fingerprint;
 import org.jspecify.annotations.Nullable;
 
 /**

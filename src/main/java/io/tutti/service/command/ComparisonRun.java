@@ -17,7 +17,7 @@ import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TransportProperties;

@@ -6,7 +6,7 @@ import io.tutti.engine.CollectiveMismatchException;
 import io.tutti.engine.CollectiveTimeoutException;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.PeerLostException;
-import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.ExitCode;
 import io.tutti.launch.ResolutionException;
 import io.tutti.service.config.ConfigurationException;

@@ -3,7 +3,7 @@ package io.tutti.service.config;
 import java.net.InetAddress;
 import java.util.stream.Collectors;
 
-import io.tutti.engine.rendezvous.LocalAddress;
+import io.tutti.engine.control.LocalAddress;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.web.server.ConfigurableWebServerFactory;

@@ -12,8 +12,8 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.ControlPlane;
 import io.tutti.launch.ExitCode;
 
 /**
@@ -41,7 +41,7 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	}
 
 	@Override
-	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
+	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
 		return this.engine.accounts(limit, timeout);
 	}
 

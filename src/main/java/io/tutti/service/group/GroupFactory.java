@@ -12,7 +12,7 @@ public interface GroupFactory {
 
 	/**
 	 * Meets the other ranks; returns when the group has formed.
-	 * @throws io.tutti.engine.rendezvous.RendezvousException if it does not form
+	 * @throws io.tutti.engine.control.RendezvousException if it does not form
 	 */
 	JoinedGroup join(RankAssignment assignment, EngineSettings settings, CollectiveListener listener);
 

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.ControlPlane;
 
 /**
  * A group that has formed, with this rank in it.
@@ -30,7 +30,7 @@ public interface JoinedGroup extends AutoCloseable {
 	 * @param limit how many calls of each group are wanted at most
 	 * @return by rank, this one included; who did not answer in time is not there
 	 */
-	Map<Integer, RankAccount> accounts(int limit, Duration timeout);
+	Map<Integer, RankTrace> accounts(int limit, Duration timeout);
 
 	/** What this rank has done of a collective, in groups that it has left too. */
 	CallTotals totals(Collective collective);

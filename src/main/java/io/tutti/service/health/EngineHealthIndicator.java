@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.GroupState;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.rendezvous.ControlPlane;
+import io.tutti.engine.control.ControlPlane;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;

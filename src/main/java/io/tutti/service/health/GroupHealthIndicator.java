@@ -4,7 +4,7 @@ import java.util.List;
 
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupState;
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;

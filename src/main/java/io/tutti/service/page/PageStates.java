@@ -12,11 +12,11 @@ import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.diagnosis.Analysis;
-import io.tutti.engine.diagnosis.GroupAccount;
-import io.tutti.engine.diagnosis.GroupFinding;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.diagnosis.Analysis;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.GroupFinding;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
@@ -60,7 +60,7 @@ final class PageStates {
 		JoinedGroup joined = this.group.joined();
 		int rank = this.group.assignment().rank();
 		int worldSize = this.group.assignment().worldSize();
-		Map<Integer, RankAccount> accounts = (joined != null) ? joined.accounts(TELLING, PATIENCE) : Map.of();
+		Map<Integer, RankTrace> accounts = (joined != null) ? joined.accounts(TELLING, PATIENCE) : Map.of();
 		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
 		Analysis analysis = Analysis.of(worldSize, accounts);
 		Failure failure = status.failure();
@@ -74,10 +74,10 @@ final class PageStates {
 				bytesPerSecond(joined), skewMicros(analysis), this.training.view());
 	}
 
-	private static List<FlightRow> inFlight(Map<Integer, RankAccount> accounts) {
+	private static List<FlightRow> inFlight(Map<Integer, RankTrace> accounts) {
 		List<FlightRow> rows = new ArrayList<>();
-		for (RankAccount account : accounts.values()) {
-			for (GroupAccount each : account.groups()) {
+		for (RankTrace account : accounts.values()) {
+			for (GroupTrace each : account.groups()) {
 				CallRecord running = each.running();
 				if (running != null) {
 					rows.add(new FlightRow(account.rank(), each.group(), running.call().toString(), running.bytes(),

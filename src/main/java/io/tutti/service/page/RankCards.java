@@ -9,11 +9,11 @@ import java.util.Set;
 
 import io.tutti.engine.CallRecord;
 import io.tutti.engine.Failure;
-import io.tutti.engine.diagnosis.Analysis;
-import io.tutti.engine.diagnosis.GroupAccount;
-import io.tutti.engine.diagnosis.GroupFinding;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.diagnosis.Analysis;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.GroupFinding;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.PeerStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +27,7 @@ final class RankCards {
 
 	private final int self;
 
-	private final Map<Integer, RankAccount> accounts;
+	private final Map<Integer, RankTrace> accounts;
 
 	private final Map<Integer, PeerStatus> peers = new HashMap<>();
 
@@ -37,7 +37,7 @@ final class RankCards {
 
 	private final Set<Integer> lost = new HashSet<>();
 
-	RankCards(int self, Map<Integer, RankAccount> accounts, List<PeerStatus> peers, Analysis analysis,
+	RankCards(int self, Map<Integer, RankTrace> accounts, List<PeerStatus> peers, Analysis analysis,
 			@Nullable Failure failure) {
 		this.self = self;
 		this.accounts = accounts;
@@ -64,8 +64,8 @@ final class RankCards {
 	}
 
 	private RankCard card(int rank) {
-		RankAccount account = this.accounts.get(rank);
-		GroupAccount world = (account != null) ? account.group(Failure.WORLD) : null;
+		RankTrace account = this.accounts.get(rank);
+		GroupTrace world = (account != null) ? account.group(Failure.WORLD) : null;
 		CallRecord running = (world != null) ? world.running() : null;
 		long micros = (running != null) ? running.durationNanos(account.takenNanos()) / 1000 : 0;
 		PeerStatus peer = this.peers.get(rank);
@@ -75,7 +75,7 @@ final class RankCards {
 				this.lateMicros.get(rank));
 	}
 
-	private String state(int rank, @Nullable PeerStatus peer, @Nullable RankAccount account, long micros) {
+	private String state(int rank, @Nullable PeerStatus peer, @Nullable RankTrace account, long micros) {
 		if (this.lost.contains(rank) || peer != null && peer.state() == PeerStatus.State.LOST) {
 			return "lost";
 		}

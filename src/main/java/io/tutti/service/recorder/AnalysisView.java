@@ -4,9 +4,9 @@ import java.util.Collection;
 import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.diagnosis.Analysis;
-import io.tutti.engine.diagnosis.GroupFinding;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.Analysis;
+import io.tutti.engine.control.diagnosis.GroupFinding;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +23,7 @@ public record AnalysisView(String verdict, @Nullable String problem, List<Intege
 		List<GroupFinding> findings, List<RankPlaceView> ranks) {
 
 	/** What was found, and the accounts that it was found in. */
-	public static AnalysisView of(Analysis analysis, Collection<RankAccount> accounts, @Nullable String problem) {
+	public static AnalysisView of(Analysis analysis, Collection<RankTrace> accounts, @Nullable String problem) {
 		return new AnalysisView(analysis.verdict(), problem, analysis.silentRanks(), analysis.findings(),
 				accounts.stream().map(RankPlaceView::of).toList());
 	}

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.engine.CallRecord;
 import io.tutti.engine.CallSignature;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,7 +33,7 @@ public record CallView(long sequence, String collective, long count, String type
 
 	private static final double NANOS_PER_MICRO = 1e3;
 
-	static CallView of(RankAccount account, CallRecord record) {
+	static CallView of(RankTrace account, CallRecord record) {
 		CallSignature call = record.call();
 		return new CallView(call.sequence(), call.collective().label(), call.count(), call.type().label(), op(call),
 				root(call), record.bytes(), record.state(), instant(account.epochNanos(record.issuedNanos())),

@@ -8,8 +8,8 @@ import java.util.Map;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.engine.CallRecord;
-import io.tutti.engine.diagnosis.GroupAccount;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +41,7 @@ public record ChromeTrace(List<Event> traceEvents, String displayTimeUnit) {
 	}
 
 	/** The timeline of some ranks. */
-	public static ChromeTrace of(Collection<RankAccount> accounts) {
+	public static ChromeTrace of(Collection<RankTrace> accounts) {
 		long origin = accounts.stream()
 			.flatMap((account) -> account.groups()
 				.stream()
@@ -54,12 +54,12 @@ public record ChromeTrace(List<Event> traceEvents, String displayTimeUnit) {
 		return new ChromeTrace(events, "ms");
 	}
 
-	private static void add(List<Event> events, RankAccount account, long origin) {
+	private static void add(List<Event> events, RankTrace account, long origin) {
 		int rank = account.rank();
 		events.add(new Event("process_name", "", "M", 0, null, rank, 0, Map.of("name", "rank " + rank)));
 		events.add(new Event("process_sort_index", "", "M", 0, null, rank, 0, Map.of("sort_index", rank)));
 		for (int number = 0; number < account.groups().size(); number++) {
-			GroupAccount group = account.groups().get(number);
+			GroupTrace group = account.groups().get(number);
 			events.add(new Event("thread_name", "", "M", 0, null, rank, number, Map.of("name", group.group())));
 			for (CallRecord call : group.calls()) {
 				events.add(event(account, group, number, call, origin));
@@ -67,7 +67,7 @@ public record ChromeTrace(List<Event> traceEvents, String displayTimeUnit) {
 		}
 	}
 
-	private static Event event(RankAccount account, GroupAccount group, int number, CallRecord call, long origin) {
+	private static Event event(RankTrace account, GroupTrace group, int number, CallRecord call, long origin) {
 		Map<String, Object> more = new LinkedHashMap<>();
 		more.put("call", call.call().toString());
 		more.put("bytes", call.bytes());

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.Failure;
 import io.tutti.engine.FlightRecorder;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.service.config.FlightRecorderProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
@@ -57,7 +57,7 @@ final class FailureFile implements DisposableBean {
 		}
 		int rank = this.group.assignment().rank();
 		try {
-			RankAccount account = RankAccount.take(rank, joined.world().generation(), joined.groups(),
+			RankTrace account = RankTrace.take(rank, joined.world().generation(), joined.groups(),
 					FlightRecorder.CAPACITY);
 			byte[] content = this.json.writeValueAsBytes(
 					FlightRecorderView.of(account, this.group.assignment().worldSize(), failure.describe()));

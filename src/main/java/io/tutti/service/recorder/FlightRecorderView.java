@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +22,7 @@ public record FlightRecorderView(int rank, int worldSize, long generation, Insta
 		List<RecordedGroupView> groups) {
 
 	/** A rank's account. */
-	public static FlightRecorderView of(RankAccount account, int worldSize, @Nullable String problem) {
+	public static FlightRecorderView of(RankTrace account, int worldSize, @Nullable String problem) {
 		return new FlightRecorderView(account.rank(), worldSize, account.generation(),
 				CallView.instant(account.epochNanos(account.takenNanos())), problem,
 				account.groups().stream().map((group) -> RecordedGroupView.of(account, group)).toList());

@@ -4,8 +4,8 @@ import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.engine.CallRecord;
-import io.tutti.engine.diagnosis.GroupAccount;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,14 +26,14 @@ public record RankPlaceView(int rank, List<Place> groups) {
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record Place(String group, long lastSequence, @Nullable CallView running) {
 
-		static Place of(RankAccount account, GroupAccount group) {
+		static Place of(RankTrace account, GroupTrace group) {
 			CallRecord running = group.running();
 			return new Place(group.group(), group.last(), (running != null) ? CallView.of(account, running) : null);
 		}
 
 	}
 
-	static RankPlaceView of(RankAccount account) {
+	static RankPlaceView of(RankTrace account) {
 		return new RankPlaceView(account.rank(),
 				account.groups().stream().map((group) -> Place.of(account, group)).toList());
 	}

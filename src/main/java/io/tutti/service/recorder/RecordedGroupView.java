@@ -2,8 +2,8 @@ package io.tutti.service.recorder;
 
 import java.util.List;
 
-import io.tutti.engine.diagnosis.GroupAccount;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
 
 /**
  * What a rank has called in one group.
@@ -17,7 +17,7 @@ import io.tutti.engine.diagnosis.RankAccount;
 public record RecordedGroupView(String group, List<Integer> members, String transport, long lastSequence,
 		List<CallView> calls) {
 
-	static RecordedGroupView of(RankAccount account, GroupAccount group) {
+	static RecordedGroupView of(RankTrace account, GroupTrace group) {
 		return new RecordedGroupView(group.group(), group.members(), group.transport(), group.last(),
 				group.calls().stream().map((call) -> CallView.of(account, call)).toList());
 	}

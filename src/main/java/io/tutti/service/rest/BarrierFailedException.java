@@ -2,7 +2,7 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 
 /**
  * A labelled barrier that was broken by a deadline, before or after this rank came. The

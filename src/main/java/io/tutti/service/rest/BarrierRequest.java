@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
 import io.swagger.v3.oas.annotations.media.Schema;
-import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.control.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**

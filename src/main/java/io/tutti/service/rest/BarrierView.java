@@ -2,7 +2,7 @@ package io.tutti.service.rest;
 
 import java.util.List;
 
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 
 /**
  * A labelled barrier that every rank came to.

@@ -3,7 +3,7 @@ package io.tutti.service.rest;
 import java.time.Duration;
 
 import io.tutti.engine.CallSignature;
-import io.tutti.engine.rendezvous.CallMatch;
+import io.tutti.engine.control.CallMatch;
 
 /**
  * A collective that was not carried out, since a rank did not come or called something

@@ -13,7 +13,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
-import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.control.RoundWait;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 

@@ -12,7 +12,7 @@ import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.control.RoundWait;
 import io.tutti.service.config.HttpCollectivesProperties;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;

@@ -12,8 +12,8 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import io.swagger.v3.oas.annotations.responses.ApiResponse;
 import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.FlightRecorder;
-import io.tutti.engine.diagnosis.Analysis;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.Analysis;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
@@ -66,8 +66,8 @@ final class FlightRecorderController {
 							defaultValue = "" + FlightRecorder.CAPACITY) int limit) {
 		requireRange("limit", limit, FlightRecorder.CAPACITY);
 		JoinedGroup joined = joined();
-		RankAccount account = RankAccount.take(this.group.assignment().rank(), joined.world().generation(),
-				joined.groups(), limit);
+		RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(), joined.groups(),
+				limit);
 		return FlightRecorderView.of(account, this.group.assignment().worldSize(), this.group.status().problem());
 	}
 
@@ -97,12 +97,12 @@ final class FlightRecorderController {
 			schema = @Schema(type = "integer", format = "int32", minimum = "1",
 					maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
 							defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
-		Map<Integer, RankAccount> accounts = accounts(TELLING, timeoutMs);
+		Map<Integer, RankTrace> accounts = accounts(TELLING, timeoutMs);
 		Analysis analysis = Analysis.of(this.group.assignment().worldSize(), accounts);
 		return AnalysisView.of(analysis, accounts.values(), this.group.status().problem());
 	}
 
-	private Map<Integer, RankAccount> accounts(int limit, int timeoutMs) {
+	private Map<Integer, RankTrace> accounts(int limit, int timeoutMs) {
 		requireRange("timeoutMs", timeoutMs, MAX_TIMEOUT_MILLIS);
 		return joined().accounts(limit, Duration.ofMillis(timeoutMs));
 	}

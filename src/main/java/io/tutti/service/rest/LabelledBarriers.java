@@ -3,8 +3,8 @@ package io.tutti.service.rest;
 import java.util.function.BooleanSupplier;
 
 import io.tutti.engine.CollectiveException;
-import io.tutti.engine.rendezvous.BarrierOutcome;
-import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.RoundWait;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;

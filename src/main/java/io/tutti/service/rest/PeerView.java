@@ -1,7 +1,7 @@
 package io.tutti.service.rest;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.PeerStatus;
 import org.jspecify.annotations.Nullable;
 
 /**

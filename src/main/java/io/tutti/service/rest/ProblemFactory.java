@@ -4,7 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 
 import io.tutti.engine.Failure;
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;

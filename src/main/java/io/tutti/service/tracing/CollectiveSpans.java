@@ -19,8 +19,8 @@ import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.tutti.engine.CallRecord;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.diagnosis.GroupAccount;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.service.group.JoinedGroup;
 
 /**
@@ -57,12 +57,12 @@ final class CollectiveSpans {
 
 	void collect(int rank, JoinedGroup joined) {
 		List<ProcessGroup> groups = joined.groups();
-		RankAccount account = RankAccount.take(rank, joined.world().generation(), groups, MOST_AT_ONCE);
+		RankTrace account = RankTrace.take(rank, joined.world().generation(), groups, MOST_AT_ONCE);
 		account.groups().forEach((group) -> collect(account, group));
 		this.seen.keySet().retainAll(groups.stream().map(ProcessGroup::name).toList());
 	}
 
-	private void collect(RankAccount account, GroupAccount group) {
+	private void collect(RankTrace account, GroupTrace group) {
 		long last = this.seen.getOrDefault(group.group(), -1L);
 		for (CallRecord call : group.calls()) {
 			if (call.call().sequence() > last && call.state() != CallRecord.State.RUNNING) {
@@ -76,7 +76,7 @@ final class CollectiveSpans {
 		this.seen.put(group.group(), last);
 	}
 
-	private void export(RankAccount account, GroupAccount group, CallRecord call, CallTrace trace) {
+	private void export(RankTrace account, GroupTrace group, CallRecord call, CallTrace trace) {
 		int groupRank = group.members().indexOf(account.rank());
 		this.ids.next(trace, groupRank);
 		SpanBuilder builder = this.tracer.spanBuilder(call.call().collective().label())

@@ -8,10 +8,10 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.diagnosis.AccountCodec;
-import io.tutti.engine.diagnosis.Analysis;
-import io.tutti.engine.diagnosis.GroupFinding;
-import io.tutti.engine.diagnosis.RankAccount;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.control.diagnosis.Analysis;
+import io.tutti.engine.control.diagnosis.GroupFinding;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,8 +24,8 @@ class AccountsTest {
 
 	private static final int WORLD_SIZE = 3;
 
-	private static Map<Integer, RankAccount> ask(SimulatedWorld world, int rank) {
-		return AccountCodec.decodeAll(world.control(rank).askAccounts(100, Duration.ofSeconds(5)));
+	private static Map<Integer, RankTrace> ask(SimulatedWorld world, int rank) {
+		return TraceCodec.decodeAll(world.control(rank).queryTraces(100, Duration.ofSeconds(5)));
 	}
 
 	@Test

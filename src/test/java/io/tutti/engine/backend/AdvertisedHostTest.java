@@ -45,7 +45,7 @@ class AdvertisedHostTest {
 	@Test
 	void aSendToItFailsAtOnce() throws Exception {
 		try (PointToPointPair pair = PointToPointPair.overTcp(NOWHERE)) {
-			pair.judgeAlone(0);
+			pair.resolvePendingLocally(0);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[1]);
 			assertThatThrownBy(() -> pair.messenger(0).send(buffer, DataType.INT8, 1, 0, LIMIT))
 				.satisfies((ex) -> requireNamed(ex, 0, 1))
@@ -56,7 +56,7 @@ class AdvertisedHostTest {
 	@Test
 	void aFutureOfASendToItFailsAtOnce() throws Exception {
 		try (PointToPointPair pair = PointToPointPair.overTcp(NOWHERE)) {
-			pair.judgeAlone(0);
+			pair.resolvePendingLocally(0);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[100_000]);
 			assertThat(pair.messenger(0).sendAsync(buffer, DataType.INT8, 1, 0, Duration.ofMinutes(10)))
 				.failsWithin(LIMIT)

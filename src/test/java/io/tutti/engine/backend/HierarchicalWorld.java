@@ -14,13 +14,13 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.SimulatedControl;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.CompositeConnections;
@@ -49,11 +49,11 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 			GroupRegistry registry, Timeouts timeouts) implements GroupFactory {
 
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
 			Connections far = new SimulatedConnections(identity, this.network);
 			Connections wires = (this.memory != null)
 					? new CompositeConnections(this.around, new RingConnections(this.memory, this.around), far) : far;
-			return new PointToPointEngine(identity, latch, settlement, wires, true,
+			return new PointToPointEngine(identity, latch, agreement, wires, true,
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}
 

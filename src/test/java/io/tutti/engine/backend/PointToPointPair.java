@@ -13,9 +13,9 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.Settlement;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.FailureAgreement;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
@@ -73,8 +73,8 @@ final class PointToPointPair implements AutoCloseable {
 
 	private PointToPointEngine messenger(int rank, Connections wires) {
 		FailureLatch latch = this.latches.get(rank);
-		Settlement settlement = new Settlement(identity(rank), latch, this.reports.get(rank)::add, LIMIT);
-		return new PointToPointEngine(identity(rank), latch, settlement, wires, true,
+		FailureAgreement agreement = new FailureAgreement(identity(rank), latch, this.reports.get(rank)::add, LIMIT);
+		return new PointToPointEngine(identity(rank), latch, agreement, wires, true,
 				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 	}
 
@@ -124,7 +124,7 @@ final class PointToPointPair implements AutoCloseable {
 	}
 
 	/** What a rank reports is the verdict. */
-	void judgeAlone(int rank) {
+	void resolvePendingLocally(int rank) {
 		Thread.startVirtualThread(() -> {
 			try {
 				judge(rank, this.reports.get(rank).take());

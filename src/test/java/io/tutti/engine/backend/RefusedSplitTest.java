@@ -10,13 +10,13 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.backend.RankThreads.Outcome;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.SimulatedControl;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
@@ -79,8 +79,8 @@ class RefusedSplitTest {
 	private record Refusing(GroupFactory groups) implements GroupFactory {
 
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-			return this.groups.pointToPoint(identity, latch, settlement);
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+			return this.groups.pointToPoint(identity, latch, agreement);
 		}
 
 		@Override

@@ -11,12 +11,12 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.SimulatedControl;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
@@ -48,8 +48,8 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 	private record Messages(HostMemory memory) implements GroupFactory {
 
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, Settlement settlement) {
-			return new PointToPointEngine(identity, latch, settlement,
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+			return new PointToPointEngine(identity, latch, agreement,
 					new RingConnections(this.memory, this.memory.members()), true,
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		}

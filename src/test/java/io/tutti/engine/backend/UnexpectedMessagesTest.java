@@ -15,7 +15,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
@@ -67,7 +67,7 @@ class UnexpectedMessagesTest {
 			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
 			FailureLatch latch = new FailureLatch();
 			return new PointToPointEngine(identity, latch,
-					new Settlement(identity, latch, latch::trip, Duration.ofMillis(1)), switch (kind) {
+					new FailureAgreement(identity, latch, latch::trip, Duration.ofMillis(1)), switch (kind) {
 						case SIMULATED -> new SimulatedConnections(identity, network);
 						case MEMORY -> overMemory(identity, exchange);
 					}, true,

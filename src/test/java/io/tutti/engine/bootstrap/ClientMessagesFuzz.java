@@ -3,10 +3,10 @@ package io.tutti.engine.bootstrap;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.MalformedFrameException;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.MessageCodec;
 
 /**
  * Rank 0 asks, refuses by name or hangs up, whatever a caller says in whatever order; and

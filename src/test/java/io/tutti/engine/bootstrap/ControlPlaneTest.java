@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.CallPost;
+import io.tutti.engine.CallReport;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Deadline;
@@ -20,23 +20,23 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.PeerLostException;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.BarrierOutcome;
-import io.tutti.engine.rendezvous.BarrierOutcome.Result;
-import io.tutti.engine.rendezvous.ControlEvents;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.Departure;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.PeerStatus;
-import io.tutti.engine.rendezvous.Progress;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.control.RecordedEvents;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Report;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Roster;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Pong;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Verdict;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome.Result;
+import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.Departure;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.Report;
+import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.ControlMessage.Ping;
+import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.control.ControlMessage.Verdict;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.Test;
@@ -120,7 +120,7 @@ class ControlPlaneTest {
 		try (TestWorld world = new TestWorld(3); RawRankZero zero = new RawRankZero(world, quick)) {
 			assertThat(verdict(world, 1).ranks()).containsExactly(0);
 			assertThat(verdict(world, 2).detail()).isEqualTo("silent for 500 ms");
-			assertThat(zero.rank(1).await(Goodbye.class).cutOff()).isEqualTo("silent for 500 ms");
+			assertThat(zero.rank(1).await(Leave.class).cutOff()).isEqualTo("silent for 500 ms");
 		}
 	}
 
@@ -234,7 +234,7 @@ class ControlPlaneTest {
 			world.control(1).report(aborted(1, "second"));
 			world.control(3).requestDrain("a message that comes after the second report");
 			for (int rank = 0; rank < 4; rank++) {
-				RecordedEvents events = world.events.get(rank);
+				RecordedControlEvents events = world.events.get(rank);
 				await(() -> assertThat(events.drains).hasSize(1));
 				assertThat(events.failures).extracting(Failure::detail).containsExactly("first");
 			}
@@ -306,7 +306,7 @@ class ControlPlaneTest {
 			world.control(1).barrier("after", Duration.ofMillis(50));
 			world.control(2).barrier("after", Duration.ofMillis(50));
 			world.control(0).barrier("after", Duration.ofMillis(50));
-			for (RecordedEvents events : world.events) {
+			for (RecordedControlEvents events : world.events) {
 				await(() -> assertThat(events.drains).hasSize(1));
 			}
 			assertThat(world.events).extracting((events) -> events.drains).containsOnly(world.events.get(0).drains);
@@ -419,7 +419,7 @@ class ControlPlaneTest {
 	void aListenerThatThrowsDoesNotEndTheControlPlane() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
-		ControlEvents hostile = new ThrowingEvents();
+		ControlListener hostile = new ThrowingEvents();
 		Membership one = Rendezvous.meet(new RankAssignment(1, 2, 0, 1, world.host, world.port), TestWorld.SETTINGS,
 				hostile, Deadline.after(LONG));
 		try (world) {
@@ -445,7 +445,7 @@ class ControlPlaneTest {
 	@Test
 	void aRankThatSaysItWasCutOffIsNamedByTheOthers() {
 		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
-			raw.send(new Goodbye("silent for 30 s"));
+			raw.send(new Leave("silent for 30 s"));
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
 			assertThat(verdict(world, 0).detail()).contains("cut off").contains("silent for 30 s");
 		}
@@ -489,7 +489,7 @@ class ControlPlaneTest {
 	}
 
 	private static Failure verdict(TestWorld world, int rank) {
-		RecordedEvents events = world.events.get(rank);
+		RecordedControlEvents events = world.events.get(rank);
 		await(() -> assertThat(events.failures).as("verdicts of rank %d", rank).isNotEmpty());
 		return events.failures.getFirst();
 	}
@@ -511,7 +511,7 @@ class ControlPlaneTest {
 	}
 
 	/** Throws whatever it is told. */
-	private static final class ThrowingEvents implements ControlEvents {
+	private static final class ThrowingEvents implements ControlListener {
 
 		@Override
 		public void failed(Failure verdict) {
@@ -524,7 +524,7 @@ class ControlPlaneTest {
 		}
 
 		@Override
-		public CallPost called(String group, long sequence) {
+		public CallReport called(String group, long sequence) {
 			throw new IllegalStateException("called");
 		}
 

@@ -15,15 +15,15 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousException.Reason;
-import io.tutti.engine.rendezvous.control.RecordedEvents;
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.ForeignHello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Refused;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.ForeignHello;
+import io.tutti.engine.control.ControlMessage.Ping;
+import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.MessageCodec;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -147,7 +147,7 @@ class HostileClientsTest {
 		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
 			CompletableFuture<Membership> meeting = CompletableFuture
 				.supplyAsync(() -> Rendezvous.meet(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
-						TestWorld.SETTINGS, new RecordedEvents(), Deadline.after(TestWorld.PATIENCE)));
+						TestWorld.SETTINGS, new RecordedControlEvents(), Deadline.after(TestWorld.PATIENCE)));
 			try (Socket socket = stranger.accept(); OutputStream out = socket.getOutputStream()) {
 				out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 				RendezvousException ex = TestWorld.refusal(meeting);

@@ -8,12 +8,12 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.control.RecordedEvents;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Farewell;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Goodbye;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Ping;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.Ping;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -31,7 +31,7 @@ class LeaveTest {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
 		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
 		RawRank two = new RawRank(this.world.port).seat(2, 4);
-		two.send(new Goodbye(null));
+		two.send(new Leave(null));
 		Awaitility.await().untilAsserted(() -> {
 			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
 			assertThat(this.world.events.get(1).withdrawn).containsExactly(2);
@@ -64,7 +64,7 @@ class LeaveTest {
 	void whoLeftIsNamedWhenTheDeadlinePasses() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		RawRank two = new RawRank(this.world.port).seat(2, 4);
-		two.send(new Goodbye(null));
+		two.send(new Leave(null));
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (came, but has left again), rank 3");
 		two.close();
 	}
@@ -80,14 +80,14 @@ class LeaveTest {
 		try (ServerSocket listener = listener()) {
 			CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);
-			welcomed.send(new Farewell());
+			welcomed.send(new RankZeroLeft());
 			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
 			welcomed.close();
 			assertThat(TestWorld.refusal(one).reason()).isEqualTo(RendezvousException.Reason.TIMEOUT);
 		}
 	}
 
-	private Goodbye goodbyeOf(Duration timeout, boolean interrupted) throws Exception {
+	private Leave goodbyeOf(Duration timeout, boolean interrupted) throws Exception {
 		try (ServerSocket listener = listener()) {
 			Thread waiting = Thread.ofPlatform().start(() -> meetInVain(timeout));
 			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);
@@ -95,7 +95,7 @@ class LeaveTest {
 			if (interrupted) {
 				waiting.interrupt();
 			}
-			Goodbye goodbye = welcomed.await(Goodbye.class);
+			Leave goodbye = welcomed.await(Leave.class);
 			welcomed.close();
 			waiting.join(Duration.ofSeconds(10));
 			return goodbye;
@@ -104,8 +104,8 @@ class LeaveTest {
 
 	private void meetInVain(Duration timeout) {
 		try {
-			Rendezvous.meet(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS, new RecordedEvents(),
-					Deadline.after(timeout));
+			Rendezvous.meet(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS,
+					new RecordedControlEvents(), Deadline.after(timeout));
 		}
 		catch (RendezvousException ex) {
 			Thread.currentThread().interrupt();

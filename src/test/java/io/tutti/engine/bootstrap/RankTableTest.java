@@ -3,9 +3,9 @@ package io.tutti.engine.bootstrap;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.wire.Absence;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.MissingRanks;
+import io.tutti.engine.control.ControlMessage.Hello;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -50,7 +50,7 @@ class RankTableTest {
 		this.seats.drop(2);
 		assertThat(this.seats.allTaken()).isFalse();
 		assertThat(this.seats.isTaken(2)).isFalse();
-		assertThat(this.seats.absence()).isEqualTo(new Absence(List.of(2, 3), List.of(2), List.of()));
+		assertThat(this.seats.absence()).isEqualTo(new MissingRanks(List.of(2, 3), List.of(2), List.of()));
 		take(2, "a", true, false, "b");
 		take(3, "a", true, false, "b");
 		assertThat(this.seats.allTaken()).isTrue();
@@ -59,7 +59,7 @@ class RankTableTest {
 	@Test
 	void aLongListOfMissingRanksIsCut() {
 		List<Integer> all = IntStream.range(1, 1001).boxed().toList();
-		assertThat(new Absence(all, List.of(), List.of()).describe()).startsWith("rank 1, rank 2, ")
+		assertThat(new MissingRanks(all, List.of(), List.of()).describe()).startsWith("rank 1, rank 2, ")
 			.endsWith("rank 16 and 984 more");
 	}
 

@@ -6,7 +6,7 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 
-import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.control.RendezvousException;
 
 /**
  * A rank that knocks where anything at all answers tries again or says that this is not

@@ -8,13 +8,13 @@ import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 
-import io.tutti.engine.rendezvous.wire.ControlMessage;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Challenge;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Hello;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Proof;
-import io.tutti.engine.rendezvous.wire.ControlMessage.Welcome;
-import io.tutti.engine.rendezvous.wire.MalformedFrameException;
-import io.tutti.engine.rendezvous.wire.MessageCodec;
+import io.tutti.engine.control.ControlMessage;
+import io.tutti.engine.control.ControlMessage.Challenge;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Proof;
+import io.tutti.engine.control.ControlMessage.Welcome;
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.MessageCodec;
 
 /** A rank by hand: says only what a test tells it to say. */
 final class RawRank implements AutoCloseable {

@@ -14,10 +14,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousException.Reason;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -17,12 +17,12 @@ import java.util.stream.IntStream;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.BarrierOutcome;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousException.Reason;
-import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.control.RendezvousSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -12,11 +12,11 @@ import java.util.stream.IntStream;
 
 import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousSettings;
-import io.tutti.engine.rendezvous.control.RecordedEvents;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.RecordedControlEvents;
 
 /** Ranks that meet over real connections, each on a thread of its own. */
 final class TestWorld implements AutoCloseable {
@@ -32,7 +32,7 @@ final class TestWorld implements AutoCloseable {
 
 	final int worldSize;
 
-	final List<RecordedEvents> events = new ArrayList<>();
+	final List<RecordedControlEvents> events = new ArrayList<>();
 
 	final Map<Integer, Membership> members = new HashMap<>();
 
@@ -43,7 +43,7 @@ final class TestWorld implements AutoCloseable {
 	TestWorld(String host, int worldSize) {
 		this.host = host;
 		this.worldSize = worldSize;
-		IntStream.range(0, worldSize).forEach((rank) -> this.events.add(new RecordedEvents()));
+		IntStream.range(0, worldSize).forEach((rank) -> this.events.add(new RecordedControlEvents()));
 	}
 
 	static TestWorld met(int worldSize) {
@@ -104,7 +104,7 @@ final class TestWorld implements AutoCloseable {
 	CompletableFuture<Membership> meeting(RankAssignment assignment, RendezvousSettings settings, Duration timeout,
 			NameService names) {
 		int rank = assignment.rank();
-		RecordedEvents recorded = (rank < this.worldSize) ? this.events.get(rank) : new RecordedEvents();
+		RecordedControlEvents recorded = (rank < this.worldSize) ? this.events.get(rank) : new RecordedControlEvents();
 		CompletableFuture<Membership> result = new CompletableFuture<>();
 		Thread.ofPlatform().daemon().name("meet-" + rank).start(() -> {
 			try {

@@ -12,11 +12,11 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import javax.net.ssl.SSLContext;
 
-import io.tutti.engine.rendezvous.BarrierOutcome;
-import io.tutti.engine.rendezvous.Membership;
-import io.tutti.engine.rendezvous.RendezvousException;
-import io.tutti.engine.rendezvous.RendezvousException.Reason;
-import io.tutti.engine.rendezvous.RendezvousSettings;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.Tls;
 import org.junit.jupiter.api.Test;

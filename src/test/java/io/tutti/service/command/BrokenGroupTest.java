@@ -12,7 +12,7 @@ import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.PeerLostException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.control.RendezvousException;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;

@@ -7,7 +7,7 @@ import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
-import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.training.TrainingDivergedException;

@@ -23,13 +23,13 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.diagnosis.AccountCodec;
-import io.tutti.engine.diagnosis.RankAccount;
-import io.tutti.engine.rendezvous.BarrierOutcome;
-import io.tutti.engine.rendezvous.CallMatch;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.PeerStatus;
-import io.tutti.engine.rendezvous.RoundWait;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.control.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -106,8 +106,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public Map<Integer, RankAccount> accounts(int limit, Duration timeout) {
-		return AccountCodec.decodeAll(askAccounts(limit, timeout));
+	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
+		return TraceCodec.decodeAll(queryTraces(limit, timeout));
 	}
 
 	@Override
@@ -203,9 +203,9 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public Map<Integer, byte[]> askAccounts(int limit, Duration timeout) {
-		return Map.of(this.world.rank(), AccountCodec
-			.encode(RankAccount.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
+	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
+		return Map.of(this.world.rank(), TraceCodec
+			.encode(RankTrace.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
 	}
 
 	@Override

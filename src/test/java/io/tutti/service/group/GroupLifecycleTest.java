@@ -8,7 +8,7 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.control.RendezvousException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

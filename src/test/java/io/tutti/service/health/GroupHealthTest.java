@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.engine.Failure;
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;

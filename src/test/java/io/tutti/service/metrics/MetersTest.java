@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
 
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;

@@ -15,12 +15,12 @@ import io.tutti.engine.CallSignature;
 import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
-import io.tutti.engine.rendezvous.BarrierOutcome;
-import io.tutti.engine.rendezvous.CallMatch;
-import io.tutti.engine.rendezvous.ControlPlane;
-import io.tutti.engine.rendezvous.RoundWait;
-import io.tutti.engine.rendezvous.control.RecordedEvents;
-import io.tutti.engine.rendezvous.control.SimulatedControl;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.SimulatedControl;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.awaitility.Awaitility;
@@ -70,7 +70,7 @@ class AbandonedCallTest {
 	static void joinRanks() {
 		SimulatedControl world = new SimulatedControl(3);
 		for (int rank = 0; rank < 3; rank++) {
-			RANKS.add(world.join(rank, new RecordedEvents()));
+			RANKS.add(world.join(rank, new RecordedControlEvents()));
 		}
 	}
 

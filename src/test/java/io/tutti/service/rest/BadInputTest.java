@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.AfterEach;

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.BeforeEach;

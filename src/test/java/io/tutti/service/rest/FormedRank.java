@@ -1,6 +1,6 @@
 package io.tutti.service.rest;
 
-import io.tutti.engine.rendezvous.PeerStatus;
+import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupFactory;

@@ -2,7 +2,7 @@ package io.tutti.service.rest;
 
 import java.util.List;
 
-import io.tutti.engine.rendezvous.BarrierOutcome;
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.Test;

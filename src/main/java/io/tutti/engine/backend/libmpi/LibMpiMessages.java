@@ -15,7 +15,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.Settlement;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.p2p.MessageArguments;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +31,7 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private final FailureLatch latch;
 
-	private final Settlement settlement;
+	private final FailureAgreement agreement;
 
 	private final Duration patience;
 
@@ -45,11 +45,11 @@ public final class LibMpiMessages implements PointToPoint {
 	 * @param patience how long the program has after a failure, before the job is ended
 	 */
 	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
-			Settlement settlement, Duration patience) {
+			FailureAgreement agreement, Duration patience) {
 		this.identity = identity;
 		this.communicator = communicator;
 		this.latch = latch;
-		this.settlement = settlement;
+		this.agreement = agreement;
 		this.patience = patience;
 		this.arguments = new MessageArguments(identity.worldSize());
 	}
@@ -186,7 +186,7 @@ public final class LibMpiMessages implements PointToPoint {
 	/** What is thrown for what was seen. A group that breaks ends the job. */
 	RuntimeException settled(RuntimeException seen) {
 		if (seen instanceof CollectiveException failure) {
-			CollectiveException settled = this.settlement.settle(failure);
+			CollectiveException settled = this.agreement.settle(failure);
 			this.communicator.world().doom(settled.failure(), this.patience);
 			return settled;
 		}

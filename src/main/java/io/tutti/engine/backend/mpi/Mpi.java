@@ -10,7 +10,7 @@ import io.tutti.engine.backend.Availability;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.rendezvous.RendezvousException;
+import io.tutti.engine.control.RendezvousException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.Call;
-import io.tutti.engine.CallPost;
+import io.tutti.engine.CallReport;
 import io.tutti.engine.FailureReporter;
 
 /**
@@ -36,7 +36,7 @@ final class CallPosts implements AutoCloseable {
 	private final FailureReporter reporter;
 
 	/** Guarded by this, as all below; held for as long as it takes to add a call. */
-	private final List<CallPost> gathered = new ArrayList<>(CAPACITY);
+	private final List<CallReport> gathered = new ArrayList<>(CAPACITY);
 
 	private boolean running;
 
@@ -53,7 +53,7 @@ final class CallPosts implements AutoCloseable {
 
 	/** A call begins. */
 	void begun(Call call) {
-		CallPost post = CallPost.begun(this.group, call);
+		CallReport post = CallReport.begun(this.group, call);
 		boolean starts;
 		synchronized (this) {
 			if (this.closed) {

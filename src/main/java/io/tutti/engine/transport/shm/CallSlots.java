@@ -5,7 +5,7 @@ import java.util.List;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.Fingerprint;
 import io.tutti.engine.transport.CallFrame;
 
 /**

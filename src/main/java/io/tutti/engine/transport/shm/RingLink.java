@@ -1,7 +1,7 @@
 package io.tutti.engine.transport.shm;
 
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.diagnosis.Fingerprint;
+import io.tutti.engine.Fingerprint;
 import io.tutti.engine.transport.CallFrame;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Waiting;

@@ -12,8 +12,8 @@ import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsChannel;

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.util.Arrays;
 
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.tls.HandshakeDeadline;
 
 /**

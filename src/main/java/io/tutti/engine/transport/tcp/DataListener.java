@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;

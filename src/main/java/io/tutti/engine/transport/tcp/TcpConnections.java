@@ -11,8 +11,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.rendezvous.PeerAddress;
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 import io.tutti.engine.Call;
-import io.tutti.engine.CallPost;
+import io.tutti.engine.CallReport;
 import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureReporter;
@@ -26,7 +26,7 @@ class CallPostsTest {
 
 	private final String group = "part-" + GROUPS.incrementAndGet();
 
-	private final List<List<CallPost>> batches = new CopyOnWriteArrayList<>();
+	private final List<List<CallReport>> batches = new CopyOnWriteArrayList<>();
 
 	private final CallPosts posts = new CallPosts(this.group, 3, new FailureReporter() {
 		@Override
@@ -35,7 +35,7 @@ class CallPostsTest {
 		}
 
 		@Override
-		public void post(List<CallPost> together) {
+		public void post(List<CallReport> together) {
 			CallPostsTest.this.batches.add(together);
 		}
 	});

@@ -4,7 +4,7 @@ import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 
-import io.tutti.engine.rendezvous.SessionKey;
+import io.tutti.engine.control.SessionKey;
 
 /**
  * Either side of a data connection throws {@link IOException} at anything that does not

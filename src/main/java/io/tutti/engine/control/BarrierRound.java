@@ -1,0 +1,159 @@
+package io.tutti.engine.control;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToLongFunction;
+import java.util.stream.IntStream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One barrier of a label that some ranks have come to. Ordered by deadline.
+ */
+final class BarrierRound implements Comparable<BarrierRound> {
+
+	/**
+	 * A rank that waits.
+	 *
+	 * @param tentative whether the rank must confirm, once all have come, that its client
+	 * is still there
+	 */
+	record Arrival(int rank, long ticket, long atNanos, long deadlineNanos, boolean tentative) {
+	}
+
+	private static final long NOT_COME = -1;
+
+	private final BarrierLabel label;
+
+	private final long round;
+
+	private final long serial;
+
+	private final List<Arrival> arrivals = new ArrayList<>();
+
+	/** The tentative arrivals that have confirmed since the last rank came. */
+	private final Set<Arrival> confirmed = new HashSet<>();
+
+	/** How often every rank had come. */
+	private int attempt;
+
+	private long deadlineNanos;
+
+	BarrierRound(BarrierLabel label, long round, long serial) {
+		this.label = label;
+		this.round = round;
+		this.serial = serial;
+	}
+
+	BarrierLabel label() {
+		return this.label;
+	}
+
+	long round() {
+		return this.round;
+	}
+
+	/** The earliest deadline of those who have come; none while nobody has. */
+	long deadlineNanos() {
+		return this.deadlineNanos;
+	}
+
+	List<Arrival> arrivals() {
+		return this.arrivals;
+	}
+
+	boolean isEmpty() {
+		return this.arrivals.isEmpty();
+	}
+
+	/** A rank's arrival, {@code null} if it does not wait here. */
+	@Nullable Arrival arrivalOf(int rank) {
+		return this.arrivals.stream().filter((arrival) -> arrival.rank() == rank).findFirst().orElse(null);
+	}
+
+	void arrive(Arrival arrival) {
+		this.arrivals.add(arrival);
+		this.deadlineNanos = earliest(Arrival::deadlineNanos);
+		if (complete()) {
+			this.confirmed.clear();
+			this.attempt++;
+		}
+	}
+
+	/** Nobody may count on a rank that waits no more. */
+	void remove(Arrival arrival) {
+		this.arrivals.remove(arrival);
+		if (!isEmpty()) {
+			this.deadlineNanos = earliest(Arrival::deadlineNanos);
+		}
+	}
+
+	/** Clock readings overflow, so only their differences are compared. */
+	private long earliest(ToLongFunction<Arrival> time) {
+		return this.arrivals.stream()
+			.mapToLong(time)
+			.reduce((one, other) -> (other - one < 0) ? other : one)
+			.orElseThrow();
+	}
+
+	boolean complete() {
+		return this.arrivals.size() == this.label.worldSize();
+	}
+
+	/** Which confirmations count. */
+	int attempt() {
+		return this.attempt;
+	}
+
+	void confirm(Arrival arrival) {
+		this.confirmed.add(arrival);
+	}
+
+	/** The arrivals that must still confirm. */
+	List<Arrival> unconfirmed() {
+		return this.arrivals.stream()
+			.filter((arrival) -> arrival.tentative() && !this.confirmed.contains(arrival))
+			.toList();
+	}
+
+	/** How the barrier ends, for a rank that has not waited. */
+	BarrierOutcome outcome(BarrierOutcome.Result result) {
+		long[] skewMillis = new long[this.label.worldSize()];
+		Arrays.fill(skewMillis, NOT_COME);
+		List<Arrival> counted = new ArrayList<>(this.arrivals);
+		if (complete()) {
+			counted.removeAll(unconfirmed());
+		}
+		long startNanos = earliest(Arrival::atNanos);
+		for (Arrival arrival : counted) {
+			skewMillis[arrival.rank()] = TimeUnit.NANOSECONDS.toMillis(arrival.atNanos() - startNanos);
+		}
+		List<Integer> missing = IntStream.range(0, skewMillis.length)
+			.filter((rank) -> skewMillis[rank] == NOT_COME)
+			.boxed()
+			.toList();
+		return new BarrierOutcome(result, this.label.name(), this.label.numberOf(this.round), counted.size(), 0,
+				Arrays.stream(skewMillis).boxed().toList(), missing);
+	}
+
+	@Override
+	public int compareTo(BarrierRound other) {
+		long difference = this.deadlineNanos - other.deadlineNanos;
+		return (difference != 0) ? Long.signum(difference) : Long.compare(this.serial, other.serial);
+	}
+
+	@Override
+	public boolean equals(Object other) {
+		return this == other;
+	}
+
+	@Override
+	public int hashCode() {
+		return Long.hashCode(this.serial);
+	}
+
+}

@@ -1,0 +1,257 @@
+package io.tutti.engine.control;
+
+import java.time.Duration;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Rank 0's record of who came to which labelled barrier. A rank's k-th call of a label
+ * joins its k-th barrier; the first deadline breaks a barrier for all who had come, and
+ * whoever comes later is told so. Waits for nothing itself: somebody must call
+ * {@link #tick()}. Not thread safe.
+ */
+final class BarrierService {
+
+	/** Hears how a barrier ended for a rank. */
+	interface Listener {
+
+		/** A rank must confirm that its client is still there, or withdraw. */
+		default void confirm(int rank, long ticket, int attempt) {
+		}
+
+		/** Some ranks are about to be told how their barrier ended. */
+		default void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
+		}
+
+		void ended(int rank, long ticket, BarrierOutcome outcome);
+
+	}
+
+	/** A label that nobody used for so long starts again from its first barrier. */
+	static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
+
+	/** Beyond this many labels the one idle for longest is forgotten early. */
+	static final int MAX_LABELS = 10_000;
+
+	/** Half the range of the clock's differences, so that deadlines stay comparable. */
+	private static final long MAX_TIMEOUT_NANOS = Long.MAX_VALUE / 4;
+
+	private final int worldSize;
+
+	private final LongSupplier nanoClock;
+
+	private final Listener listener;
+
+	/** The label used last comes last. */
+	private final Map<BarrierLabel.Key, BarrierLabel> labels = new LinkedHashMap<>(16, 0.75f, true);
+
+	private final TreeSet<BarrierRound> open = new TreeSet<>();
+
+	private long opened;
+
+	BarrierService(int worldSize, LongSupplier nanoClock, Listener listener) {
+		this.worldSize = worldSize;
+		this.nanoClock = nanoClock;
+		this.listener = listener;
+	}
+
+	/** A rank comes to its next barrier of a label, or to the one that it names. */
+	void enter(int rank, RoundEntry entry) {
+		long now = this.nanoClock.getAsLong();
+		forgetIdle(now);
+		BarrierLabel state = this.labels.computeIfAbsent(new BarrierLabel.Key(entry.label(), entry.round()),
+				(key) -> new BarrierLabel(key, this.worldSize));
+		state.used(now);
+		long round = state.nextRoundOf(rank);
+		BarrierOutcome missed = state.missedBy(rank, round);
+		if (missed != null) {
+			this.listener.ended(rank, entry.ticket(), missed);
+			return;
+		}
+		BarrierRound barrier = state.open(round);
+		if (barrier == null) {
+			barrier = state.start(round, this.opened++);
+		}
+		long deadlineNanos = now + Math.min(entry.timeoutNanos(), MAX_TIMEOUT_NANOS);
+		arrive(barrier, new BarrierRound.Arrival(rank, entry.ticket(), now, deadlineNanos, entry.tentative()));
+		forgetBeyondTheLimit();
+	}
+
+	private void arrive(BarrierRound barrier, BarrierRound.Arrival arrival) {
+		change(barrier, () -> barrier.arrive(arrival));
+		if (barrier.complete()) {
+			for (BarrierRound.Arrival asked : barrier.unconfirmed()) {
+				this.listener.confirm(asked.rank(), asked.ticket(), barrier.attempt());
+			}
+			passIfConfirmed(barrier);
+		}
+	}
+
+	/** A barrier's place in the order changes with its deadline. */
+	private void change(BarrierRound barrier, Runnable change) {
+		if (!barrier.isEmpty()) {
+			this.open.remove(barrier);
+		}
+		change.run();
+		if (!barrier.isEmpty()) {
+			this.open.add(barrier);
+		}
+	}
+
+	private void passIfConfirmed(BarrierRound barrier) {
+		if (barrier.complete() && barrier.unconfirmed().isEmpty()) {
+			this.open.remove(barrier);
+			barrier.label().passed(barrier);
+			forgetNamed(barrier.label());
+			tellAll(barrier, BarrierOutcome.Result.PASSED);
+		}
+	}
+
+	/**
+	 * A named round that has ended may be repeated, by all ranks or by those that missed
+	 * it.
+	 */
+	private void forgetNamed(BarrierLabel label) {
+		if (label.isNamedRound() && label.isIdle()) {
+			this.labels.remove(label.key());
+		}
+	}
+
+	/** The client of a tentative arrival is still there. */
+	void confirmed(int rank, long ticket, int attempt) {
+		BarrierRound barrier = find(rank, ticket);
+		if (barrier != null && barrier.complete() && barrier.attempt() == attempt) {
+			barrier.confirm(Objects.requireNonNull(barrier.arrivalOf(rank)));
+			passIfConfirmed(barrier);
+		}
+	}
+
+	/**
+	 * A rank's wait is withdrawn, unless the rank has been told before how it ended. The
+	 * rank's later calls of the label move up, so that the next takes its place.
+	 */
+	void withdraw(int rank, long ticket) {
+		BarrierRound barrier = find(rank, ticket);
+		if (barrier != null) {
+			BarrierOutcome outcome = barrier.outcome(BarrierOutcome.Result.WITHDRAWN);
+			take(barrier, rank);
+			this.listener.ended(rank, ticket, outcome);
+			shiftLaterArrivals(barrier, rank);
+		}
+	}
+
+	private @Nullable BarrierRound find(int rank, long ticket) {
+		for (BarrierRound barrier : this.open) {
+			BarrierRound.Arrival arrival = barrier.arrivalOf(rank);
+			if (arrival != null && arrival.ticket() == ticket) {
+				return barrier;
+			}
+		}
+		return null;
+	}
+
+	private BarrierRound.Arrival take(BarrierRound barrier, int rank) {
+		BarrierRound.Arrival arrival = Objects.requireNonNull(barrier.arrivalOf(rank));
+		change(barrier, () -> barrier.remove(arrival));
+		return arrival;
+	}
+
+	private void shiftLaterArrivals(BarrierRound freed, int rank) {
+		BarrierLabel label = freed.label();
+		BarrierRound later = label.nextWith(rank, freed.round());
+		if (later == null) {
+			label.freeRound(rank, freed.round());
+			return;
+		}
+		arrive(freed, take(later, rank));
+		shiftLaterArrivals(later, rank);
+	}
+
+	/** A rank has gone, so no barrier passes that it had come to. */
+	void forget(int rank) {
+		for (BarrierRound barrier : List.copyOf(this.open)) {
+			if (barrier.arrivalOf(rank) != null) {
+				take(barrier, rank);
+			}
+		}
+	}
+
+	/** Breaks the barriers whose deadline has passed and forgets idle labels. */
+	void tick() {
+		long now = this.nanoClock.getAsLong();
+		while (!this.open.isEmpty() && this.open.first().deadlineNanos() - now <= 0) {
+			BarrierRound late = this.open.removeFirst();
+			touch(late.label(), now);
+			late.label().broken(late);
+			forgetNamed(late.label());
+			tellAll(late, BarrierOutcome.Result.BROKEN);
+		}
+		forgetIdle(now);
+	}
+
+	/**
+	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
+	 * nobody waits.
+	 */
+	long nanosUntilDue() {
+		if (this.open.isEmpty()) {
+			return Long.MAX_VALUE;
+		}
+		return Math.max(0, this.open.first().deadlineNanos() - this.nanoClock.getAsLong());
+	}
+
+	/** How many labels are remembered. */
+	int labels() {
+		return this.labels.size();
+	}
+
+	private void touch(BarrierLabel label, long now) {
+		this.labels.get(label.key());
+		label.used(now);
+	}
+
+	private void tellAll(BarrierRound barrier, BarrierOutcome.Result result) {
+		long now = this.nanoClock.getAsLong();
+		BarrierOutcome outcome = barrier.outcome(result);
+		this.listener.settling(barrier.arrivals(), result);
+		for (BarrierRound.Arrival arrival : barrier.arrivals()) {
+			long waitedMillis = TimeUnit.NANOSECONDS.toMillis(now - arrival.atNanos());
+			this.listener.ended(arrival.rank(), arrival.ticket(), outcome.afterWaiting(waitedMillis));
+		}
+	}
+
+	/** The idlest labels come first; one that somebody waits at is not idle. */
+	private void forgetIdle(long now) {
+		Iterator<BarrierLabel> oldestFirst = this.labels.values().iterator();
+		while (oldestFirst.hasNext()) {
+			BarrierLabel label = oldestFirst.next();
+			if (now - label.usedNanos() < FORGOTTEN_AFTER.toNanos()) {
+				return;
+			}
+			if (label.isIdle()) {
+				oldestFirst.remove();
+			}
+		}
+	}
+
+	private void forgetBeyondTheLimit() {
+		if (this.labels.size() > MAX_LABELS) {
+			Iterator<BarrierLabel> oldestFirst = this.labels.values().iterator();
+			while (oldestFirst.hasNext()) {
+				if (oldestFirst.next().isIdle()) {
+					oldestFirst.remove();
+					return;
+				}
+			}
+		}
+	}
+
+}

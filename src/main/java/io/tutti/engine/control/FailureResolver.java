@@ -1,0 +1,280 @@
+package io.tutti.engine.control;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.LongSupplier;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.control.ControlMessage.RollCallReply;
+
+/**
+ * Rank 0's decision on what broke a group. The first failure to arrive is the cause; what
+ * is reported later for the same group changes nothing. Waits for nothing itself:
+ * somebody must call {@link #tick()}. Not thread safe.
+ * <p>
+ * Two kinds of report are looked into before they become a verdict. A passed deadline:
+ * every rank is asked how far it has come. A rank that another one has lost sight of: its
+ * own connection to rank 0 is given a moment to close as well, or the true cause to
+ * arrive, since the first to fall takes others with it. One that has said that it leaves
+ * is not looked into.
+ */
+final class FailureResolver {
+
+	/** Hears what was decided. */
+	interface Listener {
+
+		/** Every rank that is there is to be asked for the last call it entered. */
+		void rollCall(long id, String group);
+
+		/** Every rank is to be told. */
+		void verdict(Failure verdict);
+
+	}
+
+	/** How long the true cause may take to arrive after a data connection closed. */
+	private static final Duration SECOND_LOOK = Duration.ofMillis(500);
+
+	private final RankLiveness liveness;
+
+	private final DepartureTracker departures;
+
+	private final long limitNanos;
+
+	private final LongSupplier nanoClock;
+
+	private final Listener listener;
+
+	/** Groups that have their verdict. */
+	private final Set<String> decided = new HashSet<>();
+
+	/** Ranks whose loss was a verdict. */
+	private final Set<Integer> blamed = new HashSet<>();
+
+	/** What is being looked into, by group. */
+	private final Map<String, Inquiry> inquiries = new HashMap<>();
+
+	private long rollCalls;
+
+	FailureResolver(RankLiveness liveness, DepartureTracker departures, Duration limit, LongSupplier nanoClock,
+			Listener listener) {
+		this.liveness = liveness;
+		this.departures = departures;
+		this.limitNanos = limit.toNanos();
+		this.nanoClock = nanoClock;
+		this.listener = listener;
+	}
+
+	/** Whether the group has its verdict. */
+	boolean decided(String group) {
+		return this.decided.contains(group);
+	}
+
+	/** A rank says what it saw. */
+	void report(int reporter, Failure failure) {
+		if (this.decided.contains(failure.group())) {
+			return;
+		}
+		Inquiry inquiry = this.inquiries.get(failure.group());
+		boolean rootCause = switch (failure.kind()) {
+			case ABORTED, MISMATCH -> true;
+			case TIMEOUT -> isOutsideOfOrder(failure);
+			case PEER_LOST -> false;
+		};
+		if (inquiry == null) {
+			lookInto(reporter, failure, rootCause);
+		}
+		else if (rootCause && inquiry instanceof Suspicion) {
+			decide(failure);
+		}
+	}
+
+	private void lookInto(int reporter, Failure failure, boolean rootCause) {
+		long now = this.nanoClock.getAsLong();
+		if (failure.kind() == Failure.Kind.TIMEOUT && !rootCause) {
+			RollCallState record = new RollCallState(this.rollCalls++, reporter, failure, this.liveness.worldSize(),
+					now);
+			this.inquiries.put(failure.group(), new RollCall(record, now + this.limitNanos));
+			this.listener.rollCall(record.id(), failure.group());
+		}
+		else if (rootCause) {
+			decide(failure);
+		}
+		else if (isCertain(failure)) {
+			decide(conclusion(failure));
+		}
+		else {
+			long look = Math.min(this.limitNanos, SECOND_LOOK.toNanos());
+			this.inquiries.put(failure.group(), new Suspicion(failure, now + look));
+		}
+	}
+
+	/**
+	 * A send or receive has no place in the group's order: how far others have come says
+	 * nothing about it.
+	 */
+	private static boolean isOutsideOfOrder(Failure failure) {
+		return failure.sequence() < 0;
+	}
+
+	/** Whether more time would say nothing more of the ranks that somebody has lost. */
+	private boolean isCertain(Failure failure) {
+		return failure.ranks()
+			.stream()
+			.anyMatch((rank) -> !mayYetBeSeenToGo(rank) || this.departures.hasLeft(rank, failure.group()));
+	}
+
+	private boolean mayYetBeSeenToGo(int rank) {
+		return this.liveness.holds(rank) && this.liveness.isUp(rank);
+	}
+
+	/** A rank answers a roll call. */
+	void answer(int rank, RollCallReply answer) {
+		for (Inquiry inquiry : this.inquiries.values()) {
+			if (inquiry instanceof RollCall(RollCallState record, long due) && record.id() == answer.id()) {
+				record.answer(rank, answer.lastEntered(), answer.members());
+				if (isComplete(record)) {
+					decide(verdict(record));
+				}
+				return;
+			}
+		}
+	}
+
+	/** A rank is lost, as rank 0 has seen itself. */
+	void lost(int rank, String detail) {
+		if (this.blamed.add(rank)) {
+			close(Failure.WORLD);
+			suspectedOnly(this.blamed).forEach(this::close);
+			this.listener.verdict(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail));
+			settleCompleteRollCalls();
+		}
+	}
+
+	/**
+	 * A rank has left a group or the job in order: no failure, but nobody need wait for
+	 * its answers, nor for a sign that it may be lost.
+	 */
+	void left() {
+		settleCompleteRollCalls();
+		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
+			if (inquiry instanceof Suspicion(Failure failure, long due) && isCertain(failure)) {
+				decide(conclusion(failure));
+			}
+		}
+	}
+
+	/** Ends the inquiries whose time is up. */
+	void tick() {
+		if (this.inquiries.isEmpty()) {
+			return;
+		}
+		long now = this.nanoClock.getAsLong();
+		for (Map.Entry<String, Inquiry> entry : List.copyOf(this.inquiries.entrySet())) {
+			if (entry.getValue().dueNanos() - now <= 0 && !this.decided.contains(entry.getKey())) {
+				decide(conclusion(entry.getValue()));
+			}
+		}
+	}
+
+	private Failure conclusion(Inquiry inquiry) {
+		return switch (inquiry) {
+			case RollCall(RollCallState record, long due) -> verdict(record);
+			case Suspicion(Failure failure, long due) -> conclusion(failure);
+		};
+	}
+
+	private Failure conclusion(Failure suspected) {
+		return stillHere(suspected) ? hasLeftGroup(suspected) : suspected;
+	}
+
+	/** Ranks that have only left a group within the one of all ranks. */
+	private boolean stillHere(Failure failure) {
+		return !failure.group().equals(Failure.WORLD) && !failure.ranks().isEmpty()
+				&& failure.ranks().stream().allMatch(this::mayYetBeSeenToGo);
+	}
+
+	private static Failure hasLeftGroup(Failure failure) {
+		return new Failure(Failure.Kind.ABORTED, failure.group(), failure.sequence(), failure.collective(),
+				failure.ranks(), "it has left the group: " + failure.detail(), failure.elapsed(), failure.timeout());
+	}
+
+	/**
+	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
+	 * nothing is looked into.
+	 */
+	long nanosUntilDue() {
+		long now = this.nanoClock.getAsLong();
+		long soonest = Long.MAX_VALUE;
+		for (Inquiry inquiry : this.inquiries.values()) {
+			soonest = Math.min(soonest, inquiry.dueNanos() - now);
+		}
+		return Math.max(0, soonest);
+	}
+
+	private void settleCompleteRollCalls() {
+		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
+			if (inquiry instanceof RollCall(RollCallState record, long due) && isComplete(record)) {
+				decide(verdict(record));
+			}
+		}
+	}
+
+	private Failure verdict(RollCallState record) {
+		return record.verdict(this.liveness, this.nanoClock.getAsLong());
+	}
+
+	private boolean isComplete(RollCallState record) {
+		if (record.answers() < this.liveness.up()) {
+			return false;
+		}
+		for (int rank = 0; rank < this.liveness.worldSize(); rank++) {
+			if (this.liveness.isUp(rank) && !record.answered(rank)) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private void decide(Failure verdict) {
+		close(verdict.group());
+		if (verdict.kind() == Failure.Kind.PEER_LOST) {
+			this.blamed.addAll(verdict.ranks());
+			close(Failure.WORLD);
+		}
+		this.listener.verdict(verdict);
+	}
+
+	/** Nothing changes this group's verdict any more. */
+	private void close(String group) {
+		this.inquiries.remove(group);
+		this.decided.add(group);
+	}
+
+	/** Groups where nothing is looked into but the loss of these ranks. */
+	private List<String> suspectedOnly(Set<Integer> ranks) {
+		return this.inquiries.entrySet()
+			.stream()
+			.filter((entry) -> entry.getValue() instanceof Suspicion(Failure failure, long due)
+					&& ranks.containsAll(failure.ranks()))
+			.map(Map.Entry::getKey)
+			.toList();
+	}
+
+	/** A report that is being looked into, and until when. */
+	private sealed interface Inquiry {
+
+		long dueNanos();
+
+	}
+
+	private record RollCall(RollCallState record, long dueNanos) implements Inquiry {
+	}
+
+	private record Suspicion(Failure failure, long dueNanos) implements Inquiry {
+	}
+
+}

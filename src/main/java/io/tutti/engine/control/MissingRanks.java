@@ -1,0 +1,38 @@
+package io.tutti.engine.control;
+
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * Who is missing from a meeting.
+ *
+ * @param missing the ranks that are not there
+ * @param dropped those of them that had come before their connection dropped
+ * @param left those of them that had come and left in order
+ */
+public record MissingRanks(List<Integer> missing, List<Integer> dropped, List<Integer> left) {
+
+	/** More names than this help nobody. */
+	private static final int NAMED = 16;
+
+	public MissingRanks {
+		missing = List.copyOf(missing);
+		dropped = List.copyOf(dropped);
+		left = List.copyOf(left);
+	}
+
+	/** The missing ranks in words. */
+	public String describe() {
+		String named = this.missing.stream().limit(NAMED).map(this::describe).collect(Collectors.joining(", "));
+		int more = this.missing.size() - NAMED;
+		return (more > 0) ? named + " and " + more + " more" : named;
+	}
+
+	private String describe(int rank) {
+		if (this.left.contains(rank)) {
+			return "rank " + rank + " (came, but has left again)";
+		}
+		return "rank " + rank + (this.dropped.contains(rank) ? " (came, but its connection dropped)" : "");
+	}
+
+}

@@ -1,0 +1,447 @@
+package io.tutti.engine.control;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+import io.tutti.engine.CallReport;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.control.ControlMessage.Announce;
+import io.tutti.engine.control.ControlMessage.BarrierEnded;
+import io.tutti.engine.control.ControlMessage.CallReported;
+import io.tutti.engine.control.ControlMessage.CallsReported;
+import io.tutti.engine.control.ControlMessage.Confirm;
+import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.Departed;
+import io.tutti.engine.control.ControlMessage.Drain;
+import io.tutti.engine.control.ControlMessage.EnterBarrier;
+import io.tutti.engine.control.ControlMessage.ForwardedTrace;
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.LeftGroup;
+import io.tutti.engine.control.ControlMessage.Matched;
+import io.tutti.engine.control.ControlMessage.Notice;
+import io.tutti.engine.control.ControlMessage.PeerUpdate;
+import io.tutti.engine.control.ControlMessage.QueryCall;
+import io.tutti.engine.control.ControlMessage.QueryTrace;
+import io.tutti.engine.control.ControlMessage.QueryTraces;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
+import io.tutti.engine.control.ControlMessage.Report;
+import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlMessage.RequestDrain;
+import io.tutti.engine.control.ControlMessage.RollCall;
+import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.TraceReply;
+import io.tutti.engine.control.ControlMessage.Verdict;
+import io.tutti.engine.control.ControlMessage.Withdraw;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank's end of the control plane, whatever its messages travel by: over TCP, within
+ * rank 0, or between simulated ranks. The methods of {@link ControlPlane} may be called
+ * by anybody, the others by the control thread alone.
+ */
+public final class RankControl implements ControlPlane {
+
+	/** Takes this rank's word to rank 0. */
+	public interface Uplink {
+
+		/** Sends in order, from any thread, without waiting. */
+		void send(Request request);
+
+		/** Runs something on the control thread, in its turn. */
+		void execute(Runnable task);
+
+		/** Says goodbye and gives everything back. */
+		void leave();
+
+	}
+
+	/**
+	 * Calls that all accounts together may hold of one group: rank 0 passes them on, at
+	 * some 70 bytes each.
+	 */
+	private static final int MAX_CALLS_IN_ALL = 50_000;
+
+	/** How long rank 0 may take to answer a rank that wants to go. */
+	private static final Duration WITHDRAWING = Duration.ofSeconds(1);
+
+	/**
+	 * The limit of an account that holds no calls: it only says that the rank is there.
+	 */
+	private static final int SIGN_OF_LIFE = 0;
+
+	private final int rank;
+
+	private final ControlListener events;
+
+	private final PeerTable board;
+
+	private final Uplink uplink;
+
+	/** How much longer than its timeout a barrier's answer may take to arrive. */
+	private final Duration answerLimit;
+
+	/** Calls that this rank has announced and barriers that it waits at. */
+	private final Map<Long, PendingRound> waits = new ConcurrentHashMap<>();
+
+	private final Map<Long, PendingQuery> queries = new ConcurrentHashMap<>();
+
+	/** By group, what this rank has reported and rank 0 has not judged. */
+	private final Map<String, Failure> unjudged = new ConcurrentHashMap<>();
+
+	private final AtomicLong tickets = new AtomicLong();
+
+	private final AtomicBoolean draining = new AtomicBoolean();
+
+	private final AtomicBoolean closed = new AtomicBoolean();
+
+	private final LastHeartbeat rankZero = new LastHeartbeat();
+
+	/** Why no barrier can be passed any more. */
+	private volatile @Nullable Failure ended;
+
+	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, Duration answerLimit) {
+		this.rank = rank;
+		this.events = new SafeListener(events);
+		this.board = board;
+		this.uplink = uplink;
+		this.answerLimit = answerLimit;
+	}
+
+	public ControlListener events() {
+		return this.events;
+	}
+
+	@Override
+	public void report(Failure failure) {
+		this.unjudged.putIfAbsent(failure.group(), failure);
+		send(new Report(failure));
+	}
+
+	@Override
+	public Failure unjudged(Failure seen, Duration waited) {
+		if (this.rank == 0) {
+			return seen;
+		}
+		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
+				+ " ms since it was told; " + this.rankZero.in(seen.group(), System.nanoTime()));
+	}
+
+	@Override
+	public void left(GroupIdentity group, long lastCompleted) {
+		send(new LeftGroup(group.name(), group.name().equals(Failure.WORLD) ? List.of() : group.members(),
+				lastCompleted));
+	}
+
+	@Override
+	public void post(CallReport post) {
+		send(new CallReported(post));
+	}
+
+	@Override
+	public void post(List<CallReport> posts) {
+		send(new CallsReported(posts));
+	}
+
+	@Override
+	public void requestDrain(String reason) {
+		send(new RequestDrain(reason));
+	}
+
+	private void send(Request request) {
+		if (!this.closed.get()) {
+			this.uplink.send(request);
+		}
+	}
+
+	@Override
+	public List<PeerStatus> peers() {
+		return this.board.others(this.rank);
+	}
+
+	@Override
+	public @Nullable PeerStatus peer(int rank) {
+		return this.board.known(rank);
+	}
+
+	@Override
+	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
+		List<Integer> others = present();
+		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));
+		Map<Integer, byte[]> accounts = gather(others, fair, timeout).accounts();
+		accounts.put(this.rank, this.events.account(fair));
+		return accounts;
+	}
+
+	@Override
+	public Map<Integer, Duration> rollCall(Duration timeout) {
+		Map<Integer, Duration> answered = gather(present(), SIGN_OF_LIFE, timeout).waits();
+		answered.put(this.rank, Duration.ZERO);
+		return answered;
+	}
+
+	@Override
+	public CompletableFuture<Void> echo() {
+		if (this.closed.get()) {
+			return CompletableFuture.completedFuture(null);
+		}
+		CompletableFuture<Void> echo = new CompletableFuture<>();
+		this.uplink.execute(() -> echo.complete(null));
+		return echo;
+	}
+
+	/** The other ranks that are there, as far as is known. */
+	private List<Integer> present() {
+		return peers().stream().filter((peer) -> peer.state() == PeerStatus.State.UP).map(PeerStatus::rank).toList();
+	}
+
+	private PendingQuery gather(List<Integer> others, int limit, Duration timeout) {
+		long ticket = this.tickets.incrementAndGet();
+		PendingQuery query = new PendingQuery(this.closed.get() ? List.of() : others);
+		this.queries.put(ticket, query);
+		try {
+			send(new QueryTraces(ticket, limit));
+			query.await(timeout);
+			return query;
+		}
+		finally {
+			this.queries.remove(ticket);
+		}
+	}
+
+	@Override
+	public BarrierOutcome barrier(RoundWait wait) {
+		return meet(wait, EnterBarrier::new).meeting();
+	}
+
+	@Override
+	public CallMatch match(RoundWait wait, CallSignature call) {
+		return meet(wait, (entry) -> new Announce(entry, call));
+	}
+
+	private CallMatch meet(RoundWait wait, Function<RoundEntry, Request> arrival) {
+		long ticket = this.tickets.incrementAndGet();
+		PendingRound pending = new PendingRound(wait.client());
+		this.waits.put(ticket, pending);
+		try {
+			requireUsable(null);
+			this.uplink.send(arrival.apply(new RoundEntry(ticket, wait.label(), wait.round(), wait.client() != null,
+					longestNanos(wait.timeout()))));
+			return await(pending, ticket, wait);
+		}
+		finally {
+			this.waits.remove(ticket);
+		}
+	}
+
+	private CallMatch await(PendingRound pending, long ticket, RoundWait wait) {
+		Deadline deadline = Deadline.after(Duration.ofNanos(longestNanos(wait.timeout())).plus(this.answerLimit));
+		try {
+			return pending.await(deadline, (attempt) -> this.uplink.send(new Confirmed(ticket, attempt)),
+					() -> this.uplink.send(new Withdraw(ticket)));
+		}
+		catch (CancellationException ex) {
+			requireUsable(ex);
+			throw ex;
+		}
+		catch (TimeoutException ex) {
+			throw CollectiveException.of(this.rank, lostRankZero("it did not answer at barrier " + wait.label()), ex);
+		}
+		catch (InterruptedException ex) {
+			return withdraw(pending, ticket, wait.label());
+		}
+	}
+
+	/**
+	 * Whoever gives up may have been counted already, and then has to hear of it, as the
+	 * others do: only rank 0 knows.
+	 */
+	private CallMatch withdraw(PendingRound pending, long ticket, String label) {
+		this.uplink.send(new Withdraw(ticket));
+		try {
+			CallMatch last = pending.awaitEnd(Deadline.after(WITHDRAWING));
+			if (last.meeting().result() == BarrierOutcome.Result.PASSED) {
+				return last;
+			}
+		}
+		catch (InterruptedException | TimeoutException | CancellationException ex) {
+			// Rank 0 is not there to say; the rank goes as it was told to.
+		}
+		Thread.currentThread().interrupt();
+		throw new CancellationException("interrupted while waiting at barrier " + label);
+	}
+
+	private void requireUsable(@Nullable Throwable cause) {
+		Failure failure = this.ended;
+		if (failure != null) {
+			throw CollectiveException.of(this.rank, failure, cause);
+		}
+		if (this.closed.get()) {
+			throw new IllegalStateException("rank " + this.rank + " has closed its control plane");
+		}
+	}
+
+	/** Takes rank 0's word. */
+	public void receive(Notice notice) {
+		switch (notice) {
+			case Verdict(Failure failure) -> failed(failure);
+			case RollCall(long id, String group) ->
+				send(new RollCallReply(id, this.events.lastEntered(group), this.events.members(group)));
+			case QueryCall(String group, long sequence) -> answer(this.events.called(group, sequence));
+			case QueryTrace(int asker, long ticket, int limit) -> send(new TraceReply(asker, ticket, account(limit)));
+			case ForwardedTrace(long ticket, int from, byte[] account) -> told(ticket, from, account);
+			case Confirm(long ticket, int attempt) -> confirm(ticket, attempt);
+			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
+				ended(ticket, new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of()));
+			case Matched(long ticket, CallMatch match) -> ended(ticket, match);
+			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
+			case Drain(String reason) -> drain(reason);
+			case PeerUpdate(List<PeerLiveness> byRank) -> this.board.take(byRank, this.rank);
+			case RankZeroLeft() -> rankZeroLeft();
+		}
+	}
+
+	private void answer(@Nullable CallReport called) {
+		if (called != null) {
+			post(called);
+		}
+	}
+
+	private byte[] account(int limit) {
+		return (limit == SIGN_OF_LIFE) ? new byte[0] : this.events.account(Math.clamp(limit, 1, MAX_CALLS_IN_ALL));
+	}
+
+	private void told(long ticket, int from, byte[] account) {
+		PendingQuery query = this.queries.get(ticket);
+		if (query != null) {
+			query.add(from, account);
+		}
+	}
+
+	/** Without rank 0 nobody else can be asked. */
+	private void endQueries() {
+		this.queries.values().forEach(PendingQuery::end);
+	}
+
+	/**
+	 * Without rank 0 a rank answers itself; what it asks concerns nobody else any more.
+	 */
+	public void resolveLocally(Request request) {
+		switch (request) {
+			case Report(Failure failure) -> failed(failure);
+			case RequestDrain(String reason) -> drain(reason);
+			case EnterBarrier _, Announce _, Withdraw _ -> endWaits();
+			case Confirmed confirmed -> {
+			}
+			case QueryTraces(long ticket, int limit) -> endQueries();
+			case RollCallReply answer -> {
+			}
+			case LeftGroup left -> {
+			}
+			case TraceReply(int asker, long ticket, byte[] account) -> {
+			}
+			case CallReported(CallReport post) -> {
+			}
+			case CallsReported(List<CallReport> posts) -> {
+			}
+			case Leave(var cutOff) -> {
+			}
+		}
+	}
+
+	/** Rank 0 gives a sign of life. */
+	public void rankZeroHeartbeat(List<Progress> progress) {
+		this.rankZero.take(progress, System.nanoTime());
+	}
+
+	/** Rank 0 ended or fell silent. */
+	public void rankZeroLost(String detail) {
+		this.board.state(0, PeerStatus.State.LOST);
+		endQueries();
+		failed(lostRankZero(detail));
+		resolvePendingLocally();
+	}
+
+	/** Nobody else judges any more what was reported before. */
+	private void resolvePendingLocally() {
+		this.unjudged.values().forEach(this::failed);
+	}
+
+	private void rankZeroLeft() {
+		this.board.state(0, PeerStatus.State.LEFT);
+		this.events.departed(Departure.fromEveryGroup(0));
+		endQueries();
+		if (this.ended == null) {
+			this.ended = lostRankZero("it has left the group");
+		}
+		resolvePendingLocally();
+		endWaits();
+	}
+
+	private void failed(Failure verdict) {
+		boolean concernsAll = verdict.kind() == Failure.Kind.PEER_LOST || verdict.group().equals(Failure.WORLD);
+		if (concernsAll && this.ended == null) {
+			this.ended = verdict;
+		}
+		this.unjudged.remove(verdict.group());
+		this.events.failed(verdict);
+		if (concernsAll) {
+			endWaits();
+		}
+	}
+
+	private void drain(String reason) {
+		if (this.draining.compareAndSet(false, true)) {
+			this.events.drainRequested(reason);
+		}
+	}
+
+	private void ended(long ticket, CallMatch outcome) {
+		PendingRound wait = this.waits.get(ticket);
+		if (wait != null) {
+			wait.end(outcome);
+		}
+	}
+
+	private void confirm(long ticket, int attempt) {
+		PendingRound wait = this.waits.get(ticket);
+		if (wait != null) {
+			wait.ask(attempt);
+		}
+	}
+
+	private void endWaits() {
+		this.waits.values().forEach(PendingRound::cancel);
+	}
+
+	@Override
+	public void close() {
+		if (this.closed.compareAndSet(false, true)) {
+			this.uplink.leave();
+			endWaits();
+			endQueries();
+		}
+	}
+
+	private static Failure lostRankZero(String detail) {
+		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), detail);
+	}
+
+	private static long longestNanos(Duration timeout) {
+		long longest = TimeUnit.DAYS.toNanos(365);
+		return (timeout.toSeconds() > TimeUnit.NANOSECONDS.toSeconds(longest)) ? longest : timeout.toNanos();
+	}
+
+}

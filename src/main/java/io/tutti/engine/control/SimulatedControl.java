@@ -1,0 +1,169 @@
+package io.tutti.engine.control;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.Notice;
+import io.tutti.engine.control.ControlMessage.Request;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The control plane of ranks that live in one process: the same decisions as over TCP,
+ * carried by one thread instead of connections. Also what a group of one rank uses, which
+ * opens no port. The thread ends by itself when nothing is left to do.
+ */
+public final class SimulatedControl {
+
+	/** In one process an answer that takes longer does not come. */
+	private static final Duration VERDICT_LIMIT = Duration.ofSeconds(1);
+
+	private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
+
+	private static final long IDLE_SECONDS = 1;
+
+	private final AtomicReferenceArray<@Nullable RankControl> ranks;
+
+	private final Coordinator arbiter;
+
+	private final PeerTable board;
+
+	private final ScheduledThreadPoolExecutor thread;
+
+	private @Nullable Future<?> timer;
+
+	/**
+	 * A world of simulated ranks, none of which has joined.
+	 * @param worldSize at least 1
+	 */
+	public SimulatedControl(int worldSize) {
+		this("tutti-simulated-control", inProcess(worldSize));
+	}
+
+	public SimulatedControl(String threadName, List<PeerAddress> roster) {
+		this.ranks = new AtomicReferenceArray<>(roster.size());
+		this.board = new PeerTable(roster.size(), System::nanoTime);
+		this.board.roster(roster);
+		this.arbiter = new Coordinator(roster.size(), VERDICT_LIMIT, System::nanoTime, new ToRanks());
+		this.thread = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name(threadName).daemon().factory());
+		this.thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
+		this.thread.allowCoreThreadTimeOut(true);
+		this.thread.setRemoveOnCancelPolicy(true);
+	}
+
+	private static List<PeerAddress> inProcess(int worldSize) {
+		if (worldSize < 1) {
+			throw new IllegalArgumentException("world size must be at least 1, got " + worldSize);
+		}
+		return IntStream.range(0, worldSize)
+			.mapToObj((rank) -> new PeerAddress(rank, "in-process", 0, "in-process"))
+			.toList();
+	}
+
+	/**
+	 * One rank's control plane. Its events come on the one thread of this world.
+	 * @throws IllegalArgumentException if the rank is out of range or has joined before
+	 */
+	public ControlPlane join(int rank, ControlListener events) {
+		if (rank < 0 || rank >= this.ranks.length()) {
+			throw new IllegalArgumentException("rank must be in 0.." + (this.ranks.length() - 1) + ", got " + rank);
+		}
+		RankControl control = new RankControl(rank, events, this.board, new FromRank(rank), ANSWER_LIMIT);
+		if (!this.ranks.compareAndSet(rank, null, control)) {
+			throw new IllegalArgumentException("rank " + rank + " has joined before");
+		}
+		this.board.heard(rank);
+		return control;
+	}
+
+	/**
+	 * Ends a rank as a crash would: it hears and says nothing any more, and the others
+	 * are told that it is lost.
+	 */
+	public void kill(int rank) {
+		execute(() -> this.arbiter.lost(rank, "it was killed"));
+	}
+
+	private void execute(Runnable task) {
+		this.thread.execute(() -> {
+			task.run();
+			tick();
+		});
+	}
+
+	private void tick() {
+		this.arbiter.tick();
+		if (this.timer != null) {
+			this.timer.cancel(false);
+		}
+		long dueNanos = this.arbiter.nanosUntilDue();
+		this.timer = (dueNanos == Long.MAX_VALUE) ? null
+				: this.thread.schedule(this::tick, dueNanos, TimeUnit.NANOSECONDS);
+	}
+
+	private boolean isUp(int rank) {
+		return this.arbiter.stateOf(rank) == PeerStatus.State.UP;
+	}
+
+	/** The way from the one thread to every rank. */
+	private final class ToRanks implements Coordinator.Downlink {
+
+		@Override
+		public void send(int rank, Notice notice) {
+			RankControl control = SimulatedControl.this.ranks.get(rank);
+			if (control != null && isUp(rank)) {
+				control.receive(notice);
+			}
+		}
+
+		@Override
+		public void broadcast(Notice notice) {
+			for (int rank = 0; rank < SimulatedControl.this.ranks.length(); rank++) {
+				send(rank, notice);
+			}
+		}
+
+		@Override
+		public void gone(int rank, PeerStatus.State how) {
+			SimulatedControl.this.board.state(rank, how);
+		}
+
+	}
+
+	/** The way from one rank to the one thread. */
+	private final class FromRank implements RankControl.Uplink {
+
+		private final int rank;
+
+		FromRank(int rank) {
+			this.rank = rank;
+		}
+
+		@Override
+		public void send(Request request) {
+			execute(() -> {
+				if (isUp(this.rank)) {
+					SimulatedControl.this.board.heard(this.rank);
+					SimulatedControl.this.arbiter.receive(this.rank, request);
+				}
+			});
+		}
+
+		@Override
+		public void execute(Runnable task) {
+			SimulatedControl.this.execute(task);
+		}
+
+		@Override
+		public void leave() {
+			send(new Leave(null));
+		}
+
+	}
+
+}

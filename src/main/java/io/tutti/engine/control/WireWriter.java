@@ -1,0 +1,89 @@
+package io.tutti.engine.control;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.function.BiConsumer;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes one frame: its length, its type, its fields, all big endian.
+ */
+final class WireWriter {
+
+	/** Longer texts are cut: they are words for people. */
+	static final int MAX_TEXT_CHARACTERS = 8192;
+
+	private static final int INITIAL_BYTES = 256;
+
+	private ByteBuffer buffer = ByteBuffer.allocate(INITIAL_BYTES);
+
+	WireWriter(byte type) {
+		this.buffer.putInt(0);
+		this.buffer.put(type);
+	}
+
+	WireWriter int8(int value) {
+		ensure(Byte.BYTES).put((byte) value);
+		return this;
+	}
+
+	WireWriter flag(boolean value) {
+		return int8(value ? 1 : 0);
+	}
+
+	WireWriter int32(int value) {
+		ensure(Integer.BYTES).putInt(value);
+		return this;
+	}
+
+	WireWriter int64(long value) {
+		ensure(Long.BYTES).putLong(value);
+		return this;
+	}
+
+	/** Bytes whose number both sides know. */
+	WireWriter raw(byte[] bytes) {
+		ensure(bytes.length).put(bytes);
+		return this;
+	}
+
+	/** Bytes whose number only this side knows. */
+	WireWriter bytes(byte[] bytes) {
+		return int32(bytes.length).raw(bytes);
+	}
+
+	WireWriter text(String text) {
+		String kept = (text.length() > MAX_TEXT_CHARACTERS) ? text.substring(0, MAX_TEXT_CHARACTERS) : text;
+		byte[] bytes = kept.getBytes(StandardCharsets.UTF_8);
+		return int32(bytes.length).raw(bytes);
+	}
+
+	WireWriter optionalText(@Nullable String text) {
+		flag(text != null);
+		return (text != null) ? text(text) : this;
+	}
+
+	<T> WireWriter list(List<T> items, BiConsumer<WireWriter, T> write) {
+		int32(items.size());
+		items.forEach((item) -> write.accept(this, item));
+		return this;
+	}
+
+	/** The whole frame, ready to be sent. */
+	ByteBuffer frame() {
+		this.buffer.putInt(0, this.buffer.position() - Integer.BYTES);
+		return this.buffer.flip().asReadOnlyBuffer();
+	}
+
+	private ByteBuffer ensure(int bytes) {
+		if (this.buffer.remaining() < bytes) {
+			int needed = Math.addExact(this.buffer.position(), bytes);
+			ByteBuffer larger = ByteBuffer.allocate(Math.max(needed, Math.multiplyExact(this.buffer.capacity(), 2)));
+			this.buffer = larger.put(this.buffer.flip());
+		}
+		return this.buffer;
+	}
+
+}

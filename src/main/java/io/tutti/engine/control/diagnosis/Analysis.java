@@ -1,0 +1,69 @@
+package io.tutti.engine.control.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * What the accounts of all ranks say together.
+ *
+ * @param worldSize how many ranks were asked
+ * @param silentRanks those that gave no account, by rank
+ * @param findings what there is to say of each group, the most pressing first
+ * @param verdict the whole in words
+ */
+public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFinding> findings, String verdict) {
+
+	/** Compares the accounts of the ranks that gave one. */
+	public static Analysis of(int worldSize, Map<Integer, RankTrace> accounts) {
+		List<Integer> silent = IntStream.range(0, worldSize)
+			.filter((rank) -> !accounts.containsKey(rank))
+			.boxed()
+			.toList();
+		List<Integer> unasked = unasked(silent, accounts);
+		List<GroupFinding> findings = new ArrayList<>();
+		groups(accounts)
+			.forEach((name, members) -> findings.add(new GroupComparison(name, members, accounts, unasked).find()));
+		findings.sort(Comparator.comparing(GroupFinding::kind));
+		return new Analysis(worldSize, silent, List.copyOf(findings), verdict(silent, unasked, findings));
+	}
+
+	/**
+	 * Ranks are asked by way of rank 0. If it is silent and only the asker has told,
+	 * nobody knows how the others are.
+	 */
+	private static List<Integer> unasked(List<Integer> silent, Map<Integer, RankTrace> accounts) {
+		return (silent.contains(0) && accounts.size() == 1) ? silent.stream().filter((rank) -> rank != 0).toList()
+				: List.of();
+	}
+
+	/** Every group that any rank is in; all of its ranks agree on who they are. */
+	private static Map<String, List<Integer>> groups(Map<Integer, RankTrace> accounts) {
+		Map<String, List<Integer>> groups = new LinkedHashMap<>();
+		for (RankTrace account : new TreeMap<>(accounts).values()) {
+			account.groups().forEach((group) -> groups.putIfAbsent(group.group(), group.members()));
+		}
+		return groups;
+	}
+
+	private static String verdict(List<Integer> silent, List<Integer> unasked, List<GroupFinding> findings) {
+		List<String> sentences = new ArrayList<>();
+		if (!unasked.isEmpty()) {
+			sentences
+				.add("rank 0 gave no account, and " + DiagnosisText.ranks(unasked) + " can only be asked by way of it");
+		}
+		else if (!silent.isEmpty()) {
+			sentences.add(DiagnosisText.ranks(silent) + " gave no account");
+		}
+		findings.stream().filter(GroupFinding::isTrouble).map(GroupFinding::text).forEach(sentences::add);
+		if (sentences.isEmpty()) {
+			findings.stream().map(GroupFinding::text).limit(1).forEach(sentences::add);
+		}
+		return sentences.isEmpty() ? "no group has formed" : String.join(". ", sentences);
+	}
+
+}

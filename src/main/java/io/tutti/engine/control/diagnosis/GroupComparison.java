@@ -1,0 +1,212 @@
+package io.tutti.engine.control.diagnosis;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
+import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares what the ranks of one group have called. A call that has been under way for a
+ * moment is what is looked into: who is not in it, who is in another in its place.
+ */
+final class GroupComparison {
+
+	/** A call that takes no longer needs no explanation. */
+	static final Duration A_MOMENT = Duration.ofMillis(100);
+
+	/**
+	 * A rank that is later than this on average, and usually the last, is a straggler.
+	 */
+	static final Duration STRAGGLING = Duration.ofMillis(10);
+
+	private final String group;
+
+	private final List<Integer> members;
+
+	private final List<Integer> unasked;
+
+	/** By rank, those who have given an account, even if it does not hold the group. */
+	private final SortedMap<Integer, RankTrace> accounts = new TreeMap<>();
+
+	/**
+	 * A comparison that is not made yet.
+	 * @param unasked ranks that gave no account for no fault of their own
+	 */
+	GroupComparison(String group, List<Integer> members, Map<Integer, RankTrace> accounts, List<Integer> unasked) {
+		this.unasked = unasked;
+		this.group = group;
+		this.members = members;
+		accounts.forEach((rank, account) -> {
+			if (members.contains(rank)) {
+				this.accounts.put(rank, account);
+			}
+		});
+	}
+
+	GroupFinding find() {
+		long stuck = oldestWait();
+		Arrivals arrivals = Arrivals.of(this.group, this.accounts);
+		return (stuck >= 0) ? waiting(stuck, arrivals) : passing(arrivals);
+	}
+
+	/** Where the rank waits that is furthest behind of those who wait, -1 for nowhere. */
+	private long oldestWait() {
+		long oldest = Long.MAX_VALUE;
+		for (RankTrace account : this.accounts.values()) {
+			GroupTrace known = account.group(this.group);
+			CallRecord running = (known != null) ? known.running() : null;
+			if (running != null && running.durationNanos(account.takenNanos()) >= A_MOMENT.toNanos()) {
+				oldest = Math.min(oldest, running.call().sequence());
+			}
+		}
+		return (oldest == Long.MAX_VALUE) ? -1 : oldest;
+	}
+
+	private GroupFinding waiting(long sequence, Arrivals arrivals) {
+		Map<String, List<Integer>> called = called(sequence);
+		if (called.size() > 1) {
+			return finding(Kind.MISMATCH, sequence, minority(called), arrivals,
+					"ranks called different collectives at #" + sequence + " of group " + this.group + ": "
+							+ called.entrySet()
+								.stream()
+								.map((entry) -> DiagnosisText.ranks(entry.getValue()) + " called " + entry.getKey())
+								.collect(Collectors.joining(", ")));
+		}
+		String call = called.keySet().iterator().next() + " of group " + this.group;
+		List<Integer> missing = missing(sequence);
+		if (!missing.isEmpty()) {
+			return finding(Kind.MISSING, sequence, missing, arrivals,
+					DiagnosisText.ranks(missing) + " " + ((missing.size() == 1) ? "is" : "are") + " missing from "
+							+ call + ": "
+							+ missing.stream().limit(4).map(this::whereabouts).collect(Collectors.joining(", ")) + "; "
+							+ waiters(sequence));
+		}
+		return finding(Kind.LONG_CALL, sequence, List.of(), arrivals,
+				"every rank has come to " + call + "; " + waiters(sequence) + lastToCome(sequence));
+	}
+
+	/** Blames those who were not asked only if there is nobody else. */
+	private List<Integer> missing(long sequence) {
+		List<Integer> behind = this.members.stream().filter((rank) -> last(rank) < sequence).sorted().toList();
+		List<Integer> asked = behind.stream().filter((rank) -> !this.unasked.contains(rank)).toList();
+		return asked.isEmpty() ? behind : asked;
+	}
+
+	/** The ranks by what they called at a place, in the order of the ranks. */
+	private Map<String, List<Integer>> called(long sequence) {
+		Map<String, List<Integer>> called = new LinkedHashMap<>();
+		this.accounts.forEach((rank, account) -> {
+			CallRecord call = at(rank, sequence);
+			if (call != null) {
+				called.computeIfAbsent(call.call().toString(), (text) -> new ArrayList<>()).add(rank);
+			}
+		});
+		return called;
+	}
+
+	/** Those whom most others disagree with; both sides where they are equal. */
+	private static List<Integer> minority(Map<String, List<Integer>> called) {
+		int most = called.values().stream().mapToInt(List::size).max().orElse(0);
+		boolean tie = called.values().stream().filter((ranks) -> ranks.size() == most).count() > 1;
+		return called.values()
+			.stream()
+			.filter((ranks) -> tie || ranks.size() < most)
+			.flatMap(List::stream)
+			.sorted()
+			.toList();
+	}
+
+	private String whereabouts(int rank) {
+		RankTrace account = this.accounts.get(rank);
+		GroupTrace known = (account != null) ? account.group(this.group) : null;
+		if (account == null) {
+			return "rank " + rank + " does not answer";
+		}
+		if (known == null || known.calls().isEmpty()) {
+			return "rank " + rank + " has entered no call of it";
+		}
+		CallRecord newest = known.calls().getLast();
+		String left = (newest.state() == CallRecord.State.RUNNING) ? "is still in "
+				: "left, " + DiagnosisText.time(micros(account.takenNanos() - newest.endedNanos())) + " ago, ";
+		return "rank " + rank + " " + left + newest.call();
+	}
+
+	private String waiters(long sequence) {
+		List<Integer> waiting = new ArrayList<>();
+		long longest = 0;
+		for (Map.Entry<Integer, RankTrace> entry : this.accounts.entrySet()) {
+			CallRecord call = at(entry.getKey(), sequence);
+			if (call != null && call.state() == CallRecord.State.RUNNING) {
+				waiting.add(entry.getKey());
+				longest = Math.max(longest, call.durationNanos(entry.getValue().takenNanos()));
+			}
+		}
+		return DiagnosisText.ranks(waiting) + ((waiting.size() == 1) ? " has" : " have") + " been in it for "
+				+ DiagnosisText.time(micros(longest));
+	}
+
+	private String lastToCome(long sequence) {
+		SortedMap<Long, Integer> started = new TreeMap<>();
+		this.accounts.forEach((rank, account) -> {
+			CallRecord call = at(rank, sequence);
+			if (call != null) {
+				started.put(account.epochNanos(call.startedNanos()), rank);
+			}
+		});
+		if (started.size() < 2) {
+			return "";
+		}
+		return ", the last to come was rank " + started.lastEntry().getValue() + ", "
+				+ DiagnosisText.time(micros(started.lastKey() - started.firstKey())) + " after the first";
+	}
+
+	private GroupFinding passing(Arrivals arrivals) {
+		long last = this.members.stream().mapToLong(this::last).max().orElse(-1);
+		if (last < 0) {
+			return finding(Kind.IDLE, -1, List.of(), arrivals, "nothing has been called in group " + this.group);
+		}
+		String moving = "group " + this.group + " has come to #" + last;
+		Arrival latest = arrivals.all().stream().max(Comparator.comparingLong(Arrival::meanMicros)).orElse(null);
+		if (latest == null) {
+			return finding(Kind.MOVING, last, List.of(), arrivals, moving);
+		}
+		String lateness = "rank " + latest.rank() + " comes last at " + latest.timesLast() + " of the last "
+				+ arrivals.calls() + " calls, " + DiagnosisText.time(latest.meanMicros())
+				+ " after the first on average and " + DiagnosisText.time(latest.maxMicros()) + " at most";
+		if (latest.meanMicros() >= micros(STRAGGLING.toNanos()) && latest.timesLast() * 2 > arrivals.calls()) {
+			return finding(Kind.STRAGGLING, last, List.of(latest.rank()), arrivals, moving + ": " + lateness);
+		}
+		return finding(Kind.MOVING, last, List.of(), arrivals, moving + "; " + lateness);
+	}
+
+	private GroupFinding finding(Kind kind, long sequence, List<Integer> ranks, Arrivals arrivals, String text) {
+		return new GroupFinding(kind, this.group, sequence, ranks, arrivals.all(), text);
+	}
+
+	private long last(int rank) {
+		RankTrace account = this.accounts.get(rank);
+		GroupTrace known = (account != null) ? account.group(this.group) : null;
+		return (known != null) ? known.last() : -1;
+	}
+
+	private @Nullable CallRecord at(int rank, long sequence) {
+		GroupTrace known = this.accounts.get(rank).group(this.group);
+		return (known != null) ? known.at(sequence) : null;
+	}
+
+	private static long micros(long nanos) {
+		return TimeUnit.NANOSECONDS.toMicros(Math.max(0, nanos));
+	}
+
+}

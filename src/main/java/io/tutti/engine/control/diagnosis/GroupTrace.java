@@ -1,0 +1,57 @@
+package io.tutti.engine.control.diagnosis;
+
+import java.util.List;
+
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.FlightRecorder;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one rank has called in one group.
+ *
+ * @param group name of the group
+ * @param members the world ranks of its ranks, by rank in the group
+ * @param transport what carries its data
+ * @param last sequence number of the last call that was entered, -1 for none
+ * @param calls the last calls, the oldest first
+ */
+public record GroupTrace(String group, List<Integer> members, String transport, long last, List<CallRecord> calls) {
+
+	public GroupTrace {
+		members = List.copyOf(members);
+		calls = List.copyOf(calls);
+	}
+
+	/** A group's last calls, at most so many. */
+	public static GroupTrace of(ProcessGroup group, int limit) {
+		GroupIdentity identity = group.identity();
+		FlightRecorder recorder = group.recorder();
+		List<CallRecord> calls = recorder.latest(limit);
+		long last = calls.isEmpty() ? recorder.last() : calls.getLast().call().sequence();
+		return new GroupTrace(identity.name(), identity.members(), group.transport(), last, calls);
+	}
+
+	/** The call at a place in the order, {@code null} if the account does not hold it. */
+	public @Nullable CallRecord at(long sequence) {
+		if (this.calls.isEmpty()) {
+			return null;
+		}
+		long index = sequence - this.calls.getFirst().call().sequence();
+		if (index >= 0 && index < this.calls.size()) {
+			CallRecord call = this.calls.get((int) index);
+			if (call.call().sequence() == sequence) {
+				return call;
+			}
+		}
+		return this.calls.stream().filter((call) -> call.call().sequence() == sequence).findFirst().orElse(null);
+	}
+
+	/** The call that is under way, {@code null} if there is none. */
+	public @Nullable CallRecord running() {
+		CallRecord newest = this.calls.isEmpty() ? null : this.calls.getLast();
+		return (newest != null && newest.state() == CallRecord.State.RUNNING) ? newest : null;
+	}
+
+}

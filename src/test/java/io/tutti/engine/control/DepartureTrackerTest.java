@@ -1,0 +1,91 @@
+package io.tutti.engine.control;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.tutti.engine.Failure;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(30)
+class DepartureTrackerTest {
+
+	private static final Departure SIDE = new Departure(1, "side", 5);
+
+	private final RankLiveness liveness = new RankLiveness(4);
+
+	private final Map<Integer, List<Departure>> told = new TreeMap<>();
+
+	private long now = Long.MAX_VALUE - 1;
+
+	private final DepartureTracker book = new DepartureTracker(this.liveness, () -> this.now,
+			(rank, news) -> this.told.computeIfAbsent(rank, (key) -> new ArrayList<>()).addAll(news));
+
+	@Test
+	void theOtherMembersAreToldAfterAMoment() {
+		this.book.left(SIDE, List.of(0, 1, 3));
+		this.book.tick();
+		assertThat(this.told).isEmpty();
+		assertThat(this.book.nanosUntilDue()).isEqualTo(DepartureTracker.COLLECTING.toNanos());
+		pass(DepartureTracker.COLLECTING);
+		assertThat(this.told).isEqualTo(Map.of(0, List.of(SIDE), 3, List.of(SIDE)));
+		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void aGroupThatAllHaveLeftConcernsNobodyAndIsForgotten() {
+		for (int rank : new int[] { 3, 0, 1 }) {
+			this.book.left(new Departure(rank, "side", 5), List.of(0, 1, 3));
+			assertThat(this.book.hasLeft(rank, "side")).isTrue();
+		}
+		pass(DepartureTracker.COLLECTING);
+		assertThat(this.told).isEmpty();
+		assertThat(this.book.hasLeft(1, "side")).isFalse();
+	}
+
+	@Test
+	void aRankThatIsGoneIsNotToldAndKeepsNoGroupInMemory() {
+		this.liveness.gone(0, PeerStatus.State.LOST);
+		this.book.left(SIDE, List.of(0, 1));
+		pass(DepartureTracker.COLLECTING);
+		assertThat(this.told).isEmpty();
+		assertThat(this.book.hasLeft(1, "side")).isFalse();
+	}
+
+	@Test
+	void theGroupOfAllRanksNeedsNoMembers() {
+		Departure world = new Departure(2, Failure.WORLD, -1);
+		this.book.left(world, List.of());
+		this.book.tell();
+		assertThat(this.told).isEqualTo(Map.of(0, List.of(world), 1, List.of(world), 3, List.of(world)));
+	}
+
+	@Test
+	void aRankIsToldInTheOrderInWhichAnotherLeft() {
+		this.book.left(SIDE, List.of(0, 1));
+		this.liveness.gone(1, PeerStatus.State.LEFT);
+		this.book.left(1);
+		this.book.tell();
+		assertThat(this.told.get(0)).containsExactly(SIDE, Departure.fromEveryGroup(1));
+		assertThat(this.told.get(2)).containsExactly(Departure.fromEveryGroup(1));
+	}
+
+	@Test
+	void onlyTheFirstTimeCountsAndRanksThatDoNotExistAreNoMembers() {
+		this.book.left(SIDE, List.of(-1, 0, 1, 99));
+		this.book.left(new Departure(1, "side", 9), List.of(0, 1));
+		this.book.tell();
+		assertThat(this.told).isEqualTo(Map.of(0, List.of(SIDE)));
+	}
+
+	private void pass(Duration time) {
+		this.now += time.toNanos();
+		this.book.tick();
+	}
+
+}

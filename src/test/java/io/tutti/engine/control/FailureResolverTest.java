@@ -1,0 +1,368 @@
+package io.tutti.engine.control;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.Collective;
+import io.tutti.engine.Failure;
+import io.tutti.engine.Failure.Kind;
+import io.tutti.engine.control.ControlMessage.RollCallReply;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(30)
+class FailureResolverTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(2);
+
+	private final RankLiveness liveness = new RankLiveness(4);
+
+	private final List<Failure> verdicts = new ArrayList<>();
+
+	private final List<Long> rollCalls = new ArrayList<>();
+
+	private long now = Long.MAX_VALUE - 1;
+
+	private final DepartureTracker departures = new DepartureTracker(this.liveness, () -> this.now, (rank, news) -> {
+	});
+
+	private final FailureResolver book = new FailureResolver(this.liveness, this.departures, LIMIT, () -> this.now,
+			new Decisions());
+
+	@Test
+	void anAbortIsAVerdictAtOnceAndTheFirstOneStays() {
+		this.book.report(1, aborted("world", 1));
+		this.book.report(2, aborted("world", 2));
+		this.book.report(3, timeout("world", 5));
+		assertThat(this.verdicts).containsExactly(aborted("world", 1));
+		assertThat(this.rollCalls).isEmpty();
+	}
+
+	@Test
+	void groupsFailEachForTheirOwnReason() {
+		this.book.report(1, aborted("left", 1));
+		this.book.report(2, aborted("right", 2));
+		assertThat(this.verdicts).containsExactly(aborted("left", 1), aborted("right", 2));
+	}
+
+	@Test
+	void aPassedDeadlineIsAVerdictWhenAllHaveAnswered() {
+		this.book.report(1, timeout("world", 5));
+		answer(0, 5);
+		answer(1, 5);
+		answer(3, 4);
+		assertThat(this.verdicts).isEmpty();
+		answer(2, 6);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(3);
+			assertThat(verdict.detail()).isEqualTo("rank 3 was last in #4");
+		});
+	}
+
+	@Test
+	void aRollCallWaitsForAnAnswerOnlySoLong() {
+		this.book.report(1, timeout("world", 5));
+		answer(0, 5);
+		answer(1, 5);
+		answer(2, -1);
+		pass(LIMIT.minusNanos(1));
+		assertThat(this.verdicts).isEmpty();
+		assertThat(this.book.nanosUntilDue()).isEqualTo(1);
+		pass(Duration.ofNanos(1));
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(2, 3);
+			assertThat(verdict.detail())
+				.isEqualTo("rank 2 has entered no call, rank 3 has not answered for 2000 ms since"
+						+ " it was asked; it has given no sign of life since the ranks met");
+		});
+		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void aRankThatDoesNotAnswerIsToldWithTheLastCallItWasSeenIn() {
+		this.liveness.seen(2, List.of(new Progress("left", 3)), this.now);
+		this.liveness.seen(3, List.of(new Progress("left", 1), new Progress("world", 4)), this.now);
+		pass(Duration.ofSeconds(1));
+		this.book.report(1, timeout("world", 5));
+		answer(0, 5);
+		answer(1, 5);
+		pass(LIMIT);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(2, 3);
+		assertThat(this.verdicts.getFirst().detail())
+			.isEqualTo("rank 2 has not answered for 2000 ms since it was asked;"
+					+ " it was last seen 3000 ms ago, in no call of this group, rank 3 has not answered for 2000 ms since"
+					+ " it was asked; it was last seen in #4, 3000 ms ago");
+	}
+
+	@Test
+	void aRankThatHasLeftIsMissingAndNotWaitedFor() {
+		this.liveness.gone(3, PeerStatus.State.LEFT);
+		this.book.report(1, timeout("world", 5));
+		answer(0, 5);
+		answer(1, 5);
+		answer(2, 5);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
+		assertThat(this.verdicts.getFirst().detail()).isEqualTo("rank 3 has left");
+	}
+
+	@Test
+	void aRankThatLeavesDuringARollCallIsNotWaitedFor() {
+		this.book.report(1, timeout("world", 5));
+		answer(0, 5);
+		answer(1, 5);
+		answer(2, 5);
+		this.liveness.gone(3, PeerStatus.State.LEFT);
+		this.book.left();
+		assertThat(this.verdicts).hasSize(1);
+	}
+
+	@Test
+	void whenEveryRankHasEnteredTheReporterIsQuotedAndTheRankItWaitedForIsNamed() {
+		this.book.report(2, timeout("world", 5));
+		for (int rank = 0; rank < 4; rank++) {
+			answer(rank, 5);
+		}
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
+		assertThat(this.verdicts.getFirst().detail())
+			.isEqualTo("every rank has entered the call; rank 2 saw: waited for rank 3");
+	}
+
+	@Test
+	void aSilentRankOutsideTheGroupIsNotMissing() {
+		this.book.report(1, timeout("pair", 5));
+		this.book.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(1, 3)));
+		pass(LIMIT);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
+	}
+
+	@Test
+	void membersThatCannotBeAreNotBelieved() {
+		this.book.report(1, timeout("pair", 5));
+		this.book.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(-1, Integer.MAX_VALUE, 3)));
+		pass(LIMIT);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
+	}
+
+	@Test
+	void answersToAnotherRollCallAndSecondAnswersDoNotCount() {
+		this.book.report(1, timeout("world", 5));
+		this.book.answer(0, new RollCallReply(77, 5, List.of()));
+		answer(1, 4);
+		answer(1, 5);
+		answer(2, 5);
+		answer(3, 5);
+		assertThat(this.verdicts).isEmpty();
+		answer(0, 5);
+		assertThat(this.verdicts.getFirst().ranks()).containsExactly(1);
+	}
+
+	@Test
+	void laterReportsChangeNothingWhileARollCallIsOut() {
+		this.book.report(1, timeout("world", 5));
+		this.book.report(2, timeout("world", 5));
+		this.book.report(2, aborted("world", 2));
+		assertThat(this.rollCalls).hasSize(1);
+		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.TIMEOUT);
+	}
+
+	@Test
+	void aRankLostDuringARollCallIsTheVerdict() {
+		this.book.report(1, timeout("world", 5));
+		lose(3);
+		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.PEER_LOST);
+	}
+
+	@Test
+	void aSuspectIsGivenAMomentToFallItself() {
+		this.book.report(1, lost("world", 2));
+		assertThat(this.verdicts).isEmpty();
+		lose(2);
+		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(2);
+			assertThat(verdict.detail()).isEqualTo("its connection closed");
+		});
+	}
+
+	@Test
+	void theFirstToFallIsBlamedNotTheSuspect() {
+		this.book.report(1, lost("world", 2));
+		pass(Duration.ofMillis(499));
+		lose(3);
+		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().extracting(Failure::ranks).isEqualTo(List.of(3));
+	}
+
+	@Test
+	void anAbortExplainsASuspicion() {
+		this.book.report(1, lost("world", 2));
+		this.book.report(2, aborted("world", 2));
+		pass(LIMIT);
+		assertThat(this.verdicts).containsExactly(aborted("world", 2));
+	}
+
+	@Test
+	void aDeadlineDoesNotExplainASuspicion() {
+		this.book.report(1, lost("world", 2));
+		this.book.report(3, timeout("world", 5));
+		pass(Duration.ofMillis(500));
+		assertThat(this.verdicts).containsExactly(lost("world", 2));
+		assertThat(this.rollCalls).isEmpty();
+	}
+
+	@Test
+	void aShortLimitShortensTheSecondLook() {
+		FailureResolver hasty = new FailureResolver(this.liveness, this.departures, Duration.ofMillis(100),
+				() -> this.now, new Decisions());
+		hasty.report(1, lost("world", 2));
+		assertThat(hasty.nanosUntilDue()).isEqualTo(Duration.ofMillis(100).toNanos());
+	}
+
+	@Test
+	void aSuspectThatHasLeftIsBlamedAtOnce() {
+		this.liveness.gone(2, PeerStatus.State.LEFT);
+		this.book.report(1, lost("world", 2));
+		assertThat(this.verdicts).containsExactly(lost("world", 2));
+	}
+
+	@Test
+	void eachLostRankIsAVerdictOfItsOwnSinceItBreaksOtherGroups() {
+		this.book.report(0, aborted("world", 0));
+		lose(2);
+		lose(2);
+		lose(3);
+		assertThat(this.verdicts).extracting(Failure::ranks).containsExactly(List.of(0), List.of(2), List.of(3));
+	}
+
+	@Test
+	void afterALostRankTheWorldHasItsVerdict() {
+		lose(2);
+		this.book.report(1, aborted("world", 1));
+		this.book.report(1, timeout("world", 3));
+		this.book.report(1, lost("world", 3));
+		pass(LIMIT);
+		assertThat(this.verdicts).hasSize(1);
+	}
+
+	@Test
+	void aRankLostToTheControlPlaneSettlesSuspicionsInEveryGroup() {
+		this.book.report(1, lost("side", 2));
+		lose(2);
+		pass(LIMIT);
+		assertThat(this.verdicts).hasSize(1);
+	}
+
+	@Test
+	void aRankThatIsStillThereHasOnlyLeftTheSideGroup() {
+		this.book.report(1, lost("side", 2));
+		pass(LIMIT);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.kind()).isEqualTo(Kind.ABORTED);
+			assertThat(verdict.group()).isEqualTo("side");
+			assertThat(verdict.ranks()).containsExactly(2);
+			assertThat(verdict.detail()).contains("has left the group");
+		});
+		this.book.report(3, aborted("world", 3));
+		assertThat(this.verdicts).last().isEqualTo(aborted("world", 3));
+	}
+
+	@Test
+	void aRankThatHasSaidThatItLeavesIsNotLookedInto() {
+		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
+		this.book.report(1, lost("side", 2));
+		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
+	}
+
+	@Test
+	void aRankThatSaysThatItLeavesWhileItIsLookedIntoEndsThat() {
+		this.book.report(1, lost("side", 2));
+		this.departures.left(new Departure(2, "other", 4), List.of(1, 2));
+		this.book.left();
+		assertThat(this.verdicts).isEmpty();
+		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
+		this.book.left();
+		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
+	}
+
+	@Test
+	void aRankOutsideOfTheGroupIsNotWaitedFor() {
+		this.book.report(1, timeout("side", 5));
+		answer(0, ControlListener.NOT_A_MEMBER);
+		answer(1, 5);
+		answer(2, 4);
+		answer(3, 5);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(2);
+			assertThat(verdict.detail()).isEqualTo("rank 2 was last in #4");
+		});
+	}
+
+	@Test
+	void aRankThatIsWaitedForButKnowsNothingOfTheGroupHasNotFormedIt() {
+		this.book.report(1, timeout("side", 0));
+		answer(0, ControlListener.NOT_A_MEMBER);
+		answer(1, 0);
+		answer(2, 0);
+		answer(3, ControlListener.NOT_A_MEMBER);
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.ranks()).containsExactly(3);
+			assertThat(verdict.detail()).isEqualTo("rank 3 has not formed the group");
+		});
+	}
+
+	@Test
+	void aDeadlineOutsideOfTheOrderIsAVerdictAtOnce() {
+		Failure report = new Failure(Kind.TIMEOUT, "world", -1, null, List.of(3), "receive from rank 3",
+				Duration.ofSeconds(3), Duration.ofSeconds(3));
+		this.book.report(1, report);
+		assertThat(this.verdicts).containsExactly(report);
+		assertThat(this.rollCalls).isEmpty();
+	}
+
+	private void lose(int rank) {
+		this.liveness.gone(rank, PeerStatus.State.LOST);
+		this.book.lost(rank, "its connection closed");
+	}
+
+	private void answer(int rank, long entered) {
+		this.book.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, List.of()));
+	}
+
+	private void pass(Duration time) {
+		this.now += time.toNanos();
+		this.book.tick();
+	}
+
+	private static Failure aborted(String group, int rank) {
+		return Failure.outside(Kind.ABORTED, group, List.of(rank), "asked for by rank " + rank);
+	}
+
+	private static Failure lost(String group, int rank) {
+		return Failure.outside(Kind.PEER_LOST, group, List.of(rank), "its data connection closed");
+	}
+
+	private static Failure timeout(String group, long sequence) {
+		return new Failure(Kind.TIMEOUT, group, sequence, Collective.ALL_REDUCE, List.of(3), "waited for rank 3",
+				Duration.ofSeconds(3), Duration.ofSeconds(3));
+	}
+
+	private final class Decisions implements FailureResolver.Listener {
+
+		@Override
+		public void rollCall(long id, String group) {
+			FailureResolverTest.this.rollCalls.add(id);
+		}
+
+		@Override
+		public void verdict(Failure verdict) {
+			FailureResolverTest.this.verdicts.add(verdict);
+		}
+
+	}
+
+}

@@ -1,0 +1,34 @@
+package io.tutti.engine.control;
+
+import java.net.InetAddress;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Which addresses a host has. Those of 192.0.2.0/24 and 2001:db8::/32 are for examples,
+ * so that no host has one.
+ */
+@Timeout(20)
+class LocalAddressTest {
+
+	private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+	@ParameterizedTest
+	@CsvSource({ "127.0.0.1, true", "127.5.6.7, true", "0.0.0.0, true", "192.0.2.1, false", "2001:db8::1, false" })
+	void anAddressIsOfThisHostIfItCanListenThere(String address, boolean ours) {
+		assertThat(LocalAddress.isOfThisHost(InetAddress.ofLiteral(address))).isEqualTo(ours);
+	}
+
+	@Test
+	void ofSeveralAddressesTheFirstOfThisHostIsTaken() {
+		InetAddress foreign = InetAddress.ofLiteral("192.0.2.1");
+		assertThat(LocalAddress.firstOf(foreign, LOOPBACK)).isEqualTo(LOOPBACK);
+		assertThat(LocalAddress.firstOf(foreign)).isEqualTo(foreign);
+	}
+
+}

@@ -1,0 +1,211 @@
+package io.tutti.engine.control;
+
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.stream.Stream;
+
+import io.tutti.engine.CallReport;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.Failure;
+import io.tutti.engine.MemoryKind;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.control.ControlMessage.Announce;
+import io.tutti.engine.control.ControlMessage.Awaiting;
+import io.tutti.engine.control.ControlMessage.BarrierEnded;
+import io.tutti.engine.control.ControlMessage.CallReported;
+import io.tutti.engine.control.ControlMessage.CallsReported;
+import io.tutti.engine.control.ControlMessage.Challenge;
+import io.tutti.engine.control.ControlMessage.Confirm;
+import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.Departed;
+import io.tutti.engine.control.ControlMessage.Drain;
+import io.tutti.engine.control.ControlMessage.EnterBarrier;
+import io.tutti.engine.control.ControlMessage.ForeignHello;
+import io.tutti.engine.control.ControlMessage.ForwardedTrace;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.ControlMessage.Leave;
+import io.tutti.engine.control.ControlMessage.LeftGroup;
+import io.tutti.engine.control.ControlMessage.Matched;
+import io.tutti.engine.control.ControlMessage.PeerUpdate;
+import io.tutti.engine.control.ControlMessage.Ping;
+import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.control.ControlMessage.Proof;
+import io.tutti.engine.control.ControlMessage.QueryCall;
+import io.tutti.engine.control.ControlMessage.QueryTrace;
+import io.tutti.engine.control.ControlMessage.QueryTraces;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
+import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.ControlMessage.Report;
+import io.tutti.engine.control.ControlMessage.RequestDrain;
+import io.tutti.engine.control.ControlMessage.RollCall;
+import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.ControlMessage.TraceReply;
+import io.tutti.engine.control.ControlMessage.Verdict;
+import io.tutti.engine.control.ControlMessage.Welcome;
+import io.tutti.engine.control.ControlMessage.Withdraw;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class MessageCodecTest {
+
+	private static final Random RANDOM = new Random(7);
+
+	static Stream<ControlMessage> messages() {
+		Failure inside = new Failure(Failure.Kind.TIMEOUT, "world", 17, Collective.BARRIER, List.of(2, 3), "späť",
+				Duration.ofMillis(1234), Duration.ofSeconds(5));
+		Failure outside = Failure.outside(Failure.Kind.ABORTED, "side", List.of(), "");
+		BarrierOutcome outcome = new BarrierOutcome(BarrierOutcome.Result.BROKEN, "epoch", 9, 2, 55,
+				List.of(0L, -1L, 4L), List.of(1));
+		CallReport post = new CallReport("side",
+				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
+				MemoryKind.DEVICE, Duration.ofMillis(103), Duration.ofDays(1));
+		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()),
+				new ForeignHello(MessageCodec.VERSION + 1), new Challenge(bytes()), new Proof(bytes()),
+				new Welcome(5, bytes()), new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
+				new Awaiting(new MissingRanks(List.of(1, 2, 3), List.of(2), List.of(3)), true),
+				new Roster(3, bytes(), "transport=auto",
+						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
+				new Ping(Long.MIN_VALUE),
+				new Pong(Long.MAX_VALUE, List.of(new Progress("world", -1), new Progress("", Long.MAX_VALUE))),
+				new Report(inside), new Report(outside), new RollCallReply(1, -1, List.of()),
+				new LeftGroup("side", List.of(1, 3), -1), new LeftGroup("world", List.of(), 4),
+				new Departed(List.of(new Departure(3, "side", 7), Departure.fromEveryGroup(1))),
+				new RollCallReply(2, 7, List.of(1, 3)), new EnterBarrier(new RoundEntry(4, "label", -1, false, 1)),
+				new Withdraw(4), new Confirm(4, 2), new Confirmed(4, 2), new RequestDrain("now"), new Leave(null),
+				new Leave("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
+				new Drain("now"), new PeerUpdate(List.of(new PeerLiveness(PeerStatus.State.LEFT, -1, 12))),
+				new RankZeroLeft(), new CallReported(post), new CallsReported(List.of(post, post)),
+				new CallsReported(List.of()), new QueryCall("world", Long.MAX_VALUE), new QueryTraces(5, 100),
+				new TraceReply(2, 5, bytes()), new Announce(new RoundEntry(6, "label", 7, true, 1), post.call()),
+				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
+				new QueryTrace(2, 5, 100), new ForwardedTrace(5, 1, bytes()));
+	}
+
+	private static byte[] bytes() {
+		byte[] bytes = new byte[32];
+		RANDOM.nextBytes(bytes);
+		return bytes;
+	}
+
+	@ParameterizedTest
+	@MethodSource("messages")
+	void aMessageArrivesAsItWasSent(ControlMessage message) throws MalformedFrameException {
+		ByteBuffer frame = MessageCodec.encode(message);
+		assertThat(frame.getInt()).isEqualTo(frame.remaining());
+		assertThat(MessageCodec.decode(frame)).usingRecursiveComparison().isEqualTo(message);
+	}
+
+	@ParameterizedTest
+	@MethodSource("messages")
+	void aMessageCutShortIsMalformed(ControlMessage message) {
+		byte[] payload = payload(message);
+		for (int length = 0; length < payload.length; length++) {
+			ByteBuffer part = ByteBuffer.wrap(payload, 0, length).slice();
+			assertThatThrownBy(() -> MessageCodec.decode(part)).isInstanceOf(MalformedFrameException.class);
+		}
+	}
+
+	@ParameterizedTest
+	@MethodSource("messages")
+	void aMessageWithBytesTooManyIsMalformed(ControlMessage message) {
+		byte[] payload = payload(message);
+		if (!(message instanceof ForeignHello)) {
+			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(Arrays.copyOf(payload, payload.length + 1))))
+				.isInstanceOf(MalformedFrameException.class);
+		}
+	}
+
+	@Test
+	void everyKindOfMessageIsTried() {
+		assertThat(messages().map(Object::getClass).distinct()).hasSize(countRecords(ControlMessage.class));
+	}
+
+	private static int countRecords(Class<?> type) {
+		if (type.isRecord()) {
+			return 1;
+		}
+		return Arrays.stream(type.getPermittedSubclasses()).mapToInt(MessageCodecTest::countRecords).sum();
+	}
+
+	@Test
+	void damagedMessagesAreMessagesOrMalformedAndNothingElse() {
+		List<byte[]> payloads = messages().map(MessageCodecTest::payload).toList();
+		int malformed = 0;
+		for (int i = 0; i < 200_000; i++) {
+			byte[] damaged = payloads.get(RANDOM.nextInt(payloads.size())).clone();
+			for (int hits = 1 + RANDOM.nextInt(3); hits > 0; hits--) {
+				damaged[RANDOM.nextInt(damaged.length)] = (byte) RANDOM.nextInt();
+			}
+			malformed += isMalformed(damaged) ? 1 : 0;
+		}
+		for (int i = 0; i < 200_000; i++) {
+			byte[] noise = new byte[RANDOM.nextInt(120)];
+			RANDOM.nextBytes(noise);
+			if (noise.length > 0) {
+				noise[0] = (byte) RANDOM.nextInt(24);
+			}
+			malformed += isMalformed(noise) ? 1 : 0;
+		}
+		assertThat(malformed).isBetween(100_000, 399_999);
+	}
+
+	private static boolean isMalformed(byte[] payload) {
+		try {
+			MessageCodec.decode(ByteBuffer.wrap(payload));
+			return false;
+		}
+		catch (MalformedFrameException ex) {
+			return true;
+		}
+	}
+
+	@Test
+	void aClaimedLengthIsNotBelieved() {
+		byte[] drain = payload(new Drain("now"));
+		ByteBuffer.wrap(drain).putInt(1, Integer.MAX_VALUE);
+		assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(drain)))
+			.isInstanceOf(MalformedFrameException.class)
+			.hasMessageContaining("2147483647");
+		byte[] peerUpdate = payload(new PeerUpdate(List.of()));
+		ByteBuffer.wrap(peerUpdate).putInt(1, Integer.MAX_VALUE);
+		assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(peerUpdate)))
+			.isInstanceOf(MalformedFrameException.class);
+	}
+
+	@Test
+	void aBarrierThatNobodyCouldAskForIsMalformed() {
+		for (RoundEntry bad : List.of(new RoundEntry(1, "", -1, false, 1),
+				new RoundEntry(1, "x".repeat(257), -1, false, 1), new RoundEntry(1, "a", -1, false, 0),
+				new RoundEntry(1, "a", -2, false, 1))) {
+			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(payload(new EnterBarrier(bad)))))
+				.isInstanceOf(MalformedFrameException.class);
+		}
+	}
+
+	@Test
+	void endlessWordsAreCut() throws MalformedFrameException {
+		Drain drain = (Drain) MessageCodec.decode(ByteBuffer.wrap(payload(new Drain("x".repeat(1_000_000)))));
+		assertThat(drain.reason()).hasSize(WireWriter.MAX_TEXT_CHARACTERS);
+	}
+
+	private static byte[] payload(ControlMessage message) {
+		ByteBuffer frame = MessageCodec.encode(message);
+		byte[] payload = new byte[frame.getInt()];
+		frame.get(payload);
+		return payload;
+	}
+
+}

@@ -1,0 +1,192 @@
+package io.tutti.engine.control.diagnosis;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+@Timeout(60)
+class AnalysisTest {
+
+	private static final long MILLI = 1_000_000;
+
+	/** Ranks' clocks are far apart; the offset makes up for it. */
+	private static final long APART = 3_600_000 * MILLI;
+
+	private static final long TAKEN = 60_000 * MILLI;
+
+	private final Map<Integer, RankTrace> accounts = new HashMap<>();
+
+	private void account(int rank, GroupTrace... groups) {
+		this.accounts.put(rank, new RankTrace(rank, 0, TAKEN + rank * APART, -rank * APART, List.of(groups)));
+	}
+
+	private static GroupTrace world(int worldSize, CallRecord... calls) {
+		List<CallRecord> all = Arrays.asList(calls);
+		return new GroupTrace("world", IntStream.range(0, worldSize).boxed().toList(), "tcp",
+				all.isEmpty() ? -1 : all.getLast().call().sequence(), all);
+	}
+
+	private static CallRecord done(int rank, long sequence, long startMillis) {
+		long start = startMillis * MILLI + rank * APART;
+		return new CallRecord(reduce(sequence), 64, CallRecord.State.DONE, start, start, start + MILLI, "ring", null);
+	}
+
+	private static CallRecord running(int rank, CallSignature call, long startMillis) {
+		long start = startMillis * MILLI + rank * APART;
+		return new CallRecord(call, 64, CallRecord.State.RUNNING, start, start, 0, "", "Loop.step:12");
+	}
+
+	private static CallSignature reduce(long sequence) {
+		return new CallSignature(sequence, Collective.ALL_REDUCE, 16, 0, DataType.FLOAT32, ReduceOp.SUM, 0);
+	}
+
+	private static CallSignature barrier(long sequence) {
+		return new CallSignature(sequence, Collective.BARRIER, 0, 0, DataType.FLOAT32, ReduceOp.SUM, 0);
+	}
+
+	private GroupFinding only() {
+		Analysis analysis = Analysis.of(3, this.accounts);
+		assertThat(analysis.findings()).hasSize(1);
+		assertThat(analysis.verdict()).contains(analysis.findings().getFirst().text());
+		return analysis.findings().getFirst();
+	}
+
+	@Test
+	void aRankThatHasNotComeIsMissing() {
+		account(0, world(3, done(0, 6, 40_000), running(0, reduce(7), 48_000)));
+		account(1, world(3, done(1, 6, 40_000), running(1, reduce(7), 48_500)));
+		account(2, world(3, done(2, 6, 40_000)));
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.MISSING);
+		assertThat(finding.ranks()).containsExactly(2);
+		assertThat(finding.sequence()).isEqualTo(7);
+		assertThat(finding.text())
+			.isEqualTo("rank 2 is missing from all-reduce #7 (count 16, float32, sum) of group world: rank 2 left, "
+					+ "20.0 s ago, all-reduce #6 (count 16, float32, sum); ranks 0 and 1 have been in it for 12.0 s");
+	}
+
+	@Test
+	void aRankThatGivesNoAccountIsSilentAndMissing() {
+		account(0, world(3, running(0, reduce(0), 48_000)));
+		account(2, world(3, running(2, reduce(0), 48_000)));
+		Analysis analysis = Analysis.of(3, this.accounts);
+		assertThat(analysis.silentRanks()).containsExactly(1);
+		assertThat(analysis.verdict()).startsWith("rank 1 gave no account. rank 1 is missing from all-reduce #0");
+		assertThat(analysis.verdict()).contains("rank 1 does not answer");
+	}
+
+	@Test
+	void withoutRankZeroTheOthersAreNotBlamedForWhatNobodyCouldAskThem() {
+		account(2, world(3, running(2, reduce(4), 48_000)));
+		Analysis analysis = Analysis.of(3, this.accounts);
+		assertThat(analysis.silentRanks()).containsExactly(0, 1);
+		assertThat(analysis.findings().getFirst().ranks()).containsExactly(0);
+		assertThat(analysis.verdict())
+			.startsWith("rank 0 gave no account, and rank 1 can only be asked by way of it. rank 0 is missing from");
+	}
+
+	@Test
+	void ranksThatCalledSomethingElseAreNamedWithBothCalls() {
+		account(0, world(3, running(0, reduce(3), 48_000)));
+		account(1, world(3, running(1, barrier(3), 48_000)));
+		account(2, world(3, running(2, reduce(3), 48_000)));
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.MISMATCH);
+		assertThat(finding.ranks()).containsExactly(1);
+		assertThat(finding.text()).isEqualTo("ranks called different collectives at #3 of group world: "
+				+ "ranks 0 and 2 called all-reduce #3 (count 16, float32, sum), rank 1 called barrier #3");
+	}
+
+	@Test
+	void aLongCallThatAllHaveComeToBlamesNobody() {
+		for (int rank = 0; rank < 3; rank++) {
+			account(rank, world(3, running(rank, reduce(3), 48_000 + 1000L * rank)));
+		}
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.LONG_CALL);
+		assertThat(finding.ranks()).isEmpty();
+		assertThat(finding.text())
+			.endsWith("have been in it for 12.0 s, the last to come was rank 2, 2.0 s after the first");
+	}
+
+	@Test
+	void aRankThatIsLateTimeAfterTimeStraggles() {
+		for (int rank = 0; rank < 3; rank++) {
+			List<CallRecord> calls = new ArrayList<>();
+			for (int sequence = 0; sequence < 20; sequence++) {
+				calls.add(done(rank, sequence, 1000L * sequence + ((rank == 1) ? 30 : 0)));
+			}
+			account(rank, world(3, calls.toArray(CallRecord[]::new)));
+		}
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.STRAGGLING);
+		assertThat(finding.ranks()).containsExactly(1);
+		assertThat(finding.text())
+			.isEqualTo("group world has come to #19: rank 1 comes last at 20 of the last 20 calls, "
+					+ "30.0 ms after the first on average and 30.0 ms at most");
+		assertThat(finding.arrivals()).extracting(GroupFinding.Arrival::meanMicros).containsExactly(0L, 30_000L, 0L);
+	}
+
+	@Test
+	void aCallThatHasOnlyJustBegunIsNoTrouble() {
+		account(0, world(3, done(0, 6, 59_000), running(0, reduce(7), 59_990)));
+		account(1, world(3, done(1, 6, 59_001)));
+		account(2, world(3, done(2, 6, 59_000)));
+		GroupFinding finding = only();
+		assertThat(finding.kind()).isEqualTo(Kind.MOVING);
+		assertThat(finding.isTrouble()).isFalse();
+	}
+
+	@Test
+	void aGroupWithinIsJudgedByItsOwnRanks() {
+		GroupTrace idle = world(3);
+		GroupTrace pair = new GroupTrace("world/0.1", List.of(2, 0), "shm", 4, List.of(running(2, reduce(4), 50_000)));
+		account(0, idle);
+		account(1, idle);
+		account(2, idle, pair);
+		Analysis analysis = Analysis.of(3, this.accounts);
+		assertThat(analysis.findings()).extracting(GroupFinding::kind).containsExactly(Kind.MISSING, Kind.IDLE);
+		assertThat(analysis.findings().getFirst().ranks()).containsExactly(0);
+		assertThat(analysis.verdict()).contains("rank 0 has entered no call of it");
+	}
+
+	@Test
+	void anAccountSurvivesItsJourney() {
+		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
+		RankTrace account = this.accounts.get(1);
+		assertThat(TraceCodec.decode(TraceCodec.encode(account))).isEqualTo(account);
+	}
+
+	@Test
+	void bytesThatAreNoAccountAreRefused() {
+		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
+		byte[] whole = TraceCodec.encode(this.accounts.get(1));
+		for (int length = 0; length < whole.length; length++) {
+			byte[] cut = Arrays.copyOf(whole, length);
+			assertThatIllegalArgumentException().isThrownBy(() -> TraceCodec.decode(cut));
+		}
+		byte[] longer = Arrays.copyOf(whole, whole.length + 1);
+		assertThatIllegalArgumentException().isThrownBy(() -> TraceCodec.decode(longer))
+			.withMessage("1 bytes too many in an account");
+		byte[] huge = whole.clone();
+		huge[29] = 0x7f;
+		assertThatIllegalArgumentException().isThrownBy(() -> TraceCodec.decode(huge))
+			.withMessageContaining("a list of");
+	}
+
+}
