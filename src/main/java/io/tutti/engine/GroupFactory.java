@@ -1,5 +1,7 @@
 package io.tutti.engine;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * What a group asks its backend for beside collectives: messages, and further groups of
  * its ranks.
@@ -9,8 +11,9 @@ public interface GroupFactory {
 	/** For a group that has neither. */
 	GroupFactory NONE = new GroupFactory() {
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
-			throw new UnsupportedOperationException("group " + identity.name() + " has no point-to-point messages");
+		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch,
+				FailureAgreement agreement) {
+			return null;
 		}
 
 		@Override
@@ -23,8 +26,12 @@ public interface GroupFactory {
 		}
 	};
 
-	/** A group's messages; asked for once, on first use. */
-	PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement);
+	/**
+	 * A group's messages. Called once, when the group forms: messages arrive from then
+	 * on, whatever this rank does.
+	 * @return {@code null} for a group without messages
+	 */
+	@Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement);
 
 	/** A further group; its other ranks make theirs under the same name. */
 	ProcessGroup group(GroupIdentity identity);

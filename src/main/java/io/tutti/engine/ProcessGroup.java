@@ -57,7 +57,7 @@ public class ProcessGroup implements AutoCloseable {
 
 	private final GroupSplit split;
 
-	private volatile @Nullable PointToPoint messages;
+	private final @Nullable PointToPoint messages;
 
 	private volatile boolean closed;
 
@@ -89,6 +89,7 @@ public class ProcessGroup implements AutoCloseable {
 		this.timeouts = timeouts;
 		this.factory = factory;
 		this.agreement = new FailureAgreement(identity, latch, reporter, timeouts.abort());
+		this.messages = openMessages();
 		this.runner = new CallRunner(identity, backend, latch, this.agreement);
 		this.split = new GroupSplit(this, identity, factory);
 	}
@@ -609,12 +610,10 @@ public class ProcessGroup implements AutoCloseable {
 
 	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
-	 * 64 KiB is handed over and need not have arrived when this returns; a larger one is
-	 * announced and waits until the peer receives it. A peer reads messages only while it
-	 * is in a message call: until then at most 4 MiB of small messages and what the
-	 * connection buffers are handed over to it, and further sends wait. To close the
-	 * group waits one second for messages that were handed over and drops those that
-	 * remain.
+	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
+	 * (rendezvous protocol) waits until the peer receives it. The peer buffers up to 64
+	 * MiB of eager messages that it has not received yet, whatever it does meanwhile;
+	 * beyond that, sends wait until it receives some.
 	 * @param buffer the message: whole elements, or none
 	 * @param peer the rank to send to; may be this one
 	 * @param tag what the receive must ask for, 0 or more
@@ -696,19 +695,20 @@ public class ProcessGroup implements AutoCloseable {
 		return messages().sendReceive(send, peer, receive, source, type, tag, timeout);
 	}
 
-	private PointToPoint messages() {
-		PointToPoint opened = this.messages;
-		return (opened != null) ? opened : openMessages();
+	private @Nullable PointToPoint openMessages() {
+		try {
+			return this.factory.pointToPoint(this.identity, this.latch, this.agreement);
+		}
+		catch (RuntimeException ex) {
+			this.backend.close();
+			throw ex;
+		}
 	}
 
-	private synchronized PointToPoint openMessages() {
-		if (this.closed) {
-			throw new IllegalStateException("group " + name() + " is closed");
-		}
+	private PointToPoint messages() {
 		PointToPoint opened = this.messages;
 		if (opened == null) {
-			opened = this.factory.pointToPoint(this.identity, this.latch, this.agreement);
-			this.messages = opened;
+			throw new UnsupportedOperationException("group " + name() + " has no point-to-point messages");
 		}
 		return opened;
 	}
@@ -767,26 +767,32 @@ public class ProcessGroup implements AutoCloseable {
 	/**
 	 * Leaves the group: calls that run or wait on this rank fail, then connections and
 	 * memory are given back. Does nothing the second time. Calls of other ranks that this
-	 * one has completed are not disturbed; their later calls that need it fail.
+	 * one has completed are not disturbed; their later calls that need it fail. Sends
+	 * that have returned are sent first, for at most {@code tutti.timeout.drain}.
+	 * @throws CollectiveException if they cannot be sent in that time: the group is
+	 * closed then, and broken on every rank
 	 */
 	@Override
 	public void close() {
-		PointToPoint opened;
 		synchronized (this) {
 			if (this.closed) {
 				return;
 			}
 			this.closed = true;
-			opened = this.messages;
 		}
-		if (opened != null) {
-			opened.close();
+		try {
+			PointToPoint opened = this.messages;
+			if (opened != null) {
+				opened.close();
+			}
 		}
-		this.runner.close();
-		this.agreement.leave(recorder().lastCompleted());
-		this.backend.close();
-		this.factory.closed(this);
-		this.afterwards.run();
+		finally {
+			this.runner.close();
+			this.agreement.leave(recorder().lastCompleted());
+			this.backend.close();
+			this.factory.closed(this);
+			this.afterwards.run();
+		}
 	}
 
 	/**

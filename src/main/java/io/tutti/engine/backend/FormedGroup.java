@@ -14,12 +14,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param groups where it comes from
  * @param memory what its ranks of this host share; held by what carries its collectives
+ * @param carriesMessages whether the group is a user's; others only agree on something
  */
-record FormedGroup(Groups groups, @Nullable HostMemory memory) implements GroupFactory {
+record FormedGroup(Groups groups, @Nullable HostMemory memory, boolean carriesMessages) implements GroupFactory {
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
-		return this.groups.messages(identity, latch, agreement, this.memory);
+	public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+		return this.carriesMessages ? this.groups.messages(identity, latch, agreement, this.memory) : null;
 	}
 
 	@Override

@@ -23,6 +23,7 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
@@ -102,7 +103,8 @@ final class Groups implements GroupFactory {
 		try {
 			Carried carried = someShareAHost(identity) ? sharing(identity, latch)
 					: new Carried(overTcp(identity, latch), null);
-			return ready(identity, layered(identity, latch, carried.backend()), latch, carried.memory());
+			return ready(identity, layered(identity, latch, carried.backend()), latch,
+					new FormedGroup(this, carried.memory(), true));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
@@ -142,8 +144,8 @@ final class Groups implements GroupFactory {
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement,
 			@Nullable HostMemory memory) {
 		try {
-			return new PointToPointEngine(identity, latch, agreement, wires(identity, memory), this.tcp.crowded(),
-					this.unexpected);
+			return new PointToPointEngine(identity, latch, agreement, wires(identity, memory),
+					new MessageSettings(this.tcp.crowded(), this.settings.timeouts().drain(), this.unexpected));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("messages of group " + identity.name() + " could not be set up", ex);
@@ -166,10 +168,9 @@ final class Groups implements GroupFactory {
 		this.registry.remove(group);
 	}
 
-	private ProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch,
-			@Nullable HostMemory memory) {
+	private ProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch, FormedGroup formed) {
 		ProcessGroup group = new ProcessGroup(identity, backend, latch, this.membership.control(),
-				this.settings.timeouts(), new FormedGroup(this, memory));
+				this.settings.timeouts(), formed);
 		this.registry.ready(group);
 		return group;
 	}
@@ -182,7 +183,7 @@ final class Groups implements GroupFactory {
 				identity.generation());
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(side, latch);
-		return ready(side, overTcp(side, latch), latch, null);
+		return ready(side, overTcp(side, latch), latch, new FormedGroup(this, null, false));
 	}
 
 	private Backend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {

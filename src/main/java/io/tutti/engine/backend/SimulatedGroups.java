@@ -10,6 +10,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
@@ -45,7 +46,7 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	@Override
 	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
 		return new PointToPointEngine(identity, latch, agreement, new SimulatedConnections(identity, this.network),
-				false, this.unexpected);
+				new MessageSettings(false, this.timeouts.drain(), this.unexpected));
 	}
 
 	@Override

@@ -159,6 +159,18 @@ final class MessageFailures {
 				"this rank closed the group during a send or receive"));
 	}
 
+	/** Small sends that have returned are not sent when the group is closed. */
+	CollectiveException unsent(Duration waited, boolean interrupted) {
+		String ended = interrupted ? "the closing thread was interrupted after " + waited.toMillis() + " ms"
+				: "tutti.timeout.drain passed after " + waited.toMillis() + " ms";
+		return CollectiveException.of(this.identity.worldRank(),
+				Failure.outside(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()),
+						"rank " + this.identity.worldRank() + " closed the group with small sends to "
+								+ this.office.queuedPeers(this.identity.members()) + " still queued, and " + ended
+								+ ": the messages are lost; receive them before the group is closed"),
+				interrupted ? new InterruptedException() : null);
+	}
+
 	/** Why nothing goes through a closed group. */
 	CollectiveException closed() {
 		Failure failure = this.latch.failure();

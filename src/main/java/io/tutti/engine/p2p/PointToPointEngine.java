@@ -13,15 +13,22 @@ import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.Connections;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One group's messages. The thread of a synchronous call moves everything on itself while
- * it waits; what nobody waits for is moved on by one thread of the group's, which starts
- * with the first such thing.
+ * One group's messages. The thread of a synchronous call makes progress itself while it
+ * waits; at all other times the group's {@link ProgressThread} does, so that messages
+ * arrive also while this rank computes or is inside a collective.
  */
 public final class PointToPointEngine implements PointToPoint {
 
-	private static final Duration FAREWELL = Duration.ofSeconds(1);
+	/**
+	 * How long small sends may take to leave where the group is aborted anyhow, since an
+	 * operation is still in flight when it is closed.
+	 */
+	private static final Duration ABORTING_DRAIN = Duration.ofSeconds(1);
+
+	private static final int DRAIN_YIELDS = 100;
 
 	private final String group;
 
@@ -39,26 +46,28 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private final BlockingProgress drive;
 
-	private final ProgressThread attendant;
+	private final ProgressThread progressThread;
 
-	/**
-	 * A group's messages, without connections yet.
-	 * @param crowded whether the host has fewer cores than ranks
-	 * @param unexpected counts what this rank keeps of messages that nobody has asked for
-	 */
+	private final Duration drain;
+
+	/** A group's messages, without connections yet. */
 	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement, Connections wires,
-			boolean crowded, UnexpectedMessageBudget unexpected) {
+			MessageSettings settings) {
 		this.group = identity.name();
 		this.latch = latch;
 		this.agreement = agreement;
 		this.wires = wires;
+		this.drain = settings.drain();
 		this.arguments = new MessageArguments(identity.worldSize());
-		this.office = new ProgressEngine(identity.rank(), identity.worldSize(), wires, unexpected, this::settled,
-				(cause) -> MessageFailures.broken(identity, cause));
+		this.office = new ProgressEngine(identity.rank(), identity.worldSize(), wires, settings.unexpected(),
+				this::settled, (cause) -> MessageFailures.broken(identity, cause));
 		this.failures = new MessageFailures(identity, latch, this.office);
-		this.drive = new BlockingProgress(this.office, this.failures, crowded);
-		this.attendant = new ProgressThread("tutti-r" + identity.worldRank() + "-" + identity.name() + "-messages",
+		this.drive = new BlockingProgress(this.office, this.failures, settings.oversubscribed());
+		this.progressThread = new ProgressThread("tutti-r" + identity.worldRank() + "-" + identity.name() + "-messages",
 				this.office, this.failures, this.drive);
+		if (identity.worldSize() > 1) {
+			this.progressThread.wake();
+		}
 	}
 
 	@Override
@@ -157,7 +166,7 @@ public final class PointToPointEngine implements PointToPoint {
 		finally {
 			this.office.leave();
 		}
-		this.attendant.wake();
+		this.progressThread.wake();
 		return future;
 	}
 
@@ -182,7 +191,7 @@ public final class PointToPointEngine implements PointToPoint {
 			driveUntilDone(operation, first);
 		}
 		if (this.office.postroom().hasLetters()) {
-			this.attendant.wake();
+			this.progressThread.wake();
 		}
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
@@ -211,7 +220,7 @@ public final class PointToPointEngine implements PointToPoint {
 		finally {
 			this.office.countDriver(-1);
 			if (this.office.hasUnattended()) {
-				this.attendant.wake();
+				this.progressThread.wake();
 			}
 		}
 	}
@@ -219,12 +228,12 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public void wake() {
 		this.office.wake();
-		this.attendant.wake();
+		this.progressThread.wake();
 	}
 
 	@Override
 	public void close() {
-		seeOff();
+		CollectiveException unsent = drain();
 		this.office.enter();
 		try {
 			if (!this.office.close()) {
@@ -238,22 +247,44 @@ public final class PointToPointEngine implements PointToPoint {
 		finally {
 			this.office.leave();
 		}
-		this.attendant.close();
+		this.progressThread.close();
 		this.wires.close();
-	}
-
-	/** What small sends have left behind gets a little time to leave. */
-	private void seeOff() {
-		long start = System.nanoTime();
-		while (hasFarewells() && System.nanoTime() - start < FAREWELL.toNanos()) {
-			if (!this.office.progress(ProgressEngine.ALL)) {
-				Thread.yield();
-			}
+		if (unsent != null) {
+			throw unsent;
 		}
 	}
 
-	private boolean hasFarewells() {
-		return this.office.hasUnattended() && this.office.postroom().hasLetters() && this.latch.failure() == null;
+	/**
+	 * Sends what small sends have left behind.
+	 * @return why the group is broken if it cannot be sent in time
+	 */
+	private @Nullable CollectiveException drain() {
+		long start = System.nanoTime();
+		boolean aborting = this.office.hasOperations();
+		Duration limit = (aborting && this.drain.compareTo(ABORTING_DRAIN) > 0) ? ABORTING_DRAIN : this.drain;
+		this.office.countDriver(1);
+		try {
+			for (int idleRounds = 0; this.office.hasQueued() && this.latch.failure() == null; idleRounds++) {
+				boolean interrupted = Thread.currentThread().isInterrupted();
+				Duration waited = Duration.ofNanos(System.nanoTime() - start);
+				if (interrupted || waited.compareTo(limit) > 0) {
+					return aborting ? null : this.agreement.settle(this.failures.unsent(waited, interrupted));
+				}
+				if (this.office.progress(ProgressEngine.ALL)) {
+					idleRounds = 0;
+				}
+				else if (idleRounds < DRAIN_YIELDS) {
+					Thread.yield();
+				}
+				else {
+					this.office.sleep(BlockingProgress.SLEEP_NANOS, null);
+				}
+			}
+			return null;
+		}
+		finally {
+			this.office.countDriver(-1);
+		}
 	}
 
 }

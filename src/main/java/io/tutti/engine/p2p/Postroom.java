@@ -3,6 +3,7 @@ package io.tutti.engine.p2p;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
@@ -54,6 +55,15 @@ final class Postroom {
 	/** Whether letters wait for the network to take them. */
 	boolean hasLetters() {
 		return this.delivery.hasLetters();
+	}
+
+	/** The ranks for which sends are queued, as a diagnostic. */
+	String queuedPeers(List<Integer> worldRanks) {
+		return this.delivery.known()
+			.stream()
+			.filter((peer) -> !peer.outbox.isEmpty())
+			.map((peer) -> "rank " + worldRanks.get(peer.peer))
+			.collect(Collectors.joining(", "));
 	}
 
 	/** Why nothing more can come from or go to an operation's peer. */

@@ -2,6 +2,7 @@ package io.tutti.engine.p2p;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -44,8 +45,13 @@ final class ProgressEngine {
 	/** Asynchronous operations that are under way. */
 	private int unattended;
 
-	/** Synchronous calls that move things on. */
+	/** Synchronous calls that make progress. */
 	private volatile int drivers;
+
+	/** Synchronous calls so far, and how many the progress thread has seen. */
+	private long calls;
+
+	private long callsSeen;
 
 	private volatile boolean closed;
 
@@ -90,6 +96,9 @@ final class ProgressEngine {
 		if (future != null) {
 			operation.stopwatch.elapsedNanos(System.nanoTime());
 			this.unattended++;
+		}
+		else {
+			this.calls++;
 		}
 		this.postroom.start(operation);
 		if (this.asleep.get() && this.postroom.hasLetters()) {
@@ -176,16 +185,74 @@ final class ProgressEngine {
 		}
 	}
 
-	/** A synchronous call begins, or ends, to move things on. */
+	/** Whether small sends that have returned are not sent yet, and still can be. */
+	boolean hasQueued() {
+		enter();
+		try {
+			return !this.closed && !this.postroom.ended() && this.postroom.hasLetters();
+		}
+		finally {
+			leave();
+		}
+	}
+
+	/** The ranks for which sends are queued, as a diagnostic. */
+	String queuedPeers(List<Integer> worldRanks) {
+		enter();
+		try {
+			return this.postroom.queuedPeers(worldRanks);
+		}
+		finally {
+			leave();
+		}
+	}
+
+	/** Whether an operation is in flight. */
+	boolean hasOperations() {
+		enter();
+		try {
+			return !this.postroom.open().isEmpty();
+		}
+		finally {
+			leave();
+		}
+	}
+
+	/** A synchronous call begins, or ends, to make progress. */
 	void countDriver(int change) {
 		enter();
 		this.drivers += change;
 		leave();
+		if (change > 0 && this.asleep.get()) {
+			this.wires.wake();
+		}
 	}
 
-	/** Whether a synchronous call moves things on. */
-	boolean hasDriver() {
-		return this.drivers > 0;
+	/**
+	 * Whether synchronous calls make progress: one is under way, or there was one since
+	 * the last look and nothing else needs progress.
+	 */
+	boolean hasCaller() {
+		enter();
+		try {
+			boolean called = this.calls != this.callsSeen;
+			this.callsSeen = this.calls;
+			return this.drivers > 0 || called && this.unattended == 0 && !this.postroom.hasLetters();
+		}
+		finally {
+			leave();
+		}
+	}
+
+	/** Whether nothing moves any more. */
+	boolean ended() {
+		enter();
+		try {
+			return this.closed || this.postroom.ended();
+		}
+		finally {
+			leave();
+		}
 	}
 
 	/**

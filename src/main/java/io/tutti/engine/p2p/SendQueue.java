@@ -85,6 +85,11 @@ final class SendQueue {
 		this.tail = letter;
 	}
 
+	/** Whether nothing waits to be sent. */
+	boolean isEmpty() {
+		return this.current == null && this.head == null;
+	}
+
 	/** How many bytes of a send have left, while they leave. */
 	long movedBytes(Operation send) {
 		SendDescriptor letter = this.current;

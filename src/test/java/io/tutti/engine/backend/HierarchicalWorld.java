@@ -22,6 +22,7 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.SimulatedControl;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
@@ -53,8 +54,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 			Connections far = new SimulatedConnections(identity, this.network);
 			Connections wires = (this.memory != null)
 					? new CompositeConnections(this.around, new RingConnections(this.memory, this.around), far) : far;
-			return new PointToPointEngine(identity, latch, agreement, wires, true,
-					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+			return new PointToPointEngine(identity, latch, agreement, wires, new MessageSettings(true,
+					this.timeouts.drain(), new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}
 
 		@Override

@@ -20,6 +20,7 @@ import io.tutti.engine.Message;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.backend.PointToPointPair.Kind;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import org.junit.jupiter.api.Test;
@@ -93,8 +94,8 @@ class MessageFailureTest {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = new FailureLatch();
 		try (PointToPointEngine messenger = new PointToPointEngine(identity, latch,
-				new FailureAgreement(identity, latch, latch::trip, Duration.ofSeconds(1)), new Broken(), true,
-				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))) {
+				new FailureAgreement(identity, latch, latch::trip, Duration.ofSeconds(1)), new Broken(),
+				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)))) {
 			CompletableFuture<Message> coming = messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
 			assertThat(coming).failsWithin(LIMIT)
 				.withThrowableThat()

@@ -408,6 +408,52 @@ abstract class PointToPointContract {
 		}
 	}
 
+	@Test
+	void manySmallSendsBeforeABarrierArriveThatTheReceiverEntersFirst() throws Exception {
+		int messages = 150;
+		try (World world = world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				for (int i = 0; i < messages && rank == 0; i++) {
+					group.send(heap(content(i, 60_000)), DataType.INT8, 1, i % 3);
+				}
+				group.barrier();
+				for (int i = 0; i < messages && rank == 1; i++) {
+					byte[] got = new byte[60_000];
+					group.receive(heap(got), DataType.INT8, 0, i % 3);
+					assertThat(got).isEqualTo(content(i, 60_000));
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void smallSendsThatReturnedArriveAlthoughTheSenderClosesWhileTheReceiverComputes() throws Exception {
+		int messages = 55;
+		CountDownLatch closed = new CountDownLatch(1);
+		try (World world = world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup half = world.group(rank).split(0, rank);
+				if (rank == 0) {
+					for (int i = 0; i < messages; i++) {
+						half.send(heap(content(i, 60_000)), DataType.INT8, 1, 0);
+					}
+					half.close();
+					closed.countDown();
+					return null;
+				}
+				assertThat(closed.await(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+				for (int i = 0; i < messages; i++) {
+					byte[] got = new byte[60_000];
+					half.receive(heap(got), DataType.INT8, 0, 0);
+					assertThat(got).isEqualTo(content(i, 60_000));
+				}
+				return null;
+			});
+		}
+	}
+
 	/** A message as all ranks plan it. */
 	private record Plan(int from, int to, int tag, int bytes, int seed, boolean sendsAsync, boolean receivesAsync) {
 	}

@@ -17,6 +17,7 @@ import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
@@ -74,8 +75,8 @@ final class PointToPointPair implements AutoCloseable {
 	private PointToPointEngine messenger(int rank, Connections wires) {
 		FailureLatch latch = this.latches.get(rank);
 		FailureAgreement agreement = new FailureAgreement(identity(rank), latch, this.reports.get(rank)::add, LIMIT);
-		return new PointToPointEngine(identity(rank), latch, agreement, wires, true,
-				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+		return new PointToPointEngine(identity(rank), latch, agreement, wires,
+				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 	}
 
 	private static GroupIdentity identity(int rank) {

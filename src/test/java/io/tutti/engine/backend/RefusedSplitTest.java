@@ -20,6 +20,7 @@ import io.tutti.engine.control.SimulatedControl;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -79,7 +80,8 @@ class RefusedSplitTest {
 	private record Refusing(GroupFactory groups) implements GroupFactory {
 
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch,
+				FailureAgreement agreement) {
 			return this.groups.pointToPoint(identity, latch, agreement);
 		}
 

@@ -17,6 +17,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.SimulatedControl;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
@@ -50,8 +51,8 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		@Override
 		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
 			return new PointToPointEngine(identity, latch, agreement,
-					new RingConnections(this.memory, this.memory.members()), true,
-					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+					new RingConnections(this.memory, this.memory.members()), new MessageSettings(true,
+							Timeouts.DEFAULTS.drain(), new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}
 
 		@Override

@@ -13,10 +13,13 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.CollectiveTimeoutException;
 import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.shm.HostHandshake;
@@ -56,7 +59,14 @@ class UnexpectedMessagesTest {
 	/** So many as neither the sender's side nor the way nor the receiver's holds. */
 	private static final int MESSAGES = 200;
 
+	/** More than the receiver keeps, and no more than a sender queues before it waits. */
+	private static final int QUEUED_MESSAGES = 55;
+
 	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(KEPT_BYTES);
+
+	private Duration drain = LIMIT;
+
+	private final List<FailureLatch> latches = List.of(new FailureLatch(), new FailureLatch());
 
 	private final List<PointToPointEngine> messengers = new ArrayList<>();
 
@@ -65,13 +75,13 @@ class UnexpectedMessagesTest {
 		SimulatedNetwork network = new SimulatedNetwork(2);
 		this.messengers.addAll(RankThreads.run(2, LIMIT, (rank) -> {
 			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
-			FailureLatch latch = new FailureLatch();
+			FailureLatch latch = this.latches.get(rank);
 			return new PointToPointEngine(identity, latch,
 					new FailureAgreement(identity, latch, latch::trip, Duration.ofMillis(1)), switch (kind) {
 						case SIMULATED -> new SimulatedConnections(identity, network);
 						case MEMORY -> overMemory(identity, exchange);
-					}, true,
-					(rank == 0) ? this.unexpected : new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
+					}, new MessageSettings(true, this.drain, (rank == 0) ? this.unexpected
+							: new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}));
 	}
 
@@ -135,8 +145,27 @@ class UnexpectedMessagesTest {
 				.hasMessageContaining("fill the " + KEPT_BYTES + " bytes that this rank keeps")
 				.hasMessageContaining("nothing more is read from rank 1");
 			assertThat(this.unexpected.held()).as("once all is given up").isZero();
+			Failure verdict = this.latches.get(0).failure();
+			assertThat(verdict).isNotNull();
+			this.latches.get(1).trip(verdict);
 			close();
 		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aCloseThatCannotSendWhatIsQueuedFailsAndBreaksTheGroup(Kind kind) throws Exception {
+		this.drain = Duration.ofMillis(300);
+		connect(kind);
+		PointToPointEngine sender = this.messengers.get(1);
+		MemorySegment buffer = MemorySegment.ofArray(new byte[MESSAGE_BYTES]);
+		for (int i = 0; i < QUEUED_MESSAGES; i++) {
+			sender.send(buffer, DataType.INT8, 0, 0, LIMIT);
+		}
+		assertThatThrownBy(sender::close).isInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("rank 1 closed the group with small sends to rank 0 still queued")
+			.hasMessageContaining("tutti.timeout.drain passed after 3");
+		assertThat(this.latches.get(1).failure()).as("what the other ranks fail with").isNotNull();
 	}
 
 	@ParameterizedTest
