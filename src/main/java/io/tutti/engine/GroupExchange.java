@@ -13,9 +13,9 @@ public final class GroupExchange implements MetadataExchange {
 
 	private static final int FRAME_BYTES = HEADER_BYTES + MAX_BYTES;
 
-	private final ProcessGroup group;
+	private final DefaultProcessGroup group;
 
-	public GroupExchange(ProcessGroup group) {
+	public GroupExchange(DefaultProcessGroup group) {
 		this.group = group;
 	}
 

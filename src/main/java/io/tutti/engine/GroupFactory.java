@@ -17,12 +17,12 @@ public interface GroupFactory {
 		}
 
 		@Override
-		public ProcessGroup group(GroupIdentity identity) {
+		public DefaultProcessGroup group(GroupIdentity identity) {
 			throw new UnsupportedOperationException("groups such as " + identity.name() + " cannot be made here");
 		}
 
 		@Override
-		public void closed(ProcessGroup group) {
+		public void closed(DefaultProcessGroup group) {
 		}
 	};
 
@@ -34,9 +34,9 @@ public interface GroupFactory {
 	@Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement);
 
 	/** A further group; its other ranks make theirs under the same name. */
-	ProcessGroup group(GroupIdentity identity);
+	DefaultProcessGroup group(GroupIdentity identity);
 
 	/** This rank has left a group. */
-	void closed(ProcessGroup group);
+	void closed(DefaultProcessGroup group);
 
 }

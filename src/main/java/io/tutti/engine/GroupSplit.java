@@ -31,7 +31,7 @@ final class GroupSplit {
 	/** What the first words of a data connection have room for. */
 	private static final int MAX_NAME_CHARACTERS = 400;
 
-	private final ProcessGroup parent;
+	private final DefaultProcessGroup parent;
 
 	private final GroupIdentity identity;
 
@@ -39,17 +39,17 @@ final class GroupSplit {
 
 	private int splits;
 
-	GroupSplit(ProcessGroup parent, GroupIdentity identity, GroupFactory factory) {
+	GroupSplit(DefaultProcessGroup parent, GroupIdentity identity, GroupFactory factory) {
 		this.parent = parent;
 		this.identity = identity;
 		this.factory = factory;
 	}
 
-	@Nullable ProcessGroup byColor(int color, int key) {
+	@Nullable DefaultProcessGroup byColor(int color, int key) {
 		return agree(Math.max(color, NONE), key, 0);
 	}
 
-	@Nullable ProcessGroup of(List<Integer> ranks) {
+	@Nullable DefaultProcessGroup of(List<Integer> ranks) {
 		requireRanks(ranks);
 		int place = ranks.indexOf(this.identity.rank());
 		return agree((place < 0) ? NONE : 0, place, ranks.hashCode() | 1);
@@ -67,7 +67,7 @@ final class GroupSplit {
 		}
 	}
 
-	private synchronized @Nullable ProcessGroup agree(int color, int key, int digest) {
+	private synchronized @Nullable DefaultProcessGroup agree(int color, int key, int digest) {
 		String name = this.identity.name() + "/" + this.splits + "." + color;
 		if (name.length() > MAX_NAME_CHARACTERS) {
 			throw new IllegalStateException("groups are nested too deep: the name " + name + " is longer than "
@@ -78,7 +78,7 @@ final class GroupSplit {
 		this.splits++;
 		requireAlike(all, digest);
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
-		ProcessGroup group = members.isEmpty() ? null : form(name, members);
+		DefaultProcessGroup group = members.isEmpty() ? null : form(name, members);
 		try {
 			confirm(name, members);
 			return group;
@@ -91,7 +91,7 @@ final class GroupSplit {
 		}
 	}
 
-	private ProcessGroup form(String name, List<Integer> members) {
+	private DefaultProcessGroup form(String name, List<Integer> members) {
 		int place = members.indexOf(this.identity.rank());
 		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
 		try {

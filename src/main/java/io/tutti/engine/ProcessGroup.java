@@ -4,7 +4,6 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,64 +34,8 @@ import org.jspecify.annotations.Nullable;
  * {@link CollectiveException} means that the group is broken, on every rank, for the same
  * reason; each call after that throws it again. An interrupt while waiting aborts the
  * group, with the interrupt as the reason on every rank, and stays set.
- * <p>
- * Open to extension only so that a container can hand the group out before it has formed;
- * applications do not extend it.
  */
-public class ProcessGroup implements AutoCloseable {
-
-	private final GroupIdentity identity;
-
-	private final Backend backend;
-
-	private final FailureLatch latch;
-
-	private final Timeouts timeouts;
-
-	private final CallRunner runner;
-
-	private final GroupFactory factory;
-
-	private final FailureAgreement agreement;
-
-	private final GroupSplit split;
-
-	private final @Nullable PointToPoint messages;
-
-	private volatile boolean closed;
-
-	private volatile Runnable afterwards = () -> {
-	};
-
-	/**
-	 * A formed group of collectives alone: no messages, no groups within it.
-	 * @param latch trips when the group breaks; shared with whoever hears verdicts
-	 * @param reporter where this rank's own failures go
-	 */
-	public ProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
-			Timeouts timeouts) {
-		this(identity, backend, latch, reporter, timeouts, GroupFactory.NONE);
-	}
-
-	/**
-	 * A formed group. Applications get theirs from a backend's factory instead.
-	 * @param latch trips when the group breaks; shared with whoever hears verdicts
-	 * @param reporter where this rank's own failures go
-	 * @param factory where messages and groups within this one come from
-	 */
-	@SuppressWarnings("this-escape") // The split keeps it for later calls.
-	public ProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
-			Timeouts timeouts, GroupFactory factory) {
-		this.identity = identity;
-		this.backend = backend;
-		this.latch = latch;
-		this.timeouts = timeouts;
-		this.factory = factory;
-		this.agreement = new FailureAgreement(identity, latch, reporter, timeouts.abort());
-		this.messages = openMessages();
-		this.runner = new CallRunner(identity, backend, latch, this.agreement);
-		this.split = new GroupSplit(this, identity, factory);
-	}
+public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Joins the group that this process's launcher speaks of, for a program without a
@@ -105,7 +48,7 @@ public class ProcessGroup implements AutoCloseable {
 	 * @throws RuntimeException that says what is wrong: with the configuration before
 	 * anything is sent, or that the ranks did not meet and which are missing
 	 */
-	public static ProcessGroup fromEnvironment() {
+	static ProcessGroup fromEnvironment() {
 		return fromEnvironment(new WordsOnStandardError());
 	}
 
@@ -113,133 +56,67 @@ public class ProcessGroup implements AutoCloseable {
 	 * As {@link #fromEnvironment()} for a program with a log of its own.
 	 * @param listener hears of the group from the meeting on
 	 */
-	public static ProcessGroup fromEnvironment(CollectiveListener listener) {
+	static ProcessGroup fromEnvironment(CollectiveListener listener) {
 		return EnvironmentGroups.load().join(listener);
 	}
 
 	/** This process's rank in the group. */
-	public int rank() {
-		return this.identity.rank();
-	}
+	int rank();
 
 	/** How many ranks the group has. */
-	public int worldSize() {
-		return this.identity.worldSize();
-	}
+	int worldSize();
 
 	/** The group's name. */
-	public String name() {
-		return this.identity.name();
-	}
+	String name();
 
 	/** Which forming of the job the group belongs to. */
-	public long generation() {
-		return this.identity.generation();
-	}
+	long generation();
 
 	/** Name of the backend that carries out the collectives. */
-	public String backend() {
-		return this.backend.name();
-	}
+	String backend();
 
 	/** Name of the transport that carries the group's data. */
-	public String transport() {
-		return this.backend.transport();
-	}
+	String transport();
 
 	/**
 	 * Whether collectives may be given segments in a GPU's memory, which nobody else must
 	 * touch; both buffers of a call then are.
 	 */
-	public boolean takesDeviceMemory() {
-		return this.backend.takesDeviceMemory();
-	}
+	boolean takesDeviceMemory();
 
 	/** Whether the group can still be used. */
-	public GroupState state() {
-		if (this.closed) {
-			return GroupState.CLOSED;
-		}
-		return (this.latch.failure() != null) ? GroupState.BROKEN : GroupState.READY;
-	}
+	GroupState state();
 
 	/** What broke the group, or {@code null} while it is whole. */
-	public @Nullable Failure failure() {
-		return this.latch.failure();
-	}
+	@Nullable Failure failure();
 
 	/** Sequence number of the last collective that this rank has begun, -1 for none. */
-	public long lastEntered() {
-		return this.runner.recorder().last();
-	}
-
-	/** The last calls of this rank in this group, and what all of them add up to. */
-	public FlightRecorder recorder() {
-		return this.runner.recorder();
-	}
-
-	/** Who belongs to the group. */
-	public GroupIdentity identity() {
-		return this.identity;
-	}
-
-	/**
-	 * What this rank called at a place in the order of calls, since another rank waits
-	 * there; for the control plane's thread.
-	 * @return {@code null} if it is forgotten or has not begun; in that case it is posted
-	 * as soon as it begins
-	 */
-	public @Nullable CallReport called(long sequence) {
-		return this.runner.called(sequence);
-	}
-
-	/** Ends the sleep of a call that waits, so that it sees a failure at once. */
-	public void wake() {
-		this.backend.wake();
-		PointToPoint opened = this.messages;
-		if (opened != null) {
-			opened.wake();
-		}
-	}
+	long lastEntered();
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, into every rank's buffer.
 	 * @param buffer this rank's operand, replaced by the result; the same size on every
 	 * rank
 	 */
-	public void allReduce(MemorySegment buffer, DataType type, ReduceOp op) {
-		allReduce(buffer, type, op, this.timeouts.collective());
-	}
+	void allReduce(MemorySegment buffer, DataType type, ReduceOp op);
 
 	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} by a deadline. */
-	public void allReduce(MemorySegment buffer, DataType type, ReduceOp op, Duration timeout) {
-		this.runner.run(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, timeout);
-	}
+	void allReduce(MemorySegment buffer, DataType type, ReduceOp op, Duration timeout);
 
 	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on the worker thread. */
-	public CompletableFuture<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, this.timeouts.collective());
-	}
+	CompletableFuture<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op);
 
 	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	public void allReduce(float[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.FLOAT32, op);
-	}
+	void allReduce(float[] values, ReduceOp op);
 
 	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	public void allReduce(double[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.FLOAT64, op);
-	}
+	void allReduce(double[] values, ReduceOp op);
 
 	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	public void allReduce(int[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.INT32, op);
-	}
+	void allReduce(int[] values, ReduceOp op);
 
 	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	public void allReduce(long[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.INT64, op);
-	}
+	void allReduce(long[] values, ReduceOp op);
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, into the root's.
@@ -248,108 +125,72 @@ public class ProcessGroup implements AutoCloseable {
 	 * where it may be the same segment as {@code send}
 	 * @param root the rank that gets the result
 	 */
-	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root) {
-		reduce(send, receive, type, op, root, this.timeouts.collective());
-	}
+	void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
 
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} by a
 	 * deadline.
 	 */
-	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root,
-			Duration timeout) {
-		this.runner.run(Collective.REDUCE, send, onRoot(receive, root), type, op, root, timeout);
-	}
+	void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root, Duration timeout);
 
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on the
 	 * worker thread.
 	 */
-	public CompletableFuture<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op,
-			int root) {
-		return this.runner.runAsync(Collective.REDUCE, send, onRoot(receive, root), type, op, root,
-				this.timeouts.collective());
-	}
+	CompletableFuture<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op,
+			int root);
 
 	/**
 	 * Copies the root's buffer to every rank.
 	 * @param buffer read on the root, replaced on the others; the same size on every rank
 	 * @param root the rank to copy from
 	 */
-	public void broadcast(MemorySegment buffer, DataType type, int root) {
-		broadcast(buffer, type, root, this.timeouts.collective());
-	}
+	void broadcast(MemorySegment buffer, DataType type, int root);
 
 	/** As {@link #broadcast(MemorySegment, DataType, int)} by a deadline. */
-	public void broadcast(MemorySegment buffer, DataType type, int root, Duration timeout) {
-		this.runner.run(Collective.BROADCAST, buffer, buffer, type, null, root, timeout);
-	}
+	void broadcast(MemorySegment buffer, DataType type, int root, Duration timeout);
 
 	/** As {@link #broadcast(MemorySegment, DataType, int)} on the worker thread. */
-	public CompletableFuture<Void> broadcastAsync(MemorySegment buffer, DataType type, int root) {
-		return this.runner.runAsync(Collective.BROADCAST, buffer, buffer, type, null, root, this.timeouts.collective());
-	}
+	CompletableFuture<Void> broadcastAsync(MemorySegment buffer, DataType type, int root);
 
 	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	public void broadcast(float[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
-	}
+	void broadcast(float[] values, int root);
 
 	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	public void broadcast(double[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
-	}
+	void broadcast(double[] values, int root);
 
 	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	public void broadcast(int[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
-	}
+	void broadcast(int[] values, int root);
 
 	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	public void broadcast(long[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
-	}
+	void broadcast(long[] values, int root);
 
 	/**
 	 * Gives every rank the buffers of all ranks, in rank order.
 	 * @param send this rank's part, {@code n} bytes on every rank
 	 * @param receive {@code n × worldSize} bytes; must not overlap {@code send}
 	 */
-	public void allGather(MemorySegment send, MemorySegment receive, DataType type) {
-		allGather(send, receive, type, this.timeouts.collective());
-	}
+	void allGather(MemorySegment send, MemorySegment receive, DataType type);
 
 	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} by a deadline. */
-	public void allGather(MemorySegment send, MemorySegment receive, DataType type, Duration timeout) {
-		this.runner.run(Collective.ALL_GATHER, send, receive, type, null, 0, timeout);
-	}
+	void allGather(MemorySegment send, MemorySegment receive, DataType type, Duration timeout);
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on the worker thread.
 	 */
-	public CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type) {
-		return this.runner.runAsync(Collective.ALL_GATHER, send, receive, type, null, 0, this.timeouts.collective());
-	}
+	CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type);
 
 	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	public void allGather(float[] send, float[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
-	}
+	void allGather(float[] send, float[] receive);
 
 	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	public void allGather(double[] send, double[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
-	}
+	void allGather(double[] send, double[] receive);
 
 	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	public void allGather(int[] send, int[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
-	}
+	void allGather(int[] send, int[] receive);
 
 	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	public void allGather(long[] send, long[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
-	}
+	void allGather(long[] send, long[] receive);
 
 	/**
 	 * Gives every rank the buffers of all ranks, in rank order, where each rank's has a
@@ -358,27 +199,19 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param receive the sum of the counts in elements; must not overlap {@code send}
 	 * @param counts elements of each rank's part, by rank; the same on every rank
 	 */
-	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type) {
-		allGather(send, receive, counts, type, this.timeouts.collective());
-	}
+	void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)} by a
 	 * deadline.
 	 */
-	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, Duration timeout) {
-		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, counts, null, timeout);
-	}
+	void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, Duration timeout);
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)} on the worker
 	 * thread.
 	 */
-	public CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts,
-			DataType type) {
-		return this.runner.runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, counts, null,
-				this.timeouts.collective());
-	}
+	CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
@@ -387,58 +220,43 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param receive this rank's part of the result, {@code n} bytes on every rank; must
 	 * not overlap {@code send}
 	 */
-	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		reduceScatter(send, receive, type, op, this.timeouts.collective());
-	}
+	void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} by a
 	 * deadline.
 	 */
-	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, Duration timeout) {
-		this.runner.run(Collective.REDUCE_SCATTER, send, receive, type, op, 0, timeout);
-	}
+	void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, Duration timeout);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * worker thread.
 	 */
-	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type,
-			ReduceOp op) {
-		return this.runner.runAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.timeouts.collective());
-	}
+	CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays.
 	 */
-	public void reduceScatter(float[] send, float[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
-	}
+	void reduceScatter(float[] send, float[] receive, ReduceOp op);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays.
 	 */
-	public void reduceScatter(double[] send, double[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
-	}
+	void reduceScatter(double[] send, double[] receive, ReduceOp op);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays.
 	 */
-	public void reduceScatter(int[] send, int[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
-	}
+	void reduceScatter(int[] send, int[] receive, ReduceOp op);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays.
 	 */
-	public void reduceScatter(long[] send, long[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
-	}
+	void reduceScatter(long[] send, long[] receive, ReduceOp op);
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
@@ -448,28 +266,21 @@ public class ProcessGroup implements AutoCloseable {
 	 * not overlap {@code send}
 	 * @param counts elements of each rank's part, by rank; the same on every rank
 	 */
-	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op) {
-		reduceScatter(send, receive, counts, type, op, this.timeouts.collective());
-	}
+	void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)}
 	 * by a deadline.
 	 */
-	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op,
-			Duration timeout) {
-		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, counts, null, timeout);
-	}
+	void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op,
+			Duration timeout);
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)}
 	 * on the worker thread.
 	 */
-	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts,
-			DataType type, ReduceOp op) {
-		return this.runner.runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, counts, null,
-				this.timeouts.collective());
-	}
+	CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type,
+			ReduceOp op);
 
 	/**
 	 * Gives the root the buffers of all ranks, in rank order.
@@ -478,23 +289,16 @@ public class ProcessGroup implements AutoCloseable {
 	 * overlap {@code send}
 	 * @param root the rank that gets the parts
 	 */
-	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		gather(send, receive, type, root, this.timeouts.collective());
-	}
+	void gather(MemorySegment send, MemorySegment receive, DataType type, int root);
 
 	/** As {@link #gather(MemorySegment, MemorySegment, DataType, int)} by a deadline. */
-	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout) {
-		this.runner.run(Collective.GATHER, send, onRoot(receive, root), type, null, root, timeout);
-	}
+	void gather(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout);
 
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on the worker
 	 * thread.
 	 */
-	public CompletableFuture<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		return this.runner.runAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root,
-				this.timeouts.collective());
-	}
+	CompletableFuture<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
 
 	/**
 	 * Gives each rank its own part of the root's buffer, in rank order.
@@ -503,23 +307,16 @@ public class ProcessGroup implements AutoCloseable {
 	 * {@code send}
 	 * @param root the rank that gives the parts
 	 */
-	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		scatter(send, receive, type, root, this.timeouts.collective());
-	}
+	void scatter(MemorySegment send, MemorySegment receive, DataType type, int root);
 
 	/** As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} by a deadline. */
-	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout) {
-		this.runner.run(Collective.SCATTER, onRoot(send, root), receive, type, null, root, timeout);
-	}
+	void scatter(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout);
 
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on the worker
 	 * thread.
 	 */
-	public CompletableFuture<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		return this.runner.runAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root,
-				this.timeouts.collective());
-	}
+	CompletableFuture<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
 
 	/**
 	 * Gives each rank one part from every rank, in rank order.
@@ -527,21 +324,15 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param receive a part of {@code n} bytes from each rank; must not overlap
 	 * {@code send}
 	 */
-	public void allToAll(MemorySegment send, MemorySegment receive, DataType type) {
-		allToAll(send, receive, type, this.timeouts.collective());
-	}
+	void allToAll(MemorySegment send, MemorySegment receive, DataType type);
 
 	/** As {@link #allToAll(MemorySegment, MemorySegment, DataType)} by a deadline. */
-	public void allToAll(MemorySegment send, MemorySegment receive, DataType type, Duration timeout) {
-		this.runner.run(Collective.ALL_TO_ALL, send, receive, type, null, 0, timeout);
-	}
+	void allToAll(MemorySegment send, MemorySegment receive, DataType type, Duration timeout);
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on the worker thread.
 	 */
-	public CompletableFuture<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type) {
-		return this.runner.runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.timeouts.collective());
-	}
+	CompletableFuture<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type);
 
 	/**
 	 * Gives each rank one part from every rank, in rank order, each of a size of its own.
@@ -552,45 +343,30 @@ public class ProcessGroup implements AutoCloseable {
 	 * elements; must not overlap {@code send}
 	 * @param receiveCounts elements from each rank, by rank
 	 */
-	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
-			DataType type) {
-		allToAll(send, sendCounts, receive, receiveCounts, type, this.timeouts.collective());
-	}
+	void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts, DataType type);
 
 	/**
 	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)} by a
 	 * deadline.
 	 */
-	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
-			DataType type, Duration timeout) {
-		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, sendCounts, receiveCounts, timeout);
-	}
+	void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts, DataType type,
+			Duration timeout);
 
 	/**
 	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)} on the
 	 * worker thread.
 	 */
-	public CompletableFuture<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive,
-			long[] receiveCounts, DataType type) {
-		return this.runner.runUnevenAsync(Collective.ALL_TO_ALL, send, receive, type, null, sendCounts, receiveCounts,
-				this.timeouts.collective());
-	}
+	CompletableFuture<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive,
+			long[] receiveCounts, DataType type);
 
 	/** Returns when every rank has called it. */
-	public void barrier() {
-		barrier(this.timeouts.collective());
-	}
+	void barrier();
 
 	/** As {@link #barrier()} by a deadline. */
-	public void barrier(Duration timeout) {
-		this.runner.run(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null, 0, timeout);
-	}
+	void barrier(Duration timeout);
 
 	/** As {@link #barrier()} on the worker thread. */
-	public CompletableFuture<Void> barrierAsync() {
-		return this.runner.runAsync(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null,
-				0, this.timeouts.collective());
-	}
+	CompletableFuture<Void> barrierAsync();
 
 	/**
 	 * Allocates a buffer on which calls are fastest: between ranks of one host it lies in
@@ -601,12 +377,7 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param bytes at least 0; the same on every rank
 	 * @return zeros, of that size, to be used from any thread; ends with the group
 	 */
-	public MemorySegment allocate(long bytes) {
-		if (bytes < 0) {
-			throw new IllegalArgumentException("a buffer must have at least 0 bytes, got " + bytes);
-		}
-		return this.backend.allocate(bytes, new GroupExchange(this), Deadline.after(this.timeouts.collective()));
-	}
+	MemorySegment allocate(long bytes);
 
 	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
@@ -618,23 +389,16 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param peer the rank to send to; may be this one
 	 * @param tag what the receive must ask for, 0 or more
 	 */
-	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
-		send(buffer, type, peer, tag, this.timeouts.collective());
-	}
+	void send(MemorySegment buffer, DataType type, int peer, int tag);
 
 	/** As {@link #send(MemorySegment, DataType, int, int)} by a deadline. */
-	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		messages().send(buffer, type, peer, tag, timeout);
-	}
+	void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
 
 	/**
 	 * As {@link #send(MemorySegment, DataType, int, int)} without waiting; the buffer
 	 * must stay untouched until the future is done.
 	 */
-	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		return CallFuture.of(messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective()),
-				() -> "send to rank " + peer + " with tag " + tag, this::abort);
-	}
+	CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
 
 	/**
 	 * Receives the first message from a rank with a tag that no earlier receive takes.
@@ -645,36 +409,25 @@ public class ProcessGroup implements AutoCloseable {
 	 * @throws MessageMismatchException if the message is larger than the buffer or of
 	 * another type; it is dropped and the group stays whole
 	 */
-	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
-		return receive(buffer, type, peer, tag, this.timeouts.collective());
-	}
+	long receive(MemorySegment buffer, DataType type, int peer, int tag);
 
 	/** As {@link #receive(MemorySegment, DataType, int, int)} by a deadline. */
-	public long receive(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		return messages().receive(buffer, type, peer, tag, timeout);
-	}
+	long receive(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
 
 	/**
 	 * As {@link #receive(MemorySegment, DataType, int, int)} from a rank or
 	 * {@link Message#ANY_SOURCE}, with a tag or {@link Message#ANY_TAG}.
 	 */
-	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
-		return receiveAny(buffer, type, source, tag, this.timeouts.collective());
-	}
+	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag);
 
 	/** As {@link #receiveAny(MemorySegment, DataType, int, int)} by a deadline. */
-	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return messages().receiveAny(buffer, type, source, tag, timeout);
-	}
+	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
 
 	/**
 	 * As {@link #receiveAny(MemorySegment, DataType, int, int)} without waiting; the
 	 * buffer must stay untouched until the future is done.
 	 */
-	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
-		return CallFuture.of(messages().receiveAsync(buffer, type, source, tag, this.timeouts.collective()),
-				() -> "receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source), this::abort);
-	}
+	CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag);
 
 	/**
 	 * Sends one message and receives another, both at once.
@@ -682,36 +435,14 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param source the rank to receive from
 	 * @return how many elements came
 	 */
-	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
-		return sendReceive(send, peer, receive, source, type, tag, this.timeouts.collective());
-	}
+	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag);
 
 	/**
 	 * As {@link #sendReceive(MemorySegment, int, MemorySegment, int, DataType, int)} by a
 	 * deadline.
 	 */
-	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
-			Duration timeout) {
-		return messages().sendReceive(send, peer, receive, source, type, tag, timeout);
-	}
-
-	private @Nullable PointToPoint openMessages() {
-		try {
-			return this.factory.pointToPoint(this.identity, this.latch, this.agreement);
-		}
-		catch (RuntimeException ex) {
-			this.backend.close();
-			throw ex;
-		}
-	}
-
-	private PointToPoint messages() {
-		PointToPoint opened = this.messages;
-		if (opened == null) {
-			throw new UnsupportedOperationException("group " + name() + " has no point-to-point messages");
-		}
-		return opened;
-	}
+	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
+			Duration timeout);
 
 	/**
 	 * Makes groups within this one: ranks of one colour form a group, in the order of
@@ -723,9 +454,7 @@ public class ProcessGroup implements AutoCloseable {
 	 * @param color which group to be in; negative for none
 	 * @return the group, or {@code null} for a negative colour
 	 */
-	public @Nullable ProcessGroup split(int color, int key) {
-		return this.split.byColor(color, key);
-	}
+	@Nullable ProcessGroup split(int color, int key);
 
 	/**
 	 * Makes one group within this one. Collective, as {@link #split(int, int)} is.
@@ -733,36 +462,14 @@ public class ProcessGroup implements AutoCloseable {
 	 * the same on every rank
 	 * @return the group, or {@code null} on a rank that is not in it
 	 */
-	public @Nullable ProcessGroup subgroup(List<Integer> ranks) {
-		return this.split.of(ranks);
-	}
-
-	/** A buffer where it is looked at; elsewhere it may be anything. */
-	private MemorySegment onRoot(MemorySegment buffer, int root) {
-		return (rank() == root) ? buffer : MemorySegment.NULL;
-	}
-
-	/** Aborts the group if somebody wants the calling thread back. */
-	void requireNotInterrupted() {
-		if (Thread.currentThread().isInterrupted()) {
-			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
-					"the calling thread was interrupted");
-			CollectiveException cause = this.agreement
-				.settle(CollectiveException.of(this.identity.worldRank(), failure, new InterruptedException()));
-			wake();
-			throw cause;
-		}
-	}
+	@Nullable ProcessGroup subgroup(List<Integer> ranks);
 
 	/**
 	 * Ends the group on every rank, with a reason that each of them will name. From any
 	 * thread, any number of times; the first failure stays the cause. Waits for rank 0's
 	 * verdict, at most the abort timeout.
 	 */
-	public void abort(String reason) {
-		this.agreement.abort(reason);
-		wake();
-	}
+	void abort(String reason);
 
 	/**
 	 * Leaves the group: calls that run or wait on this rank fail, then connections and
@@ -773,34 +480,6 @@ public class ProcessGroup implements AutoCloseable {
 	 * closed then, and broken on every rank
 	 */
 	@Override
-	public void close() {
-		synchronized (this) {
-			if (this.closed) {
-				return;
-			}
-			this.closed = true;
-		}
-		try {
-			PointToPoint opened = this.messages;
-			if (opened != null) {
-				opened.close();
-			}
-		}
-		finally {
-			this.runner.close();
-			this.agreement.leave(recorder().lastCompleted());
-			this.backend.close();
-			this.factory.closed(this);
-			this.afterwards.run();
-		}
-	}
-
-	/**
-	 * What is to be given back after this group, once, when it is closed; for whoever
-	 * hands out a group and nothing beside it.
-	 */
-	public void whenClosed(Runnable action) {
-		this.afterwards = action;
-	}
+	void close();
 
 }

@@ -10,6 +10,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
 import io.tutti.engine.Collective;
@@ -582,7 +583,7 @@ class DistributedDataParallelTest {
 	/** A group of one rank whose backend tells what it is called for. */
 	private static ProcessGroup lonely(Consumer<Call> watcher) {
 		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
-		return new ProcessGroup(identity, new Backend() {
+		return new DefaultProcessGroup(identity, new Backend() {
 			@Override
 			public String name() {
 				return "lonely";

@@ -18,7 +18,7 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -46,18 +46,18 @@ public final class Engine implements AutoCloseable {
 
 	private final GroupRegistry registry;
 
-	private final ProcessGroup world;
+	private final DefaultProcessGroup world;
 
 	private final GroupFactory groups;
 
 	private final Carrier carrier;
 
 	/** One that can make no groups but those within the one of all ranks. */
-	Engine(Membership membership, GroupRegistry registry, ProcessGroup world, Carrier carrier) {
+	Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, Carrier carrier) {
 		this(membership, registry, world, GroupFactory.NONE, carrier);
 	}
 
-	private Engine(Membership membership, GroupRegistry registry, ProcessGroup world, GroupFactory groups,
+	private Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, GroupFactory groups,
 			Carrier carrier) {
 		this.membership = membership;
 		this.registry = registry;
@@ -212,7 +212,7 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/** The group that holds every rank. */
-	public ProcessGroup world() {
+	public DefaultProcessGroup world() {
 		return this.world;
 	}
 
@@ -227,7 +227,7 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/** The groups that this rank is in. */
-	public List<ProcessGroup> groups() {
+	public List<DefaultProcessGroup> groups() {
 		return this.registry.groups();
 	}
 
@@ -242,7 +242,7 @@ public final class Engine implements AutoCloseable {
 	 * name at about the same time, however it came to know.
 	 * @throws UnsupportedOperationException if an MPI library carries the groups
 	 */
-	public ProcessGroup formBeside(String name) {
+	public DefaultProcessGroup formBeside(String name) {
 		GroupIdentity first = this.world.identity();
 		return this.groups.group(new GroupIdentity(name, first.rank(), first.members(), first.generation()));
 	}

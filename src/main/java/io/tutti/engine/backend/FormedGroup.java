@@ -4,7 +4,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.shm.HostMemory;
 import org.jspecify.annotations.Nullable;
@@ -24,12 +24,12 @@ record FormedGroup(Groups groups, @Nullable HostMemory memory, boolean carriesMe
 	}
 
 	@Override
-	public ProcessGroup group(GroupIdentity identity) {
+	public DefaultProcessGroup group(GroupIdentity identity) {
 		return this.groups.group(identity);
 	}
 
 	@Override
-	public void closed(ProcessGroup group) {
+	public void closed(DefaultProcessGroup group) {
 		this.groups.closed(group);
 	}
 

@@ -19,7 +19,7 @@ import io.tutti.engine.DepartedRanks;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.control.ControlListener;
@@ -41,7 +41,7 @@ final class GroupRegistry implements ControlListener {
 
 		private final AtomicBoolean told = new AtomicBoolean();
 
-		private volatile @Nullable ProcessGroup group;
+		private volatile @Nullable DefaultProcessGroup group;
 
 		Entry(GroupIdentity identity, FailureLatch latch) {
 			this.identity = identity;
@@ -116,7 +116,7 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/** This rank has left a group; the one of all ranks stays, for what comes after. */
-	void remove(ProcessGroup group) {
+	void remove(DefaultProcessGroup group) {
 		if (!group.name().equals(Failure.WORLD)) {
 			this.left.put(group.name(), group.lastEntered());
 			this.entries.remove(group.name());
@@ -130,12 +130,12 @@ final class GroupRegistry implements ControlListener {
 			.stream()
 			.map((entry) -> entry.group)
 			.filter((group) -> group != null && !group.name().equals(Failure.WORLD))
-			.sorted(Comparator.comparing(ProcessGroup::name).reversed())
-			.forEach(ProcessGroup::close);
+			.sorted(Comparator.comparing(DefaultProcessGroup::name).reversed())
+			.forEach(DefaultProcessGroup::close);
 	}
 
 	/** The group is ready to run. */
-	void ready(ProcessGroup group) {
+	void ready(DefaultProcessGroup group) {
 		Entry entry = this.entries.get(group.name());
 		if (entry != null) {
 			group.recorder().recordSites(this.recordingSites);
@@ -214,7 +214,7 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	private static void wake(Entry entry) {
-		ProcessGroup group = entry.group;
+		DefaultProcessGroup group = entry.group;
 		if (group != null) {
 			group.wake();
 		}
@@ -250,7 +250,7 @@ final class GroupRegistry implements ControlListener {
 		if (entry == null) {
 			return this.left.getOrDefault(group, NOT_A_MEMBER);
 		}
-		ProcessGroup found = entry.group;
+		DefaultProcessGroup found = entry.group;
 		return (found != null) ? found.lastEntered() : -1;
 	}
 
@@ -273,7 +273,7 @@ final class GroupRegistry implements ControlListener {
 	@Override
 	public @Nullable CallReport called(String group, long sequence) {
 		Entry entry = this.entries.get(group);
-		ProcessGroup found = (entry != null) ? entry.group : null;
+		DefaultProcessGroup found = (entry != null) ? entry.group : null;
 		return (found != null) ? found.called(sequence) : null;
 	}
 
@@ -291,13 +291,13 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/** The groups that this process is in and can use. */
-	List<ProcessGroup> groups() {
+	List<DefaultProcessGroup> groups() {
 		return this.entries.values().stream().map((entry) -> entry.group).filter((group) -> group != null).toList();
 	}
 
 	@Override
 	public byte[] account(int limit) {
-		ProcessGroup world = this.entries.get(Failure.WORLD).group;
+		DefaultProcessGroup world = this.entries.get(Failure.WORLD).group;
 		if (world == null) {
 			return new byte[0];
 		}

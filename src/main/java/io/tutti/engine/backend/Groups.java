@@ -16,7 +16,7 @@ import io.tutti.engine.GroupExchange;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -99,7 +99,7 @@ final class Groups implements GroupFactory {
 	 * Forms a group whose latch the registry knows.
 	 * @throws UncheckedIOException if the system refuses what it takes
 	 */
-	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
 			Carried carried = someShareAHost(identity) ? sharing(identity, latch)
 					: new Carried(overTcp(identity, latch), null);
@@ -115,7 +115,7 @@ final class Groups implements GroupFactory {
 		if (this.layer == null) {
 			return beneath;
 		}
-		try (ProcessGroup layering = beside(identity, LAYERING)) {
+		try (DefaultProcessGroup layering = beside(identity, LAYERING)) {
 			return this.layer.over(identity, beneath, latch, this.membership.control(), new GroupExchange(layering),
 					Deadline.after(this.settings.timeouts().rendezvous()));
 		}
@@ -126,7 +126,7 @@ final class Groups implements GroupFactory {
 	}
 
 	@Override
-	public ProcessGroup group(GroupIdentity identity) {
+	public DefaultProcessGroup group(GroupIdentity identity) {
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(identity, latch);
 		return form(identity, latch);
@@ -164,12 +164,12 @@ final class Groups implements GroupFactory {
 	}
 
 	@Override
-	public void closed(ProcessGroup group) {
+	public void closed(DefaultProcessGroup group) {
 		this.registry.remove(group);
 	}
 
-	private ProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch, FormedGroup formed) {
-		ProcessGroup group = new ProcessGroup(identity, backend, latch, this.membership.control(),
+	private DefaultProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch, FormedGroup formed) {
+		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
 				this.settings.timeouts(), formed);
 		this.registry.ready(group);
 		return group;
@@ -178,7 +178,7 @@ final class Groups implements GroupFactory {
 	/**
 	 * The same ranks over TCP in a group of its own, in which they agree on the other.
 	 */
-	private ProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
+	private DefaultProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
 		GroupIdentity side = new GroupIdentity(identity.name() + suffix, identity.rank(), identity.members(),
 				identity.generation());
 		FailureLatch latch = new FailureLatch();
@@ -202,7 +202,7 @@ final class Groups implements GroupFactory {
 
 	/** Finds out who shares memory with whom, in a group of its own. */
 	private Carried sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
-		try (ProcessGroup forming = beside(identity, FORMING)) {
+		try (DefaultProcessGroup forming = beside(identity, FORMING)) {
 			MetadataExchange exchange = new GroupExchange(forming);
 			Deadline deadline = Deadline.after(this.settings.timeouts().rendezvous());
 			HostMemory memory = HostHandshake.establish(identity, exchange, memorySettings(), this.events, deadline);

@@ -9,7 +9,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiBackend;
@@ -41,12 +41,13 @@ final class LibMpiGroups implements GroupFactory {
 	}
 
 	/** Forms a group whose latch the registry knows. */
-	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
 		this.communicators.put(identity.name(), communicator);
 		LibMpiBackend backend = new LibMpiBackend(Backends.MPI, identity, communicator, latch, patience());
-		ProcessGroup group = new ProcessGroup(identity, backend, latch, this.control, this.timeouts, this);
+		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
+				this);
 		this.registry.ready(group);
 		return group;
 	}
@@ -57,7 +58,7 @@ final class LibMpiGroups implements GroupFactory {
 	}
 
 	@Override
-	public ProcessGroup group(GroupIdentity identity) {
+	public DefaultProcessGroup group(GroupIdentity identity) {
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(identity, latch);
 		return form(identity, latch);
@@ -73,7 +74,7 @@ final class LibMpiGroups implements GroupFactory {
 	}
 
 	@Override
-	public void closed(ProcessGroup group) {
+	public void closed(DefaultProcessGroup group) {
 		this.communicators.remove(group.name());
 		this.registry.remove(group);
 	}

@@ -5,7 +5,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiLibrary;
 import io.tutti.engine.backend.libmpi.MpiWorld;
@@ -57,7 +57,7 @@ final class MpiKind implements BackendKind {
 		Membership membership = Rendezvous.meet(meeting.assignment(assignment), Engine.rendezvous(agreed, 0), registry,
 				deadline);
 		try {
-			ProcessGroup world = new LibMpiGroups(mpi, membership.control(), registry, settings.timeouts())
+			DefaultProcessGroup world = new LibMpiGroups(mpi, membership.control(), registry, settings.timeouts())
 				.form(GroupIdentity.world(assignment.rank(), assignment.worldSize(), membership.generation()), latch);
 			return new Engine(membership, registry, world, new LibMpiCarrier(mpi, settings.timeouts(), events));
 		}

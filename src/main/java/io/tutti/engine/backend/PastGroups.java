@@ -5,7 +5,7 @@ import java.util.Map;
 
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 
 /**
  * What was done in groups that this rank has left: counters never go back. How ranks
@@ -15,7 +15,7 @@ final class PastGroups {
 
 	private final Map<Collective, CallTotals> totals = new EnumMap<>(Collective.class);
 
-	synchronized void add(ProcessGroup group) {
+	synchronized void add(DefaultProcessGroup group) {
 		if (group.name().endsWith(Groups.FORMING)) {
 			return;
 		}

@@ -4,7 +4,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -27,9 +27,9 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 		AlgorithmOverrides overrides, UnexpectedMessageBudget unexpected) implements GroupFactory {
 
 	/** Forms a group whose latch the registry knows. */
-	ProcessGroup form(GroupIdentity identity, FailureLatch latch) {
+	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
-		ProcessGroup group = new ProcessGroup(identity,
+		DefaultProcessGroup group = new DefaultProcessGroup(identity,
 				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(), this.overrides),
 				latch, this.control, this.timeouts, this);
 		this.registry.ready(group);
@@ -37,7 +37,7 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	}
 
 	@Override
-	public ProcessGroup group(GroupIdentity identity) {
+	public DefaultProcessGroup group(GroupIdentity identity) {
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(identity, latch);
 		return form(identity, latch);
@@ -50,7 +50,7 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	}
 
 	@Override
-	public void closed(ProcessGroup group) {
+	public void closed(DefaultProcessGroup group) {
 		this.registry.remove(group);
 	}
 

@@ -6,7 +6,7 @@ import java.util.List;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.control.ControlPlane;
@@ -26,7 +26,7 @@ public final class SimulatedWorld implements AutoCloseable {
 
 	private final List<GroupRegistry> registries = new ArrayList<>();
 
-	private final List<ProcessGroup> groups = new ArrayList<>();
+	private final List<DefaultProcessGroup> groups = new ArrayList<>();
 
 	private final List<ControlPlane> planes = new ArrayList<>();
 
@@ -45,7 +45,7 @@ public final class SimulatedWorld implements AutoCloseable {
 			GroupIdentity identity = GroupIdentity.world(rank, worldSize, 0);
 			registry.add(identity, latch);
 			ControlPlane plane = this.control.join(rank, registry);
-			ProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides,
+			DefaultProcessGroup group = new SimulatedGroups(this.network, plane, registry, timeouts, overrides,
 					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))
 				.form(identity, latch);
 			this.registries.add(registry);
@@ -55,7 +55,7 @@ public final class SimulatedWorld implements AutoCloseable {
 	}
 
 	/** The group as a rank sees it. */
-	public ProcessGroup group(int rank) {
+	public DefaultProcessGroup group(int rank) {
 		return this.groups.get(rank);
 	}
 
@@ -75,7 +75,7 @@ public final class SimulatedWorld implements AutoCloseable {
 	@Override
 	public void close() {
 		this.registries.forEach(GroupRegistry::closeSubgroups);
-		this.groups.forEach(ProcessGroup::close);
+		this.groups.forEach(DefaultProcessGroup::close);
 		this.planes.forEach(ControlPlane::close);
 	}
 

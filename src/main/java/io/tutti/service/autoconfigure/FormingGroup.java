@@ -15,7 +15,6 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
-import org.springframework.aop.target.EmptyTargetSource;
 
 /**
  * Stands for a group that may still be forming: each call waits until it has formed and
@@ -38,11 +37,7 @@ final class FormingGroup implements MethodInterceptor {
 	 * @param limit how long a call waits for the group to form
 	 */
 	static ProcessGroup of(GroupLifecycle lifecycle, Duration limit) {
-		ProxyFactory factory = new ProxyFactory();
-		factory.setTargetSource(EmptyTargetSource.forClass(ProcessGroup.class, true));
-		factory.setProxyTargetClass(true);
-		factory.addAdvice(new FormingGroup(lifecycle, limit));
-		return (ProcessGroup) factory.getProxy(ProcessGroup.class.getClassLoader());
+		return ProxyFactory.getProxy(ProcessGroup.class, new FormingGroup(lifecycle, limit));
 	}
 
 	@Override

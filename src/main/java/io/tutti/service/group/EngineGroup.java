@@ -8,6 +8,7 @@ import java.util.function.Consumer;
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
@@ -26,7 +27,7 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	}
 
 	@Override
-	public ProcessGroup world() {
+	public DefaultProcessGroup world() {
 		return this.engine.world();
 	}
 
@@ -36,7 +37,7 @@ record EngineGroup(Engine engine) implements JoinedGroup {
 	}
 
 	@Override
-	public List<ProcessGroup> groups() {
+	public List<DefaultProcessGroup> groups() {
 		return this.engine.groups();
 	}
 

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.control.ControlPlane;
@@ -17,13 +18,13 @@ import io.tutti.engine.control.ControlPlane;
 public interface JoinedGroup extends AutoCloseable {
 
 	/** The group that holds every rank. */
-	ProcessGroup world();
+	DefaultProcessGroup world();
 
 	/** The control plane. */
 	ControlPlane control();
 
 	/** The groups that this rank is in, the one of all ranks among them. */
-	List<ProcessGroup> groups();
+	List<DefaultProcessGroup> groups();
 
 	/**
 	 * Asks every rank what it has called lately; works while collectives hang.

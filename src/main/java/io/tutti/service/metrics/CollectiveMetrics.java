@@ -13,7 +13,7 @@ import io.micrometer.core.instrument.binder.MeterBinder;
 import io.tutti.engine.CallTotals;
 import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
@@ -53,7 +53,7 @@ final class CollectiveMetrics implements MeterBinder {
 		Gauge.builder("tutti.collective.inflight", this, CollectiveMetrics::inFlight)
 			.description("Collectives that this rank is in, over all its groups")
 			.register(registry);
-		Gauge.builder("tutti.collective.last.sequence", this, (self) -> self.ofWorld(ProcessGroup::lastEntered))
+		Gauge.builder("tutti.collective.last.sequence", this, (self) -> self.ofWorld(DefaultProcessGroup::lastEntered))
 			.description("Sequence number of the last collective that was entered in the group of all ranks")
 			.register(registry);
 	}
@@ -124,7 +124,7 @@ final class CollectiveMetrics implements MeterBinder {
 				: 0;
 	}
 
-	private double ofWorld(ToDoubleFunction<ProcessGroup> value) {
+	private double ofWorld(ToDoubleFunction<DefaultProcessGroup> value) {
 		JoinedGroup joined = this.group.joined();
 		return (joined != null) ? value.applyAsDouble(joined.world()) : Double.NaN;
 	}

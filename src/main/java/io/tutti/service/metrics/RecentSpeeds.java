@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.engine.CallRecord;
 import io.tutti.engine.Collective;
 import io.tutti.engine.FlightRecorder;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +26,7 @@ final class RecentSpeeds {
 	 * Bytes of the buffer per second, of the last minute's calls that ended well; not a
 	 * number where nothing was called.
 	 */
-	double algorithmBandwidth(ProcessGroup group, Collective collective) {
+	double algorithmBandwidth(DefaultProcessGroup group, Collective collective) {
 		long now = System.nanoTime();
 		Speeds speeds = this.known;
 		if (speeds == null || speeds.group() != group || now - speeds.takenNanos() >= FRESH) {
@@ -36,9 +36,9 @@ final class RecentSpeeds {
 		return speeds.bytesPerSecond()[collective.ordinal()];
 	}
 
-	private record Speeds(ProcessGroup group, long takenNanos, double[] bytesPerSecond) {
+	private record Speeds(DefaultProcessGroup group, long takenNanos, double[] bytesPerSecond) {
 
-		static Speeds of(ProcessGroup group, long now) {
+		static Speeds of(DefaultProcessGroup group, long now) {
 			int collectives = Collective.values().length;
 			long[] bytes = new long[collectives];
 			long[] nanos = new long[collectives];

@@ -18,7 +18,7 @@ import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.tutti.engine.CallRecord;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.control.diagnosis.GroupTrace;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.service.group.JoinedGroup;
@@ -56,10 +56,10 @@ final class CollectiveSpans {
 	}
 
 	void collect(int rank, JoinedGroup joined) {
-		List<ProcessGroup> groups = joined.groups();
+		List<DefaultProcessGroup> groups = joined.groups();
 		RankTrace account = RankTrace.take(rank, joined.world().generation(), groups, MOST_AT_ONCE);
 		account.groups().forEach((group) -> collect(account, group));
-		this.seen.keySet().retainAll(groups.stream().map(ProcessGroup::name).toList());
+		this.seen.keySet().retainAll(groups.stream().map(DefaultProcessGroup::name).toList());
 	}
 
 	private void collect(RankTrace account, GroupTrace group) {

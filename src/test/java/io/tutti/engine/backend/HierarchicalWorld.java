@@ -13,7 +13,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -42,7 +42,7 @@ import io.tutti.engine.transport.simulated.SimulatedConnections;
  */
 final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureContract.DepartingWorld {
 
-	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
+	private record Member(DefaultProcessGroup group, ControlPlane plane, FailureLatch latch) {
 	}
 
 	/** Messages of both kinds; groups within the group know queues alone. */
@@ -59,20 +59,20 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		}
 
 		@Override
-		public ProcessGroup group(GroupIdentity identity) {
+		public DefaultProcessGroup group(GroupIdentity identity) {
 			FailureLatch latch = new FailureLatch();
 			this.registry.add(identity, latch);
 			Backend queues = new TransportBackend("tcp", identity,
 					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(),
 					AlgorithmOverrides.NONE);
-			ProcessGroup group = new ProcessGroup(identity, queues, latch, this.plane, this.timeouts,
+			DefaultProcessGroup group = new DefaultProcessGroup(identity, queues, latch, this.plane, this.timeouts,
 					new Parts(this.network, null, List.of(), this.plane, this.registry, this.timeouts));
 			this.registry.ready(group);
 			return group;
 		}
 
 		@Override
-		public void closed(ProcessGroup group) {
+		public void closed(DefaultProcessGroup group) {
 			this.registry.remove(group);
 		}
 
@@ -122,7 +122,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 				across.contains(identity.rank())
 						? overQueues(identity.part("across-" + across.getFirst(), across), latch) : null,
 				ReductionKernels.get());
-		ProcessGroup group = new ProcessGroup(identity, backend, latch, plane, timeouts,
+		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, plane, timeouts,
 				new Parts(this.network, memory, around, plane, registry, timeouts));
 		registry.ready(group);
 		return new Member(group, plane, latch);
@@ -150,7 +150,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 	}
 
 	@Override
-	public ProcessGroup group(int rank) {
+	public DefaultProcessGroup group(int rank) {
 		return this.members.get(rank).group();
 	}
 

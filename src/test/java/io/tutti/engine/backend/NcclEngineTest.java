@@ -20,6 +20,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupState;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
@@ -198,7 +199,7 @@ class NcclEngineTest {
 	 */
 	@Test
 	void aRankThatComesLateToACallOnTheDeviceIsNotTakenForOneInHostMemory() throws Exception {
-		CompletableFuture<ProcessGroup> waiting = new CompletableFuture<>();
+		CompletableFuture<DefaultProcessGroup> waiting = new CompletableFuture<>();
 		List<float[]> results = onRanks(2, (group) -> {
 			if (group.rank() == 0) {
 				waiting.complete(group);
@@ -386,7 +387,7 @@ class NcclEngineTest {
 
 	private interface Task {
 
-		float[] on(ProcessGroup group) throws Exception;
+		float[] on(DefaultProcessGroup group) throws Exception;
 
 	}
 

@@ -9,6 +9,7 @@ import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
@@ -42,7 +43,7 @@ class RefusedSplitTest {
 
 	@Test
 	void aRankThatCannotFormTheGroupLeavesNobodyElseInIt() throws Exception {
-		List<ProcessGroup> groups = List.of(join(0), join(1), join(2));
+		List<DefaultProcessGroup> groups = List.of(join(0), join(1), join(2));
 		List<Outcome<ProcessGroup>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT,
 				(rank) -> groups.get(rank).split(0, rank));
 		assertThat(outcomes.get(REFUSING).failure()).isInstanceOf(IllegalStateException.class)
@@ -59,7 +60,7 @@ class RefusedSplitTest {
 		});
 	}
 
-	private ProcessGroup join(int rank) {
+	private DefaultProcessGroup join(int rank) {
 		GroupIdentity identity = GroupIdentity.world(rank, WORLD_SIZE, 0);
 		FailureLatch latch = new FailureLatch();
 		GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
@@ -69,7 +70,7 @@ class RefusedSplitTest {
 		GroupFactory groups = new SimulatedGroups(this.network, plane, registry, timeouts, AlgorithmOverrides.NONE,
 				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
-		ProcessGroup group = new ProcessGroup(identity,
+		DefaultProcessGroup group = new DefaultProcessGroup(identity,
 				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(),
 						AlgorithmOverrides.NONE),
 				latch, plane, timeouts, (rank == REFUSING) ? new Refusing(groups) : groups);
@@ -86,12 +87,12 @@ class RefusedSplitTest {
 		}
 
 		@Override
-		public ProcessGroup group(GroupIdentity identity) {
+		public DefaultProcessGroup group(GroupIdentity identity) {
 			throw new IllegalStateException("no descriptor is left");
 		}
 
 		@Override
-		public void closed(ProcessGroup group) {
+		public void closed(DefaultProcessGroup group) {
 			this.groups.closed(group);
 		}
 

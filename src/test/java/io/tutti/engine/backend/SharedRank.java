@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
@@ -75,7 +76,7 @@ final class SharedRank {
 		FailureLatch latch = new FailureLatch();
 		boolean crowded = worldSize > cores();
 		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, crowded, CollectiveListener.NONE);
-		return new ProcessGroup(identity,
+		return new DefaultProcessGroup(identity,
 				new SharedMemoryBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
 						AlgorithmOverrides.NONE),
 				latch, latch::trip, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)));

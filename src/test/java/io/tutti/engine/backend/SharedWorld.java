@@ -10,7 +10,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -42,7 +42,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 
 	private static final SharedMemorySettings SETTINGS = SharedMemorySettings.of("contract");
 
-	private record Member(ProcessGroup group, ControlPlane plane, FailureLatch latch) {
+	private record Member(DefaultProcessGroup group, ControlPlane plane, FailureLatch latch) {
 	}
 
 	/** Messages through the memory; no groups within the group. */
@@ -56,12 +56,12 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		}
 
 		@Override
-		public ProcessGroup group(GroupIdentity identity) {
+		public DefaultProcessGroup group(GroupIdentity identity) {
 			throw new UnsupportedOperationException(identity.name());
 		}
 
 		@Override
-		public void closed(ProcessGroup group) {
+		public void closed(DefaultProcessGroup group) {
 		}
 
 	}
@@ -103,7 +103,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		ControlPlane plane = this.control.join(identity.rank(), registry);
 		ShmTransport transport = new ShmTransport(identity, latch, memory, this.allocations, true, this.events);
 		ReductionKernels kernels = ReductionKernels.get();
-		ProcessGroup group = new ProcessGroup(identity, switch (ways) {
+		DefaultProcessGroup group = new DefaultProcessGroup(identity, switch (ways) {
 			case IN_PLACE ->
 				new SharedMemoryBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
 			case LINKS -> new TransportBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
@@ -113,7 +113,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 	}
 
 	@Override
-	public ProcessGroup group(int rank) {
+	public DefaultProcessGroup group(int rank) {
 		return this.members.get(rank).group();
 	}
 

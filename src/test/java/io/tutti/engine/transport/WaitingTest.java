@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
 import io.tutti.engine.FailureLatch;
@@ -67,7 +68,7 @@ class WaitingTest {
 		FailureLatch latch = new FailureLatch();
 		CallFrame frame = new CallFrame(identity, latch, this.arena);
 		Waiting waiting = new Waiting(frame, new Counted(), true);
-		try (ProcessGroup group = new ProcessGroup(identity, new Alone(frame, () -> body.accept(waiting)), latch,
+		try (ProcessGroup group = new DefaultProcessGroup(identity, new Alone(frame, () -> body.accept(waiting)), latch,
 				latch::trip, Timeouts.DEFAULTS)) {
 			group.barrier();
 		}

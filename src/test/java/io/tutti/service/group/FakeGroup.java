@@ -13,6 +13,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
 import io.tutti.engine.CallSignature;
@@ -21,7 +22,6 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.control.diagnosis.RankTrace;
@@ -39,7 +39,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private final FailureLatch latch = new FailureLatch();
 
-	private final ProcessGroup world;
+	private final DefaultProcessGroup world;
 
 	private final List<PeerStatus> peers = new ArrayList<>();
 
@@ -63,13 +63,13 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	private volatile @Nullable ControlPlane real;
 
-	private volatile @Nullable ProcessGroup beside;
+	private volatile @Nullable DefaultProcessGroup beside;
 
 	private volatile CompletableFuture<Void> echo = CompletableFuture.completedFuture(null);
 
 	public FakeGroup(int rank, int worldSize, long generation) {
-		this.world = new ProcessGroup(GroupIdentity.world(rank, worldSize, generation), new IdleBackend(), this.latch,
-				this, Timeouts.DEFAULTS);
+		this.world = new DefaultProcessGroup(GroupIdentity.world(rank, worldSize, generation), new IdleBackend(),
+				this.latch, this, Timeouts.DEFAULTS);
 	}
 
 	/** What a barrier answers from now on. */
@@ -91,7 +91,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public ProcessGroup world() {
+	public DefaultProcessGroup world() {
 		return this.world;
 	}
 
@@ -101,7 +101,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	@Override
-	public List<ProcessGroup> groups() {
+	public List<DefaultProcessGroup> groups() {
 		return List.of(this.world);
 	}
 
@@ -164,13 +164,13 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	/** What carries the collectives of the group beside this one. */
 	public void onBeside(Backend backend) {
-		this.beside = new ProcessGroup(GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0), backend,
-				this.latch, this, Timeouts.DEFAULTS);
+		this.beside = new DefaultProcessGroup(GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0),
+				backend, this.latch, this, Timeouts.DEFAULTS);
 	}
 
 	@Override
-	public ProcessGroup formBeside(String name) {
-		ProcessGroup formed = this.beside;
+	public DefaultProcessGroup formBeside(String name) {
+		DefaultProcessGroup formed = this.beside;
 		if (formed == null) {
 			throw new UnsupportedOperationException("no further group was expected");
 		}

@@ -5,7 +5,7 @@ import java.util.List;
 import io.tutti.engine.CallRecord;
 import io.tutti.engine.FlightRecorder;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +25,7 @@ public record GroupTrace(String group, List<Integer> members, String transport, 
 	}
 
 	/** A group's last calls, at most so many. */
-	public static GroupTrace of(ProcessGroup group, int limit) {
+	public static GroupTrace of(DefaultProcessGroup group, int limit) {
 		GroupIdentity identity = group.identity();
 		FlightRecorder recorder = group.recorder();
 		List<CallRecord> calls = recorder.latest(limit);

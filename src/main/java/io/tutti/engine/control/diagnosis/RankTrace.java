@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,7 +34,7 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 	 * @param rank its rank among all
 	 * @param limit how many calls of each group are told at most
 	 */
-	public static RankTrace take(int rank, long generation, Collection<ProcessGroup> groups, int limit) {
+	public static RankTrace take(int rank, long generation, Collection<DefaultProcessGroup> groups, int limit) {
 		long nanos = System.nanoTime();
 		Instant now = Instant.now();
 		long epochNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
 import io.tutti.engine.CollectiveListener;
@@ -136,7 +137,8 @@ class CallSlotsStressTest {
 				FailureLatch latch = new FailureLatch();
 				Member member = new Member(HostHandshake.establish(identity, exchange.rank(rank), settings,
 						CollectiveListener.NONE, Deadline.after(LIMIT)), latch, seed, arena);
-				try (ProcessGroup group = new ProcessGroup(identity, member, latch, latch::trip, Timeouts.DEFAULTS)) {
+				try (ProcessGroup group = new DefaultProcessGroup(identity, member, latch, latch::trip,
+						Timeouts.DEFAULTS)) {
 					for (long round = 0; round < ROUNDS; round++) {
 						group.barrier();
 					}

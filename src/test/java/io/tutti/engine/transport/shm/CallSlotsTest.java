@@ -17,7 +17,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.transport.CallFrame;
@@ -54,7 +54,7 @@ class CallSlotsTest {
 
 		private final CallSlots board;
 
-		private final ProcessGroup group;
+		private final DefaultProcessGroup group;
 
 		/** What happens when this rank has to wait. */
 		private final Deque<Runnable> meanwhile = new ArrayDeque<>();
@@ -65,7 +65,7 @@ class CallSlotsTest {
 			this.memory = memory;
 			this.frame = new CallFrame(identity, latch, CallSlotsTest.this.arena);
 			this.board = new CallSlots(memory, this.frame, new Doorbell(memory, null), this);
-			this.group = new ProcessGroup(identity, this, latch, latch::trip, Timeouts.DEFAULTS);
+			this.group = new DefaultProcessGroup(identity, this, latch, latch::trip, Timeouts.DEFAULTS);
 		}
 
 		@Override
