@@ -10,7 +10,7 @@ import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.control.ControlPlane;
-import io.tutti.engine.control.SimulatedControl;
+import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 

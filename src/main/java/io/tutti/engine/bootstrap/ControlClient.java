@@ -13,6 +13,7 @@ import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.Heartbeats;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.labelled.LabelledWaits;
 import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
@@ -83,7 +84,8 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		this.board = new PeerTable(worldSize, System::nanoTime);
 		this.board.heard(0);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
-		this.control = new RankControl(rank, events, this.board, this, settings.heartbeat());
+		this.control = new RankControl(rank, events, this.board, this,
+				new LabelledWaits(rank, this, settings.heartbeat()));
 	}
 
 	/**

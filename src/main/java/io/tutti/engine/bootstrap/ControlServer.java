@@ -18,6 +18,8 @@ import io.tutti.engine.control.Coordinator;
 import io.tutti.engine.control.Heartbeats;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.labelled.LabelledRequests;
+import io.tutti.engine.control.labelled.LabelledWaits;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
@@ -100,8 +102,9 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		this.connections = new RankConnections(worldSize);
 		this.board = new PeerTable(worldSize, System::nanoTime);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
-		this.arbiter = new Coordinator(worldSize, settings.verdict(), System::nanoTime, this);
-		this.control = new RankControl(0, events, this.board, this, settings.heartbeat());
+		this.arbiter = new Coordinator(worldSize, settings.verdict(), System::nanoTime, this,
+				new LabelledRequests(worldSize, System::nanoTime, this));
+		this.control = new RankControl(0, events, this.board, this, new LabelledWaits(0, this, settings.heartbeat()));
 		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,
 				new WaitLogger(0, this.control.events(), deadline), System.nanoTime());
 		this.joinHandler = new JoinHandler(

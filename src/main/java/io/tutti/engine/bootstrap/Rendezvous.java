@@ -13,7 +13,7 @@ import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.SessionKey;
-import io.tutti.engine.control.SimulatedControl;
+import io.tutti.engine.control.simulated.SimulatedControl;
 import org.jspecify.annotations.Nullable;
 
 /**

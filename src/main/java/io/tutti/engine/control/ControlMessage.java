@@ -23,13 +23,23 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** A rank asks or tells rank 0. */
+	/** A message from a rank to rank 0. */
 	sealed interface Request extends ControlMessage {
 
 	}
 
-	/** Rank 0 asks or tells a rank. */
+	/** A request of labelled barriers or of call matching. */
+	sealed interface LabelledRequest extends Request {
+
+	}
+
+	/** A message from rank 0 to a rank. */
 	sealed interface Notice extends ControlMessage {
+
+	}
+
+	/** A notice of labelled barriers or of call matching. */
+	sealed interface LabelledNotice extends Notice {
 
 	}
 
@@ -155,15 +165,15 @@ public sealed interface ControlMessage {
 	}
 
 	/** A rank comes to a labelled barrier. */
-	record EnterBarrier(RoundEntry entry) implements Request {
+	record EnterBarrier(RoundEntry entry) implements LabelledRequest {
 	}
 
 	/** A rank announces a call at a label before it makes it. */
-	record Announce(RoundEntry entry, CallSignature call) implements Request {
+	record Announce(RoundEntry entry, CallSignature call) implements LabelledRequest {
 	}
 
 	/** A rank gives up waiting at a barrier or for others to announce a call. */
-	record Withdraw(long ticket) implements Request {
+	record Withdraw(long ticket) implements LabelledRequest {
 	}
 
 	/**
@@ -181,7 +191,7 @@ public sealed interface ControlMessage {
 	}
 
 	/** The client of a tentative entry is still there. */
-	record Confirmed(long ticket, int attempt) implements Request {
+	record Confirmed(long ticket, int attempt) implements LabelledRequest {
 	}
 
 	/** A rank asks all to stop. */
@@ -229,15 +239,15 @@ public sealed interface ControlMessage {
 	 *
 	 * @param attempt how often the round has come this far; the answer repeats it
 	 */
-	record Confirm(long ticket, int attempt) implements Notice {
+	record Confirm(long ticket, int attempt) implements LabelledNotice {
 	}
 
 	/** How a labelled barrier ended for the rank. */
-	record BarrierEnded(long ticket, BarrierOutcome outcome) implements Notice {
+	record BarrierEnded(long ticket, BarrierOutcome outcome) implements LabelledNotice {
 	}
 
 	/** How a call that the rank announced was matched. */
-	record Matched(long ticket, CallMatch match) implements Notice {
+	record Matched(long ticket, CallMatch match) implements LabelledNotice {
 	}
 
 	/** Ranks have left groups that the rank is in. */

@@ -5,21 +5,15 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.CallReport;
-import io.tutti.engine.CallSignature;
 import io.tutti.engine.Failure;
-import io.tutti.engine.control.ControlMessage.Announce;
-import io.tutti.engine.control.ControlMessage.BarrierEnded;
 import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
-import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
-import io.tutti.engine.control.ControlMessage.EnterBarrier;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
+import io.tutti.engine.control.ControlMessage.LabelledRequest;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.LeftGroup;
-import io.tutti.engine.control.ControlMessage.Matched;
 import io.tutti.engine.control.ControlMessage.Notice;
 import io.tutti.engine.control.ControlMessage.QueryCall;
 import io.tutti.engine.control.ControlMessage.QueryTrace;
@@ -31,17 +25,16 @@ import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
-import io.tutti.engine.control.ControlMessage.Withdraw;
 
 /**
- * What rank 0 decides for all: verdicts, differing calls, labelled barriers, announced
- * calls, the request to stop. Knows nothing of how messages travel. Not thread safe;
- * somebody must call {@link #tick()}.
+ * Rank 0's decisions for all ranks: failures, calls that differ, departures, drain
+ * requests and queries. Independent of how messages travel. Not thread safe; the owner
+ * calls {@link #tick()}.
  */
-public final class Coordinator implements FailureResolver.Listener, MismatchDetector.Listener, BarrierService.Listener,
-		CallMatcher.Listener, DepartureTracker.Listener {
+public final class Coordinator
+		implements FailureResolver.Listener, MismatchDetector.Listener, DepartureTracker.Listener {
 
-	/** Takes rank 0's word to the ranks, rank 0 itself included. */
+	/** Sends rank 0's notices to the ranks, rank 0 included. */
 	public interface Downlink {
 
 		void send(int rank, Notice notice);
@@ -49,7 +42,7 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 		/** To every rank that can be reached. */
 		void broadcast(Notice notice);
 
-		/** A rank has gone; nothing is expected of it any more. */
+		/** A rank has left or is lost. */
 		void gone(int rank, PeerStatus.State how);
 
 	}
@@ -62,44 +55,33 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 
 	private final DepartureTracker departures;
 
-	private final FailureResolver verdicts;
+	private final FailureResolver resolver;
 
-	private final MismatchDetector posts;
+	private final MismatchDetector mismatches;
 
-	private final BarrierService barriers;
-
-	private final CallMatcher matches;
+	private final RequestHandler labelled;
 
 	private boolean draining;
 
-	public Coordinator(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink) {
+	public Coordinator(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink,
+			RequestHandler labelled) {
 		this.downlink = downlink;
 		this.nanoClock = nanoClock;
 		this.liveness = new RankLiveness(worldSize);
 		this.departures = new DepartureTracker(this.liveness, nanoClock, this);
-		this.verdicts = new FailureResolver(this.liveness, this.departures, verdictLimit, nanoClock, this);
-		this.posts = new MismatchDetector(worldSize, nanoClock, this);
-		this.barriers = new BarrierService(worldSize, nanoClock, this);
-		this.matches = new CallMatcher(worldSize, nanoClock, this);
+		this.resolver = new FailureResolver(this.liveness, this.departures, verdictLimit, nanoClock, this);
+		this.mismatches = new MismatchDetector(worldSize, nanoClock, this);
+		this.labelled = labelled;
 	}
 
-	/** A rank asks or tells something. */
+	/** A rank has sent a request. */
 	public void receive(int rank, Request request) {
 		switch (request) {
-			case Report(Failure failure) -> this.verdicts.report(rank, failure);
+			case Report(Failure failure) -> this.resolver.report(rank, failure);
 			case CallReported(CallReport post) -> compare(rank, post);
 			case CallsReported(List<CallReport> posts) -> compare(rank, posts);
-			case RollCallReply answer -> this.verdicts.answer(rank, answer);
-			case EnterBarrier(RoundEntry entry) -> this.barriers.enter(rank, entry);
-			case Announce(RoundEntry entry, CallSignature call) -> this.matches.announce(rank, entry, call);
-			case Confirmed(long ticket, int attempt) -> {
-				this.barriers.confirmed(rank, ticket, attempt);
-				this.matches.confirmed(rank, ticket, attempt);
-			}
-			case Withdraw(long ticket) -> {
-				this.barriers.withdraw(rank, ticket);
-				this.matches.withdraw(rank, ticket);
-			}
+			case RollCallReply answer -> this.resolver.answer(rank, answer);
+			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
 			case LeftGroup(String group, List<Integer> members, long completed) ->
 				left(new Departure(rank, group, completed), members);
 			case RequestDrain(String reason) -> drain(reason);
@@ -110,20 +92,20 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 		}
 	}
 
-	/** A rank gives a sign of life. */
+	/** A rank has sent a heartbeat. */
 	public void seen(int rank, List<Progress> progress) {
 		this.liveness.seen(rank, progress, this.nanoClock.getAsLong());
 	}
 
-	/** A rank ended or fell silent without a word. */
+	/** The connection to a rank has ended, or the rank has been silent too long. */
 	public void lost(int rank, String detail) {
 		if (this.liveness.gone(rank, PeerStatus.State.LOST)) {
 			gone(rank, PeerStatus.State.LOST);
-			this.verdicts.lost(rank, detail);
+			this.resolver.lost(rank, detail);
 		}
 	}
 
-	/** Rank 0 is about to leave: what it has not told yet would never be told. */
+	/** Sends the departures that are still held back, since rank 0 is about to leave. */
 	public void flushDepartures() {
 		this.departures.tell();
 	}
@@ -134,28 +116,26 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 
 	public void tick() {
 		this.departures.tick();
-		this.verdicts.tick();
-		this.posts.tick();
-		this.barriers.tick();
-		this.matches.tick();
+		this.resolver.tick();
+		this.mismatches.tick();
+		this.labelled.tick();
 	}
 
 	/** Nanoseconds until {@link #tick()} has something to do. */
 	public long nanosUntilDue() {
-		long soonest = Math.min(this.departures.nanosUntilDue(),
-				Math.min(this.verdicts.nanosUntilDue(), this.posts.nanosUntilDue()));
-		return Math.min(soonest, Math.min(this.barriers.nanosUntilDue(), this.matches.nanosUntilDue()));
+		return Math.min(Math.min(this.departures.nanosUntilDue(), this.labelled.nanosUntilDue()),
+				Math.min(this.resolver.nanosUntilDue(), this.mismatches.nanosUntilDue()));
 	}
 
 	private void compare(int rank, CallReport post) {
-		if (!this.verdicts.decided(post.group())) {
-			this.posts.post(rank, post);
+		if (!this.resolver.decided(post.group())) {
+			this.mismatches.post(rank, post);
 		}
 	}
 
 	private void compare(int rank, List<CallReport> batch) {
-		if (!batch.isEmpty() && !this.verdicts.decided(batch.getFirst().group())) {
-			this.posts.post(rank, batch);
+		if (!batch.isEmpty() && !this.resolver.decided(batch.getFirst().group())) {
+			this.mismatches.post(rank, batch);
 		}
 	}
 
@@ -167,7 +147,7 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 		}
 	}
 
-	/** The asker's number comes from another process. */
+	/** The asker's rank comes from another process, so it is checked. */
 	private void pass(int asker, Notice answer) {
 		if (this.liveness.holds(asker) && this.liveness.isUp(asker)) {
 			this.downlink.send(asker, answer);
@@ -176,20 +156,19 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 
 	private void left(Departure departure, List<Integer> members) {
 		this.departures.left(departure, members);
-		this.verdicts.left();
+		this.resolver.left();
 	}
 
 	private void left(int rank) {
 		if (this.liveness.gone(rank, PeerStatus.State.LEFT)) {
 			this.departures.left(rank);
 			gone(rank, PeerStatus.State.LEFT);
-			this.verdicts.left();
+			this.resolver.left();
 		}
 	}
 
 	private void gone(int rank, PeerStatus.State how) {
-		this.barriers.forget(rank);
-		this.matches.forget(rank);
+		this.labelled.forget(rank);
 		this.downlink.gone(rank, how);
 	}
 
@@ -207,7 +186,7 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 
 	@Override
 	public void verdict(Failure verdict) {
-		this.posts.forget(verdict.group());
+		this.mismatches.forget(verdict.group());
 		this.downlink.broadcast(new Verdict(verdict));
 	}
 
@@ -225,22 +204,7 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 
 	@Override
 	public void differ(int rank, Failure mismatch) {
-		this.verdicts.report(rank, mismatch);
-	}
-
-	@Override
-	public void confirm(int rank, long ticket, int attempt) {
-		this.downlink.send(rank, new Confirm(ticket, attempt));
-	}
-
-	@Override
-	public void ended(int rank, long ticket, BarrierOutcome outcome) {
-		this.downlink.send(rank, new BarrierEnded(ticket, outcome));
-	}
-
-	@Override
-	public void matched(int rank, long ticket, CallMatch match) {
-		this.downlink.send(rank, new Matched(ticket, match));
+		this.resolver.report(rank, mismatch);
 	}
 
 }

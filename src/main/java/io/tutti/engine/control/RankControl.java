@@ -3,34 +3,24 @@ package io.tutti.engine.control;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
 
 import io.tutti.engine.CallReport;
 import io.tutti.engine.CallSignature;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.control.ControlMessage.Announce;
-import io.tutti.engine.control.ControlMessage.BarrierEnded;
 import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
-import io.tutti.engine.control.ControlMessage.Confirm;
-import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
-import io.tutti.engine.control.ControlMessage.EnterBarrier;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
+import io.tutti.engine.control.ControlMessage.LabelledNotice;
+import io.tutti.engine.control.ControlMessage.LabelledRequest;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.LeftGroup;
-import io.tutti.engine.control.ControlMessage.Matched;
 import io.tutti.engine.control.ControlMessage.Notice;
 import io.tutti.engine.control.ControlMessage.PeerUpdate;
 import io.tutti.engine.control.ControlMessage.QueryCall;
@@ -44,7 +34,6 @@ import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
-import io.tutti.engine.control.ControlMessage.Withdraw;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,9 +63,6 @@ public final class RankControl implements ControlPlane {
 	 */
 	private static final int MAX_CALLS_IN_ALL = 50_000;
 
-	/** How long rank 0 may take to answer a rank that wants to go. */
-	private static final Duration WITHDRAWING = Duration.ofSeconds(1);
-
 	/**
 	 * The limit of an account that holds no calls: it only says that the rank is there.
 	 */
@@ -90,11 +76,7 @@ public final class RankControl implements ControlPlane {
 
 	private final Uplink uplink;
 
-	/** How much longer than its timeout a barrier's answer may take to arrive. */
-	private final Duration answerLimit;
-
-	/** Calls that this rank has announced and barriers that it waits at. */
-	private final Map<Long, PendingRound> waits = new ConcurrentHashMap<>();
+	private final NoticeHandler labelled;
 
 	private final Map<Long, PendingQuery> queries = new ConcurrentHashMap<>();
 
@@ -109,15 +91,12 @@ public final class RankControl implements ControlPlane {
 
 	private final LastHeartbeat rankZero = new LastHeartbeat();
 
-	/** Why no barrier can be passed any more. */
-	private volatile @Nullable Failure ended;
-
-	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, Duration answerLimit) {
+	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, NoticeHandler labelled) {
 		this.rank = rank;
 		this.events = new SafeListener(events);
 		this.board = board;
 		this.uplink = uplink;
-		this.answerLimit = answerLimit;
+		this.labelled = labelled;
 	}
 
 	public ControlListener events() {
@@ -223,77 +202,15 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public BarrierOutcome barrier(RoundWait wait) {
-		return meet(wait, EnterBarrier::new).meeting();
+		return this.labelled.barrier(wait);
 	}
 
 	@Override
 	public CallMatch match(RoundWait wait, CallSignature call) {
-		return meet(wait, (entry) -> new Announce(entry, call));
+		return this.labelled.match(wait, call);
 	}
 
-	private CallMatch meet(RoundWait wait, Function<RoundEntry, Request> arrival) {
-		long ticket = this.tickets.incrementAndGet();
-		PendingRound pending = new PendingRound(wait.client());
-		this.waits.put(ticket, pending);
-		try {
-			requireUsable(null);
-			this.uplink.send(arrival.apply(new RoundEntry(ticket, wait.label(), wait.round(), wait.client() != null,
-					longestNanos(wait.timeout()))));
-			return await(pending, ticket, wait);
-		}
-		finally {
-			this.waits.remove(ticket);
-		}
-	}
-
-	private CallMatch await(PendingRound pending, long ticket, RoundWait wait) {
-		Deadline deadline = Deadline.after(Duration.ofNanos(longestNanos(wait.timeout())).plus(this.answerLimit));
-		try {
-			return pending.await(deadline, (attempt) -> this.uplink.send(new Confirmed(ticket, attempt)),
-					() -> this.uplink.send(new Withdraw(ticket)));
-		}
-		catch (CancellationException ex) {
-			requireUsable(ex);
-			throw ex;
-		}
-		catch (TimeoutException ex) {
-			throw CollectiveException.of(this.rank, lostRankZero("it did not answer at barrier " + wait.label()), ex);
-		}
-		catch (InterruptedException ex) {
-			return withdraw(pending, ticket, wait.label());
-		}
-	}
-
-	/**
-	 * Whoever gives up may have been counted already, and then has to hear of it, as the
-	 * others do: only rank 0 knows.
-	 */
-	private CallMatch withdraw(PendingRound pending, long ticket, String label) {
-		this.uplink.send(new Withdraw(ticket));
-		try {
-			CallMatch last = pending.awaitEnd(Deadline.after(WITHDRAWING));
-			if (last.meeting().result() == BarrierOutcome.Result.PASSED) {
-				return last;
-			}
-		}
-		catch (InterruptedException | TimeoutException | CancellationException ex) {
-			// Rank 0 is not there to say; the rank goes as it was told to.
-		}
-		Thread.currentThread().interrupt();
-		throw new CancellationException("interrupted while waiting at barrier " + label);
-	}
-
-	private void requireUsable(@Nullable Throwable cause) {
-		Failure failure = this.ended;
-		if (failure != null) {
-			throw CollectiveException.of(this.rank, failure, cause);
-		}
-		if (this.closed.get()) {
-			throw new IllegalStateException("rank " + this.rank + " has closed its control plane");
-		}
-	}
-
-	/** Takes rank 0's word. */
+	/** Rank 0 has sent a notice. */
 	public void receive(Notice notice) {
 		switch (notice) {
 			case Verdict(Failure failure) -> failed(failure);
@@ -302,10 +219,7 @@ public final class RankControl implements ControlPlane {
 			case QueryCall(String group, long sequence) -> answer(this.events.called(group, sequence));
 			case QueryTrace(int asker, long ticket, int limit) -> send(new TraceReply(asker, ticket, account(limit)));
 			case ForwardedTrace(long ticket, int from, byte[] account) -> told(ticket, from, account);
-			case Confirm(long ticket, int attempt) -> confirm(ticket, attempt);
-			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
-				ended(ticket, new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of()));
-			case Matched(long ticket, CallMatch match) -> ended(ticket, match);
+			case LabelledNotice labelledNotice -> this.labelled.receive(labelledNotice);
 			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
 			case Drain(String reason) -> drain(reason);
 			case PeerUpdate(List<PeerLiveness> byRank) -> this.board.take(byRank, this.rank);
@@ -342,9 +256,7 @@ public final class RankControl implements ControlPlane {
 		switch (request) {
 			case Report(Failure failure) -> failed(failure);
 			case RequestDrain(String reason) -> drain(reason);
-			case EnterBarrier _, Announce _, Withdraw _ -> endWaits();
-			case Confirmed confirmed -> {
-			}
+			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
 			case QueryTraces(long ticket, int limit) -> endQueries();
 			case RollCallReply answer -> {
 			}
@@ -383,22 +295,15 @@ public final class RankControl implements ControlPlane {
 		this.board.state(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
 		endQueries();
-		if (this.ended == null) {
-			this.ended = lostRankZero("it has left the group");
-		}
+		this.labelled.fail(lostRankZero("it has left the group"));
 		resolvePendingLocally();
-		endWaits();
 	}
 
 	private void failed(Failure verdict) {
-		boolean concernsAll = verdict.kind() == Failure.Kind.PEER_LOST || verdict.group().equals(Failure.WORLD);
-		if (concernsAll && this.ended == null) {
-			this.ended = verdict;
-		}
 		this.unjudged.remove(verdict.group());
 		this.events.failed(verdict);
-		if (concernsAll) {
-			endWaits();
+		if (verdict.kind() == Failure.Kind.PEER_LOST || verdict.group().equals(Failure.WORLD)) {
+			this.labelled.fail(verdict);
 		}
 	}
 
@@ -408,40 +313,17 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	private void ended(long ticket, CallMatch outcome) {
-		PendingRound wait = this.waits.get(ticket);
-		if (wait != null) {
-			wait.end(outcome);
-		}
-	}
-
-	private void confirm(long ticket, int attempt) {
-		PendingRound wait = this.waits.get(ticket);
-		if (wait != null) {
-			wait.ask(attempt);
-		}
-	}
-
-	private void endWaits() {
-		this.waits.values().forEach(PendingRound::cancel);
-	}
-
 	@Override
 	public void close() {
 		if (this.closed.compareAndSet(false, true)) {
 			this.uplink.leave();
-			endWaits();
+			this.labelled.close();
 			endQueries();
 		}
 	}
 
 	private static Failure lostRankZero(String detail) {
 		return Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0), detail);
-	}
-
-	private static long longestNanos(Duration timeout) {
-		long longest = TimeUnit.DAYS.toNanos(365);
-		return (timeout.toSeconds() > TimeUnit.NANOSECONDS.toSeconds(longest)) ? longest : timeout.toNanos();
 	}
 
 }

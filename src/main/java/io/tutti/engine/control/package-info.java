@@ -4,12 +4,14 @@
  * calls, drain requests, queries and labelled barriers, and moves no tensor data.
  * <p>
  * At rank 0 the {@link io.tutti.engine.control.Coordinator} decides, with one class per
- * concern: {@code FailureResolver}, {@code MismatchDetector}, {@code DepartureTracker},
- * {@code BarrierService}, {@code CallMatcher}. These classes never block: the coordinator
- * calls their {@code tick} and asks when to call it next. Every rank, rank 0 included,
- * has a {@link io.tutti.engine.control.RankControl}. Messages, their encoding, frames, a
- * non-blocking connection and the control thread are here too. Every length is capped
- * before allocation, and malformed bytes cause a
+ * concern: {@code FailureResolver}, {@code MismatchDetector}, {@code DepartureTracker}.
+ * These classes never block: the coordinator calls their {@code tick} and asks when to
+ * call it next. Every rank, rank 0 included, has a
+ * {@link io.tutti.engine.control.RankControl}. Labelled barriers and call matching are in
+ * {@code labelled}, which registers a {@link io.tutti.engine.control.RequestHandler} at
+ * rank 0 and a {@link io.tutti.engine.control.NoticeHandler} at every rank. Messages,
+ * their encoding, frames, a non-blocking connection and the control thread are here too.
+ * Every length is capped before allocation, and malformed bytes cause a
  * {@link io.tutti.engine.control.MalformedFrameException} and nothing else. Imports the
  * engine's root package and {@code tls}; {@code bootstrap}, where a group forms, imports
  * this package.

@@ -20,7 +20,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.ControlPlane;
-import io.tutti.engine.control.SimulatedControl;
+import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;

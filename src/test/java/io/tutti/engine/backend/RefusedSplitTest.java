@@ -17,7 +17,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.control.ControlPlane;
-import io.tutti.engine.control.SimulatedControl;
+import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;

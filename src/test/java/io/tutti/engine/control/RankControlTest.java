@@ -7,6 +7,7 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.labelled.LabelledWaits;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -35,8 +36,9 @@ class RankControlTest {
 	}
 
 	private static RankControl rank(int rank) {
-		return new RankControl(rank, new RecordedControlEvents(), new PeerTable(2, System::nanoTime), new Nowhere(),
-				Duration.ofSeconds(1));
+		Nowhere uplink = new Nowhere();
+		return new RankControl(rank, new RecordedControlEvents(), new PeerTable(2, System::nanoTime), uplink,
+				new LabelledWaits(rank, uplink, Duration.ofSeconds(1)));
 	}
 
 	private static final class Nowhere implements RankControl.Uplink {

@@ -20,7 +20,7 @@ import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.control.RecordedControlEvents;
-import io.tutti.engine.control.SimulatedControl;
+import io.tutti.engine.control.simulated.SimulatedControl;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.awaitility.Awaitility;

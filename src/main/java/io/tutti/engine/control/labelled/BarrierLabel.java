@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.labelled;
 
 import java.util.Comparator;
 import java.util.HashMap;
@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
 
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
 import java.util.concurrent.CancellationException;
@@ -9,13 +9,14 @@ import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
 import io.tutti.engine.Deadline;
+import io.tutti.engine.control.CallMatch;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call that waits for the other ranks: told by the control thread, waited for by the
  * calling thread, which alone looks at the client.
  */
-final class PendingRound {
+final class PendingWait {
 
 	/**
 	 * A client that disconnects is seen within this time, and at the latest at the end.
@@ -44,7 +45,7 @@ final class PendingRound {
 	 * A wait that has just begun.
 	 * @param client whether the client is still there, {@code null} if there is none
 	 */
-	PendingRound(@Nullable BooleanSupplier client) {
+	PendingWait(@Nullable BooleanSupplier client) {
 		this.client = client;
 	}
 

@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.labelled;
 
 import java.util.Collection;
 import java.util.HashMap;
@@ -8,6 +8,9 @@ import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.CallSignature;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.RoundEntry;
 
 /**
  * Rank 0's record of calls that ranks announce before they make them. They meet at a

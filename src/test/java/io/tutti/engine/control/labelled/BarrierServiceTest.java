@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,7 +11,10 @@ import java.util.Random;
 import java.util.Set;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
+import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.control.RoundWait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

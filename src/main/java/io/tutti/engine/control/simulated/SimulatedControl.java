@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.simulated;
 
 import java.time.Duration;
 import java.util.List;
@@ -8,9 +8,18 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.Notice;
 import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.Coordinator;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.control.PeerTable;
+import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.labelled.LabelledRequests;
+import io.tutti.engine.control.labelled.LabelledWaits;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +38,7 @@ public final class SimulatedControl {
 
 	private final AtomicReferenceArray<@Nullable RankControl> ranks;
 
-	private final Coordinator arbiter;
+	private final Coordinator coordinator;
 
 	private final PeerTable board;
 
@@ -49,7 +58,9 @@ public final class SimulatedControl {
 		this.ranks = new AtomicReferenceArray<>(roster.size());
 		this.board = new PeerTable(roster.size(), System::nanoTime);
 		this.board.roster(roster);
-		this.arbiter = new Coordinator(roster.size(), VERDICT_LIMIT, System::nanoTime, new ToRanks());
+		ToRanks downlink = new ToRanks();
+		this.coordinator = new Coordinator(roster.size(), VERDICT_LIMIT, System::nanoTime, downlink,
+				new LabelledRequests(roster.size(), System::nanoTime, downlink));
 		this.thread = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name(threadName).daemon().factory());
 		this.thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
 		this.thread.allowCoreThreadTimeOut(true);
@@ -73,7 +84,9 @@ public final class SimulatedControl {
 		if (rank < 0 || rank >= this.ranks.length()) {
 			throw new IllegalArgumentException("rank must be in 0.." + (this.ranks.length() - 1) + ", got " + rank);
 		}
-		RankControl control = new RankControl(rank, events, this.board, new FromRank(rank), ANSWER_LIMIT);
+		FromRank uplink = new FromRank(rank);
+		RankControl control = new RankControl(rank, events, this.board, uplink,
+				new LabelledWaits(rank, uplink, ANSWER_LIMIT));
 		if (!this.ranks.compareAndSet(rank, null, control)) {
 			throw new IllegalArgumentException("rank " + rank + " has joined before");
 		}
@@ -82,11 +95,11 @@ public final class SimulatedControl {
 	}
 
 	/**
-	 * Ends a rank as a crash would: it hears and says nothing any more, and the others
-	 * are told that it is lost.
+	 * Ends a rank like a crash: it sends and receives nothing any more, and rank 0
+	 * declares it lost.
 	 */
 	public void kill(int rank) {
-		execute(() -> this.arbiter.lost(rank, "it was killed"));
+		execute(() -> this.coordinator.lost(rank, "it was killed"));
 	}
 
 	private void execute(Runnable task) {
@@ -97,17 +110,17 @@ public final class SimulatedControl {
 	}
 
 	private void tick() {
-		this.arbiter.tick();
+		this.coordinator.tick();
 		if (this.timer != null) {
 			this.timer.cancel(false);
 		}
-		long dueNanos = this.arbiter.nanosUntilDue();
+		long dueNanos = this.coordinator.nanosUntilDue();
 		this.timer = (dueNanos == Long.MAX_VALUE) ? null
 				: this.thread.schedule(this::tick, dueNanos, TimeUnit.NANOSECONDS);
 	}
 
 	private boolean isUp(int rank) {
-		return this.arbiter.stateOf(rank) == PeerStatus.State.UP;
+		return this.coordinator.stateOf(rank) == PeerStatus.State.UP;
 	}
 
 	/** The way from the one thread to every rank. */
@@ -149,7 +162,7 @@ public final class SimulatedControl {
 			execute(() -> {
 				if (isUp(this.rank)) {
 					SimulatedControl.this.board.heard(this.rank);
-					SimulatedControl.this.arbiter.receive(this.rank, request);
+					SimulatedControl.this.coordinator.receive(this.rank, request);
 				}
 			});
 		}

@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +11,9 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.control.BarrierOutcome.Result;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.control.RoundWait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.simulated;
 
 import java.time.Duration;
 import java.util.ArrayList;
@@ -14,7 +14,12 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
 import io.tutti.engine.Failure.Kind;
 import io.tutti.engine.PeerLostException;
+import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.RoundWait;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.Test;

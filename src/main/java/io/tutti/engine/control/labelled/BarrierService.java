@@ -1,4 +1,4 @@
-package io.tutti.engine.control;
+package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
 import java.util.Iterator;
@@ -10,6 +10,8 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.RoundEntry;
 import org.jspecify.annotations.Nullable;
 
 /**

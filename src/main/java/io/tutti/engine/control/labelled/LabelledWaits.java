@@ -1,0 +1,177 @@
+package io.tutti.engine.control.labelled;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.ControlMessage.Announce;
+import io.tutti.engine.control.ControlMessage.BarrierEnded;
+import io.tutti.engine.control.ControlMessage.Confirm;
+import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.EnterBarrier;
+import io.tutti.engine.control.ControlMessage.LabelledNotice;
+import io.tutti.engine.control.ControlMessage.Matched;
+import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlMessage.Withdraw;
+import io.tutti.engine.control.NoticeHandler;
+import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.control.RoundWait;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The waits of one rank at labelled barriers and for matching calls.
+ */
+public final class LabelledWaits implements NoticeHandler {
+
+	/** Limit for rank 0's answer to a rank whose waiting thread was interrupted. */
+	private static final Duration WITHDRAWING = Duration.ofSeconds(1);
+
+	private static final Duration LONGEST = Duration.ofDays(365);
+
+	private final int rank;
+
+	private final RankControl.Uplink uplink;
+
+	/** How much longer than the timeout of a wait the answer may take. */
+	private final Duration answerLimit;
+
+	private final Map<Long, PendingWait> waits = new ConcurrentHashMap<>();
+
+	private final AtomicLong tickets = new AtomicLong();
+
+	private volatile boolean closed;
+
+	private volatile @Nullable Failure failure;
+
+	public LabelledWaits(int rank, RankControl.Uplink uplink, Duration answerLimit) {
+		this.rank = rank;
+		this.uplink = uplink;
+		this.answerLimit = answerLimit;
+	}
+
+	@Override
+	public BarrierOutcome barrier(RoundWait wait) {
+		return enter(wait, EnterBarrier::new).meeting();
+	}
+
+	@Override
+	public CallMatch match(RoundWait wait, CallSignature call) {
+		return enter(wait, (entry) -> new Announce(entry, call));
+	}
+
+	private CallMatch enter(RoundWait wait, Function<RoundEntry, Request> request) {
+		long ticket = this.tickets.incrementAndGet();
+		PendingWait pending = new PendingWait(wait.client());
+		this.waits.put(ticket, pending);
+		try {
+			requireUsable(null);
+			this.uplink.send(request.apply(new RoundEntry(ticket, wait.label(), wait.round(), wait.client() != null,
+					capped(wait.timeout()).toNanos())));
+			return await(pending, ticket, wait);
+		}
+		finally {
+			this.waits.remove(ticket);
+		}
+	}
+
+	private CallMatch await(PendingWait pending, long ticket, RoundWait wait) {
+		Deadline deadline = Deadline.after(capped(wait.timeout()).plus(this.answerLimit));
+		try {
+			return pending.await(deadline, (attempt) -> this.uplink.send(new Confirmed(ticket, attempt)),
+					() -> this.uplink.send(new Withdraw(ticket)));
+		}
+		catch (CancellationException ex) {
+			requireUsable(ex);
+			throw ex;
+		}
+		catch (TimeoutException ex) {
+			throw CollectiveException.of(this.rank, Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0),
+					"it did not answer at barrier " + wait.label()), ex);
+		}
+		catch (InterruptedException ex) {
+			return withdraw(pending, ticket, wait.label());
+		}
+	}
+
+	/**
+	 * Rank 0 may have counted this rank already. In that case the other ranks have passed
+	 * the barrier, and so does this one.
+	 */
+	private CallMatch withdraw(PendingWait pending, long ticket, String label) {
+		this.uplink.send(new Withdraw(ticket));
+		try {
+			CallMatch last = pending.awaitEnd(Deadline.after(WITHDRAWING));
+			if (last.meeting().result() == BarrierOutcome.Result.PASSED) {
+				return last;
+			}
+		}
+		catch (InterruptedException | TimeoutException | CancellationException ex) {
+			// Without an answer from rank 0 the interrupt ends the wait.
+		}
+		Thread.currentThread().interrupt();
+		throw new CancellationException("interrupted while waiting at barrier " + label);
+	}
+
+	private void requireUsable(@Nullable Throwable cause) {
+		Failure ended = this.failure;
+		if (ended != null) {
+			throw CollectiveException.of(this.rank, ended, cause);
+		}
+		if (this.closed) {
+			throw new IllegalStateException("rank " + this.rank + " has closed its control plane");
+		}
+	}
+
+	@Override
+	public void receive(LabelledNotice notice) {
+		switch (notice) {
+			case Confirm(long ticket, int attempt) -> {
+				PendingWait wait = this.waits.get(ticket);
+				if (wait != null) {
+					wait.ask(attempt);
+				}
+			}
+			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
+				end(ticket, new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of()));
+			case Matched(long ticket, CallMatch match) -> end(ticket, match);
+		}
+	}
+
+	private void end(long ticket, CallMatch outcome) {
+		PendingWait wait = this.waits.get(ticket);
+		if (wait != null) {
+			wait.end(outcome);
+		}
+	}
+
+	@Override
+	public synchronized void fail(Failure cause) {
+		if (this.failure == null) {
+			this.failure = cause;
+		}
+		this.waits.values().forEach(PendingWait::cancel);
+	}
+
+	@Override
+	public void close() {
+		this.closed = true;
+		this.waits.values().forEach(PendingWait::cancel);
+	}
+
+	private static Duration capped(Duration timeout) {
+		return (timeout.compareTo(LONGEST) > 0) ? LONGEST : timeout;
+	}
+
+}
