@@ -17,7 +17,7 @@ import java.util.stream.Stream;
  */
 public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput) {
 
-	private static final Set<String> JOBS = Set.of("train", "bench", "env");
+	private static final Set<String> JOBS = Set.of("train", "bench", "env", "rehearse");
 
 	private static final String SERVE = "serve";
 

@@ -2,19 +2,24 @@ package io.tutti.launch;
 
 import java.io.File;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -24,6 +29,29 @@ import static org.assertj.core.api.Assertions.assertThat;
  */
 @Timeout(60)
 class ScriptTest {
+
+	/**
+	 * A Java that records a cache where it is told to, and launches rank 0 of a
+	 * rehearsal.
+	 */
+	private static final String RECORDS = """
+			script=
+			for word; do
+			  case $word in
+			    -Dtutti.script=*) script=${word#*=} ;;
+			  esac
+			done
+			for word; do
+			  case $word in
+			    -XX:AOTCacheOutput=*)
+			      name=${word##*/}; name=${name#*-}
+			      echo "${name%%.*} rank=${RANK:-} launched=${OMPI_COMM_WORLD_RANK:-}${TUTTI_RANK:-}" \\
+			        >> "${script%/*}/recorded"
+			      echo cache > "${word#*=}" ;;
+			  esac
+			done
+			case "${RANK:-none} $*" in "none "*"launch -n 2 rehearse") RANK=0 "$script" rehearse ;; esac
+			exec printf '%s\\n' "$@\"""";
 
 	@TempDir
 	private Path directory;
@@ -57,12 +85,90 @@ class ScriptTest {
 			.contains("built by " + this.directory.resolve("new"));
 	}
 
-	@Test
-	void aRankHasVectorKernels() throws Exception {
-		Started started = start("new", "out", "", "bench", "--factor", "2");
+	@ParameterizedTest
+	@CsvSource({ "bench --factor 2, , true, false", "train --epochs 3, , false, true",
+			"train --data=x.csv, , true, false", "serve, , false, false", "--http-port 9000, , false, false",
+			"serve, true, true, false", "train, true, true, false", "bench, false, false, false" })
+	void aCommandGetsTheKernelsAndCompilersThatItRepays(String words, String setting, boolean vectors,
+			boolean firstTierOnly) throws Exception {
+		Started started = start("new", "out", Map.of("TUTTI_VECTORS", (setting != null) ? setting : ""),
+				words.split(" "));
 		assertThat(started.exitCode()).isZero();
-		assertThat(started.out()).containsSubsequence("--add-modules", "jdk.incubator.vector", "-jar", "bench")
-			.doesNotContain("-XX:TieredStopAtLevel=1");
+		assertThat(started.out().contains("jdk.incubator.vector")).isEqualTo(vectors);
+		assertThat(started.out().contains("-XX:TieredStopAtLevel=1")).isEqualTo(firstTierOnly);
+	}
+
+	@Test
+	void kernelsAreVectorsOrTheyAreNot() throws Exception {
+		Started started = start("new", "out", Map.of("TUTTI_VECTORS", "yes"), "bench");
+		assertThat(started.exitCode()).isEqualTo(64);
+		assertThat(started.err()).last().isEqualTo("tutti: TUTTI_VECTORS must be true or false, got 'yes'");
+	}
+
+	@Test
+	void ranksThatStartAtOnceRecordOneCacheAndUseIt() throws Exception {
+		jdk("new", "25.0.1", RECORDS);
+		assertThat(start("new", "build", "", "--version").exitCode()).isZero();
+		List<Started> ranks = new ArrayList<>();
+		for (int rank = 0; rank < 3; rank++) {
+			ranks.add(
+					start("new", "rank" + rank, Map.of("OMPI_COMM_WORLD_RANK", "" + rank, "TUTTI_RANK", "7"), "serve"));
+		}
+		for (Started rank : ranks) {
+			assertThat(rank.exitCode()).isZero();
+			assertThat(rank.out()).contains("-XX:AOTCache=" + cache("scalar"));
+		}
+		assertThat(this.checkout.resolve("recorded")).content()
+			.isEqualTo("launcher rank= launched=\nscalar rank=0 launched=\n");
+		assertThat(cache("launcher")).exists();
+		try (Stream<Path> files = Files.list(cache("scalar").getParent())) {
+			assertThat(files.map((file) -> file.getFileName().toString())).hasSize(3)
+				.allMatch((name) -> name.endsWith(".aot") || name.equals(".lock"));
+		}
+	}
+
+	@Test
+	void anotherJdkAndAnotherBuildRecordTheirOwn() throws Exception {
+		jdk("new", "25.0.1", RECORDS);
+		jdk("newer", "26.0.1", RECORDS);
+		assertThat(start("new", "first", "", "env").out("-XX:AOTCache=")).isEqualTo(cache("launcher").toString());
+		String other = start("newer", "second", "", "env").out("-XX:AOTCache=");
+		assertThat(other).isNotEqualTo(cache("launcher").toString());
+		Files.move(this.checkout.resolve("target/app"), this.checkout.resolve("target/app-1"));
+		Files.createDirectories(this.checkout.resolve("target/app-2"));
+		Files.copy(this.checkout.resolve("target/app-1/tutti.jar"), this.checkout.resolve("target/app-2/tutti.jar"));
+		Files.createSymbolicLink(this.checkout.resolve("target/app"), Path.of("app-2"));
+		assertThat(start("newer", "third", "", "env").out("-XX:AOTCache=")).contains("/target/app-2/cache/");
+	}
+
+	@Test
+	void withoutACacheARankStartsAllTheSameAndDoesNotTryAgain() throws Exception {
+		Started first = start("new", "first", "", "env");
+		assertThat(first.exitCode()).isZero();
+		assertThat(first.out()).endsWith("env").noneMatch((word) -> word.startsWith("-XX:AOTCache"));
+		assertThat(first.err()).last().asString().contains("there is no such cache now", "launcher.aot.failed");
+		Started second = start("new", "second", "", "env");
+		assertThat(second.exitCode()).isZero();
+		assertThat(second.err()).isEmpty();
+	}
+
+	@Test
+	void aFolderThatCannotBeWrittenIsNoReasonToFail() throws Exception {
+		assertThat(start("new", "first", "", "env").exitCode()).isZero();
+		try (Stream<Path> files = Files.walk(cache("launcher").getParent())) {
+			files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
+		}
+		Files.createFile(cache("launcher").getParent());
+		Started started = start("new", "second", "", "env");
+		assertThat(started.exitCode()).isZero();
+		assertThat(started.err()).isEmpty();
+	}
+
+	/** Where the script keeps the cache of the JDK {@code new}. */
+	private Path cache(String kind) throws Exception {
+		Process sum = new ProcessBuilder("cksum").redirectInput(this.directory.resolve("new/release").toFile()).start();
+		String key = new String(sum.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split(" ")[0];
+		return this.checkout.resolve("target/app/cache/" + key + "-" + kind + ".aot");
 	}
 
 	@ParameterizedTest
@@ -149,6 +255,11 @@ class ScriptTest {
 
 	/** Runs the script from a directory that is not the checkout. */
 	private Started start(String jdk, String name, String options, String... arguments) throws IOException {
+		return start(jdk, name, Map.of("TUTTI_JAVA_OPTS", options), arguments);
+	}
+
+	private Started start(String jdk, String name, Map<String, String> environment, String... arguments)
+			throws IOException {
 		List<String> command = new ArrayList<>(List.of(this.checkout.resolve("tutti").toString()));
 		command.addAll(List.of(arguments));
 		ProcessBuilder builder = new ProcessBuilder(command).directory(this.directory.toFile())
@@ -156,7 +267,7 @@ class ScriptTest {
 			.redirectOutput(this.directory.resolve(name + ".out").toFile())
 			.redirectError(this.directory.resolve(name + ".err").toFile());
 		builder.environment().put("JAVA_HOME", this.directory.resolve(jdk).toString());
-		builder.environment().put("TUTTI_JAVA_OPTS", options);
+		builder.environment().putAll(environment);
 		builder.environment().merge("PATH", this.directory.resolve("bin").toString(), (path, own) -> own + ":" + path);
 		return new Started(builder.start(), this.directory.resolve(name + ".out"),
 				this.directory.resolve(name + ".err"));
@@ -171,6 +282,14 @@ class ScriptTest {
 
 		List<String> out() throws IOException {
 			return Files.readAllLines(this.outFile);
+		}
+
+		/** What follows a prefix in the one word of the output that has it. */
+		String out(String prefix) throws Exception {
+			assertThat(exitCode()).isZero();
+			List<String> words = out().stream().filter((word) -> word.startsWith(prefix)).toList();
+			assertThat(words).as("words with %s of %s", prefix, out()).hasSize(1);
+			return words.getFirst().substring(prefix.length());
 		}
 
 		List<String> err() throws IOException {

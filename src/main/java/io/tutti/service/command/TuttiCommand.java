@@ -31,7 +31,7 @@ public final class TuttiCommand implements Runnable {
 	private static final String DEFAULT_COMMAND = "serve";
 
 	/** In the order of the help text. */
-	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "env");
+	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "env", "rehearse");
 
 	/** Examples stay on one line. */
 	private static final int HELP_WIDTH = 110;
@@ -80,6 +80,7 @@ public final class TuttiCommand implements Runnable {
 			case "bench" -> new BenchCommand();
 			case "launch" -> new LaunchCommand();
 			case "env" -> new EnvCommand();
+			case "rehearse" -> new RehearseCommand();
 			default -> throw new IllegalArgumentException("there is no command " + name);
 		};
 	}

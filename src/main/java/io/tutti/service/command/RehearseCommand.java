@@ -1,0 +1,87 @@
+package io.tutti.service.command;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.Proxy;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+
+import io.tutti.benchmark.BenchmarkOptions;
+import io.tutti.benchmark.BenchmarkReport;
+import io.tutti.benchmark.BufferKind;
+import io.tutti.benchmark.Operation;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+import io.tutti.launch.ExitCode;
+import io.tutti.service.config.RankLogging;
+import io.tutti.training.Preload;
+import io.tutti.training.TrainingOptions;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ParentCommand;
+
+import org.springframework.context.ConfigurableApplicationContext;
+
+/**
+ * {@code rehearse}: a short training, requests over HTTP and a short benchmark. The
+ * script records what the JVM loads and links meanwhile into the AOT cache with which
+ * later ranks start.
+ */
+@Command(name = "rehearse", hidden = true, description = "One rank of a short run that is recorded for the AOT cache.")
+final class RehearseCommand implements Callable<Integer> {
+
+	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
+
+	/** What a cluster and its operators request. */
+	private static final List<String> PATHS = List.of("/actuator/health/readiness", "/actuator/health/liveness",
+			"/actuator/prometheus", "/actuator/rank", "/api/v1/group", "/api/v1/flight-recorder");
+
+	/** Enough steps for each branch of the loop. */
+	private static final int EPOCHS = 3;
+
+	private static final int TIMEOUT_MILLIS = 5000;
+
+	@ParentCommand
+	private @Nullable TuttiCommand root;
+
+	@Override
+	public Integer call() {
+		Preload.begin();
+		try (StopRequest stop = StopRequest.listen(System.getenv())) {
+			return new RankService(this.root.application(), List.of(), DEFAULTS, true)
+				.run((context) -> rehearse(context, stop));
+		}
+	}
+
+	private static int rehearse(ConfigurableApplicationContext context, StopRequest stop) throws Exception {
+		TrainingOptions training = new TrainingOptions(EPOCHS, TrainingOptions.DEFAULT_GLOBAL_BATCH,
+				TrainingOptions.DEFAULT_LEARNING_RATE, TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS,
+				null, null, 0, null);
+		int code = TrainingRun.of(context, training).run(stop);
+		int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
+		for (String path : PATHS) {
+			request(URI.create("http://127.0.0.1:" + port + path));
+		}
+		BenchmarkOptions benchmark = new BenchmarkOptions(List.of(Operation.values()), DataType.FLOAT32.bytes(), 65_536,
+				128, 50, 0, DataType.FLOAT32, ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
+		return (code == ExitCode.DONE) ? BenchmarkRun.of(context, benchmark, BenchmarkReport.TSV, BindTo.NONE).run()
+				: code;
+	}
+
+	/** The response itself does not matter. */
+	private static void request(URI uri) throws IOException {
+		HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection(Proxy.NO_PROXY);
+		connection.setReadTimeout(TIMEOUT_MILLIS);
+		if (connection.getResponseCode() == HttpURLConnection.HTTP_OK) {
+			try (InputStream body = connection.getInputStream()) {
+				body.readAllBytes();
+			}
+		}
+		connection.disconnect();
+	}
+
+}
