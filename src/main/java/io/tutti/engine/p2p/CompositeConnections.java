@@ -34,8 +34,8 @@ public final class CompositeConnections implements Connections {
 	}
 
 	@Override
-	public void dial(int peer, long maxMillis) {
-		to(peer).dial(peer, maxMillis);
+	public void dial(int peer) {
+		to(peer).dial(peer);
 	}
 
 	private Connections to(int peer) {

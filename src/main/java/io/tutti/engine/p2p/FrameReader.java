@@ -165,7 +165,7 @@ final class FrameReader {
 		}
 		if (taken == this.halted) {
 			this.halted = !taken;
-			this.wire.halt(this.halted);
+			this.wire.pauseReading(this.halted);
 		}
 		return taken;
 	}

@@ -106,7 +106,7 @@ final class PeerChannels implements Connections.Handler, SendQueue.Listener {
 			this.wires.poll(this);
 			if (!peer.outbox.connected()) {
 				peer.dialing = true;
-				this.wires.dial(peer.peer, Long.MAX_VALUE);
+				this.wires.dial(peer.peer);
 				this.wires.poll(this);
 			}
 		}

@@ -24,7 +24,7 @@ public interface ByteStream {
 	 * Tells whether nothing is read any more for the time being, so that nobody need be
 	 * woken for what comes.
 	 */
-	default void halt(boolean halted) {
+	default void pauseReading(boolean paused) {
 	}
 
 	/**

@@ -28,7 +28,7 @@ public interface Connections extends AutoCloseable {
 	}
 
 	/** Begins to connect to a rank of the group; {@link #poll} tells what came of it. */
-	void dial(int peer, long maxMillis);
+	void dial(int peer);
 
 	/** Hands over the connections that have come about since the last time. */
 	boolean poll(Handler handler);

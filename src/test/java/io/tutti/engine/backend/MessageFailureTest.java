@@ -109,7 +109,7 @@ class MessageFailureTest {
 	private static final class Broken implements Connections {
 
 		@Override
-		public void dial(int peer, long maxMillis) {
+		public void dial(int peer) {
 		}
 
 		@Override

@@ -56,7 +56,7 @@ public final class RingConnections implements Connections {
 	}
 
 	@Override
-	public void dial(int peer, long maxMillis) {
+	public void dial(int peer) {
 		this.dialed.add(this.members.indexOf(peer));
 	}
 

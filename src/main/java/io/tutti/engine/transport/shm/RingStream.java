@@ -33,7 +33,7 @@ final class RingStream implements ByteStream {
 
 	private boolean blockedWriting;
 
-	private boolean halted;
+	private boolean paused;
 
 	RingStream(int peer, HostMemory memory, Doorbell doorbell) {
 		this.peer = peer;
@@ -50,8 +50,8 @@ final class RingStream implements ByteStream {
 	}
 
 	@Override
-	public void halt(boolean halted) {
-		this.halted = halted;
+	public void pauseReading(boolean paused) {
+		this.paused = paused;
 	}
 
 	@Override
@@ -109,7 +109,7 @@ final class RingStream implements ByteStream {
 
 	/** Whether something moves again that did not the last time. */
 	boolean unblocked() {
-		return hasCome() && !this.halted || this.blockedWriting && this.out.writable(1) > 0;
+		return hasCome() && !this.paused || this.blockedWriting && this.out.writable(1) > 0;
 	}
 
 }

@@ -46,7 +46,7 @@ public final class SimulatedConnections implements Connections {
 	}
 
 	@Override
-	public void dial(int peer, long maxMillis) {
+	public void dial(int peer) {
 		this.dialed.add(peer);
 		this.network.dial(endpoint(this.identity.members().get(peer)), this.self.worldRank());
 	}

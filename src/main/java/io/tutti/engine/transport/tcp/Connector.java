@@ -5,9 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.CollectiveListener;
@@ -52,64 +50,58 @@ final class Connector {
 	}
 
 	/**
-	 * The connection to a rank of the group, non-blocking; {@code null} if it is the
-	 * other's to make and has not come.
-	 * @param notice called from another thread when it has come
-	 * @param worthWaiting asked while the other side says nothing; throws to give up
+	 * The connection to a rank of the group, non-blocking; {@code null} if the peer makes
+	 * it and it has not arrived.
+	 * @param notice called from another thread when it arrives
+	 * @param progressCheck called while the peer does not answer; throws to give up, such
+	 * as at the call's deadline
 	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
 	 */
-	@Nullable DataConnection connect(int peer, long maxMillis, Runnable notice, Runnable worthWaiting) throws IOException {
+	@Nullable TcpStream connect(int peer, Runnable notice, Runnable progressCheck) throws IOException {
 		int self = this.identity.worldRank();
 		int other = this.identity.members().get(peer);
-		DataConnection connection;
-		if (self > other) {
-			connection = dial(other,
-					new DataHello(this.identity.connectionName(), this.identity.generation(), self, other), maxMillis,
-					worthWaiting);
+		String group = this.identity.connectionName();
+		long generation = this.identity.generation();
+		TcpStream stream = (self > other) ? open(new DataHello(group, generation, self, other), progressCheck)
+				: this.listener.poll(new DataHello(group, generation, other, self), notice);
+		if (stream != null) {
+			prepare(stream, other);
 		}
-		else {
-			connection = this.listener
-				.poll(new DataHello(this.identity.connectionName(), this.identity.generation(), other, self), notice);
-		}
-		if (connection != null) {
-			prepare(connection.channel(), other);
-		}
-		return connection;
+		return stream;
 	}
 
 	/**
-	 * A connection to a rank of the group under a name of its own, non-blocking, which
-	 * this rank makes whatever the order of the two.
-	 * @param worthWaiting asked while the other side says nothing; throws to give up
+	 * A connection to a rank of the group under another name, non-blocking, which this
+	 * rank makes whatever the order of the two.
 	 * @throws UnknownHostException if this rank cannot resolve the peer's host name
 	 */
-	DataConnection dial(int peer, String name, long maxMillis, Runnable worthWaiting) throws IOException {
+	TcpStream connect(int peer, String name) throws IOException {
 		int other = this.identity.members().get(peer);
-		DataConnection connection = dial(other,
-				new DataHello(name, this.identity.generation(), this.identity.worldRank(), other), maxMillis,
-				worthWaiting);
-		prepare(connection.channel(), other);
-		return connection;
+		TcpStream stream = open(new DataHello(name, this.identity.generation(), this.identity.worldRank(), other),
+				() -> {
+				});
+		prepare(stream, other);
+		return stream;
 	}
 
-	private DataConnection dial(int other, DataHello hello, long maxMillis, Runnable worthWaiting) throws IOException {
-		PeerAddress address = this.roster.get(other);
+	/** Connects to a world rank within the time that a rank which listens needs. */
+	private TcpStream open(DataHello hello, Runnable progressCheck) throws IOException {
+		PeerAddress address = this.roster.get(hello.to());
 		InetSocketAddress target = resolved(address);
-		long limitNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(maxMillis, this.settings.connect().toMillis()));
-		long start = System.nanoTime();
-		HandshakeDeadline patience = () -> {
-			worthWaiting.run();
-			if (System.nanoTime() - start > limitNanos) {
-				throw new IOException("no answer within " + Duration.ofNanos(limitNanos));
+		long startNanos = System.nanoTime();
+		HandshakeDeadline deadline = () -> {
+			progressCheck.run();
+			if (System.nanoTime() - startNanos > this.settings.connect().toNanos()) {
+				throw new IOException("no answer within " + this.settings.connect());
 			}
 		};
 		SocketChannel channel = SocketChannel.open();
 		try {
-			open(channel, target, patience);
-			DataConnection connection = new DataConnection(channel, secured(channel, patience));
+			connect(channel, target, deadline);
+			TcpStream stream = new TcpStream(channel, secured(channel, deadline));
 			channel.socket().setSoTimeout(HandshakeDeadline.CONNECTING_MILLIS);
-			this.handshake.introduce(connection.input(), connection.output(), hello, patience);
-			return connection;
+			this.handshake.introduce(stream.input(), stream.output(), hello, deadline);
+			return stream;
 		}
 		catch (IOException ex) {
 			channel.close();
@@ -123,8 +115,8 @@ final class Connector {
 	}
 
 	/**
-	 * Looks a rank's host up, once: the JVM remembers for some seconds that there was
-	 * none.
+	 * Resolves a rank's host name once: the JVM caches a negative answer for some
+	 * seconds.
 	 */
 	private InetSocketAddress resolved(PeerAddress address) throws UnknownHostException {
 		InetSocketAddress target = new InetSocketAddress(address.host(), address.port());
@@ -136,33 +128,48 @@ final class Connector {
 		return target;
 	}
 
-	private @Nullable TlsChannel secured(SocketChannel channel, HandshakeDeadline patience) throws IOException {
+	private @Nullable TlsChannel secured(SocketChannel channel, HandshakeDeadline deadline) throws IOException {
 		Tls tls = this.settings.tls();
-		return (tls != null) ? tls.connect(channel, patience) : null;
+		return (tls != null) ? tls.connect(channel, deadline) : null;
 	}
 
-	private static void open(SocketChannel channel, InetSocketAddress address, HandshakeDeadline patience)
+	private static void connect(SocketChannel channel, InetSocketAddress address, HandshakeDeadline deadline)
 			throws IOException {
 		channel.configureBlocking(false);
 		channel.connect(address);
 		while (!channel.finishConnect()) {
-			patience.check();
+			deadline.check();
 			LockSupport.parkNanos(POLL_NANOS);
 		}
 		channel.configureBlocking(true);
 	}
 
-	/** Makes a new connection to a world rank fit for data. */
-	void prepare(SocketChannel channel, int other) throws IOException {
-		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
-		if (sameHost(other) && !this.settings.congestionControl().equals(CongestionControl.SYSTEM)) {
-			String problem = CongestionControl.set(channel, this.settings.congestionControl());
+	/**
+	 * Sets the options of a new connection to a world rank, which no longer blocks then.
+	 * Closes it on failure.
+	 */
+	void prepare(TcpStream stream, int other) throws IOException {
+		SocketChannel channel = stream.socket();
+		try {
+			channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+			setCongestionControl(channel, other);
+			channel.configureBlocking(false);
+		}
+		catch (IOException ex) {
+			stream.close();
+			throw ex;
+		}
+	}
+
+	private void setCongestionControl(SocketChannel channel, int other) {
+		String algorithm = this.settings.congestionControl();
+		if (sameHost(other) && !algorithm.equals(CongestionControl.SYSTEM)) {
+			String problem = CongestionControl.set(channel, algorithm);
 			if (problem != null && !this.congestionNoted) {
 				this.congestionNoted = true;
 				this.events.note("TCP congestion control stays the system's: " + problem);
 			}
 		}
-		channel.configureBlocking(false);
 	}
 
 	private boolean sameHost(int other) {

@@ -8,7 +8,9 @@ import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.LockSupport;
 
@@ -39,6 +41,9 @@ public final class DataListener implements AutoCloseable {
 
 	private static final int BACKLOG = 1024;
 
+	/** A late connection to a group that was closed longer ago stays parked. */
+	private static final int MAX_CLOSED_GROUPS = 4096;
+
 	/** Takes the connections of one name, whoever makes them. */
 	interface Subscriber {
 
@@ -46,18 +51,27 @@ public final class DataListener implements AutoCloseable {
 		 * A connection has come.
 		 * @param from the world rank that made it
 		 */
-		void arrived(int from, DataConnection connection);
+		void arrived(int from, TcpStream stream);
 
 	}
 
-	private record Subscription(String name, long generation) {
+	private record Group(String name, long generation) {
+
+		static Group of(DataHello hello) {
+			return new Group(hello.group(), hello.generation());
+		}
+
 	}
 
 	private final ServerSocketChannel server;
 
-	private final Map<Subscription, Subscriber> subscribers = new ConcurrentHashMap<>();
+	private final Map<Group, Subscriber> subscribers = new ConcurrentHashMap<>();
 
-	private final Map<DataHello, DataConnection> arrived = new ConcurrentHashMap<>();
+	/** Connections that no group of this rank has asked for yet. */
+	private final Map<DataHello, TcpStream> parked = new ConcurrentHashMap<>();
+
+	/** The groups that this rank has closed last, oldest first. */
+	private final SequencedSet<Group> closed = new LinkedHashSet<>();
 
 	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
 
@@ -113,37 +127,81 @@ public final class DataListener implements AutoCloseable {
 			.start(() -> accept(worldRank, handshake, tls));
 	}
 
+	/** Parks a group's connections until this rank asks for them. */
+	void open(String group, long generation) {
+		synchronized (this.closed) {
+			this.closed.remove(new Group(group, generation));
+		}
+	}
+
+	/** Gives all connections of a group to a subscriber, also those that are parked. */
+	void open(String group, long generation, Subscriber subscriber) {
+		open(group, generation);
+		this.subscribers.put(new Group(group, generation), subscriber);
+		this.parked.keySet().forEach(this::deliver);
+	}
+
+	/** Closes a group's parked connections and those that arrive from now on. */
+	void close(String group, long generation) {
+		Group ended = new Group(group, generation);
+		synchronized (this.closed) {
+			this.closed.add(ended);
+			if (this.closed.size() > MAX_CLOSED_GROUPS) {
+				this.closed.removeFirst();
+			}
+		}
+		this.subscribers.remove(ended);
+		this.awaited.keySet().removeIf((hello) -> Group.of(hello).equals(ended));
+		this.parked.keySet().stream().filter((hello) -> Group.of(hello).equals(ended)).forEach(this::discard);
+	}
+
+	private boolean isClosed(Group group) {
+		synchronized (this.closed) {
+			return this.closed.contains(group);
+		}
+	}
+
 	/**
-	 * The connection that belongs to a hello, if it has come; otherwise the notice is
-	 * given when it does.
+	 * The connection that belongs to a hello, if it has arrived; otherwise the notice is
+	 * called when it does.
 	 */
-	@Nullable DataConnection poll(DataHello hello, Runnable notice) {
+	@Nullable TcpStream poll(DataHello hello, Runnable notice) {
 		this.awaited.put(hello, notice);
-		DataConnection connection = this.arrived.remove(hello);
-		if (connection != null) {
+		TcpStream stream = this.parked.remove(hello);
+		if (stream != null) {
 			this.awaited.remove(hello);
 		}
-		return connection;
+		return stream;
 	}
 
-	/** Has all connections of a name given to a subscriber, also those that have come. */
-	void subscribe(String name, long generation, Subscriber subscriber) {
-		this.subscribers.put(new Subscription(name, generation), subscriber);
-		for (DataHello hello : this.arrived.keySet()) {
-			pass(hello);
+	private void park(DataHello hello, TcpStream stream) {
+		TcpStream replaced = this.parked.put(hello, stream);
+		if (replaced != null) {
+			replaced.close();
+		}
+		if (isClosed(Group.of(hello)) || !this.server.isOpen()) {
+			discard(hello);
+			return;
+		}
+		deliver(hello);
+		Runnable notice = this.awaited.remove(hello);
+		if (notice != null) {
+			notice.run();
 		}
 	}
 
-	/** Has connections of a name wait for the next who asks. */
-	void unsubscribe(String name, long generation) {
-		this.subscribers.remove(new Subscription(name, generation));
+	private void deliver(DataHello hello) {
+		Subscriber subscriber = this.subscribers.get(Group.of(hello));
+		TcpStream stream = (subscriber != null) ? this.parked.remove(hello) : null;
+		if (subscriber != null && stream != null) {
+			subscriber.arrived(hello.from(), stream);
+		}
 	}
 
-	private void pass(DataHello hello) {
-		Subscriber subscriber = this.subscribers.get(new Subscription(hello.group(), hello.generation()));
-		DataConnection connection = (subscriber != null) ? this.arrived.remove(hello) : null;
-		if (subscriber != null && connection != null) {
-			subscriber.arrived(hello.from(), connection);
+	private void discard(DataHello hello) {
+		TcpStream unused = this.parked.remove(hello);
+		if (unused != null) {
+			unused.close();
 		}
 	}
 
@@ -173,19 +231,13 @@ public final class DataListener implements AutoCloseable {
 	private void admit(int worldRank, DataHandshake handshake, @Nullable Tls tls, SocketChannel channel) {
 		try {
 			HandshakeDeadline patience = untilOver(this.handshakeLimit);
-			DataConnection connection = new DataConnection(channel,
-					(tls != null) ? tls.accept(channel, patience) : null);
+			TcpStream stream = new TcpStream(channel, (tls != null) ? tls.accept(channel, patience) : null);
 			channel.socket().setSoTimeout((int) this.handshakeLimit.dividedBy(LOOKS_PER_LIMIT).toMillis());
-			DataHello hello = handshake.receive(connection.input(), connection.output(), patience);
+			DataHello hello = handshake.receive(stream.input(), stream.output(), patience);
 			if (hello.to() != worldRank) {
 				throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
 			}
-			this.arrived.put(hello, connection);
-			pass(hello);
-			Runnable notice = this.awaited.remove(hello);
-			if (notice != null) {
-				notice.run();
-			}
+			park(hello, stream);
 		}
 		catch (IOException ex) {
 			HandshakeLimiter.close(channel);
@@ -213,8 +265,7 @@ public final class DataListener implements AutoCloseable {
 		catch (IOException ex) {
 			// The port is given back by the end of the process at the latest.
 		}
-		this.arrived.values().forEach(DataConnection::close);
-		this.arrived.clear();
+		this.parked.keySet().forEach(this::discard);
 	}
 
 }

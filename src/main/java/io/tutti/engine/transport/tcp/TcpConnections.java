@@ -17,16 +17,16 @@ import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The TCP connections for one group's messages. Whoever has something to tell makes the
- * connection and the other side uses it as well; where both do so at once, there are two,
- * and each rank speaks on its own.
+ * The TCP connections for one group's messages. The rank that sends first connects, and
+ * the peer uses the same connection. If both connect at once, there are two connections,
+ * and each rank sends on its own.
  */
 public final class TcpConnections implements Connections {
 
-	/** What a group's name is followed by on its connections for messages. */
+	/** Follows a group's name on its connections for messages. */
 	private static final String SUFFIX = "/p2p";
 
-	private record Arrival(int peer, @Nullable DataConnection connection, boolean dialed, @Nullable IOException cause) {
+	private record Arrival(int peer, @Nullable TcpStream stream, boolean dialed, @Nullable IOException cause) {
 	}
 
 	private final GroupIdentity identity;
@@ -41,12 +41,12 @@ public final class TcpConnections implements Connections {
 
 	private final Queue<Arrival> arrived = new ConcurrentLinkedQueue<>();
 
-	private final List<PolledStream> wires = new ArrayList<>();
+	private final List<TcpStream> streams = new ArrayList<>();
 
 	private volatile boolean closed;
 
 	/**
-	 * No connections yet; from now on they are let in.
+	 * No connections yet. Accepts them from now on.
 	 * @param roster where each world rank accepts connections
 	 * @param listener where this process accepts its own
 	 */
@@ -57,18 +57,18 @@ public final class TcpConnections implements Connections {
 		this.listener = listener;
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
 		this.selector = Selector.open();
-		listener.subscribe(this.name, identity.generation(), this::letIn);
+		listener.open(this.name, identity.generation(), this::accept);
 	}
 
-	private void letIn(int from, DataConnection connection) {
+	private void accept(int from, TcpStream stream) {
 		int peer = this.identity.members().indexOf(from);
 		try {
 			if (peer < 0) {
-				connection.close();
+				stream.close();
 				return;
 			}
-			this.connector.prepare(connection.channel(), from);
-			this.arrived.add(new Arrival(peer, connection, false, null));
+			this.connector.prepare(stream, from);
+			this.arrived.add(new Arrival(peer, stream, false, null));
 		}
 		catch (IOException ex) {
 			this.arrived.add(new Arrival(peer, null, false, ex));
@@ -78,15 +78,15 @@ public final class TcpConnections implements Connections {
 
 	private void announce() {
 		if (this.closed) {
-			giveUpArrivals();
+			discardArrivals();
 		}
 		this.selector.wakeup();
 	}
 
-	private void giveUpArrivals() {
+	private void discardArrivals() {
 		Arrival next = this.arrived.poll();
 		while (next != null) {
-			DataConnection unused = next.connection();
+			TcpStream unused = next.stream();
 			if (unused != null) {
 				unused.close();
 			}
@@ -95,12 +95,10 @@ public final class TcpConnections implements Connections {
 	}
 
 	@Override
-	public void dial(int peer, long maxMillis) {
+	public void dial(int peer) {
 		Thread.startVirtualThread(() -> {
 			try {
-				DataConnection connection = this.connector.dial(peer, this.name, maxMillis, () -> {
-				});
-				this.arrived.add(new Arrival(peer, connection, true, null));
+				this.arrived.add(new Arrival(peer, this.connector.connect(peer, this.name), true, null));
 			}
 			catch (IOException ex) {
 				this.arrived.add(new Arrival(peer, null, true, ex));
@@ -126,15 +124,16 @@ public final class TcpConnections implements Connections {
 	}
 
 	private void take(Arrival arrival, Handler handler) {
-		DataConnection connection = arrival.connection();
+		TcpStream stream = arrival.stream();
 		IOException cause = arrival.cause();
-		if (connection != null) {
+		if (stream != null) {
 			try {
-				PolledStream wire = new PolledStream(connection, connection.channel().register(this.selector, 0));
-				this.wires.add(wire);
-				handler.arrived(arrival.peer(), wire, arrival.dialed());
+				stream.register(this.selector);
+				this.streams.add(stream);
+				handler.arrived(arrival.peer(), stream, arrival.dialed());
 			}
 			catch (IOException ex) {
+				stream.close();
 				handler.failed(arrival.peer(), ex);
 			}
 		}
@@ -145,8 +144,8 @@ public final class TcpConnections implements Connections {
 
 	@Override
 	public void prepareSleep(int awaited) {
-		for (int i = 0; i < this.wires.size(); i++) {
-			this.wires.get(i).declareInterest();
+		for (int i = 0; i < this.streams.size(); i++) {
+			this.streams.get(i).awaitProgress();
 		}
 	}
 
@@ -177,15 +176,15 @@ public final class TcpConnections implements Connections {
 			return;
 		}
 		this.closed = true;
-		this.listener.unsubscribe(this.name, this.identity.generation());
-		this.wires.forEach(PolledStream::close);
-		giveUpArrivals();
+		this.listener.close(this.name, this.identity.generation());
+		discardArrivals();
 		try {
 			this.selector.close();
 		}
 		catch (IOException ex) {
-			// Nothing is left to be done with it.
+			// The process gives the descriptor back.
 		}
+		this.streams.forEach(TcpStream::closeAfterDelivery);
 	}
 
 }

@@ -3,7 +3,6 @@ package io.tutti.engine.transport.tcp;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.net.UnknownHostException;
-import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,10 +27,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TcpTransport implements Transport, Waiting.Sleeper {
 
-	/** The name people type and read. */
+	/** The name in properties and reports. */
 	public static final String NAME = "tcp";
 
 	private final CallFrame frame;
+
+	private final DataListener listener;
 
 	private final Connector connector;
 
@@ -54,6 +55,8 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 			SessionKey key, TcpSettings settings, CollectiveListener events) throws IOException {
 		this.selector = Selector.open();
 		this.frame = new CallFrame(identity, latch, this.arena);
+		this.listener = listener;
+		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
 		this.waiting = new Waiting(this.frame, this, settings.crowded());
 		this.connections = new Connection[identity.worldSize()];
@@ -88,11 +91,11 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 	private void open(Connection connection) {
 		int peer = connection.link.peer();
 		try {
-			DataConnection opened = this.connector.connect(peer, this.frame.call().deadline().remaining().toMillis(),
-					this.selector::wakeup, this.waiting::requireWorthWaiting);
-			if (opened != null) {
-				connection.key = opened.channel().register(this.selector, 0);
-				connection.link.connect(opened.wire());
+			TcpStream stream = this.connector.connect(peer, this.selector::wakeup, this.waiting::requireWorthWaiting);
+			if (stream != null) {
+				stream.register(this.selector);
+				connection.stream = stream;
+				connection.link.connect(stream);
 			}
 		}
 		catch (UnknownHostException ex) {
@@ -100,7 +103,7 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 					String.valueOf(ex.getMessage()), ex);
 		}
 		catch (IOException ex) {
-			// An interrupt ends a connection that is being made: no fault of the peer's.
+			// An interrupt closes a connection in progress. The peer is not at fault.
 			this.waiting.requireWorthWaiting();
 			throw this.frame.lost(peer, String.valueOf(ex.getMessage()), ex);
 		}
@@ -124,7 +127,7 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 	@Override
 	public void sleep(long maxNanos) {
 		for (int i = 0; i < this.used.size(); i++) {
-			this.used.get(i).declareInterest();
+			this.used.get(i).awaitProgress();
 		}
 		try {
 			this.selector.select((key) -> {
@@ -157,46 +160,37 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 
 	@Override
 	public void close() {
+		this.listener.close(this.frame.identity().connectionName(), this.frame.identity().generation());
 		for (Connection connection : this.used) {
-			connection.close();
+			TcpStream stream = connection.stream;
+			if (stream != null) {
+				stream.close();
+			}
 		}
 		try {
 			this.selector.close();
 		}
 		catch (IOException ex) {
-			// Nothing is left to be done with it.
+			// The process gives the descriptor back.
 		}
 		this.arena.close();
 	}
 
-	/** A link and its place in the selector. */
+	/** A link and its connection, once made. */
 	private static final class Connection {
 
 		private final StreamLink link;
 
-		private @Nullable SelectionKey key;
+		private @Nullable TcpStream stream;
 
 		Connection(StreamLink link) {
 			this.link = link;
 		}
 
-		void declareInterest() {
-			SelectionKey registered = this.key;
-			if (registered != null) {
-				registered.interestOps((this.link.blockedReading() ? SelectionKey.OP_READ : 0)
-						| (this.link.blockedWriting() ? SelectionKey.OP_WRITE : 0));
-			}
-		}
-
-		void close() {
-			SelectionKey registered = this.key;
-			if (registered != null) {
-				try {
-					registered.channel().close();
-				}
-				catch (IOException ex) {
-					// The kernel closes it with the process.
-				}
+		void awaitProgress() {
+			TcpStream connected = this.stream;
+			if (connected != null) {
+				connected.awaitProgress(this.link.blockedReading(), this.link.blockedWriting());
 			}
 		}
 

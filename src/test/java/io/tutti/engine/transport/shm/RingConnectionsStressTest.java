@@ -118,7 +118,7 @@ class RingConnectionsStressTest {
 		try {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				try (End end = new End(memories.get(rank)); Arena arena = Arena.ofConfined()) {
-					end.wires.dial(end.peer, Long.MAX_VALUE);
+					end.wires.dial(end.peer);
 					stream(end, arena);
 				}
 				return null;
@@ -199,7 +199,7 @@ class RingConnectionsStressTest {
 		RankThreads.run(2, LIMIT, (rank) -> {
 			try (End end = new End(memories.get(rank)); Arena arena = Arena.ofConfined()) {
 				if (rank == 0 || bothDial) {
-					end.wires.dial(end.peer, Long.MAX_VALUE);
+					end.wires.dial(end.peer);
 				}
 				MemorySegment word = arena.allocate(8, 8);
 				if (rank == 0) {

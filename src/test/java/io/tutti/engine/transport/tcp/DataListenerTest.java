@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
@@ -27,6 +28,8 @@ class DataListenerTest {
 	private static final Duration LIMIT = Duration.ofMillis(600);
 
 	private static final int ROOM = 8;
+
+	private static final DataHello HELLO = new DataHello("world", 0, 3, 0);
 
 	private final SessionKey key = new SessionKey(new byte[] { 7 });
 
@@ -65,14 +68,14 @@ class DataListenerTest {
 	}
 
 	@Test
-	void aDribblerGetsNoMoreTimeThanASilentCaller() throws Exception {
+	void aSlowClientGetsNoMoreTimeThanASilentOne() throws Exception {
 		long start = System.nanoTime();
-		try (Socket dribbler = stranger()) {
-			dribbler.getInputStream().readNBytes(32);
+		try (Socket slow = silentClient()) {
+			slow.getInputStream().readNBytes(32);
 			assertThatThrownBy(() -> {
 				while (true) {
-					dribbler.getOutputStream().write(0);
-					if (dribbler.getInputStream().read() < 0) {
+					slow.getOutputStream().write(0);
+					if (slow.getInputStream().read() < 0) {
 						throw new SocketException("hung up");
 					}
 				}
@@ -82,11 +85,11 @@ class DataListenerTest {
 	}
 
 	@Test
-	void silentCallersBeyondTheRoomThereIsHoldUpNoRankForLong() throws Exception {
+	void silentClientsBeyondTheLimitDelayNoRankForLong() throws Exception {
 		subscribe();
 		List<Socket> silent = new ArrayList<>();
 		for (int i = 0; i < 5 * ROOM; i++) {
-			silent.add(stranger());
+			silent.add(silentClient());
 		}
 		try (SocketChannel channel = dial(this.key)) {
 			assertThat(channel.isConnected()).isTrue();
@@ -97,16 +100,67 @@ class DataListenerTest {
 		}
 	}
 
-	private Socket stranger() throws IOException {
+	@Test
+	void aConnectionToAClosedGroupIsClosed() throws Exception {
+		this.listener.open("world", 0);
+		this.listener.close("world", 0);
+		try (SocketChannel channel = dial(this.key)) {
+			channel.socket().setSoTimeout(10_000);
+			assertThat(channel.socket().getInputStream().read()).isEqualTo(-1);
+		}
+	}
+
+	@Test
+	void closingAGroupClosesItsParkedConnections() throws Exception {
+		this.listener.open("world", 0);
+		CountDownLatch parked = new CountDownLatch(1);
+		assertThat(this.listener.poll(HELLO, parked::countDown)).isNull();
+		try (SocketChannel channel = dial(this.key)) {
+			assertThat(parked.await(10, TimeUnit.SECONDS)).isTrue();
+			this.listener.close("world", 0);
+			channel.socket().setSoTimeout(10_000);
+			assertThat(channel.socket().getInputStream().read()).isEqualTo(-1);
+		}
+	}
+
+	@Test
+	void aConnectionToAGroupThatIsNotOpenYetIsParked() throws Exception {
+		CountDownLatch parked = new CountDownLatch(1);
+		assertThat(this.listener.poll(HELLO, parked::countDown)).isNull();
+		try (SocketChannel channel = dial(this.key)) {
+			assertThat(channel.isConnected()).isTrue();
+			assertThat(parked.await(10, TimeUnit.SECONDS)).isTrue();
+			TcpStream stream = this.listener.poll(HELLO, () -> {
+			});
+			assertThat(stream).isNotNull();
+			stream.close();
+		}
+	}
+
+	@Test
+	void aSecondConnectionOfTheSameHelloClosesTheFirst() throws Exception {
+		CountDownLatch parked = new CountDownLatch(1);
+		assertThat(this.listener.poll(HELLO, parked::countDown)).isNull();
+		try (SocketChannel first = dial(this.key)) {
+			assertThat(parked.await(10, TimeUnit.SECONDS)).isTrue();
+			try (SocketChannel second = dial(this.key)) {
+				assertThat(second.isConnected()).isTrue();
+				first.socket().setSoTimeout(10_000);
+				assertThat(first.socket().getInputStream().read()).isEqualTo(-1);
+			}
+		}
+	}
+
+	private Socket silentClient() throws IOException {
 		Socket socket = new Socket(InetAddress.getLoopbackAddress(), this.listener.port());
 		socket.setSoTimeout(100);
 		return socket;
 	}
 
 	private void subscribe() {
-		this.listener.subscribe("world", 0, (from, connection) -> {
+		this.listener.open("world", 0, (from, stream) -> {
 			this.arrivals.add(from);
-			connection.close();
+			stream.close();
 		});
 	}
 
@@ -115,8 +169,8 @@ class DataListenerTest {
 			.open(new InetSocketAddress(InetAddress.getLoopbackAddress(), this.listener.port()));
 		long start = System.nanoTime();
 		channel.socket().setSoTimeout(20);
-		new DataHandshake(with).introduce(channel.socket().getInputStream(), channel.socket().getOutputStream(),
-				new DataHello("world", 0, 3, 0), () -> {
+		new DataHandshake(with).introduce(channel.socket().getInputStream(), channel.socket().getOutputStream(), HELLO,
+				() -> {
 					if (System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {
 						throw new IOException("no answer");
 					}

@@ -1,0 +1,183 @@
+package io.tutti.engine.transport.tcp;
+
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.Channels;
+import java.nio.channels.SelectionKey;
+import java.nio.channels.Selector;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+
+import io.tutti.engine.tls.TlsChannel;
+import io.tutti.engine.transport.ByteStream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One data connection, plain or under mutual TLS. It blocks during its handshake, which
+ * uses {@link #input} and {@link #output}, and does not block once it is registered with
+ * a selector. A plain connection neither copies nor allocates; TLS does both per record.
+ */
+final class TcpStream implements ByteStream {
+
+	/** Limit of one system call: a larger one only delays the other direction. */
+	private static final long CALL_BYTES = 512 * 1024;
+
+	/** How long a closed connection discards input so that queued output arrives. */
+	private static final Duration LINGER = Duration.ofSeconds(2);
+
+	private static final int DISCARD_BYTES = 16 * 1024;
+
+	private final SocketChannel socket;
+
+	private final @Nullable TlsChannel tls;
+
+	/** The socket, or TLS over it. */
+	private final ByteChannel channel;
+
+	private final AddressWindows windows = new AddressWindows();
+
+	private @Nullable SelectionKey key;
+
+	private boolean blockedWriting;
+
+	private boolean ended;
+
+	private boolean paused;
+
+	/**
+	 * @param tls TLS over the socket after its handshake, {@code null} for plain TCP
+	 */
+	TcpStream(SocketChannel socket, @Nullable TlsChannel tls) {
+		this.socket = socket;
+		this.tls = tls;
+		this.channel = (tls != null) ? tls : socket;
+	}
+
+	SocketChannel socket() {
+		return this.socket;
+	}
+
+	/** Input while the connection blocks; obeys the socket's timeout. */
+	InputStream input() throws IOException {
+		return (this.tls != null) ? Channels.newInputStream(this.tls) : this.socket.socket().getInputStream();
+	}
+
+	/** Output while the connection blocks. */
+	OutputStream output() throws IOException {
+		return (this.tls != null) ? Channels.newOutputStream(this.tls) : this.socket.socket().getOutputStream();
+	}
+
+	/** Adds the connection, which no longer blocks, to a selector. */
+	void register(Selector selector) throws IOException {
+		if (this.tls != null) {
+			this.tls.expectMuch();
+		}
+		this.key = this.socket.register(selector, 0);
+	}
+
+	@Override
+	public long write(long address, long bytes) throws IOException {
+		long written = this.channel.write(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
+		this.blockedWriting = written == 0 && bytes > 0;
+		return written;
+	}
+
+	@Override
+	public long read(long address, long bytes) throws IOException {
+		if (bytes == 0) {
+			return 0;
+		}
+		try {
+			int read = this.channel.read(this.windows.at(address, Math.min(bytes, CALL_BYTES)));
+			if (read < 0) {
+				throw new EOFException("closed by the peer");
+			}
+			return read;
+		}
+		catch (IOException ex) {
+			this.ended = true;
+			throw ex;
+		}
+	}
+
+	@Override
+	public void pauseReading(boolean paused) {
+		this.paused = paused;
+	}
+
+	/**
+	 * Sleeping waits for input, unless paused, and for room if the last write found none.
+	 */
+	void awaitProgress() {
+		awaitProgress(!this.paused && !this.ended, this.blockedWriting && !this.ended);
+	}
+
+	/** Sleeping waits for input, for room, for both or for neither. */
+	void awaitProgress(boolean reading, boolean writing) {
+		SelectionKey registered = this.key;
+		if (registered != null && registered.isValid()) {
+			registered.interestOps((reading ? SelectionKey.OP_READ : 0) | (writing ? SelectionKey.OP_WRITE : 0));
+		}
+	}
+
+	/** Ends this direction: the peer reads what was written, then the end. */
+	void shutdownOutput() {
+		try {
+			if (this.tls == null || !this.tls.shutdownOutput()) {
+				this.socket.shutdownOutput();
+			}
+		}
+		catch (IOException ex) {
+			// The connection has failed, so there is nothing to end.
+		}
+	}
+
+	/**
+	 * Ends the output, discards input until the peer ends its side, for at most
+	 * {@link #LINGER}, and closes. The kernel resets a connection that is closed with
+	 * unread input, and a reset drops the output that is still queued. Returns at once;
+	 * the stream must no longer be registered with an open selector.
+	 */
+	void closeAfterDelivery() {
+		shutdownOutput();
+		Thread.startVirtualThread(() -> {
+			try {
+				discardInput(System.nanoTime() + LINGER.toNanos());
+			}
+			catch (IOException ex) {
+				// The peer has closed or reset the connection, or is too slow.
+			}
+			finally {
+				close();
+			}
+		});
+	}
+
+	private void discardInput(long endNanos) throws IOException {
+		this.socket.configureBlocking(true);
+		InputStream input = this.socket.socket().getInputStream();
+		byte[] discarded = new byte[DISCARD_BYTES];
+		long leftMillis = LINGER.toMillis();
+		while (leftMillis > 0) {
+			this.socket.socket().setSoTimeout((int) leftMillis);
+			if (input.read(discarded) < 0) {
+				return;
+			}
+			leftMillis = (endNanos - System.nanoTime()) / 1_000_000;
+		}
+	}
+
+	/** Closes at once. */
+	void close() {
+		try {
+			this.socket.close();
+		}
+		catch (IOException ex) {
+			// The kernel closes the descriptor with the process.
+		}
+	}
+
+}

@@ -1,0 +1,21 @@
+package io.tutti.engine;
+
+import java.time.Duration;
+
+/**
+ * A call as a group issues it, for tests of what carries calls out.
+ */
+public final class IssuedCall {
+
+	private IssuedCall() {
+	}
+
+	/** A group's first barrier, whose deadline starts now. */
+	public static Call barrier(int worldSize, Duration timeout) {
+		Call call = Call.forParts(worldSize);
+		call.describe(0, Collective.BARRIER, 0, DataType.INT8, null, 0);
+		call.deadline().restart(System.nanoTime(), timeout.toNanos());
+		return call;
+	}
+
+}

@@ -1,0 +1,65 @@
+package io.tutti.engine.transport.tcp;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.CollectiveTimeoutException;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.IssuedCall;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.SessionKey;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class TcpTransportTest {
+
+	private static final InetAddress LOOPBACK = InetAddress.getLoopbackAddress();
+
+	/**
+	 * The peer's accept queue is full, so that the connection is not established, as with
+	 * a peer that a firewall hides.
+	 */
+	@RepeatedTest(5)
+	void aDeadlineThatPassesDuringTheFirstConnectionIsATimeout() throws Exception {
+		try (ServerSocket full = new ServerSocket(0, 1, LOOPBACK); DataListener own = DataListener.open(LOOPBACK, 0)) {
+			List<SocketChannel> queued = fill(full);
+			TcpSettings settings = new TcpSettings(CongestionControl.SYSTEM, Duration.ofSeconds(10), true, null);
+			try (TcpTransport transport = new TcpTransport(GroupIdentity.world(1, 2, 0), new FailureLatch(),
+					List.of(address(0, full.getLocalPort()), address(1, own.port())), own,
+					new SessionKey(new byte[] { 7 }), settings, CollectiveListener.NONE)) {
+				transport.begin(IssuedCall.barrier(2, Duration.ofMillis(50)));
+				assertThatThrownBy(() -> transport.link(0)).isInstanceOf(CollectiveTimeoutException.class);
+			}
+			for (SocketChannel channel : queued) {
+				channel.close();
+			}
+		}
+	}
+
+	private static List<SocketChannel> fill(ServerSocket server) throws IOException {
+		List<SocketChannel> queued = new ArrayList<>();
+		for (int i = 0; i < 4; i++) {
+			SocketChannel channel = SocketChannel.open();
+			channel.configureBlocking(false);
+			channel.connect(new InetSocketAddress(LOOPBACK, server.getLocalPort()));
+			queued.add(channel);
+		}
+		return queued;
+	}
+
+	private static PeerAddress address(int rank, int port) {
+		return new PeerAddress(rank, LOOPBACK.getHostAddress(), port, "host");
+	}
+
+}
