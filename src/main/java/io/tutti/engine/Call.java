@@ -1,5 +1,7 @@
 package io.tutti.engine;
 
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +18,7 @@ public final class Call {
 
 	private final UnevenCounts uneven;
 
-	private final @Nullable ConsistencyCheck check;
+	private final @Nullable CallObserver observer;
 
 	/** The call that this one is a part of, itself if it is one that was issued. */
 	private Call issued = this;
@@ -50,8 +52,8 @@ public final class Call {
 
 	private boolean onDevice;
 
-	Call(int worldSize, @Nullable ConsistencyCheck check) {
-		this.check = check;
+	public Call(int worldSize, @Nullable CallObserver observer) {
+		this.observer = observer;
 		this.uneven = new UnevenCounts(worldSize);
 	}
 
@@ -92,7 +94,8 @@ public final class Call {
 		return this;
 	}
 
-	void describe(long sequence, Collective collective, long count, DataType type, @Nullable ReduceOp op, int root) {
+	public void describe(long sequence, Collective collective, long count, DataType type, @Nullable ReduceOp op,
+			int root) {
 		if (this.sequence >= 0) {
 			this.history = nextHistory();
 		}
@@ -120,11 +123,11 @@ public final class Call {
 				| this.op.ordinal();
 	}
 
-	void counts(long @Nullable [] send, long @Nullable [] receive) {
+	public void counts(long @Nullable [] send, long @Nullable [] receive) {
 		this.uneven.set(send, receive);
 	}
 
-	void place(long sendAddress, long sendBytes, long receiveAddress, long receiveBytes) {
+	public void place(long sendAddress, long sendBytes, long receiveAddress, long receiveBytes) {
 		this.sendAddress = sendAddress;
 		this.sendBytes = sendBytes;
 		this.receiveAddress = receiveAddress;
@@ -234,9 +237,9 @@ public final class Call {
 	public void waited() {
 		if (!this.issued.told) {
 			this.issued.told = true;
-			ConsistencyCheck check = this.issued.check;
-			if (check != null) {
-				check.waited(this.issued);
+			CallObserver observer = this.issued.observer;
+			if (observer != null) {
+				observer.waited(this.issued);
 			}
 		}
 	}
@@ -246,9 +249,9 @@ public final class Call {
 	 * calls before compared.
 	 */
 	public void disputed() {
-		ConsistencyCheck check = this.issued.check;
-		if (check != null) {
-			check.disputed(this.issued);
+		CallObserver observer = this.issued.observer;
+		if (observer != null) {
+			observer.disputed(this.issued);
 		}
 	}
 
@@ -270,13 +273,28 @@ public final class Call {
 	}
 
 	/** Where the buffers are; host memory if no backend has said otherwise. */
-	MemoryKind memory() {
+	public MemoryKind memory() {
 		return this.onDevice ? MemoryKind.DEVICE : MemoryKind.HOST;
 	}
 
 	/** How the backend carries the call out; empty before it has said so. */
-	String algorithm() {
+	public String algorithm() {
 		return this.algorithm;
+	}
+
+	/** A failure inside this call, or inside the call that this one is a part of. */
+	public Failure failure(Failure.Kind kind, String group, List<Integer> worldRanks, String detail) {
+		return new Failure(kind, group, this.sequence, this.issued.collective, worldRanks, detail,
+				this.issued.deadline.elapsed(), this.issued.deadline.timeout());
+	}
+
+	/**
+	 * The same failure with this call in its message, unless it already names a call: a
+	 * lost rank or an abort reaches each rank in a different call.
+	 */
+	public CollectiveException named(CollectiveException cause) {
+		return (cause.failure().collective() != null) ? cause
+				: cause.during(this.issued.collective + " #" + this.sequence, this.issued.deadline.elapsed());
 	}
 
 	/** By when the whole call must be done. */

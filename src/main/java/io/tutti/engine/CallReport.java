@@ -21,13 +21,13 @@ public record CallReport(String group, CallSignature call, MemoryKind memory, Du
 	}
 
 	/** A call that has begun and whose buffers nobody has looked at. */
-	static CallReport unseen(String group, Call call) {
+	public static CallReport unseen(String group, Call call) {
 		return new CallReport(group, CallSignature.of(call), MemoryKind.UNKNOWN, call.deadline().elapsed(),
 				call.deadline().timeout());
 	}
 
 	/** A call that may be over. */
-	static CallReport remembered(String group, CallSignature call, MemoryKind memory) {
+	public static CallReport remembered(String group, CallSignature call, MemoryKind memory) {
 		return new CallReport(group, call, memory, Duration.ZERO, Duration.ZERO);
 	}
 

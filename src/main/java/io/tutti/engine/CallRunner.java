@@ -261,7 +261,7 @@ final class CallRunner implements AutoCloseable {
 			well = true;
 		}
 		catch (CollectiveException ex) {
-			throw this.agreement.settle(ex).during(this.call);
+			throw this.call.named(this.agreement.settle(ex));
 		}
 		catch (RuntimeException | Error ex) {
 			this.agreement.giveUp(this.call, ex);

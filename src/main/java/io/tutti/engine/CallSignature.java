@@ -15,7 +15,7 @@ public record CallSignature(long sequence, Collective collective, long count, in
 		ReduceOp op, int root) {
 
 	/** What a call's rank must agree on with the others. */
-	static CallSignature of(Call call) {
+	public static CallSignature of(Call call) {
 		return new CallSignature(call.sequence(), call.collective(), call.count(), call.countsDigest(), call.type(),
 				call.op(), call.root());
 	}

@@ -39,17 +39,6 @@ public abstract sealed class CollectiveException extends RuntimeException
 	}
 
 	/**
-	 * The same failure, told with the call that this rank was in if it does not name one:
-	 * a rank may be lost, or the group ended, while each rank is somewhere else.
-	 */
-	CollectiveException during(Call call) {
-		if (this.failure.collective() != null) {
-			return this;
-		}
-		return during(call.issued().collective() + " #" + call.sequence(), call.deadline().elapsed());
-	}
-
-	/**
 	 * The same failure, told with what this rank was in.
 	 * @param what a call, a send or a receive, in words
 	 * @param elapsed how long it had been

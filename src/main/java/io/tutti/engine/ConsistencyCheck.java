@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * Reports this rank's calls to rank 0, which compares them with the calls of the other
  * ranks: each call that has waited long, and each call that rank 0 asks for.
  */
-final class ConsistencyCheck {
+final class ConsistencyCheck implements CallObserver {
 
 	/** Calls before a disputed one that are reported; rank 0 compares no more. */
 	private static final int COMPARED = 6;
@@ -53,13 +53,13 @@ final class ConsistencyCheck {
 		}
 	}
 
-	/** The call has waited long. Called once per call, on the thread that waits. */
-	void waited(Call begun) {
+	@Override
+	public void waited(Call begun) {
 		this.agreement.post(CallReport.begun(this.group, begun));
 	}
 
-	/** Earlier calls of the ranks in this call differ. Called on a rank's thread. */
-	void disputed(Call begun) {
+	@Override
+	public void disputed(Call begun) {
 		for (long earlier = begun.sequence() - COMPARED; earlier < begun.sequence(); earlier++) {
 			CallReport report = called(earlier);
 			if (report != null) {

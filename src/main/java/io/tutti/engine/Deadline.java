@@ -28,7 +28,7 @@ public final class Deadline {
 		return deadline;
 	}
 
-	static long nanosOf(Duration timeout) {
+	public static long nanosOf(Duration timeout) {
 		if (timeout.isZero() || timeout.isNegative()) {
 			throw new IllegalArgumentException("a timeout must be more than zero, got " + timeout);
 		}
@@ -40,7 +40,7 @@ public final class Deadline {
 		}
 	}
 
-	void restart(long startNanos, long timeoutNanos) {
+	public void restart(long startNanos, long timeoutNanos) {
 		this.startNanos = startNanos;
 		this.timeoutNanos = timeoutNanos;
 	}

@@ -58,12 +58,6 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 		return new Failure(kind, group, -1, null, ranks, detail, Duration.ZERO, Duration.ZERO);
 	}
 
-	/** A failure seen inside a call, or a part of one. */
-	public static Failure inside(Kind kind, String group, Call call, List<Integer> ranks, String detail) {
-		return new Failure(kind, group, call.sequence(), call.issued().collective(), ranks, detail,
-				call.deadline().elapsed(), call.deadline().timeout());
-	}
-
 	/** The same, with other words on what was seen. */
 	public Failure withDetail(String other) {
 		return new Failure(this.kind, this.group, this.sequence, this.collective, this.ranks, other, this.elapsed,

@@ -71,20 +71,20 @@ public final class FailureAgreement {
 	/**
 	 * Something of this rank's own broke inside a call: the others must not wait for it.
 	 */
-	void giveUp(Call call, Throwable cause) {
-		Failure failure = Failure.inside(Failure.Kind.ABORTED, this.identity.name(), call,
-				List.of(this.identity.worldRank()), "this rank cannot go on: " + cause);
+	public void giveUp(Call call, Throwable cause) {
+		Failure failure = call.failure(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()),
+				"this rank cannot go on: " + cause);
 		this.reporter.report(failure);
 		this.latch.trip(failure);
 	}
 
 	/** This rank leaves the group and has completed its calls up to this one. */
-	void leave(long lastCompleted) {
+	public void leave(long lastCompleted) {
 		this.reporter.left(this.identity, lastCompleted);
 	}
 
 	/** Tells rank 0 what this rank waits in. */
-	void post(CallReport post) {
+	public void post(CallReport post) {
 		this.reporter.post(post);
 	}
 

@@ -159,7 +159,7 @@ final class PairwiseAllToAll implements Algorithm {
 		int other = this.identity.members().get(peer);
 		String detail = "rank " + other + " sends " + theirs + " elements to rank " + self + ", which expects "
 				+ call.receiveCounts()[peer];
-		return CollectiveException.of(self, Failure.inside(Failure.Kind.MISMATCH, this.identity.name(), call,
+		return CollectiveException.of(self, call.failure(Failure.Kind.MISMATCH, this.identity.name(),
 				List.of(Math.min(self, other), Math.max(self, other)), detail), null);
 	}
 

@@ -84,8 +84,8 @@ public final class CallFrame {
 
 	/** A rank has left the group and will never complete the call. */
 	public CollectiveException left(int worldRank) {
-		return CollectiveException.of(this.identity.worldRank(), Failure.inside(Failure.departure(this.identity.name()),
-				this.identity.name(), call(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
+		return CollectiveException.of(this.identity.worldRank(), call().failure(Failure.departure(this.identity.name()),
+				this.identity.name(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
 	}
 
 	/**
@@ -146,7 +146,7 @@ public final class CallFrame {
 			@Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),
-				Failure.inside(kind, this.identity.name(), call(), worldRanks, detail), cause);
+				call().failure(kind, this.identity.name(), worldRanks, detail), cause);
 	}
 
 }

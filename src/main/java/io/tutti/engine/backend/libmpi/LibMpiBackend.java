@@ -118,7 +118,7 @@ public final class LibMpiBackend implements Backend {
 
 	private Failure failed(Failure.Kind kind, Call call, String detail) {
 		List<Integer> ranks = (kind == Failure.Kind.ABORTED) ? List.of(this.identity.worldRank()) : List.of();
-		return Failure.inside(kind, this.identity.name(), call, ranks, detail);
+		return call.failure(kind, this.identity.name(), ranks, detail);
 	}
 
 	@Override

@@ -155,7 +155,7 @@ public final class NcclBackend implements Backend {
 				: Failure.Kind.ABORTED;
 		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
 		return CollectiveException.of(this.identity.worldRank(),
-				Failure.inside(kind, this.identity.name(), call, ranks, String.valueOf(seen.getMessage())), seen);
+				call.failure(kind, this.identity.name(), ranks, String.valueOf(seen.getMessage())), seen);
 	}
 
 	@Override
