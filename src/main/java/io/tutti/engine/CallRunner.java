@@ -226,14 +226,26 @@ final class CallRunner implements AutoCloseable {
 	 */
 	private CollectiveException waitedForItsTurn(long ticket, Collective collective, long issuedNanos,
 			long timeoutNanos) {
+		Duration elapsed = Duration.ofNanos(System.nanoTime() - issuedNanos);
+		if (Thread.currentThread().isInterrupted()) {
+			return failed(new Failure(Failure.Kind.ABORTED, this.identity.name(), ticket, collective,
+					List.of(this.identity.worldRank()),
+					"the calling thread was interrupted while the call waited its turn", elapsed,
+					Duration.ofNanos(timeoutNanos)), new InterruptedException());
+		}
 		long running = this.order.serving();
 		CallSignature found = this.recorder.find(running);
 		Failure failure = new Failure(Failure.Kind.TIMEOUT, this.identity.name(), running,
 				(found != null) ? found.collective() : null, List.of(),
-				collective + " #" + ticket + " waited behind it until its own deadline",
-				Duration.ofNanos(System.nanoTime() - issuedNanos), Duration.ofNanos(timeoutNanos));
+				collective + " #" + ticket + " waited behind it until its own deadline", elapsed,
+				Duration.ofNanos(timeoutNanos));
+		return failed(failure, null);
+	}
+
+	/** The group is broken when this returns. */
+	private CollectiveException failed(Failure failure, @Nullable Throwable reason) {
 		CollectiveException cause = this.agreement
-			.settle(CollectiveException.of(this.identity.worldRank(), failure, null));
+			.settle(CollectiveException.of(this.identity.worldRank(), failure, reason));
 		this.backend.wake();
 		return cause;
 	}

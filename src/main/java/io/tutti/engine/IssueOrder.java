@@ -36,22 +36,24 @@ final class IssueOrder {
 		return this.serving;
 	}
 
-	/** Waits until it is the ticket's turn; an interrupt is kept for the call to see. */
+	/** Waits for the ticket's turn. An interrupt does not end the wait and stays set. */
 	void awaitTurn(long ticket) {
-		awaitTurn(ticket, System.nanoTime(), Long.MAX_VALUE);
+		if (this.serving != ticket) {
+			park(ticket, System.nanoTime(), Long.MAX_VALUE, false);
+		}
 	}
 
 	/**
-	 * Waits until it is the ticket's turn, not beyond a call's deadline; an interrupt is
-	 * kept for the call to see.
-	 * @return whether it is; otherwise the ticket still takes its turn later, and must be
-	 * passed then
+	 * Waits for the ticket's turn until a call's deadline or an interrupt, which stays
+	 * set.
+	 * @return whether it is the ticket's turn; otherwise the ticket takes its turn later
+	 * and must be passed then
 	 */
 	boolean awaitTurn(long ticket, long startNanos, long timeoutNanos) {
-		return this.serving == ticket || park(ticket, startNanos, timeoutNanos);
+		return this.serving == ticket || park(ticket, startNanos, timeoutNanos, true);
 	}
 
-	private boolean park(long ticket, long startNanos, long timeoutNanos) {
+	private boolean park(long ticket, long startNanos, long timeoutNanos, boolean interruptible) {
 		boolean interrupted = false;
 		this.lock.lock();
 		try {
@@ -66,6 +68,9 @@ final class IssueOrder {
 				}
 				catch (InterruptedException ex) {
 					interrupted = true;
+					if (interruptible) {
+						return false;
+					}
 				}
 			}
 			return true;

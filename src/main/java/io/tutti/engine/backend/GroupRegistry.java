@@ -1,6 +1,8 @@
 package io.tutti.engine.backend;
 
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -58,13 +60,19 @@ final class GroupRegistry implements ControlListener {
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
-	/** How far this rank had come in the groups that it has left. */
-	private final Map<String, Long> left = new ConcurrentHashMap<>();
+	/** Groups left, and verdicts of groups not formed, that are remembered. */
+	static final int REMEMBERED = 1024;
+
+	/** The last call that this rank had entered in the groups that it left last. */
+	private final Map<String, Long> left = bounded();
+
+	/** Verdicts of groups that this rank has not formed yet, by group. */
+	private final Map<String, Failure> pending = bounded();
 
 	private final PastGroups past = new PastGroups();
 
 	/** Verdicts that concern more than the groups that were there at the time. */
-	private final List<Failure> losses = new CopyOnWriteArrayList<>();
+	private final CopyOnWriteArrayList<Failure> losses = new CopyOnWriteArrayList<>();
 
 	/** Ranks that have left the job. */
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
@@ -94,12 +102,35 @@ final class GroupRegistry implements ControlListener {
 				latch.trip(loss);
 			}
 		}
+		Failure verdict = this.pending.remove(identity.name());
+		if (verdict != null) {
+			latch.trip(verdict);
+		}
 		takeEarly(identity.name(), latch);
 		identity.members()
 			.stream()
 			.filter(this.gone::contains)
 			.forEach((rank) -> latch.departed().add(rank, DepartedRanks.NONE_COMPLETED));
 		breakInVain(entry);
+	}
+
+	/** The oldest entry goes when the map is full. */
+	private static <V> Map<String, V> bounded() {
+		return Collections.synchronizedMap(new LinkedHashMap<>() {
+
+			private static final long serialVersionUID = 1L;
+
+			@Override
+			protected boolean removeEldestEntry(Map.Entry<String, V> eldest) {
+				return size() > REMEMBERED;
+			}
+
+		});
+	}
+
+	/** How many groups that this rank has left are remembered. */
+	int remembered() {
+		return this.left.size();
 	}
 
 	/** The group that one is made from, {@code null} if there is none. */
@@ -155,10 +186,14 @@ final class GroupRegistry implements ControlListener {
 	@Override
 	public void failed(Failure verdict) {
 		if (verdict.kind() == Failure.Kind.PEER_LOST) {
-			this.losses.add(verdict);
+			this.losses.addIfAbsent(verdict);
+		}
+		else if (!this.left.containsKey(verdict.group())) {
+			this.pending.put(verdict.group(), verdict);
 		}
 		for (Entry entry : this.entries.values()) {
 			if (concerns(verdict, entry.identity)) {
+				this.pending.remove(verdict.group());
 				entry.latch.trip(verdict);
 				tell(entry);
 			}

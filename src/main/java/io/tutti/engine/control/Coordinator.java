@@ -191,6 +191,11 @@ public final class Coordinator
 	}
 
 	@Override
+	public void verdict(int rank, Failure verdict) {
+		this.downlink.send(rank, new Verdict(verdict));
+	}
+
+	@Override
 	public void departed(int rank, List<Departure> news) {
 		this.downlink.send(rank, new Departed(news));
 	}

@@ -2,6 +2,7 @@ package io.tutti.engine.control;
 
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -30,8 +31,11 @@ final class FailureResolver {
 		/** Every rank that is there is to be asked for the last call it entered. */
 		void rollCall(long id, String group);
 
-		/** Every rank is to be told. */
+		/** Send the verdict to every rank. */
 		void verdict(Failure verdict);
+
+		/** Send the verdict of an earlier failure to a rank that reports late. */
+		void verdict(int rank, Failure verdict);
 
 	}
 
@@ -48,8 +52,20 @@ final class FailureResolver {
 
 	private final Listener listener;
 
-	/** Groups that have their verdict. */
-	private final Set<String> decided = new HashSet<>();
+	/** Verdicts kept for ranks that report late. */
+	static final int KEPT = 1024;
+
+	/** The verdicts by group, the oldest first. */
+	private final Map<String, Failure> decided = new LinkedHashMap<>() {
+
+		private static final long serialVersionUID = 1L;
+
+		@Override
+		protected boolean removeEldestEntry(Map.Entry<String, Failure> eldest) {
+			return size() > KEPT;
+		}
+
+	};
 
 	/** Ranks whose loss was a verdict. */
 	private final Set<Integer> blamed = new HashSet<>();
@@ -70,12 +86,14 @@ final class FailureResolver {
 
 	/** Whether the group has its verdict. */
 	boolean decided(String group) {
-		return this.decided.contains(group);
+		return this.decided.containsKey(group);
 	}
 
 	/** A rank says what it saw. */
 	void report(int reporter, Failure failure) {
-		if (this.decided.contains(failure.group())) {
+		Failure decision = this.decided.get(failure.group());
+		if (decision != null) {
+			this.listener.verdict(reporter, decision);
 			return;
 		}
 		Inquiry inquiry = this.inquiries.get(failure.group());
@@ -147,9 +165,10 @@ final class FailureResolver {
 	/** A rank is lost, as rank 0 has seen itself. */
 	void lost(int rank, String detail) {
 		if (this.blamed.add(rank)) {
-			close(Failure.WORLD);
-			suspectedOnly(this.blamed).forEach(this::close);
-			this.listener.verdict(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail));
+			Failure verdict = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail);
+			close(Failure.WORLD, verdict);
+			suspectedOnly(this.blamed).forEach((group) -> close(group, verdict));
+			this.listener.verdict(verdict);
 			settleCompleteRollCalls();
 		}
 	}
@@ -174,7 +193,7 @@ final class FailureResolver {
 		}
 		long now = this.nanoClock.getAsLong();
 		for (Map.Entry<String, Inquiry> entry : List.copyOf(this.inquiries.entrySet())) {
-			if (entry.getValue().dueNanos() - now <= 0 && !this.decided.contains(entry.getKey())) {
+			if (entry.getValue().dueNanos() - now <= 0 && !decided(entry.getKey())) {
 				decide(conclusion(entry.getValue()));
 			}
 		}
@@ -240,18 +259,18 @@ final class FailureResolver {
 	}
 
 	private void decide(Failure verdict) {
-		close(verdict.group());
+		close(verdict.group(), verdict);
 		if (verdict.kind() == Failure.Kind.PEER_LOST) {
 			this.blamed.addAll(verdict.ranks());
-			close(Failure.WORLD);
+			close(Failure.WORLD, verdict);
 		}
 		this.listener.verdict(verdict);
 	}
 
-	/** Nothing changes this group's verdict any more. */
-	private void close(String group) {
+	/** The first verdict of a group stays. */
+	private void close(String group, Failure verdict) {
 		this.inquiries.remove(group);
-		this.decided.add(group);
+		this.decided.putIfAbsent(group, verdict);
 	}
 
 	/** Groups where nothing is looked into but the loss of these ranks. */

@@ -83,6 +83,9 @@ public final class RankControl implements ControlPlane {
 	/** By group, what this rank has reported and rank 0 has not judged. */
 	private final Map<String, Failure> unjudged = new ConcurrentHashMap<>();
 
+	/** The last verdict. Rank 0 sends it again if this rank's report crosses it. */
+	private volatile @Nullable Failure last;
+
 	private final AtomicLong tickets = new AtomicLong();
 
 	private final AtomicBoolean draining = new AtomicBoolean();
@@ -301,6 +304,10 @@ public final class RankControl implements ControlPlane {
 
 	private void failed(Failure verdict) {
 		this.unjudged.remove(verdict.group());
+		if (verdict.equals(this.last)) {
+			return;
+		}
+		this.last = verdict;
 		this.events.failed(verdict);
 		if (verdict.kind() == Failure.Kind.PEER_LOST || verdict.group().equals(Failure.WORLD)) {
 			this.labelled.fail(verdict);

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -146,6 +147,7 @@ class InterruptTest {
 			if (rank != INTERRUPTED) {
 				assertThat(over.await(LIMIT.toSeconds(), TimeUnit.SECONDS)).isTrue();
 				group.barrier();
+				group.barrier();
 				return null;
 			}
 			Thread caller = Thread.currentThread();
@@ -162,6 +164,24 @@ class InterruptTest {
 			}
 			return null;
 		}));
+	}
+
+	/** The call that runs is asynchronous, so that the interrupted thread runs none. */
+	@ParameterizedTest
+	@EnumSource
+	void anInterruptWhileACallWaitsItsTurnAbortsTheGroup(TestedTransport transport) throws Exception {
+		try (DepartingWorld world = transport.world(WORLD_SIZE, TIMEOUTS)) {
+			CompletableFuture<?>[] ahead = new CompletableFuture<?>[1];
+			interruptedLater(world, (group) -> {
+				ahead[0] = group.barrierAsync();
+				group.barrier();
+			}, (group, sequence) -> {
+				while (group.lastEntered() < sequence) {
+					Thread.onSpinWait();
+				}
+			});
+			assertThat(ahead[0].handle((done, failure) -> true)).succeedsWithin(LIMIT);
+		}
 	}
 
 	/** All ranks make a group or none does, whenever the interrupt is noticed. */

@@ -3,6 +3,7 @@ package io.tutti.engine.control;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 import io.tutti.engine.Collective;
 import io.tutti.engine.Failure;
@@ -22,6 +23,8 @@ class FailureResolverTest {
 
 	private final List<Failure> verdicts = new ArrayList<>();
 
+	private final List<Map.Entry<Integer, Failure>> late = new ArrayList<>();
+
 	private final List<Long> rollCalls = new ArrayList<>();
 
 	private long now = Long.MAX_VALUE - 1;
@@ -39,6 +42,22 @@ class FailureResolverTest {
 		this.book.report(3, timeout("world", 5));
 		assertThat(this.verdicts).containsExactly(aborted("world", 1));
 		assertThat(this.rollCalls).isEmpty();
+	}
+
+	@Test
+	void aRankThatReportsLateIsSentTheVerdict() {
+		this.book.report(1, aborted("world/0.0", 1));
+		this.book.report(2, timeout("world/0.0", 5));
+		assertThat(this.verdicts).containsExactly(aborted("world/0.0", 1));
+		assertThat(this.late).containsExactly(Map.entry(2, aborted("world/0.0", 1)));
+	}
+
+	@Test
+	void aRankThatReportsALostPeerLateIsSentThatVerdict() {
+		this.liveness.gone(3, PeerStatus.State.LOST);
+		this.book.lost(3, "its connection closed");
+		this.book.report(1, timeout("world", 5));
+		assertThat(this.late).containsExactly(Map.entry(1, this.verdicts.getFirst()));
 	}
 
 	@Test
@@ -361,6 +380,11 @@ class FailureResolverTest {
 		@Override
 		public void verdict(Failure verdict) {
 			FailureResolverTest.this.verdicts.add(verdict);
+		}
+
+		@Override
+		public void verdict(int rank, Failure verdict) {
+			FailureResolverTest.this.late.add(Map.entry(rank, verdict));
 		}
 
 	}

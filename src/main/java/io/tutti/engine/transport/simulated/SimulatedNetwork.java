@@ -44,6 +44,9 @@ public final class SimulatedNetwork {
 
 	/** A network for so many ranks; the more they are, the less each pipe holds. */
 	public SimulatedNetwork(int worldSize) {
+		if (worldSize < 1) {
+			throw new IllegalArgumentException("world size must be at least 1, got " + worldSize);
+		}
 		this.capacity = Math.clamp(Integer.highestOneBit(RANK_BYTES / worldSize), LEAST_CAPACITY, CAPACITY);
 	}
 

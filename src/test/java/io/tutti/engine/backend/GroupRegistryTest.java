@@ -1,0 +1,74 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class GroupRegistryTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, LIMIT, LIMIT, LIMIT, LIMIT);
+
+	private static final GroupIdentity PART = new GroupIdentity("world/0.0", 0, List.of(1, 2), 0);
+
+	private final GroupRegistry registry = new GroupRegistry(CollectiveListener.NONE);
+
+	@Test
+	void aVerdictBeforeTheGroupIsRegisteredBreaksItOnRegistration() {
+		Failure verdict = Failure.outside(Failure.Kind.ABORTED, PART.name(), List.of(2), "asked for by rank 2");
+		this.registry.failed(verdict);
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(PART, latch);
+		assertThat(latch.failure()).isEqualTo(verdict);
+	}
+
+	@Test
+	void aVerdictOfAnotherGroupBreaksNothing() {
+		this.registry.failed(Failure.outside(Failure.Kind.ABORTED, "world/1.0", List.of(2), "asked for by rank 2"));
+		FailureLatch latch = new FailureLatch();
+		this.registry.add(PART, latch);
+		assertThat(latch.failure()).isNull();
+	}
+
+	@Test
+	void theTableOfGroupsThatWereLeftIsBounded() {
+		FailureLatch latch = new FailureLatch();
+		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
+		this.registry.add(identity, latch);
+		try (ControlPlane plane = new SimulatedControl(1).join(0, this.registry);
+				ProcessGroup world = new SimulatedGroups(new SimulatedNetwork(1), plane, this.registry, TIMEOUTS,
+						AlgorithmOverrides.NONE, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT))
+					.form(identity, latch)) {
+			for (int i = 0; i < GroupRegistry.REMEMBERED + 10; i++) {
+				world.split(0, 0).close();
+			}
+			assertThat(this.registry.remembered()).isEqualTo(GroupRegistry.REMEMBERED);
+			assertThat(this.registry.lastEntered("world/" + (GroupRegistry.REMEMBERED + 9) + ".0")).isEqualTo(-1);
+		}
+	}
+
+	@Test
+	void aSimulatedWorldHasAtLeastOneRank() {
+		assertThatThrownBy(() -> new SimulatedWorld(0, TIMEOUTS)).isInstanceOf(IllegalArgumentException.class)
+			.hasMessage("world size must be at least 1, got 0");
+	}
+
+}
