@@ -17,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 public interface PointToPoint extends AutoCloseable {
 
 	/**
-	 * Sends; a small message may be on its way when this returns, a large one is there.
+	 * Sends. A small message need not have arrived when this returns; a large one has.
 	 */
 	void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
 
@@ -46,12 +46,14 @@ public interface PointToPoint extends AutoCloseable {
 	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
 			Duration timeout);
 
-	/** Wakes calls that wait, so that they see that the group is broken. */
+	/** Wakes calls that wait, so that they see a failure of the group. */
 	void wake();
 
 	/**
-	 * Sees off what small sends have left behind, fails calls that wait, and gives back
-	 * connections and memory.
+	 * Sends what is queued for sends that have returned, fails calls that wait, and
+	 * releases connections and memory.
+	 * @throws CollectiveException if the queued messages cannot be sent within the drain
+	 * limit
 	 */
 	@Override
 	void close();

@@ -15,8 +15,8 @@ import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.device.IdleWait;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Gradients of parameters on a GPU: reduced where they lie, without a way through main
@@ -90,7 +90,7 @@ final class DeviceGradients implements GradientMemory {
 		this.computed.run();
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.device)) {
 			this.runtime.copy(target.address(), source.address(), source.byteSize(), DeviceRuntime.DEFAULT_STREAM);
-			if (!IdleWait.until(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), Deadline.after(COPYING))) {
+			if (!IdleStrategy.await(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), Deadline.after(COPYING))) {
 				throw new IllegalStateException("a copy between main memory and device " + this.device
 						+ " was interrupted or not done within " + COPYING);
 			}

@@ -9,6 +9,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
+import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Collectives of a process group on buffers in device memory. What carries them out, in
@@ -247,7 +248,7 @@ public final class DeviceCollectives {
 
 	private void awaitInput(Collective collective, int device, Deadline deadline) {
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, device)) {
-			if (!IdleWait.until(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), deadline)) {
+			if (!IdleStrategy.await(() -> this.runtime.isIdle(DeviceRuntime.DEFAULT_STREAM), deadline)) {
 				this.group.abort(collective + ": the default stream of device " + device + " was not idle within "
 						+ this.timeout.toMillis() + " ms");
 			}

@@ -14,6 +14,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
+import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Collectives on device memory through pinned host memory: chunk by chunk, so that one
@@ -216,7 +217,7 @@ final class HostStaging implements AutoCloseable {
 	}
 
 	private void awaitCopies(Slot slot, Deadline deadline) {
-		if (!IdleWait.until(() -> this.runtime.isIdle(slot.stream), deadline)) {
+		if (!IdleStrategy.await(() -> this.runtime.isIdle(slot.stream), deadline)) {
 			this.group
 				.abort("copies between device and host were not done within " + deadline.timeout().toMillis() + " ms");
 			throw CollectiveException.of(this.group.rank(), Objects.requireNonNull(this.group.failure()), null);

@@ -1,97 +1,61 @@
 package io.tutti.engine.p2p;
 
+import io.tutti.engine.transport.IdleStrategy;
+
 /**
- * How the thread of a synchronous call moves messages on until its own is done: it spins
- * a little, then yields the core, then sleeps.
+ * Makes progress on the thread of a synchronous call until its operation is done. Pooled
+ * with the operation.
  */
-final class BlockingProgress {
+final class BlockingProgress implements IdleStrategy.Condition {
 
 	/**
-	 * Rounds without a move before a yield: some times as long as an answer through
-	 * memory takes, and as little as can be lost where the peer needs this core.
-	 */
-	static final int SPINS = 16;
-
-	/**
-	 * Rounds between two looks at connections that a call does not wait for; more than it
-	 * spins, so that after a sleep it neither spins again nor misses them.
+	 * Rounds between two looks at connections that the call does not wait for.
 	 */
 	private static final int OTHERS_EVERY = 32;
 
-	private static final long YIELD_NANOS = 300_000;
+	private final Operation operation;
 
-	/**
-	 * Rounds in which something moved between two looks at failures and deadlines: other
-	 * ranks' messages may keep a thread busy for ever. Such a round takes a microsecond
-	 * or more, a look some tens of nanoseconds.
-	 */
-	static final int BUSY_ROUNDS = 256;
-
-	/** Longest sleep: what bounds how late a failure is seen where nothing wakes us. */
-	static final long SLEEP_NANOS = 20_000_000;
-
-	private final ProgressEngine office;
+	private final ProgressEngine engine;
 
 	private final MessageFailures failures;
 
-	private final int spins;
+	private final IdleStrategy idle;
 
-	private final long yieldNanos;
-
-	/**
-	 * @param crowded whether the host has fewer cores than ranks: then a yield lets
-	 * another rank work, and comes at once, and sleep comes later
-	 */
-	BlockingProgress(ProgressEngine office, MessageFailures failures, boolean crowded) {
-		this.office = office;
+	BlockingProgress(Operation operation, ProgressEngine engine, MessageFailures failures, IdleStrategy.Limits limits) {
+		this.operation = operation;
+		this.engine = engine;
 		this.failures = failures;
-		this.spins = crowded ? 1 : SPINS;
-		this.yieldNanos = crowded ? 10 * YIELD_NANOS : YIELD_NANOS;
-	}
-
-	/** Rounds without a move before a yield. */
-	int spins() {
-		return this.spins;
-	}
-
-	/** How long a thread yields before it sleeps. */
-	long yieldNanos() {
-		return this.yieldNanos;
+		this.idle = new IdleStrategy(limits, this);
 	}
 
 	/**
-	 * Moves things on until an operation is done.
+	 * Makes progress until the operation is done.
 	 * @param first the rank to look at first
 	 * @throws io.tutti.engine.CollectiveException if it cannot be done any more
 	 */
-	void until(Operation operation, int first) {
-		int idleRounds = 0;
-		int busyRounds = 0;
-		long idleSince = 0;
-		while (!operation.done) {
-			if (this.office.progress((idleRounds % OTHERS_EVERY == OTHERS_EVERY - 1) ? ProgressEngine.ALL : first)) {
-				idleRounds = 0;
-				if (++busyRounds % BUSY_ROUNDS == 0) {
-					this.failures.requireAlive(operation, System.nanoTime());
-				}
-			}
-			else if (idleRounds++ < this.spins) {
-				Thread.onSpinWait();
+	void untilDone(int first) {
+		this.idle.begin();
+		while (!this.operation.done) {
+			boolean all = this.idle.slept() || this.idle.idleRounds() % OTHERS_EVERY == OTHERS_EVERY - 1;
+			if (this.engine.progress(all ? ProgressEngine.ALL : first)) {
+				this.idle.moved();
 			}
 			else {
-				long now = System.nanoTime();
-				idleSince = (idleRounds == this.spins + 1) ? now : idleSince;
-				this.failures.requireAlive(operation, now);
-				this.failures.requireNotInterrupted(operation, now);
-				if (now - idleSince < this.yieldNanos) {
-					Thread.yield();
-				}
-				else {
-					this.office.sleep(Math.min(SLEEP_NANOS, operation.stopwatch.remainingNanos(now) + 1), operation);
-					idleRounds = OTHERS_EVERY - 1;
-				}
+				this.idle.stalled();
 			}
 		}
+	}
+
+	@Override
+	public void check(long nowNanos) {
+		this.failures.requireAlive(this.operation, nowNanos);
+		this.failures.requireNotInterrupted(this.operation, nowNanos);
+	}
+
+	@Override
+	public void sleep(long maxNanos) {
+		long remainingNanos = this.operation.remainingNanos(System.nanoTime());
+		this.engine.sleep(Math.min(maxNanos, remainingNanos + 1), this.operation);
 	}
 
 }

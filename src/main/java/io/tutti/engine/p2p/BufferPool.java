@@ -5,31 +5,31 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parcels to be used again, by size: powers of two up to {@value #LARGEST_BYTES} bytes.
+ * Buffers to be used again, by size: powers of two up to {@value #LARGEST_BYTES} bytes.
  */
 final class BufferPool {
 
 	/**
-	 * More than any message that is sent unasked: pieces of larger ones on the heap pass
-	 * through, and each costs a system call.
+	 * More than any eager message: larger ones are staged from the heap, and each buffer
+	 * of them costs a system call.
 	 */
 	static final int LARGEST_BYTES = 256 * 1024;
 
 	private static final int LEAST_SHIFT = 8;
 
-	private static final int SHELVES = 2 + Integer.numberOfTrailingZeros(LARGEST_BYTES) - LEAST_SHIFT;
+	private static final int CLASSES = 2 + Integer.numberOfTrailingZeros(LARGEST_BYTES) - LEAST_SHIFT;
 
-	/** What even a message of no bytes takes up, in objects. */
+	/** Minimum charge per message, for its object. */
 	private static final long LEAST_BYTES = 1 << LEAST_SHIFT;
 
-	/** Bytes of parcels that nobody uses at the moment, at most. */
+	/** Most bytes of unused buffers. */
 	private static final long MAX_IDLE_BYTES = 8 << 20;
 
-	private final @Nullable UnexpectedMessage[] shelves = new UnexpectedMessage[SHELVES];
+	private final @Nullable UnexpectedMessage[] free = new UnexpectedMessage[CLASSES];
 
 	private final UnexpectedMessageBudget unexpected;
 
-	/** What this group has of those. */
+	/** What this group has charged to the budget. */
 	private long unexpectedHere;
 
 	private long idleBytes;
@@ -38,60 +38,60 @@ final class BufferPool {
 		this.unexpected = unexpected;
 	}
 
-	/** A parcel with room for so many bytes. */
+	/** A buffer of at least so many bytes. */
 	UnexpectedMessage take(long bytes) {
-		int shelf = shelfOf(bytes);
-		UnexpectedMessage parcel = this.shelves[shelf];
-		if (parcel == null) {
-			return new UnexpectedMessage(shelf, (shelf == 0) ? 0 : 1L << (shelf - 1 + LEAST_SHIFT));
+		int sizeClass = classOf(bytes);
+		UnexpectedMessage buffer = this.free[sizeClass];
+		if (buffer == null) {
+			return new UnexpectedMessage(sizeClass, (sizeClass == 0) ? 0 : 1L << (sizeClass - 1 + LEAST_SHIFT));
 		}
-		this.shelves[shelf] = parcel.next;
-		this.idleBytes -= parcel.capacity();
-		parcel.next = null;
-		return parcel;
+		this.free[sizeClass] = buffer.next;
+		this.idleBytes -= buffer.capacity();
+		buffer.next = null;
+		return buffer;
 	}
 
-	/** A parcel for a message that nobody has asked for, if there is room for more. */
+	/** A buffer for an unexpected message; {@code null} if the budget is exhausted. */
 	@Nullable UnexpectedMessage takeUnexpected(long bytes) {
-		int shelf = shelfOf(bytes);
-		long charge = Math.max(LEAST_BYTES, (shelf == 0) ? 0 : 1L << (shelf - 1 + LEAST_SHIFT));
+		int sizeClass = classOf(bytes);
+		long charge = Math.max(LEAST_BYTES, (sizeClass == 0) ? 0 : 1L << (sizeClass - 1 + LEAST_SHIFT));
 		if (!this.unexpected.take(charge)) {
 			return null;
 		}
-		UnexpectedMessage parcel = take(bytes);
-		parcel.charge = charge;
+		UnexpectedMessage buffer = take(bytes);
+		buffer.charge = charge;
 		this.unexpectedHere += charge;
-		return parcel;
+		return buffer;
 	}
 
-	/** What is kept of such messages at most, in bytes. */
+	/** The budget for unexpected messages, in bytes. */
 	long unexpectedLimit() {
 		return this.unexpected.limit();
 	}
 
-	void giveBack(UnexpectedMessage parcel) {
-		if (parcel.charge > 0) {
-			this.unexpected.giveBack(parcel.charge);
-			this.unexpectedHere -= parcel.charge;
-			parcel.charge = 0;
+	void giveBack(UnexpectedMessage buffer) {
+		if (buffer.charge > 0) {
+			this.unexpected.giveBack(buffer.charge);
+			this.unexpectedHere -= buffer.charge;
+			buffer.charge = 0;
 		}
-		parcel.claimant = null;
-		parcel.own = null;
-		if (this.idleBytes + parcel.capacity() <= MAX_IDLE_BYTES) {
-			this.idleBytes += parcel.capacity();
-			parcel.next = this.shelves[parcel.shelf];
-			this.shelves[parcel.shelf] = parcel;
+		buffer.claimant = null;
+		buffer.own = null;
+		if (this.idleBytes + buffer.capacity() <= MAX_IDLE_BYTES) {
+			this.idleBytes += buffer.capacity();
+			buffer.next = this.free[buffer.sizeClass];
+			this.free[buffer.sizeClass] = buffer;
 		}
 	}
 
-	/** Forgets all parcels, also those that are in use. */
+	/** Forgets all buffers, also those in use. */
 	void clear() {
-		Arrays.fill(this.shelves, null);
+		Arrays.fill(this.free, null);
 		this.unexpected.giveBack(this.unexpectedHere);
 		this.unexpectedHere = 0;
 	}
 
-	private static int shelfOf(long bytes) {
+	private static int classOf(long bytes) {
 		if (bytes == 0) {
 			return 0;
 		}

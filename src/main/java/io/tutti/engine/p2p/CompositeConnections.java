@@ -6,8 +6,8 @@ import java.util.Set;
 import io.tutti.engine.transport.Connections;
 
 /**
- * Connections of one kind to some ranks and of another to the rest. A thread sleeps on
- * those of the rank it waits for and looks at the others every millisecond.
+ * Connections of one kind to some ranks and of another kind to the rest. A thread sleeps
+ * on the kind of the rank that it waits for and polls the other every millisecond.
  */
 public final class CompositeConnections implements Connections {
 
@@ -19,8 +19,8 @@ public final class CompositeConnections implements Connections {
 
 	private final Connections toFar;
 
-	/** What the thread that is about to sleep sleeps on. */
-	private Connections bed;
+	/** The kind on which the next sleep waits. */
+	private Connections sleepsOn;
 
 	/**
 	 * Owns both kinds.
@@ -30,7 +30,7 @@ public final class CompositeConnections implements Connections {
 		this.near = Set.copyOf(near);
 		this.toNear = toNear;
 		this.toFar = toFar;
-		this.bed = toNear;
+		this.sleepsOn = toNear;
 	}
 
 	@Override
@@ -49,13 +49,13 @@ public final class CompositeConnections implements Connections {
 
 	@Override
 	public void prepareSleep(int awaited) {
-		this.bed = (awaited < 0) ? this.toNear : to(awaited);
-		this.bed.prepareSleep(awaited);
+		this.sleepsOn = (awaited < 0) ? this.toNear : to(awaited);
+		this.sleepsOn.prepareSleep(awaited);
 	}
 
 	@Override
 	public void sleep(long maxNanos) {
-		this.bed.sleep(Math.min(maxNanos, NAP_NANOS));
+		this.sleepsOn.sleep(Math.min(maxNanos, NAP_NANOS));
 	}
 
 	@Override

@@ -3,7 +3,7 @@ package io.tutti.engine.p2p;
 import io.tutti.engine.NativeMemory;
 
 /**
- * The 32 bytes ahead of everything that one rank tells another.
+ * The header of 32 bytes before everything that one rank sends another.
  */
 final class Frame {
 
@@ -13,16 +13,16 @@ final class Frame {
 	/** A message whose bytes follow. */
 	static final int EAGER = 0;
 
-	/** A large message that waits to be pulled. */
-	static final int ANNOUNCE = 1;
+	/** Ready to send: announces a large message. */
+	static final int RTS = 1;
 
-	/** The receiver of an announced message wants its bytes. */
-	static final int PULL = 2;
+	/** Clear to send: the receiver of an announced message is ready for its bytes. */
+	static final int CTS = 2;
 
-	/** The receiver of an announced message has no use for it. */
-	static final int REFUSE = 3;
+	/** The receiver of an announced message rejects it. */
+	static final int NACK = 3;
 
-	/** The bytes of a message that was pulled follow. */
+	/** The bytes of an announced message follow. */
 	static final int DATA = 4;
 
 	/** In every frame: shows that a stream is still in step. */

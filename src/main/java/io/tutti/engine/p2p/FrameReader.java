@@ -9,32 +9,35 @@ import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What comes over one connection: frames, and the bytes after them, which go to where the
- * frame's reader said. A frame and the first bytes after it are taken up in one read.
+ * Receives frames over one connection, and the bytes after them, which go to where the
+ * frame's handler says. A frame and the first bytes after it are received in one read.
  */
 final class FrameReader {
 
-	/** Reads frames. */
-	interface Reader {
+	/** Handles frames. */
+	interface Handler {
 
 		/**
-		 * A frame has come; if bytes follow, {@link FrameReader#expect} must be called.
+		 * Handles a frame; calls {@link FrameReader#expect} if bytes follow.
 		 * @param frame address of the frame, valid during the call
-		 * @return whether it was taken; if not, it is shown again later, and nothing more
-		 * is read before
+		 * @return whether it was accepted; if not, nothing more is read, and it is
+		 * offered again with the next progress
 		 */
-		boolean frame(FrameReader inbox, long frame) throws IOException;
+		boolean frame(FrameReader reader, long frame) throws IOException;
 
-		/** The bytes after the last frame are all there. */
-		void body(FrameReader inbox);
+		/**
+		 * The bytes after the last frame are complete: those of a receive or of an
+		 * unexpected message.
+		 */
+		void body(@Nullable Operation operation, @Nullable UnexpectedMessage message);
 
 	}
 
 	private final int peer;
 
-	private final ByteStream wire;
+	private final ByteStream stream;
 
-	private final HeapStage heapStage;
+	private final HeapTransfer heapTransfer;
 
 	private final int capacity;
 
@@ -52,23 +55,23 @@ final class FrameReader {
 
 	private long left;
 
-	/** What the bytes that are coming are for: one of the two. */
+	/** What the bytes after the frame are for: one of the two. */
 	@Nullable Operation operation;
 
-	@Nullable UnexpectedMessage parcel;
+	@Nullable UnexpectedMessage message;
 
 	private boolean inBody;
 
 	private boolean halted;
 
 	/**
-	 * @param heapStage where bytes for buffers on the heap pass through
+	 * @param heapTransfer reads into heap buffers
 	 */
-	FrameReader(int peer, ByteStream wire, HeapStage heapStage) {
+	FrameReader(int peer, ByteStream stream, HeapTransfer heapTransfer) {
 		this.peer = peer;
-		this.wire = wire;
-		this.heapStage = heapStage;
-		this.capacity = Frame.BYTES + Math.min(wire.smallBytes(), SendQueue.SMALL_BYTES);
+		this.stream = stream;
+		this.heapTransfer = heapTransfer;
+		this.capacity = Frame.BYTES + Math.min(stream.smallBytes(), SendQueue.SMALL_BYTES);
 		this.memory = Arena.ofAuto().allocate(this.capacity, 64);
 		this.in = this.memory.address();
 	}
@@ -78,47 +81,48 @@ final class FrameReader {
 		return this.peer;
 	}
 
-	/** Whether the last frame that has come was not taken. */
+	/** Whether the last frame was not accepted. */
 	boolean halted() {
 		return this.halted;
 	}
 
-	/** How many bytes have come for a receive, while they come. */
+	/** How many bytes of a receive have arrived, while they arrive. */
 	long movedBytes(Operation receive) {
 		return (this.operation == receive) ? receive.foundBytes - this.left : 0;
 	}
 
-	/** Says where the bytes after the frame go, and what they are for. */
-	void expect(long address, long bytes, @Nullable Operation forOperation, @Nullable UnexpectedMessage forParcel) {
+	/** Sets where the bytes after the frame go, and what they are for. */
+	void expect(long address, long bytes, @Nullable Operation forOperation, @Nullable UnexpectedMessage forMessage) {
 		this.targetHeap = (forOperation != null) ? forOperation.heap : null;
 		this.target = address;
 		this.left = bytes;
 		this.operation = forOperation;
-		this.parcel = forParcel;
+		this.message = forMessage;
 		this.inBody = true;
 	}
 
 	/**
-	 * Takes in what has come, one message at most.
-	 * @return whether anything came
+	 * Receives what has arrived, at most one message.
+	 * @return whether anything arrived
 	 */
-	boolean pump(Reader reader) throws IOException {
+	boolean pump(Handler handler) throws IOException {
 		boolean moved = false;
+		long most = SendQueue.ROUND_BYTES;
 		while (true) {
 			if (this.inBody) {
-				if (this.left > 0 && !takeBody()) {
-					return moved;
-				}
-				moved = true;
+				long got = readBody(most);
+				most -= got;
+				moved |= got > 0;
 				if (this.left == 0) {
-					this.inBody = false;
-					this.targetHeap = null;
-					reader.body(this);
+					finish(handler);
 					return true;
+				}
+				if (got == 0 || most == 0) {
+					return moved;
 				}
 			}
 			else if (this.end - this.start >= Frame.BYTES) {
-				if (!takeFrame(reader)) {
+				if (!readFrame(handler)) {
 					return moved;
 				}
 				moved = true;
@@ -126,58 +130,67 @@ final class FrameReader {
 					return true;
 				}
 			}
-			else if (!takeUp()) {
+			else if (!fill()) {
 				return moved;
 			}
 		}
 	}
 
-	private boolean takeBody() throws IOException {
-		if (this.operation != null) {
+	private void finish(Handler handler) {
+		Operation receive = this.operation;
+		UnexpectedMessage unexpected = this.message;
+		this.inBody = false;
+		this.targetHeap = null;
+		this.operation = null;
+		this.message = null;
+		handler.body(receive, unexpected);
+	}
+
+	private long readBody(long most) throws IOException {
+		if (this.operation != null && this.left > 0) {
 			this.operation.requireOpenBuffer();
 		}
 		int held = this.end - this.start;
 		MemorySegment heap = this.targetHeap;
-		if (held == 0) {
-			long got = (heap != null) ? this.heapStage.read(this.wire, heap, this.target, this.left)
-					: this.wire.read(this.target, this.left);
-			this.target += got;
-			this.left -= got;
-			return got > 0;
+		long got = Math.min(this.left, (held > 0) ? Math.min(held, most) : most);
+		if (held > 0) {
+			HeapTransfer.copy(null, this.in + this.start, heap, this.target, got);
+			this.start += (int) got;
 		}
-		long copied = Math.min(held, this.left);
-		BufferCopy.copy(null, this.in + this.start, heap, this.target, copied);
-		this.start += (int) copied;
-		this.target += copied;
-		this.left -= copied;
-		return true;
+		else if (got > 0) {
+			got = (heap != null) ? this.heapTransfer.read(this.stream, heap, this.target, got)
+					: this.stream.read(this.target, got);
+		}
+		this.target += got;
+		this.left -= got;
+		return got;
 	}
 
-	private boolean takeFrame(Reader reader) throws IOException {
+	private boolean readFrame(Handler handler) throws IOException {
 		long frame = this.in + this.start;
 		if (!Frame.isSound(frame)) {
 			throw new IOException("the stream is out of step: these bytes are no frame");
 		}
 		this.start += Frame.BYTES;
-		boolean taken = reader.frame(this, frame);
-		if (!taken) {
+		boolean accepted = handler.frame(this, frame);
+		if (!accepted) {
 			this.start -= Frame.BYTES;
 		}
-		if (taken == this.halted) {
-			this.halted = !taken;
-			this.wire.pauseReading(this.halted);
+		if (accepted == this.halted) {
+			this.halted = !accepted;
+			this.stream.pauseReading(this.halted);
 		}
-		return taken;
+		return accepted;
 	}
 
-	private boolean takeUp() throws IOException {
+	private boolean fill() throws IOException {
 		int held = this.end - this.start;
 		if (held > 0 && this.start > 0) {
 			NativeMemory.copy(this.in + this.start, this.in, held);
 		}
 		this.start = 0;
 		this.end = held;
-		long got = this.wire.read(this.in + held, this.capacity - held);
+		long got = this.stream.read(this.in + held, this.capacity - held);
 		this.end += (int) got;
 		return got > 0;
 	}

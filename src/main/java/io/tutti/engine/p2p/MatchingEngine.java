@@ -1,101 +1,80 @@
 package io.tutti.engine.p2p;
 
+import java.util.ArrayList;
+import java.util.List;
+
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings messages and receives together by source and tag, each in the order they came.
+ * Matches messages with receives by source and tag, each in order of arrival.
  */
 final class MatchingEngine {
 
-	private @Nullable Operation firstPosted;
+	/** In the order they were posted. */
+	private final List<Operation> receives = new ArrayList<>();
 
-	private @Nullable Operation lastPosted;
+	/** Chain of unexpected messages in order of arrival: there may be many. */
+	private @Nullable UnexpectedMessage first;
 
-	private @Nullable UnexpectedMessage firstParcel;
+	private @Nullable UnexpectedMessage last;
 
-	private @Nullable UnexpectedMessage lastParcel;
-
-	/** The first receive that takes such a message; it is taken out. */
+	/** Removes the first receive that matches a message. */
 	@Nullable Operation receiveFor(int source, int tag) {
-		Operation before = null;
-		for (Operation posted = this.firstPosted; posted != null; posted = posted.next) {
-			if (posted.takes(source, tag)) {
-				unlink(posted, before);
-				return posted;
+		for (int i = 0; i < this.receives.size(); i++) {
+			if (this.receives.get(i).takes(source, tag)) {
+				return this.receives.remove(i);
 			}
-			before = posted;
 		}
 		return null;
 	}
 
-	private void unlink(Operation posted, @Nullable Operation before) {
-		if (before == null) {
-			this.firstPosted = posted.next;
-		}
-		else {
-			before.next = posted.next;
-		}
-		if (posted == this.lastPosted) {
-			this.lastPosted = before;
-		}
-		posted.next = null;
-	}
-
-	/** The first message that a receive takes; it is taken out. */
-	@Nullable UnexpectedMessage parcelFor(Operation receive) {
+	/** Removes the first unexpected message that matches a receive. */
+	@Nullable UnexpectedMessage messageFor(Operation receive) {
 		UnexpectedMessage before = null;
-		for (UnexpectedMessage parcel = this.firstParcel; parcel != null; parcel = parcel.next) {
-			if (receive.takes(parcel.source, parcel.tag)) {
-				unlink(parcel, before);
-				return parcel;
+		for (UnexpectedMessage message = this.first; message != null; message = message.next) {
+			if (receive.takes(message.source, message.tag)) {
+				unlink(message, before);
+				return message;
 			}
-			before = parcel;
+			before = message;
 		}
 		return null;
 	}
 
-	private void unlink(UnexpectedMessage parcel, @Nullable UnexpectedMessage before) {
+	private void unlink(UnexpectedMessage message, @Nullable UnexpectedMessage before) {
 		if (before == null) {
-			this.firstParcel = parcel.next;
+			this.first = message.next;
 		}
 		else {
-			before.next = parcel.next;
+			before.next = message.next;
 		}
-		if (parcel == this.lastParcel) {
-			this.lastParcel = before;
+		if (message == this.last) {
+			this.last = before;
 		}
-		parcel.next = null;
+		message.next = null;
 	}
 
-	/** A receive waits for its message. */
+	/** Queues a receive whose message has not arrived. */
 	void add(Operation receive) {
-		Operation last = this.lastPosted;
-		if (last == null) {
-			this.firstPosted = receive;
-		}
-		else {
-			last.next = receive;
-		}
-		this.lastPosted = receive;
+		this.receives.add(receive);
 	}
 
-	/** A message waits for its receive. */
-	void add(UnexpectedMessage parcel) {
-		UnexpectedMessage last = this.lastParcel;
-		if (last == null) {
-			this.firstParcel = parcel;
+	/** Queues a message whose receive is not posted. */
+	void add(UnexpectedMessage message) {
+		UnexpectedMessage before = this.last;
+		if (before == null) {
+			this.first = message;
 		}
 		else {
-			last.next = parcel;
+			before.next = message;
 		}
-		this.lastParcel = parcel;
+		this.last = message;
 	}
 
 	void clear() {
-		this.firstPosted = null;
-		this.lastPosted = null;
-		this.firstParcel = null;
-		this.lastParcel = null;
+		this.receives.clear();
+		this.first = null;
+		this.last = null;
 	}
 
 }

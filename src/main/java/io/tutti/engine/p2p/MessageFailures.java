@@ -2,6 +2,7 @@ package io.tutti.engine.p2p;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.CollectiveException;
@@ -12,23 +13,23 @@ import io.tutti.engine.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out that a message will not get through any more, and says why.
+ * Checks whether messages can still be delivered, and builds their failures.
  */
 final class MessageFailures {
 
-	/** How long a connection may take to arrive that a rank made before it left. */
+	/** How long the connection of a rank may take to arrive that has left since. */
 	private static final Duration ARRIVING = Duration.ofMillis(500);
 
 	private final GroupIdentity identity;
 
 	private final FailureLatch latch;
 
-	private final ProgressEngine office;
+	private final ProgressEngine engine;
 
-	MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngine office) {
+	MessageFailures(GroupIdentity identity, FailureLatch latch, ProgressEngine engine) {
 		this.identity = identity;
 		this.latch = latch;
-		this.office = office;
+		this.engine = engine;
 	}
 
 	/**
@@ -43,7 +44,7 @@ final class MessageFailures {
 	}
 
 	/**
-	 * Checks that an operation may yet end well.
+	 * Checks that an operation can still succeed.
 	 * @throws CollectiveException if the group is broken, the peer lost or the deadline
 	 * passed
 	 */
@@ -52,24 +53,51 @@ final class MessageFailures {
 		if (earlier != null) {
 			throw during(operation, CollectiveException.of(this.identity.worldRank(), earlier, null), now);
 		}
-		this.office.enter();
+		this.engine.enter();
 		try {
 			if (operation.done) {
 				return;
 			}
-			PeerChannel.Loss lost = this.office.postroom().lost(operation);
+			PeerChannel.Loss lost = this.engine.channels().lost(operation);
 			if (lost != null) {
 				throw lost(operation, lost, now);
 			}
 			requireNotLeft(operation, now);
-			operation.see(this.office.postroom().movedBytes(operation), now);
-			if (operation.stopwatch.remainingNanos(now) <= 0) {
-				throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation), own(operation) + " was not done"
-						+ operation.progress(now) + this.office.postroom().hindrance(operation), now);
+			operation.see(this.engine.channels().movedBytes(operation), now);
+			if (operation.remainingNanos(now) <= 0) {
+				throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
+						own(operation) + " was not done" + operation.progress(now) + hindrance(operation), now);
 			}
 		}
 		finally {
-			this.office.leave();
+			this.engine.leave();
+		}
+	}
+
+	/** Describes what an operation may be waiting for on this side. */
+	private String hindrance(Operation operation) {
+		for (PeerChannel peer : this.engine.channels().known()) {
+			if (peer.halted() && (operation.peer < 0 || operation.peer == peer.peer)) {
+				return "; messages that nobody has received fill the " + this.engine.unexpectedLimit()
+						+ " bytes that this rank keeps of them, so nothing more is read from rank " + peer.peer
+						+ " before some are received";
+			}
+		}
+		return "";
+	}
+
+	private String queuedPeers() {
+		this.engine.enter();
+		try {
+			return this.engine.channels()
+				.known()
+				.stream()
+				.filter((peer) -> !peer.queue.isEmpty())
+				.map((peer) -> "rank " + this.identity.members().get(peer.peer))
+				.collect(Collectors.joining(", "));
+		}
+		finally {
+			this.engine.leave();
 		}
 	}
 
@@ -93,9 +121,9 @@ final class MessageFailures {
 	}
 
 	/**
-	 * Checks that those whom an operation needs have not left the group. What they sent
-	 * before may yet arrive: over a connection whose end has not come, or, where there is
-	 * none, over one that they made last of all.
+	 * Checks that the peers of an operation have not left the group. What they sent
+	 * before may still arrive: over a connection that has not ended, or, where there is
+	 * none, over one that they made last.
 	 */
 	private void requireNotLeft(Operation operation, long now) {
 		DepartedRanks departed = this.latch.departed();
@@ -111,10 +139,10 @@ final class MessageFailures {
 	private boolean hasLeft(Operation operation, int peer) {
 		int worldRank = this.identity.members().get(peer);
 		return operation.sends ? this.latch.departed().contains(worldRank)
-				: this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.office.postroom().connected(peer);
+				: this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
 	}
 
-	/** Who may send something to a receive from any rank. */
+	/** The ranks that may send to a receive from any rank. */
 	private List<Integer> others() {
 		return IntStream.range(0, this.identity.worldSize())
 			.filter((rank) -> rank != this.identity.rank())
@@ -129,7 +157,7 @@ final class MessageFailures {
 	}
 
 	/**
-	 * Checks that nobody wants the calling thread back.
+	 * Checks that the calling thread is not interrupted.
 	 * @throws CollectiveException if it was interrupted
 	 */
 	void requireNotInterrupted(Operation operation, long now) {
@@ -140,20 +168,19 @@ final class MessageFailures {
 	}
 
 	/**
-	 * A failure that was not found out in an operation, told with it: a rank may be lost
-	 * while each of the others is somewhere else.
+	 * Adds an operation to a failure that was detected elsewhere.
 	 */
 	static CollectiveException during(Operation operation, CollectiveException failure, long now) {
-		return failure.during(operation.toString(), Duration.ofNanos(operation.stopwatch.elapsedNanos(now)));
+		return failure.during(operation.toString(), Duration.ofNanos(operation.elapsedNanos(now)));
 	}
 
-	/** Something of this rank's own broke: none of its messages gets through. */
+	/** An error on this rank: none of its messages can be delivered. */
 	static CollectiveException broken(GroupIdentity identity, Throwable cause) {
 		return CollectiveException.of(identity.worldRank(), Failure.outside(Failure.Kind.ABORTED, identity.name(),
 				List.of(identity.worldRank()), "this rank's messages cannot go on: " + cause), cause);
 	}
 
-	/** This rank has closed the group during an operation. */
+	/** This rank closes the group while an operation is in flight. */
 	void abandon() {
 		this.latch.trip(Failure.outside(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()),
 				"this rank closed the group during a send or receive"));
@@ -165,13 +192,13 @@ final class MessageFailures {
 				: "tutti.timeout.drain passed after " + waited.toMillis() + " ms";
 		return CollectiveException.of(this.identity.worldRank(),
 				Failure.outside(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()),
-						"rank " + this.identity.worldRank() + " closed the group with small sends to "
-								+ this.office.queuedPeers(this.identity.members()) + " still queued, and " + ended
+						"rank " + this.identity.worldRank() + " closed the group with small sends to " + queuedPeers()
+								+ " still queued, and " + ended
 								+ ": the messages are lost; receive them before the group is closed"),
 				interrupted ? new InterruptedException() : null);
 	}
 
-	/** Why nothing goes through a closed group. */
+	/** The failure of operations in a closed group. */
 	CollectiveException closed() {
 		Failure failure = this.latch.failure();
 		return CollectiveException.of(this.identity.worldRank(),
@@ -180,7 +207,7 @@ final class MessageFailures {
 				null);
 	}
 
-	/** Every rank is told of it. */
+	/** Names this rank, since every rank throws it. */
 	private String own(Operation operation) {
 		return "rank " + this.identity.worldRank() + "'s " + operation;
 	}
@@ -199,8 +226,7 @@ final class MessageFailures {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),
 				new Failure(kind, this.identity.name(), -1, null, worldRanks, detail,
-						Duration.ofNanos(operation.stopwatch.elapsedNanos(now)),
-						Duration.ofNanos(operation.stopwatch.timeoutNanos())),
+						Duration.ofNanos(operation.elapsedNanos(now)), Duration.ofNanos(operation.timeoutNanos())),
 				cause);
 	}
 

@@ -6,16 +6,15 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.Message;
-import io.tutti.engine.transport.Waiting;
+import io.tutti.engine.transport.CallWait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One send or receive from its call to its end. Used again and again, so that a call
- * allocates nothing.
+ * One send or receive from its call to its end. Pooled, so that a call allocates nothing.
  */
 final class Operation {
 
-	/** Largest message that is sent before anybody has asked for it. */
+	/** Largest message that is sent before its receiver asks for it. */
 	static final int EAGER_BYTES = 64 * 1024;
 
 	boolean sends;
@@ -36,35 +35,41 @@ final class Operation {
 
 	long bytes;
 
-	/** Names an announced message between two ranks. */
+	/** Number of the transfer between two ranks in the rendezvous protocol. */
 	long id;
-
-	final Stopwatch stopwatch = new Stopwatch();
 
 	@Nullable CompletableFuture<Message> future;
 
 	@Nullable Thread waiter;
 
-	/** Place among the operations that are under way. */
+	/** Waits for it; made by the first synchronous call that waits. */
+	@Nullable BlockingProgress blocking;
+
+	/** Index among the operations in flight. */
 	int place;
 
-	@Nullable Operation next;
-
-	/** What came, of a receive that is done. */
+	/** What a receive was matched with. */
 	int source;
 
 	int foundTag;
 
 	long foundBytes;
 
-	/** Bytes that had moved at the last look, and when that look first saw so many. */
-	private long seenBytes;
-
-	private long seenNanos;
-
 	@Nullable RuntimeException failure;
 
 	volatile boolean done;
+
+	private long timeoutNanos;
+
+	/** When the time was first asked for: a message that need not wait reads no clock. */
+	private long startNanos;
+
+	private boolean started;
+
+	/** Bytes that had moved at the last check, and when it first saw so many. */
+	private long seenBytes;
+
+	private long seenNanos;
 
 	void set(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
 		this.sends = sends;
@@ -75,31 +80,51 @@ final class Operation {
 		this.bytes = buffer.byteSize();
 		this.heap = buffer.isNative() ? null : buffer;
 		this.address = buffer.isNative() ? buffer.address() : 0;
-		this.stopwatch.reset(timeoutNanos);
+		this.timeoutNanos = timeoutNanos;
+		this.started = false;
 		this.failure = null;
 		this.seenBytes = 0;
 		this.done = false;
 	}
 
-	/** Whether a receive takes a message by its source and tag. */
+	/** Nanoseconds since this was first asked for. */
+	long elapsedNanos(long now) {
+		if (!this.started) {
+			this.started = true;
+			this.startNanos = now;
+		}
+		return now - this.startNanos;
+	}
+
+	/** Nanoseconds left, negative if the deadline has passed. */
+	long remainingNanos(long now) {
+		return this.timeoutNanos - elapsedNanos(now);
+	}
+
+	/** The whole time that was given. */
+	long timeoutNanos() {
+		return this.timeoutNanos;
+	}
+
+	/** Whether a receive takes a message with such a source and tag. */
 	boolean takes(int from, int with) {
 		return (this.peer == from || this.peer == Message.ANY_SOURCE)
 				&& (this.tag == with || this.tag == Message.ANY_TAG);
 	}
 
-	/** Whether a message fits a receive, whose buffer is still there. */
+	/** Whether a message fits a receive, whose buffer is still open. */
 	boolean fits(DataType sent, long size) {
 		return sent == this.type && size <= this.bytes && !bufferClosed();
 	}
 
-	/** Whether the caller has closed the buffer, which nothing may touch any more. */
+	/** Whether the caller has closed the buffer, which must not be touched any more. */
 	boolean bufferClosed() {
 		return !this.buffer.scope().isAlive();
 	}
 
 	/**
 	 * Checks that there is a buffer to move bytes from or to. The peer counts on them, so
-	 * without it this is the end of the connection, as where the kernel finds out first.
+	 * the connection ends without it.
 	 */
 	void requireOpenBuffer() throws IOException {
 		if (bufferClosed()) {
@@ -107,13 +132,14 @@ final class Operation {
 		}
 	}
 
+	/** A receive was matched. */
 	void found(int from, int with, long size) {
 		this.source = from;
 		this.foundTag = with;
 		this.foundBytes = size;
 	}
 
-	/** Looks at how many bytes have moved. */
+	/** Notes how many bytes have moved. */
 	void see(long movedBytes, long now) {
 		if (movedBytes != this.seenBytes) {
 			this.seenBytes = movedBytes;
@@ -121,13 +147,13 @@ final class Operation {
 		}
 	}
 
-	/** The bytes that have moved, in words; nothing if none have. */
+	/** Describes the bytes that have moved; empty if none have. */
 	String progress(long now) {
 		if (this.seenBytes == 0) {
 			return "";
 		}
 		long all = this.sends ? this.bytes : this.foundBytes;
-		return ": " + Waiting.describe(this.seenBytes + " of " + all + " bytes so far", now - this.seenNanos);
+		return ": " + CallWait.describe(this.seenBytes + " of " + all + " bytes so far", now - this.seenNanos);
 	}
 
 	Message message() {
@@ -139,14 +165,13 @@ final class Operation {
 		return this.foundBytes / this.type.bytes();
 	}
 
-	/** Holds on to nothing of the caller's. */
+	/** Drops all references to objects of the caller. */
 	void clear() {
 		this.buffer = MemorySegment.NULL;
 		this.heap = null;
 		this.future = null;
 		this.waiter = null;
 		this.failure = null;
-		this.next = null;
 	}
 
 	@Override

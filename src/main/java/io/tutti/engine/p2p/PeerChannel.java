@@ -6,7 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is under way with one other rank.
+ * The state of messages with one other rank: its queue of sends, its connections, and the
+ * transfers of the rendezvous protocol.
  */
 final class PeerChannel {
 
@@ -14,81 +15,92 @@ final class PeerChannel {
 	 * The end of what can be exchanged with a rank.
 	 *
 	 * @param why what was seen
-	 * @param peerAtFault whether the peer is gone; otherwise this rank cannot reach it
+	 * @param peerAtFault whether the peer is lost; otherwise this rank cannot reach it
 	 */
 	record Loss(String why, boolean peerAtFault) {
 	}
 
-	/** Bytes of small sends whose callers have gone on, at most. */
+	/** Bytes of small sends that have returned and are queued, at most. */
 	static final long MAX_KEPT_BYTES = 4 * 1024 * 1024;
 
 	final int peer;
 
-	final SendQueue outbox;
+	final SendQueue queue;
 
-	/** One for each connection: there are two where both ranks made one at once. */
-	final List<FrameReader> inboxes = new ArrayList<>(1);
+	/** One per connection: there are two where both ranks connected at once. */
+	final List<FrameReader> readers = new ArrayList<>(1);
 
 	boolean dialing;
 
 	long keptBytes;
 
-	/** Why no more comes from there or goes there. */
+	/** Why nothing more can be exchanged with the peer. */
 	@Nullable Loss lost;
 
 	private long announcements;
 
-	/** Sends that wait to be pulled. */
-	private final PendingTransfers announced = new PendingTransfers();
+	/** Sends that wait for CTS or NACK. */
+	private final List<Operation> announced = new ArrayList<>();
 
-	/** Receives that wait for bytes they have pulled. */
-	private final PendingTransfers pulled = new PendingTransfers();
+	/** Receives that have sent CTS and wait for the data. */
+	private final List<Operation> awaiting = new ArrayList<>();
 
-	PeerChannel(int peer, SendQueue outbox) {
+	PeerChannel(int peer, SendQueue queue) {
 		this.peer = peer;
-		this.outbox = outbox;
+		this.queue = queue;
 	}
 
-	/** Whether something has come that there is no room for. */
+	/** Whether this rank has no memory for an unexpected message that has arrived. */
 	boolean halted() {
-		for (int i = 0; i < this.inboxes.size(); i++) {
-			if (this.inboxes.get(i).halted()) {
+		for (int i = 0; i < this.readers.size(); i++) {
+			if (this.readers.get(i).halted()) {
 				return true;
 			}
 		}
 		return false;
 	}
 
-	/** How many bytes of an operation have come or left, while they do. */
+	/** How many bytes of an operation have moved, while they move. */
 	long movedBytes(Operation operation) {
 		if (operation.sends) {
-			return this.outbox.movedBytes(operation);
+			return this.queue.movedBytes(operation);
 		}
 		long moved = 0;
-		for (int i = 0; i < this.inboxes.size(); i++) {
-			moved += this.inboxes.get(i).movedBytes(operation);
+		for (int i = 0; i < this.readers.size(); i++) {
+			moved += this.readers.get(i).movedBytes(operation);
 		}
 		return moved;
 	}
 
-	/** A send waits to be pulled, under a number that it gets here. */
+	/** A send waits for CTS under a number that it gets here. */
 	void announce(Operation send) {
-		this.announced.add(send, this.announcements++);
+		send.id = this.announcements++;
+		this.announced.add(send);
 	}
 
-	/** The send that was announced under a number; it is taken out. */
+	/** Removes the send that was announced under a number. */
 	@Nullable Operation announced(long id) {
-		return this.announced.take(id);
+		return remove(this.announced, id);
 	}
 
-	/** A receive waits for the bytes that the peer announced under a number. */
-	void pull(Operation receive, long id) {
-		this.pulled.add(receive, id);
+	/** A receive waits for the data that the peer announced under a number. */
+	void await(Operation receive, long id) {
+		receive.id = id;
+		this.awaiting.add(receive);
 	}
 
-	/** The receive that has pulled a number; it is taken out. */
-	@Nullable Operation pulled(long id) {
-		return this.pulled.take(id);
+	/** Removes the receive that waits for the data announced under a number. */
+	@Nullable Operation awaited(long id) {
+		return remove(this.awaiting, id);
+	}
+
+	private static @Nullable Operation remove(List<Operation> transfers, long id) {
+		for (int i = 0; i < transfers.size(); i++) {
+			if (transfers.get(i).id == id) {
+				return transfers.remove(i);
+			}
+		}
+		return null;
 	}
 
 }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.net.UnknownHostException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 import io.tutti.engine.DataType;
 import io.tutti.engine.transport.ByteStream;
@@ -11,91 +12,108 @@ import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Carries letters to the other ranks and takes in theirs, over connections that it makes
- * when there is something to tell.
+ * The channels to all other ranks: sends frames and receives them, over connections that
+ * are made when there is something to send. Requires the progress engine's lock.
  */
-final class PeerChannels implements Connections.Handler, SendQueue.Listener {
+final class PeerChannels implements Connections.Handler {
 
-	private final Connections wires;
+	private final Connections connections;
 
-	private final BufferPool shelves;
+	private final BufferPool pool;
 
-	private final InFlightOperations open;
+	private final Consumer<Operation> completed;
 
-	private final @Nullable PeerChannel[] correspondents;
+	private final @Nullable PeerChannel[] channels;
 
 	private final List<PeerChannel> used = new ArrayList<>();
 
-	private final HeapStage heapStage = new HeapStage();
+	private final HeapTransfer heapTransfer = new HeapTransfer();
 
 	private @Nullable SendDescriptor spare;
 
-	/** Letters that have not left. */
-	private int letters;
+	/** Descriptors that are not sent yet. */
+	private int queued;
 
-	PeerChannels(int worldSize, Connections wires, BufferPool shelves, InFlightOperations open) {
-		this.wires = wires;
-		this.shelves = shelves;
-		this.open = open;
-		this.correspondents = new PeerChannel[worldSize];
+	PeerChannels(int worldSize, Connections connections, BufferPool pool, Consumer<Operation> completed) {
+		this.connections = connections;
+		this.pool = pool;
+		this.completed = completed;
+		this.channels = new PeerChannel[worldSize];
 	}
 
-	/** Whether letters wait for the network to take them. */
-	boolean hasLetters() {
-		return this.letters > 0;
+	/** Whether descriptors wait to be sent. */
+	boolean hasQueued() {
+		return this.queued > 0;
 	}
 
-	/** What is under way with a rank, {@code null} if nothing ever was. */
-	@Nullable PeerChannel known(int peer) {
-		return this.correspondents[peer];
-	}
-
-	/** Those with whom something is or was under way; not to be changed. */
+	/** The channels that were used; not to be changed. */
 	List<PeerChannel> known() {
 		return this.used;
 	}
 
-	PeerChannel correspondent(int peer) {
-		PeerChannel found = this.correspondents[peer];
+	/** Why an operation can exchange nothing more with its peer. */
+	PeerChannel.@Nullable Loss lost(Operation operation) {
+		PeerChannel peer = (operation.peer >= 0) ? this.channels[operation.peer] : null;
+		return (peer != null) ? peer.lost : null;
+	}
+
+	/** How many bytes of an operation have moved, while they move. */
+	long movedBytes(Operation operation) {
+		long moved = 0;
+		for (PeerChannel peer : this.used) {
+			moved += peer.movedBytes(operation);
+		}
+		return moved;
+	}
+
+	/** Whether something may still arrive over a connection with a rank. */
+	boolean connected(int peer) {
+		PeerChannel known = this.channels[peer];
+		return known != null && !known.readers.isEmpty();
+	}
+
+	/** The channel to a rank, made on first use. */
+	PeerChannel channel(int peer) {
+		PeerChannel found = this.channels[peer];
 		if (found == null) {
-			found = new PeerChannel(peer, new SendQueue(this, this.shelves));
-			this.correspondents[peer] = found;
+			found = new PeerChannel(peer, new SendQueue(this::sent, this.pool));
+			this.channels[peer] = found;
 			this.used.add(found);
 		}
 		return found;
 	}
 
-	/** A letter to be filled in. */
-	SendDescriptor letter(int kind, DataType type, long bytes, int tag, long id) {
-		SendDescriptor letter = this.spare;
-		if (letter == null) {
-			letter = new SendDescriptor();
+	/** A descriptor to be filled in. */
+	SendDescriptor descriptor(int kind, DataType type, long bytes, int tag, long id) {
+		SendDescriptor descriptor = this.spare;
+		if (descriptor == null) {
+			descriptor = new SendDescriptor();
 		}
 		else {
-			this.spare = letter.next;
+			this.spare = descriptor.next;
 		}
-		letter.kind = kind;
-		letter.type = type.ordinal();
-		letter.bytes = bytes;
-		letter.tag = tag;
-		letter.id = id;
-		return letter;
+		descriptor.kind = kind;
+		descriptor.type = type.ordinal();
+		descriptor.bytes = bytes;
+		descriptor.tag = tag;
+		descriptor.id = id;
+		return descriptor;
 	}
 
-	/** Posts a letter without bytes. */
+	/** Sends a frame without bytes. */
 	void post(PeerChannel peer, int kind, DataType type, long bytes, int tag, long id) {
-		post(peer, letter(kind, type, bytes, tag, id));
+		post(peer, descriptor(kind, type, bytes, tag, id));
 	}
 
-	/** Posts a letter, which leaves at once if it can. */
-	void post(PeerChannel peer, SendDescriptor letter) {
-		this.letters++;
-		peer.outbox.add(letter);
+	/** Queues a descriptor, and sends it at once if possible. */
+	void post(PeerChannel peer, SendDescriptor descriptor) {
+		this.queued++;
+		peer.queue.add(descriptor);
 		if (peer.lost != null) {
-			peer.outbox.drop();
+			peer.queue.drop();
 			return;
 		}
-		if (!peer.outbox.connected()) {
+		if (!peer.queue.connected()) {
 			connect(peer);
 		}
 		pump(peer);
@@ -103,55 +121,55 @@ final class PeerChannels implements Connections.Handler, SendQueue.Listener {
 
 	private void connect(PeerChannel peer) {
 		if (!peer.dialing) {
-			this.wires.poll(this);
-			if (!peer.outbox.connected()) {
+			this.connections.poll(this);
+			if (!peer.queue.connected()) {
 				peer.dialing = true;
-				this.wires.dial(peer.peer);
-				this.wires.poll(this);
+				this.connections.dial(peer.peer);
+				this.connections.poll(this);
 			}
 		}
 	}
 
 	/**
-	 * Keeps the bytes of a small letter, so that its caller can go on; not beyond a
-	 * limit.
+	 * Copies the bytes of a small send, so that its caller can return.
+	 * @return whether there was room
 	 */
-	boolean keep(PeerChannel peer, SendDescriptor letter) {
-		if (!peer.outbox.connected() || peer.keptBytes + letter.body > PeerChannel.MAX_KEPT_BYTES) {
+	boolean keep(PeerChannel peer, SendDescriptor descriptor) {
+		if (!peer.queue.connected() || peer.keptBytes + descriptor.body > PeerChannel.MAX_KEPT_BYTES) {
 			return false;
 		}
-		peer.outbox.keep(letter, this.shelves.take(letter.body));
-		peer.keptBytes += letter.bytes;
-		letter.keeper = peer;
-		letter.operation = null;
+		peer.queue.keep(descriptor, this.pool.take(descriptor.body));
+		peer.keptBytes += descriptor.bytes;
+		descriptor.keeper = peer;
+		descriptor.operation = null;
 		return true;
 	}
 
 	/**
-	 * Moves letters on.
-	 * @param first the rank to look at, or any negative number to look at all
+	 * Sends and receives what is possible now.
+	 * @param first the rank to look at, or a negative number for all
 	 * @return whether anything moved
 	 */
-	boolean progress(int first, FrameReader.Reader reader) {
-		boolean moved = this.wires.poll(this);
+	boolean progress(int first, FrameReader.Handler handler) {
+		boolean moved = this.connections.poll(this);
 		if (first >= 0) {
-			PeerChannel peer = this.correspondents[first];
-			return (peer != null && progress(peer, reader)) || moved;
+			PeerChannel peer = this.channels[first];
+			return (peer != null && progress(peer, handler)) || moved;
 		}
 		for (int i = 0; i < this.used.size(); i++) {
-			moved |= progress(this.used.get(i), reader);
+			moved |= progress(this.used.get(i), handler);
 		}
 		return moved;
 	}
 
-	private boolean progress(PeerChannel peer, FrameReader.Reader reader) {
+	private boolean progress(PeerChannel peer, FrameReader.Handler handler) {
 		boolean moved = pump(peer);
-		for (int i = peer.inboxes.size() - 1; i >= 0; i--) {
+		for (int i = peer.readers.size() - 1; i >= 0; i--) {
 			try {
-				moved |= peer.inboxes.get(i).pump(reader);
+				moved |= peer.readers.get(i).pump(handler);
 			}
 			catch (IOException ex) {
-				FrameReader ended = peer.inboxes.remove(i);
+				FrameReader ended = peer.readers.remove(i);
 				lose(peer, loss(ended.operation, "its connection for messages ended (" + ex.getMessage() + ")"));
 			}
 		}
@@ -160,17 +178,17 @@ final class PeerChannels implements Connections.Handler, SendQueue.Listener {
 
 	private boolean pump(PeerChannel peer) {
 		try {
-			return peer.outbox.pump();
+			return peer.queue.pump();
 		}
 		catch (IOException ex) {
-			lose(peer, loss(peer.outbox.sent(), "sending to it failed (" + ex.getMessage() + ")"));
+			lose(peer, loss(peer.queue.sending(), "sending to it failed (" + ex.getMessage() + ")"));
 			return false;
 		}
 	}
 
 	/**
-	 * @param moved the operation whose bytes were on their way, if any: if its buffer is
-	 * closed, the peer is not to blame
+	 * @param moved the operation whose bytes were moving, if any: if its buffer is
+	 * closed, the peer is not at fault
 	 */
 	private static PeerChannel.Loss loss(@Nullable Operation moved, String why) {
 		return (moved != null && moved.bufferClosed())
@@ -184,55 +202,54 @@ final class PeerChannels implements Connections.Handler, SendQueue.Listener {
 	private static void lose(PeerChannel peer, PeerChannel.Loss loss) {
 		if (peer.lost == null) {
 			peer.lost = loss;
-			peer.outbox.drop();
+			peer.queue.drop();
 		}
 	}
 
 	@Override
-	public void arrived(int peer, ByteStream wire, boolean dialed) {
-		PeerChannel other = correspondent(peer);
-		other.inboxes.add(new FrameReader(peer, wire, this.heapStage));
-		if (!other.outbox.connected()) {
-			other.outbox.connect(wire);
+	public void arrived(int peer, ByteStream stream, boolean dialed) {
+		PeerChannel other = channel(peer);
+		other.readers.add(new FrameReader(peer, stream, this.heapTransfer));
+		if (!other.queue.connected()) {
+			other.queue.connect(stream);
 		}
 	}
 
 	@Override
 	public void failed(int peer, IOException cause) {
-		PeerChannel other = correspondent(peer);
-		if (!other.outbox.connected()) {
+		PeerChannel other = channel(peer);
+		if (!other.queue.connected()) {
 			lose(other,
 					new PeerChannel.Loss(String.valueOf(cause.getMessage()), !(cause instanceof UnknownHostException)));
 		}
 	}
 
-	@Override
-	public void sent(SendDescriptor letter) {
-		this.letters--;
-		UnexpectedMessage parcel = letter.parcel;
-		if (parcel != null) {
-			this.shelves.giveBack(parcel);
+	private void sent(SendDescriptor descriptor) {
+		this.queued--;
+		UnexpectedMessage copy = descriptor.copy;
+		if (copy != null) {
+			this.pool.giveBack(copy);
 		}
-		PeerChannel keeper = letter.keeper;
+		PeerChannel keeper = descriptor.keeper;
 		if (keeper != null) {
-			keeper.keptBytes -= letter.bytes;
+			keeper.keptBytes -= descriptor.bytes;
 		}
-		Operation operation = letter.operation;
+		Operation operation = descriptor.operation;
 		if (operation != null) {
-			this.open.finish(operation);
+			this.completed.accept(operation);
 		}
-		letter.operation = null;
-		letter.parcel = null;
-		letter.keeper = null;
-		letter.heap = null;
-		letter.body = 0;
-		letter.next = this.spare;
-		this.spare = letter;
+		descriptor.operation = null;
+		descriptor.copy = null;
+		descriptor.keeper = null;
+		descriptor.heap = null;
+		descriptor.body = 0;
+		descriptor.next = this.spare;
+		this.spare = descriptor;
 	}
 
-	/** Reads nothing more. */
+	/** Receives nothing more. */
 	void end() {
-		this.used.forEach((peer) -> peer.inboxes.clear());
+		this.used.forEach((peer) -> peer.readers.clear());
 	}
 
 }

@@ -7,12 +7,13 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.DataType;
+import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.Connections;
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,43 +29,42 @@ public final class PointToPointEngine implements PointToPoint {
 	 */
 	private static final Duration ABORTING_DRAIN = Duration.ofSeconds(1);
 
-	private static final int DRAIN_YIELDS = 100;
-
 	private final String group;
 
 	private final FailureLatch latch;
 
 	private final FailureAgreement agreement;
 
-	private final Connections wires;
+	private final Connections connections;
 
 	private final MessageArguments arguments;
 
-	private final ProgressEngine office;
+	private final ProgressEngine engine;
 
 	private final MessageFailures failures;
 
-	private final BlockingProgress drive;
+	private final IdleStrategy.Limits limits;
 
 	private final ProgressThread progressThread;
 
 	private final Duration drain;
 
 	/** A group's messages, without connections yet. */
-	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement, Connections wires,
-			MessageSettings settings) {
+	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement,
+			Connections connections, MessageSettings settings) {
 		this.group = identity.name();
 		this.latch = latch;
 		this.agreement = agreement;
-		this.wires = wires;
+		this.connections = connections;
 		this.drain = settings.drain();
 		this.arguments = new MessageArguments(identity.worldSize());
-		this.office = new ProgressEngine(identity.rank(), identity.worldSize(), wires, settings.unexpected(),
+		this.engine = new ProgressEngine(identity.rank(), identity.worldSize(), connections, settings.unexpected(),
 				this::settled, (cause) -> MessageFailures.broken(identity, cause));
-		this.failures = new MessageFailures(identity, latch, this.office);
-		this.drive = new BlockingProgress(this.office, this.failures, settings.oversubscribed());
+		this.failures = new MessageFailures(identity, latch, this.engine);
+		this.limits = settings.oversubscribed() ? IdleStrategy.Limits.OVERSUBSCRIBED_MESSAGE
+				: IdleStrategy.Limits.MESSAGE;
 		this.progressThread = new ProgressThread("tutti-r" + identity.worldRank() + "-" + identity.name() + "-messages",
-				this.office, this.failures, this.drive);
+				this.engine, this.failures, this.limits);
 		if (identity.worldSize() > 1) {
 			this.progressThread.wake();
 		}
@@ -73,7 +73,7 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
 		this.arguments.requireSend(buffer, type, peer, tag);
-		this.office.recycle(call(true, buffer, type, peer, tag, MessageArguments.nanosOf(timeout)), null);
+		this.engine.recycle(call(true, buffer, type, peer, tag, MessageArguments.nanosOf(timeout)), null);
 	}
 
 	@Override
@@ -81,7 +81,7 @@ public final class PointToPointEngine implements PointToPoint {
 		this.arguments.requireReceive(buffer, type, source, tag, false);
 		Operation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
 		long count = receive.count();
-		this.office.recycle(receive, null);
+		this.engine.recycle(receive, null);
 		return count;
 	}
 
@@ -90,7 +90,7 @@ public final class PointToPointEngine implements PointToPoint {
 		this.arguments.requireReceive(buffer, type, source, tag, true);
 		Operation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
 		Message message = receive.message();
-		this.office.recycle(receive, null);
+		this.engine.recycle(receive, null);
 		return message;
 	}
 
@@ -99,14 +99,14 @@ public final class PointToPointEngine implements PointToPoint {
 		if (sends) {
 			requirePresent(peer);
 		}
-		this.office.enter();
+		this.engine.enter();
 		try {
 			requireUsable();
-			operation = this.office.begin(sends, buffer, type, peer, tag, timeoutNanos, null);
-			this.office.spin(operation, peer, this.drive.spins());
+			operation = this.engine.begin(sends, buffer, type, peer, tag, timeoutNanos, null);
+			this.engine.spin(operation, peer, this.limits.spins());
 		}
 		finally {
-			this.office.leave();
+			this.engine.leave();
 		}
 		return await(operation, peer);
 	}
@@ -119,22 +119,22 @@ public final class PointToPointEngine implements PointToPoint {
 		MessageArguments.requireDisjoint(send, receive);
 		long timeoutNanos = MessageArguments.nanosOf(timeout);
 		int first = (peer == source) ? peer : ProgressEngine.ALL;
-		Operation coming;
-		Operation going;
+		Operation receiving;
+		Operation sending;
 		requirePresent(peer);
-		this.office.enter();
+		this.engine.enter();
 		try {
 			requireUsable();
-			coming = this.office.begin(false, receive, type, source, tag, timeoutNanos, null);
-			going = this.office.begin(true, send, type, peer, tag, timeoutNanos, null);
-			this.office.spin(coming, first, this.drive.spins());
+			receiving = this.engine.begin(false, receive, type, source, tag, timeoutNanos, null);
+			sending = this.engine.begin(true, send, type, peer, tag, timeoutNanos, null);
+			this.engine.spin(receiving, first, this.limits.spins());
 		}
 		finally {
-			this.office.leave();
+			this.engine.leave();
 		}
-		await(going, first);
-		long count = await(coming, first).count();
-		this.office.recycle(coming, going);
+		await(sending, first);
+		long count = await(receiving, first).count();
+		this.engine.recycle(receiving, sending);
 		return count;
 	}
 
@@ -158,29 +158,29 @@ public final class PointToPointEngine implements PointToPoint {
 		if (sends) {
 			requirePresent(peer);
 		}
-		this.office.enter();
+		this.engine.enter();
 		try {
 			requireUsable();
-			this.office.begin(sends, buffer, type, peer, tag, timeoutNanos, future);
+			this.engine.begin(sends, buffer, type, peer, tag, timeoutNanos, future);
 		}
 		finally {
-			this.office.leave();
+			this.engine.leave();
 		}
 		this.progressThread.wake();
 		return future;
 	}
 
-	/** A small message to a rank that has left would be buffered for nobody. */
+	/** Checks that the peer has not left, since a small message to it would be lost. */
 	private void requirePresent(int peer) {
 		CollectiveException left = this.failures.left(peer);
 		if (left != null) {
-			this.office.end(left);
+			this.engine.end(left);
 			throw this.agreement.settle(left);
 		}
 	}
 
 	private void requireUsable() {
-		if (this.office.closed()) {
+		if (this.engine.closed()) {
 			throw new IllegalStateException("group " + this.group + " is closed");
 		}
 		this.failures.requireWhole();
@@ -188,9 +188,9 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private Operation await(Operation operation, int first) {
 		if (!operation.done) {
-			driveUntilDone(operation, first);
+			makeProgress(operation, first);
 		}
-		if (this.office.postroom().hasLetters()) {
+		if (this.engine.hasQueued()) {
 			this.progressThread.wake();
 		}
 		RuntimeException failure = operation.failure;
@@ -201,25 +201,30 @@ public final class PointToPointEngine implements PointToPoint {
 		return operation;
 	}
 
-	/** What ended an operation that did not find it out itself. */
+	/** Maps the failure of an operation to the group's verdict. */
 	private RuntimeException settled(Operation operation, RuntimeException failure) {
 		return (failure instanceof CollectiveException seen)
 				? MessageFailures.during(operation, this.agreement.settle(seen), System.nanoTime()) : failure;
 	}
 
-	private void driveUntilDone(Operation operation, int first) {
-		this.office.countDriver(1);
+	private void makeProgress(Operation operation, int first) {
+		this.engine.countCaller(1);
 		try {
-			this.drive.until(operation, first);
+			BlockingProgress blocking = operation.blocking;
+			if (blocking == null) {
+				blocking = new BlockingProgress(operation, this.engine, this.failures, this.limits);
+				operation.blocking = blocking;
+			}
+			blocking.untilDone(first);
 		}
 		catch (CollectiveException ex) {
-			this.office.end(ex);
+			this.engine.end(ex);
 			CollectiveException cause = this.agreement.settle(ex);
 			throw (cause == ex) ? ex : MessageFailures.during(operation, cause, System.nanoTime());
 		}
 		finally {
-			this.office.countDriver(-1);
-			if (this.office.hasUnattended()) {
+			this.engine.countCaller(-1);
+			if (this.engine.hasUnattended()) {
 				this.progressThread.wake();
 			}
 		}
@@ -227,64 +232,87 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public void wake() {
-		this.office.wake();
+		this.engine.wake();
 		this.progressThread.wake();
 	}
 
 	@Override
 	public void close() {
 		CollectiveException unsent = drain();
-		this.office.enter();
+		this.engine.enter();
 		try {
-			if (!this.office.close()) {
+			if (!this.engine.close()) {
 				return;
 			}
-			if (!this.office.postroom().open().isEmpty()) {
+			if (!this.engine.inFlight().isEmpty()) {
 				this.failures.abandon();
 			}
-			this.office.postroom().end(this.failures.closed());
+			this.engine.endAll(this.failures.closed());
 		}
 		finally {
-			this.office.leave();
+			this.engine.leave();
 		}
 		this.progressThread.close();
-		this.wires.close();
+		this.connections.close();
 		if (unsent != null) {
 			throw unsent;
 		}
 	}
 
 	/**
-	 * Sends what small sends have left behind.
+	 * Sends what is queued for small sends that have returned.
 	 * @return why the group is broken if it cannot be sent in time
 	 */
 	private @Nullable CollectiveException drain() {
-		long start = System.nanoTime();
-		boolean aborting = this.office.hasOperations();
-		Duration limit = (aborting && this.drain.compareTo(ABORTING_DRAIN) > 0) ? ABORTING_DRAIN : this.drain;
-		this.office.countDriver(1);
+		boolean aborting = this.engine.hasOperations();
+		boolean shorter = aborting && this.drain.compareTo(ABORTING_DRAIN) > 0;
+		Draining draining = new Draining(shorter ? ABORTING_DRAIN : this.drain);
+		IdleStrategy idle = new IdleStrategy(this.limits, draining);
+		this.engine.countCaller(1);
 		try {
-			for (int idleRounds = 0; this.office.hasQueued() && this.latch.failure() == null; idleRounds++) {
-				boolean interrupted = Thread.currentThread().isInterrupted();
-				Duration waited = Duration.ofNanos(System.nanoTime() - start);
-				if (interrupted || waited.compareTo(limit) > 0) {
-					return aborting ? null : this.agreement.settle(this.failures.unsent(waited, interrupted));
-				}
-				if (this.office.progress(ProgressEngine.ALL)) {
-					idleRounds = 0;
-				}
-				else if (idleRounds < DRAIN_YIELDS) {
-					Thread.yield();
+			while (this.engine.canDrain() && this.latch.failure() == null) {
+				if (this.engine.progress(ProgressEngine.ALL)) {
+					idle.moved();
 				}
 				else {
-					this.office.sleep(BlockingProgress.SLEEP_NANOS, null);
+					idle.stalled();
 				}
 			}
 			return null;
 		}
-		finally {
-			this.office.countDriver(-1);
+		catch (CollectiveException ex) {
+			return aborting ? null : this.agreement.settle(ex);
 		}
+		finally {
+			this.engine.countCaller(-1);
+		}
+	}
+
+	/** Waits until all queued sends are sent. */
+	private final class Draining implements IdleStrategy.Condition {
+
+		private final long startNanos = System.nanoTime();
+
+		private final Duration limit;
+
+		Draining(Duration limit) {
+			this.limit = limit;
+		}
+
+		@Override
+		public void check(long nowNanos) {
+			Duration waited = Duration.ofNanos(nowNanos - this.startNanos);
+			boolean interrupted = Thread.currentThread().isInterrupted();
+			if (interrupted || waited.compareTo(this.limit) > 0) {
+				throw PointToPointEngine.this.failures.unsent(waited, interrupted);
+			}
+		}
+
+		@Override
+		public void sleep(long maxNanos) {
+			PointToPointEngine.this.engine.sleep(maxNanos, null);
+		}
+
 	}
 
 }

@@ -2,12 +2,14 @@ package io.tutti.engine.p2p;
 
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.tutti.engine.DataType;
@@ -16,20 +18,26 @@ import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One group's postroom behind its lock, for the threads of many callers; and where one of
- * them sleeps while nothing moves.
+ * Everything of one group's messages that is in flight on this rank, behind one lock:
+ * starts operations, makes progress and completes them, for any number of threads. One
+ * thread at a time sleeps on the connections while nothing moves. A method that requires
+ * the lock says so.
  */
 final class ProgressEngine {
 
-	/** Longest sleep of a thread that another one moves things on for. */
-	private static final long BYSTANDER_NANOS = 1_000_000;
-
-	/** Instead of a rank: look at all. */
+	/** Instead of a rank: all of them. */
 	static final int ALL = -1;
 
-	private final Connections wires;
+	/** Longest sleep of a thread while another one sleeps on the connections. */
+	private static final long BYSTANDER_NANOS = 1_000_000;
 
-	private final Postroom postroom;
+	private final Connections connections;
+
+	private final BufferPool pool;
+
+	private final PeerChannels channels;
+
+	private final MessageProtocol protocol;
 
 	private final BiFunction<Operation, RuntimeException, RuntimeException> settled;
 
@@ -37,55 +45,70 @@ final class ProgressEngine {
 
 	private final ReentrantLock lock = new ReentrantLock();
 
-	/** Held by the one thread that sleeps on the connections. */
+	/** Held by the thread that sleeps on the connections. */
 	private final AtomicBoolean asleep = new AtomicBoolean();
 
 	private final ArrayDeque<Operation> spares = new ArrayDeque<>();
 
-	/** Asynchronous operations that are under way. */
-	private int unattended;
+	private final List<Operation> inFlight = new ArrayList<>();
+
+	/** Asynchronous operations in flight. */
+	private int asynchronous;
 
 	/** Synchronous calls that make progress. */
-	private volatile int drivers;
+	private int callers;
 
 	/** Synchronous calls so far, and how many the progress thread has seen. */
 	private long calls;
 
 	private long callsSeen;
 
+	/**
+	 * What every operation fails with from now on; {@code null} while the group works.
+	 */
+	private volatile @Nullable RuntimeException ended;
+
 	private volatile boolean closed;
 
 	/**
-	 * @param settled what the failure of an operation comes to once the others have been
-	 * heard
-	 * @param broken the failure of all operations after an error of this rank's own
+	 * @param settled maps the failure of an operation to the group's verdict
+	 * @param broken builds the failure of all operations after an error on this rank
 	 */
-	ProgressEngine(int rank, int worldSize, Connections wires, UnexpectedMessageBudget unexpected,
+	ProgressEngine(int rank, int worldSize, Connections connections, UnexpectedMessageBudget unexpected,
 			BiFunction<Operation, RuntimeException, RuntimeException> settled,
 			Function<Throwable, RuntimeException> broken) {
-		this.wires = wires;
+		this.connections = connections;
 		this.settled = settled;
 		this.broken = broken;
-		this.postroom = new Postroom(rank, worldSize, wires, unexpected, this::finished, broken);
+		this.pool = new BufferPool(unexpected);
+		this.channels = new PeerChannels(worldSize, connections, this.pool, this::complete);
+		this.protocol = new MessageProtocol(rank, this.pool, this.channels, this::complete);
 	}
 
-	/**
-	 * Only one thread works here at a time; whatever takes longer than that stays out.
-	 */
+	/** Takes the lock, which is never held while a thread waits. */
 	void enter() {
 		this.lock.lock();
 	}
 
+	/** Releases the lock. */
 	void leave() {
 		this.lock.unlock();
 	}
 
-	/** What there is to do; only for who has entered. */
-	Postroom postroom() {
-		return this.postroom;
+	private boolean locked(BooleanSupplier condition) {
+		enter();
+		try {
+			return condition.getAsBoolean();
+		}
+		finally {
+			leave();
+		}
 	}
 
-	/** Begins an operation; only for who has entered. */
+	/**
+	 * Starts an operation and makes as much progress with it as is possible at once. It
+	 * fails if everything has failed before. Requires the lock.
+	 */
 	Operation begin(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos,
 			@Nullable CompletableFuture<Message> future) {
 		Operation spare = this.spares.poll();
@@ -94,27 +117,43 @@ final class ProgressEngine {
 		operation.future = future;
 		operation.waiter = (future == null) ? Thread.currentThread() : null;
 		if (future != null) {
-			operation.stopwatch.elapsedNanos(System.nanoTime());
-			this.unattended++;
+			operation.elapsedNanos(System.nanoTime());
+			this.asynchronous++;
 		}
 		else {
 			this.calls++;
 		}
-		this.postroom.start(operation);
-		if (this.asleep.get() && this.postroom.hasLetters()) {
-			this.wires.wake();
+		start(operation);
+		if (this.asleep.get() && this.channels.hasQueued()) {
+			this.connections.wake();
 		}
 		return operation;
 	}
 
+	private void start(Operation operation) {
+		RuntimeException why = this.ended;
+		if (why != null) {
+			fail(operation, why);
+			return;
+		}
+		operation.place = this.inFlight.size();
+		this.inFlight.add(operation);
+		try {
+			this.protocol.start(operation);
+		}
+		catch (RuntimeException | Error ex) {
+			endAll(this.broken.apply(ex));
+		}
+	}
+
 	/**
-	 * Moves things on until an operation is done, at most for so many rounds without a
-	 * move, or until another thread wants to enter. Only for who has entered.
+	 * Makes progress until an operation is done, for at most so many rounds without
+	 * progress, or until another thread wants the lock. Requires the lock.
 	 */
 	void spin(Operation operation, int first, int rounds) {
 		int idleRounds = 0;
 		while (!operation.done && idleRounds < rounds && !this.lock.hasQueuedThreads()) {
-			if (this.postroom.progress(first)) {
+			if (advance(first)) {
 				idleRounds = 0;
 			}
 			else {
@@ -124,34 +163,65 @@ final class ProgressEngine {
 		}
 	}
 
-	/** Moves things on once. */
+	/**
+	 * Makes progress once.
+	 * @param first the rank to look at, or {@link #ALL}
+	 * @return whether anything moved
+	 */
 	boolean progress(int first) {
 		enter();
 		try {
-			return this.postroom.progress(first);
+			return advance(first);
 		}
 		finally {
 			leave();
 		}
 	}
 
-	private void finished(Operation operation) {
+	private boolean advance(int first) {
+		if (this.ended != null) {
+			return false;
+		}
+		try {
+			return this.channels.progress(first, this.protocol);
+		}
+		catch (RuntimeException | Error ex) {
+			endAll(this.broken.apply(ex));
+			return false;
+		}
+	}
+
+	private void complete(Operation operation) {
+		Operation last = this.inFlight.removeLast();
+		if (last != operation) {
+			this.inFlight.set(operation.place, last);
+			last.place = operation.place;
+		}
+		finish(operation);
+	}
+
+	private void fail(Operation operation, RuntimeException why) {
+		operation.failure = why;
+		finish(operation);
+	}
+
+	private void finish(Operation operation) {
 		CompletableFuture<Message> future = operation.future;
 		Thread waiter = operation.waiter;
 		operation.done = true;
 		if (future != null) {
-			this.unattended--;
-			Thread.startVirtualThread(() -> complete(operation, future));
+			this.asynchronous--;
+			Thread.startVirtualThread(() -> deliver(operation, future));
 		}
 		else if (waiter != Thread.currentThread()) {
 			LockSupport.unpark(waiter);
 			if (this.asleep.get()) {
-				this.wires.wake();
+				this.connections.wake();
 			}
 		}
 	}
 
-	private void complete(Operation operation, CompletableFuture<Message> future) {
+	private void deliver(Operation operation, CompletableFuture<Message> future) {
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
 			future.completeExceptionally(this.settled.apply(operation, failure));
@@ -162,7 +232,7 @@ final class ProgressEngine {
 		future.complete(message);
 	}
 
-	/** Takes operations back that are done and delivered. */
+	/** Takes operations back that are done and whose results have been read. */
 	void recycle(Operation operation, @Nullable Operation other) {
 		enter();
 		operation.clear();
@@ -174,57 +244,98 @@ final class ProgressEngine {
 		leave();
 	}
 
-	/** Whether there is something that no synchronous call waits for. */
-	boolean hasUnattended() {
+	/** Fails everything; no memory of a caller is touched from now on. */
+	void end(RuntimeException why) {
 		enter();
 		try {
-			return !this.closed && !this.postroom.ended() && (this.unattended > 0 || this.postroom.hasLetters());
+			endAll(why);
 		}
 		finally {
 			leave();
+		}
+		wake();
+	}
+
+	/** As {@link #end}, without a wake-up; requires the lock. The first reason stays. */
+	void endAll(RuntimeException why) {
+		this.protocol.clear();
+		this.pool.clear();
+		this.channels.end();
+		if (this.ended == null) {
+			this.ended = why;
+			while (!this.inFlight.isEmpty()) {
+				fail(this.inFlight.removeLast(), why);
+			}
 		}
 	}
 
-	/** Whether small sends that have returned are not sent yet, and still can be. */
-	boolean hasQueued() {
-		enter();
-		try {
-			return !this.closed && !this.postroom.ended() && this.postroom.hasLetters();
-		}
-		finally {
-			leave();
-		}
+	/**
+	 * Lets no operation begin any more; requires the lock.
+	 * @return whether one could until now
+	 */
+	boolean close() {
+		boolean first = !this.closed;
+		this.closed = true;
+		return first;
 	}
 
-	/** The ranks for which sends are queued, as a diagnostic. */
-	String queuedPeers(List<Integer> worldRanks) {
-		enter();
-		try {
-			return this.postroom.queuedPeers(worldRanks);
-		}
-		finally {
-			leave();
-		}
+	boolean closed() {
+		return this.closed;
+	}
+
+	/** Whether nothing moves any more. */
+	boolean ended() {
+		return this.closed || this.ended != null;
+	}
+
+	/** Operations in flight, not to be changed; requires the lock. */
+	List<Operation> inFlight() {
+		return this.inFlight;
+	}
+
+	/** Connections and queues, for diagnostics; requires the lock. */
+	PeerChannels channels() {
+		return this.channels;
+	}
+
+	/** The most that this rank keeps of unexpected messages, in bytes. */
+	long unexpectedLimit() {
+		return this.pool.unexpectedLimit();
 	}
 
 	/** Whether an operation is in flight. */
 	boolean hasOperations() {
+		return locked(() -> !this.inFlight.isEmpty());
+	}
+
+	/** Whether sends are queued; without the lock, the answer may be out of date. */
+	boolean hasQueued() {
+		return this.channels.hasQueued();
+	}
+
+	/** Whether sends are queued and can still be sent. */
+	boolean canDrain() {
+		return locked(() -> !ended() && this.channels.hasQueued());
+	}
+
+	/** Whether something needs progress that no synchronous call waits for. */
+	boolean hasUnattended() {
 		enter();
 		try {
-			return !this.postroom.open().isEmpty();
+			return !ended() && (this.asynchronous > 0 || this.channels.hasQueued());
 		}
 		finally {
 			leave();
 		}
 	}
 
-	/** A synchronous call begins, or ends, to make progress. */
-	void countDriver(int change) {
+	/** A synchronous call begins (1), or ends (-1), to make progress. */
+	void countCaller(int change) {
 		enter();
-		this.drivers += change;
+		this.callers += change;
 		leave();
 		if (change > 0 && this.asleep.get()) {
-			this.wires.wake();
+			this.connections.wake();
 		}
 	}
 
@@ -237,18 +348,7 @@ final class ProgressEngine {
 		try {
 			boolean called = this.calls != this.callsSeen;
 			this.callsSeen = this.calls;
-			return this.drivers > 0 || called && this.unattended == 0 && !this.postroom.hasLetters();
-		}
-		finally {
-			leave();
-		}
-	}
-
-	/** Whether nothing moves any more. */
-	boolean ended() {
-		enter();
-		try {
-			return this.closed || this.postroom.ended();
+			return this.callers > 0 || called && this.asynchronous == 0 && !this.channels.hasQueued();
 		}
 		finally {
 			leave();
@@ -256,8 +356,8 @@ final class ProgressEngine {
 	}
 
 	/**
-	 * Sleeps until something may move, at most that long.
-	 * @param operation what the thread waits for; {@code null} if for anything
+	 * Sleeps until something may move, for at most that long.
+	 * @param operation what the thread waits for; {@code null} for anything
 	 */
 	void sleep(long maxNanos, @Nullable Operation operation) {
 		if (!this.asleep.compareAndSet(false, true)) {
@@ -266,7 +366,7 @@ final class ProgressEngine {
 		}
 		try {
 			if (prepareSleep(operation) && (operation == null || !operation.done)) {
-				this.wires.sleep(maxNanos);
+				this.connections.sleep(maxNanos);
 			}
 		}
 		catch (RuntimeException | Error ex) {
@@ -280,10 +380,10 @@ final class ProgressEngine {
 	private boolean prepareSleep(@Nullable Operation operation) {
 		enter();
 		try {
-			if (this.closed || this.postroom.ended()) {
+			if (ended()) {
 				return false;
 			}
-			this.wires.prepareSleep((operation != null) ? operation.peer : ALL);
+			this.connections.prepareSleep((operation != null) ? operation.peer : ALL);
 			return true;
 		}
 		finally {
@@ -293,33 +393,7 @@ final class ProgressEngine {
 
 	/** Ends the sleep, if any. */
 	void wake() {
-		this.wires.wake();
-	}
-
-	/** Fails everything that is under way. */
-	void end(RuntimeException why) {
-		enter();
-		try {
-			this.postroom.end(why);
-		}
-		finally {
-			leave();
-		}
-		wake();
-	}
-
-	boolean closed() {
-		return this.closed;
-	}
-
-	/**
-	 * Nobody may begin anything any more; only for who has entered.
-	 * @return whether somebody could until now
-	 */
-	boolean close() {
-		boolean first = !this.closed;
-		this.closed = true;
-		return first;
+		this.connections.wake();
 	}
 
 }

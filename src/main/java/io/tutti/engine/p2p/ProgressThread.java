@@ -3,6 +3,7 @@ package io.tutti.engine.p2p;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.CollectiveException;
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * computes or is inside a collective. After a second without a message it only polls, so
  * that an idle group costs nothing that can be measured and its peers wake nobody.
  */
-final class ProgressThread implements AutoCloseable {
+final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
 	/**
 	 * How long the thread leaves progress to synchronous calls before it looks again
@@ -36,25 +37,19 @@ final class ProgressThread implements AutoCloseable {
 
 	private final MessageFailures failures;
 
-	private final BlockingProgress blocking;
+	private final IdleStrategy idle;
 
 	private volatile @Nullable Thread thread;
 
 	private volatile boolean closed;
 
-	private int idleRounds;
-
-	private int busyRounds;
-
-	private long idleSince;
-
 	private long pauseNanos = SHORTEST_PAUSE_NANOS;
 
-	ProgressThread(String name, ProgressEngine engine, MessageFailures failures, BlockingProgress blocking) {
+	ProgressThread(String name, ProgressEngine engine, MessageFailures failures, IdleStrategy.Limits limits) {
 		this.name = name;
 		this.engine = engine;
 		this.failures = failures;
-		this.blocking = blocking;
+		this.idle = new IdleStrategy(limits, this);
 	}
 
 	/** Starts the thread, or ends its pause. */
@@ -76,38 +71,42 @@ final class ProgressThread implements AutoCloseable {
 				LockSupport.parkNanos(this, ASIDE_NANOS);
 			}
 			else if (this.engine.progress(ProgressEngine.ALL)) {
-				moved();
+				this.pauseNanos = SHORTEST_PAUSE_NANOS;
+				this.idle.moved();
 			}
 			else {
-				idle();
+				this.idle.stalled();
 			}
 		}
 	}
 
-	private void moved() {
-		this.idleRounds = 0;
-		this.pauseNanos = SHORTEST_PAUSE_NANOS;
-		if (++this.busyRounds % BlockingProgress.BUSY_ROUNDS == 0) {
-			inspect(System.nanoTime());
+	/**
+	 * Fails everything if the group is broken or an asynchronous operation cannot end.
+	 */
+	@Override
+	public void check(long nowNanos) {
+		this.engine.enter();
+		try {
+			this.failures.requireWhole();
+			for (Operation operation : this.engine.inFlight()) {
+				if (operation.future != null) {
+					this.failures.requireAlive(operation, nowNanos);
+				}
+			}
+		}
+		catch (CollectiveException ex) {
+			this.engine.endAll(ex);
+		}
+		finally {
+			this.engine.leave();
 		}
 	}
 
-	private void idle() {
-		if (this.idleRounds++ < this.blocking.spins()) {
-			Thread.onSpinWait();
-			return;
-		}
+	@Override
+	public void sleep(long maxNanos) {
 		long now = System.nanoTime();
-		if (this.idleRounds == this.blocking.spins() + 1) {
-			this.idleSince = now;
-		}
-		inspect(now);
-		boolean unattended = this.engine.hasUnattended();
-		if (unattended && now - this.idleSince < this.blocking.yieldNanos()) {
-			Thread.yield();
-		}
-		else if (unattended || now - this.idleSince < ALERT_NANOS) {
-			this.engine.sleep(Math.min(BlockingProgress.SLEEP_NANOS, soonestNanos(now)), null);
+		if (this.engine.hasUnattended() || this.idle.idleNanos(now) < ALERT_NANOS) {
+			this.engine.sleep(Math.min(maxNanos, soonestNanos(now)), null);
 		}
 		else {
 			LockSupport.parkNanos(this, this.pauseNanos);
@@ -115,34 +114,13 @@ final class ProgressThread implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Fails everything if the group is broken or an asynchronous operation cannot end.
-	 */
-	private void inspect(long now) {
-		this.engine.enter();
-		try {
-			this.failures.requireWhole();
-			for (Operation operation : this.engine.postroom().open()) {
-				if (operation.future != null) {
-					this.failures.requireAlive(operation, now);
-				}
-			}
-		}
-		catch (CollectiveException ex) {
-			this.engine.postroom().end(ex);
-		}
-		finally {
-			this.engine.leave();
-		}
-	}
-
 	private long soonestNanos(long now) {
 		this.engine.enter();
 		try {
-			long soonest = BlockingProgress.SLEEP_NANOS;
-			for (Operation operation : this.engine.postroom().open()) {
+			long soonest = IdleStrategy.Limits.SLEEP_NANOS;
+			for (Operation operation : this.engine.inFlight()) {
 				if (operation.future != null) {
-					soonest = Math.min(soonest, operation.stopwatch.remainingNanos(now) + 1);
+					soonest = Math.min(soonest, operation.remainingNanos(now) + 1);
 				}
 			}
 			return Math.max(1, soonest);

@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One frame on its way out, with the bytes that follow it.
+ * One frame that waits to be sent, with the bytes that follow it.
  */
 final class SendDescriptor {
 
@@ -20,28 +20,31 @@ final class SendDescriptor {
 
 	long id;
 
-	/**
-	 * Where the bytes that follow are: an offset in a buffer on the heap, if they are
-	 * there.
-	 */
+	/** Address of the bytes that follow, or offset in a heap buffer. */
 	long address;
 
 	@Nullable MemorySegment heap;
 
-	/** How many bytes follow: 0 where the frame says it all. */
+	/** How many bytes follow; 0 for a frame alone. */
 	long body;
 
-	/**
-	 * What is done when the last byte has left; {@code null} if its caller has gone on.
-	 */
+	/** Is done when the last byte is sent; {@code null} if its caller has returned. */
 	@Nullable Operation operation;
 
-	/** Holds the bytes when the caller has gone on. */
-	@Nullable UnexpectedMessage parcel;
+	/** Holds the bytes once the caller has returned. */
+	@Nullable UnexpectedMessage copy;
 
-	/** Whose account those bytes are on. */
+	/** Where the bytes of the copy are counted. */
 	@Nullable PeerChannel keeper;
 
 	@Nullable SendDescriptor next;
+
+	/** The bytes of a send follow, from its caller's buffer. */
+	void carry(Operation send) {
+		this.heap = send.heap;
+		this.address = send.address;
+		this.body = send.bytes;
+		this.operation = send;
+	}
 
 }

@@ -3,31 +3,31 @@ package io.tutti.engine.p2p;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.function.Consumer;
 
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this rank tells one other, in order. A frame and the first bytes after it leave in
- * one write; the rest goes from the caller's memory with no copy, unless that is on the
- * heap: then it goes piece by piece through a parcel.
+ * The frames for one other rank, in order. A frame and the first bytes after it leave in
+ * one write. The rest is sent from the caller's memory with no copy, or, from a heap
+ * buffer, through a staging buffer.
  */
 final class SendQueue {
 
-	/** Hears of letters that have left. */
-	interface Listener {
-
-		void sent(SendDescriptor letter);
-
-	}
-
-	/** Bytes that ride along with a frame, at most. */
+	/** Most bytes that are copied to leave in one write with their frame. */
 	static final int SMALL_BYTES = 8 * 1024;
 
-	private final Listener listener;
+	/**
+	 * Bytes after which a round of progress ends although more could be sent: deadline,
+	 * failure and interrupt are checked between rounds.
+	 */
+	static final long ROUND_BYTES = 4 * 1024 * 1024;
 
-	private final BufferPool shelves;
+	private final Consumer<SendDescriptor> sent;
+
+	private final BufferPool pool;
 
 	private final MemorySegment memory = Arena.ofAuto().allocate(Frame.BYTES + SMALL_BYTES, 64);
 
@@ -41,13 +41,13 @@ final class SendQueue {
 
 	private long bodyLeft;
 
-	/** Bytes on the heap that follow those, and where. */
+	/** Bytes in a heap buffer that follow those, and their offset. */
 	private long heapLeft;
 
 	private long heapOffset;
 
-	/** What they pass through. */
-	private @Nullable UnexpectedMessage stage;
+	/** Staging buffer of a send from the heap. */
+	private @Nullable UnexpectedMessage staging;
 
 	private @Nullable SendDescriptor current;
 
@@ -55,34 +55,35 @@ final class SendQueue {
 
 	private @Nullable SendDescriptor tail;
 
-	private @Nullable ByteStream wire;
+	private @Nullable ByteStream stream;
 
 	/**
-	 * @param shelves hold what the bytes of buffers on the heap pass through
+	 * @param sent is called with each descriptor whose bytes are sent
+	 * @param pool holds staging buffers
 	 */
-	SendQueue(Listener listener, BufferPool shelves) {
-		this.listener = listener;
-		this.shelves = shelves;
+	SendQueue(Consumer<SendDescriptor> sent, BufferPool pool) {
+		this.sent = sent;
+		this.pool = pool;
 	}
 
-	void connect(ByteStream wire) {
-		this.wire = wire;
+	void connect(ByteStream stream) {
+		this.stream = stream;
 	}
 
 	boolean connected() {
-		return this.wire != null;
+		return this.stream != null;
 	}
 
-	void add(SendDescriptor letter) {
-		letter.next = null;
+	void add(SendDescriptor descriptor) {
+		descriptor.next = null;
 		SendDescriptor last = this.tail;
 		if (last == null) {
-			this.head = letter;
+			this.head = descriptor;
 		}
 		else {
-			last.next = letter;
+			last.next = descriptor;
 		}
-		this.tail = letter;
+		this.tail = descriptor;
 	}
 
 	/** Whether nothing waits to be sent. */
@@ -90,25 +91,25 @@ final class SendQueue {
 		return this.current == null && this.head == null;
 	}
 
-	/** How many bytes of a send have left, while they leave. */
+	/** How many bytes of a send are sent, while it is being sent. */
 	long movedBytes(Operation send) {
-		SendDescriptor letter = this.current;
-		if (letter == null || letter.operation != send) {
+		SendDescriptor descriptor = this.current;
+		if (descriptor == null || descriptor.operation != send) {
 			return 0;
 		}
-		return Math.max(0, letter.body - this.bodyLeft - this.heapLeft - (this.end - this.start));
+		return Math.max(0, descriptor.body - this.bodyLeft - this.heapLeft - (this.end - this.start));
 	}
 
 	/**
-	 * Sends what goes now.
-	 * @return whether anything went
+	 * Sends what is possible now.
+	 * @return whether anything was sent
 	 */
 	boolean pump() throws IOException {
-		ByteStream open = this.wire;
-		boolean moved = false;
-		while (open != null && hasLetter(open.smallBytes())) {
+		ByteStream open = this.stream;
+		long left = ROUND_BYTES;
+		while (open != null && left > 0 && hasCurrent(open.smallBytes())) {
 			long written = (this.start < this.end) ? open.write(this.out + this.start, this.end - this.start)
-					: (this.bodyLeft > 0) ? open.write(this.bodyAddress, this.bodyLeft) : 0;
+					: (this.bodyLeft > 0) ? open.write(this.bodyAddress, Math.min(this.bodyLeft, left)) : 0;
 			if (this.start < this.end) {
 				this.start += (int) written;
 			}
@@ -118,121 +119,123 @@ final class SendQueue {
 			}
 			if (this.start == this.end && this.bodyLeft == 0) {
 				if (this.heapLeft > 0) {
-					stageMore();
+					stageNext();
 				}
 				else {
 					finish();
 				}
-				written = 1;
+				written = Math.max(1, written);
 			}
 			if (written == 0) {
-				return moved;
+				break;
 			}
-			moved = true;
+			left -= written;
 		}
-		return moved;
+		return left < ROUND_BYTES;
 	}
 
-	private boolean hasLetter(long smallBytes) throws IOException {
-		Operation sent = sent();
-		if (sent != null) {
-			sent.requireOpenBuffer();
+	private boolean hasCurrent(long smallBytes) throws IOException {
+		Operation sending = sending();
+		if (sending != null) {
+			sending.requireOpenBuffer();
 		}
 		return this.current != null || next(smallBytes);
 	}
 
-	/** The operation whose bytes go now, from its caller's buffer. */
-	@Nullable Operation sent() {
-		SendDescriptor letter = (this.current != null) ? this.current : this.head;
-		return (letter != null) ? letter.operation : null;
+	/** The operation whose bytes are sent next, from its caller's buffer. */
+	@Nullable Operation sending() {
+		SendDescriptor descriptor = (this.current != null) ? this.current : this.head;
+		return (descriptor != null) ? descriptor.operation : null;
 	}
 
-	/** Takes up the next letter, with so many bytes of it in one go with its frame. */
+	/**
+	 * Begins the next descriptor, with up to so many bytes in one write with its frame.
+	 */
 	private boolean next(long smallBytes) {
-		SendDescriptor letter = this.head;
-		if (letter == null) {
+		SendDescriptor descriptor = this.head;
+		if (descriptor == null) {
 			return false;
 		}
-		this.head = letter.next;
+		this.head = descriptor.next;
 		if (this.head == null) {
 			this.tail = null;
 		}
-		Frame.write(this.out, letter.kind, letter.type, letter.bytes, letter.tag, letter.id);
-		long along = Math.min(letter.body, Math.min(smallBytes, SMALL_BYTES));
+		Frame.write(this.out, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id);
+		long along = Math.min(descriptor.body, Math.min(smallBytes, SMALL_BYTES));
 		if (along > 0) {
-			BufferCopy.copy(letter.heap, letter.address, null, this.out + Frame.BYTES, along);
+			HeapTransfer.copy(descriptor.heap, descriptor.address, null, this.out + Frame.BYTES, along);
 		}
 		this.start = 0;
 		this.end = Frame.BYTES + (int) along;
-		boolean onHeap = letter.heap != null;
-		this.bodyAddress = onHeap ? 0 : letter.address + along;
-		this.bodyLeft = onHeap ? 0 : letter.body - along;
-		this.heapOffset = onHeap ? letter.address + along : 0;
-		this.heapLeft = onHeap ? letter.body - along : 0;
-		this.current = letter;
+		boolean onHeap = descriptor.heap != null;
+		this.bodyAddress = onHeap ? 0 : descriptor.address + along;
+		this.bodyLeft = onHeap ? 0 : descriptor.body - along;
+		this.heapOffset = onHeap ? descriptor.address + along : 0;
+		this.heapLeft = onHeap ? descriptor.body - along : 0;
+		this.current = descriptor;
 		return true;
 	}
 
-	/** Brings the next bytes from the heap to where they can be written. */
-	private void stageMore() {
-		UnexpectedMessage piece = this.stage;
-		if (piece == null) {
-			piece = this.shelves.take(Math.min(this.heapLeft, BufferPool.LARGEST_BYTES));
-			this.stage = piece;
+	/** Copies the next bytes from the heap to the staging buffer. */
+	private void stageNext() {
+		UnexpectedMessage buffer = this.staging;
+		if (buffer == null) {
+			buffer = this.pool.take(Math.min(this.heapLeft, BufferPool.LARGEST_BYTES));
+			this.staging = buffer;
 		}
-		this.bodyAddress = piece.address();
-		this.bodyLeft = takeFromHeap(piece.address(), Math.min(this.heapLeft, piece.capacity()));
+		this.bodyAddress = buffer.address();
+		this.bodyLeft = copyFromHeap(buffer.address(), Math.min(this.heapLeft, buffer.capacity()));
 	}
 
-	private long takeFromHeap(long address, long bytes) {
-		SendDescriptor letter = this.current;
-		if (letter != null && bytes > 0) {
-			BufferCopy.copy(letter.heap, this.heapOffset, null, address, bytes);
+	private long copyFromHeap(long address, long bytes) {
+		SendDescriptor descriptor = this.current;
+		if (descriptor != null && bytes > 0) {
+			HeapTransfer.copy(descriptor.heap, this.heapOffset, null, address, bytes);
 			this.heapOffset += bytes;
 			this.heapLeft -= bytes;
 		}
 		return bytes;
 	}
 
-	private void giveBackStage() {
-		UnexpectedMessage piece = this.stage;
-		if (piece != null) {
-			this.stage = null;
-			this.shelves.giveBack(piece);
+	private void giveBackStaging() {
+		UnexpectedMessage buffer = this.staging;
+		if (buffer != null) {
+			this.staging = null;
+			this.pool.giveBack(buffer);
 		}
 	}
 
 	private void finish() {
-		SendDescriptor letter = this.current;
+		SendDescriptor descriptor = this.current;
 		this.current = null;
-		giveBackStage();
-		if (letter != null) {
-			this.listener.sent(letter);
+		giveBackStaging();
+		if (descriptor != null) {
+			this.sent.accept(descriptor);
 		}
 	}
 
-	/** Moves what is left of a letter's bytes into a parcel of its own. */
-	void keep(SendDescriptor letter, UnexpectedMessage parcel) {
-		if (letter == this.current) {
-			NativeMemory.copy(this.bodyAddress, parcel.address(), this.bodyLeft);
-			this.bodyLeft += takeFromHeap(parcel.address() + this.bodyLeft, this.heapLeft);
-			this.bodyAddress = parcel.address();
-			giveBackStage();
+	/** Copies what is left of a descriptor's bytes, so that its caller can return. */
+	void keep(SendDescriptor descriptor, UnexpectedMessage copy) {
+		if (descriptor == this.current) {
+			NativeMemory.copy(this.bodyAddress, copy.address(), this.bodyLeft);
+			this.bodyLeft += copyFromHeap(copy.address() + this.bodyLeft, this.heapLeft);
+			this.bodyAddress = copy.address();
+			giveBackStaging();
 		}
-		else if (letter.body > 0) {
-			BufferCopy.copy(letter.heap, letter.address, null, parcel.address(), letter.body);
-			letter.address = parcel.address();
+		else if (descriptor.body > 0) {
+			HeapTransfer.copy(descriptor.heap, descriptor.address, null, copy.address(), descriptor.body);
+			descriptor.address = copy.address();
 		}
-		letter.heap = null;
-		letter.parcel = parcel;
+		descriptor.heap = null;
+		descriptor.copy = copy;
 	}
 
-	/** Forgets all letters, since nobody will get them: what waits for them waits on. */
+	/** Forgets all descriptors of a lost peer; their operations stay in flight. */
 	void drop() {
 		do {
-			SendDescriptor letter = this.current;
-			if (letter != null) {
-				letter.operation = null;
+			SendDescriptor descriptor = this.current;
+			if (descriptor != null) {
+				descriptor.operation = null;
 				finish();
 			}
 		}
@@ -240,7 +243,7 @@ final class SendQueue {
 		this.start = this.end;
 		this.bodyLeft = 0;
 		this.heapLeft = 0;
-		this.wire = null;
+		this.stream = null;
 	}
 
 }

@@ -7,16 +7,16 @@ import io.tutti.engine.DataType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A message that nobody has asked for yet, or the bytes of one that the network has not
- * taken yet.
+ * A pooled buffer: of a message whose receive is not posted yet, of a small send whose
+ * caller has returned, or of bytes on their way from the heap.
  */
 final class UnexpectedMessage {
 
-	/** Bytes it has room for; 0 for one that only stands for an announcement. */
+	/** Empty where the sender still has the bytes. */
 	private final MemorySegment memory;
 
-	/** Which pool it came from. */
-	final int shelf;
+	/** Size class in the pool. */
+	final int sizeClass;
 
 	int source;
 
@@ -26,27 +26,27 @@ final class UnexpectedMessage {
 
 	long bytes;
 
-	/** Whether the bytes are still with the sender. */
+	/** Whether it was announced by RTS and the sender still has the bytes. */
 	boolean announced;
 
 	long id;
 
-	/** Whether all bytes are here. */
+	/** Whether all bytes have arrived. */
 	boolean whole;
 
-	/** The receive that waits for the rest of it. */
+	/** The receive that waits for the rest of the bytes. */
 	@Nullable Operation claimant;
 
-	/** The send that it stands for, where sender and receiver are one. */
+	/** The send to this rank itself whose bytes were not copied. */
 	@Nullable Operation own;
 
-	/** What it counts for among the messages that nobody has asked for. */
+	/** Bytes that it takes of the budget for unexpected messages. */
 	long charge;
 
 	@Nullable UnexpectedMessage next;
 
-	UnexpectedMessage(int shelf, long capacity) {
-		this.shelf = shelf;
+	UnexpectedMessage(int sizeClass, long capacity) {
+		this.sizeClass = sizeClass;
 		this.memory = (capacity > 0) ? Arena.ofAuto().allocate(capacity, 64) : MemorySegment.NULL;
 	}
 

@@ -3,13 +3,13 @@ package io.tutti.engine.p2p;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts what the messages that nobody has asked for yet take up on this rank, in all its
- * groups. Where there is no more room for such, nothing more is read from who sends them
- * before some are received. Safe for any number of threads.
+ * Bounds the memory of unexpected messages on this rank, in all its groups. When it is
+ * exhausted, nothing more is read from their senders until some messages are received.
+ * Safe for any number of threads.
  */
 public final class UnexpectedMessageBudget {
 
-	/** What a rank keeps of such messages, in bytes: a thousand of the largest. */
+	/** Default in bytes: a thousand of the largest messages. */
 	public static final long LIMIT = 64 << 20;
 
 	private final long limit;
@@ -17,14 +17,14 @@ public final class UnexpectedMessageBudget {
 	private final AtomicLong held = new AtomicLong();
 
 	/**
-	 * A count that begins at zero.
+	 * An unused budget.
 	 * @param limit in bytes
 	 */
 	public UnexpectedMessageBudget(long limit) {
 		this.limit = limit;
 	}
 
-	/** Room for so many bytes more, if there is. */
+	/** Takes so many bytes, if they are left. */
 	boolean take(long bytes) {
 		if (this.held.addAndGet(bytes) > this.limit) {
 			this.held.addAndGet(-bytes);
@@ -37,12 +37,12 @@ public final class UnexpectedMessageBudget {
 		this.held.addAndGet(-bytes);
 	}
 
-	/** The most that is kept, in bytes. */
+	/** The whole budget, in bytes. */
 	long limit() {
 		return this.limit;
 	}
 
-	/** What is kept now, in bytes. */
+	/** What is taken now, in bytes. */
 	public long held() {
 		return this.held.get();
 	}

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.Fingerprint;
+import io.tutti.engine.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -103,8 +103,8 @@ public final class StreamLink implements Link {
 	}
 
 	/** The data exchanged with the peer in this call. */
-	public Waiting.Moved moved() {
-		return new Waiting.Moved(Math.max(0, this.receivedBytes - Fingerprint.BYTES),
+	public CallWait.Moved moved() {
+		return new CallWait.Moved(Math.max(0, this.receivedBytes - Fingerprint.BYTES),
 				Math.max(0, this.sentBytes - Fingerprint.BYTES));
 	}
 

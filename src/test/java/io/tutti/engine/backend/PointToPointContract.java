@@ -32,14 +32,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What messages must do over every transport.
+ * The contract of point-to-point messages on every transport.
  */
 @Timeout(60)
 abstract class PointToPointContract {
 
 	static final Duration LIMIT = Duration.ofSeconds(30);
 
-	/** Either side of what is sent unasked, and of what rides along with a frame. */
+	/** Around the limits of the eager protocol and of the first write. */
 	private static final int[] BYTES = { 0, 1, 8191, 8192, 8193, 65_536, 65_537, 3_000_001 };
 
 	abstract World world(int worldSize) throws Exception;
@@ -105,7 +105,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void aSmallSendBeforeACollectiveNeedsNobodyToReceive() throws Exception {
+	void aSmallSendBeforeACollectiveNeedsNoReceive() throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -219,7 +219,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void aReceiveFromAnybodySaysWhoItWas() throws Exception {
+	void aReceiveFromAnyRankReturnsItsSource() throws Exception {
 		try (World world = world(4)) {
 			RankThreads.run(4, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -389,7 +389,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void whatASmallSendHandedOverArrivesAfterTheSenderHasLeft() throws Exception {
+	void aSmallMessageArrivesAfterItsSenderHasLeft() throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup half = world.group(rank).split(0, rank);

@@ -31,12 +31,12 @@ import io.tutti.engine.transport.tcp.TcpSettings;
 import io.tutti.engine.transport.tcp.TcpConnections;
 
 /**
- * The messages of two ranks in this JVM. Rank 0 of the job does not answer: a failure is
- * reported, and the verdict comes when the test gives it.
+ * The message engines of two ranks in this JVM. Rank 0 of the job does not answer: a
+ * failure is reported, and the test gives the verdict.
  */
 final class PointToPointPair implements AutoCloseable {
 
-	/** What carries the messages. */
+	/** The transport. */
 	enum Kind {
 
 		SIMULATED, MEMORY, TCP
@@ -67,7 +67,7 @@ final class PointToPointPair implements AutoCloseable {
 		this.messengers = List.of(messenger(0, wires.get(0)), messenger(1, wires.get(1)));
 	}
 
-	/** Two ranks that are to be found at a host. */
+	/** Two ranks that advertise a host. */
 	static PointToPointPair overTcp(String advertised) throws Exception {
 		return new PointToPointPair(Kind.TCP, advertised);
 	}
@@ -119,12 +119,12 @@ final class PointToPointPair implements AutoCloseable {
 		return this.messengers.get(rank);
 	}
 
-	/** What a rank has reported. */
+	/** The failures that a rank has reported. */
 	BlockingQueue<Failure> reports(int rank) {
 		return this.reports.get(rank);
 	}
 
-	/** What a rank reports is the verdict. */
+	/** Gives a rank its own report as the verdict. */
 	void resolvePendingLocally(int rank) {
 		Thread.startVirtualThread(() -> {
 			try {
@@ -136,7 +136,7 @@ final class PointToPointPair implements AutoCloseable {
 		});
 	}
 
-	/** A rank hears the verdict. */
+	/** Gives a rank the verdict. */
 	void judge(int rank, Failure verdict) {
 		this.latches.get(rank).trip(verdict);
 		this.messengers.get(rank).wake();

@@ -38,8 +38,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 /**
- * What a rank does with more messages than anybody there has asked for: it keeps so many,
- * and reads no more from who sends them.
+ * A rank buffers unexpected messages within its budget, and reads no further message from
+ * their senders beyond it.
  */
 @Timeout(60)
 class UnexpectedMessagesTest {
@@ -56,7 +56,7 @@ class UnexpectedMessagesTest {
 
 	private static final int MESSAGE_BYTES = 60_000;
 
-	/** So many as neither the sender's side nor the way nor the receiver's holds. */
+	/** More than sender, connection and receiver buffer together. */
 	private static final int MESSAGES = 200;
 
 	/** More than the receiver keeps, and no more than a sender queues before it waits. */
@@ -116,14 +116,14 @@ class UnexpectedMessagesTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void theSenderIsHeldUpUntilMessagesAreReceivedAndAllArriveInOrder(Kind kind) throws Exception {
+	void sendsWaitUntilMessagesAreReceivedAndAllArriveInOrder(Kind kind) throws Exception {
 		connect(kind);
 		try (Arena arena = Arena.ofShared()) {
 			MemorySegment buffer = arena.allocate(MESSAGE_BYTES);
 			CompletableFuture<?> other = this.messengers.get(0).receiveAsync(buffer, DataType.INT8, 1, 7, LIMIT);
 			List<CompletableFuture<Void>> sends = flood(arena);
 			await().atMost(LIMIT).until(() -> this.unexpected.held() > KEPT_BYTES - 2 * 65_536);
-			assertThat(sends).as("sends that are held up").anyMatch((send) -> !send.isDone());
+			assertThat(sends).as("sends that wait").anyMatch((send) -> !send.isDone());
 			receiveAll(arena.allocate(MESSAGE_BYTES));
 			CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
 			assertThat(this.unexpected.held()).isZero();
@@ -134,7 +134,7 @@ class UnexpectedMessagesTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aReceiveBehindThemAllEndsAtItsDeadlineAndSaysWhatFillsTheRoom(Kind kind) throws Exception {
+	void aReceiveBehindThemAllEndsAtItsDeadlineAndNamesTheBudget(Kind kind) throws Exception {
 		connect(kind);
 		try (Arena arena = Arena.ofShared()) {
 			flood(arena);
@@ -144,7 +144,7 @@ class UnexpectedMessagesTest {
 				.hasMessageContaining("receive from rank 1 with tag 7")
 				.hasMessageContaining("fill the " + KEPT_BYTES + " bytes that this rank keeps")
 				.hasMessageContaining("nothing more is read from rank 1");
-			assertThat(this.unexpected.held()).as("once all is given up").isZero();
+			assertThat(this.unexpected.held()).as("after the failure").isZero();
 			Failure verdict = this.latches.get(0).failure();
 			assertThat(verdict).isNotNull();
 			this.latches.get(1).trip(verdict);
@@ -170,7 +170,7 @@ class UnexpectedMessagesTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void messagesWithoutBytesTakeUpRoomToo(Kind kind) throws Exception {
+	void messagesWithoutBytesAreChargedToo(Kind kind) throws Exception {
 		connect(kind);
 		int more = 2 * KEPT_BYTES / 256;
 		CompletableFuture<?> other = this.messengers.get(0)

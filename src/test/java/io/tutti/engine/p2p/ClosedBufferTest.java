@@ -8,6 +8,7 @@ import java.time.Duration;
 import io.tutti.engine.DataType;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -23,7 +24,7 @@ class ClosedBufferTest {
 	private static final int FIRST_BYTES = 20_000;
 
 	/** Moves a frame and the first bytes after it, then what it is allowed to. */
-	private static final class StuckWire implements ByteStream {
+	private static final class StuckStream implements ByteStream {
 
 		private final MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
 
@@ -53,7 +54,7 @@ class ClosedBufferTest {
 
 	}
 
-	private final StuckWire wire = new StuckWire();
+	private final StuckStream stream = new StuckStream();
 
 	private final Arena arena = Arena.ofShared();
 
@@ -64,38 +65,36 @@ class ClosedBufferTest {
 	}
 
 	private void closeAndUnblock() {
-		assertThat(this.wire.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+		assertThat(this.stream.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
 		this.arena.close();
-		this.wire.allowed = Long.MAX_VALUE;
+		this.stream.allowed = Long.MAX_VALUE;
 	}
 
 	@Test
-	void nothingMoreIsSentOfIt() throws IOException {
+	void noFurtherByteOfItIsSent() throws IOException {
 		Operation send = operation(true);
-		SendDescriptor letter = new SendDescriptor();
-		letter.kind = Frame.DATA;
-		letter.bytes = BYTES;
-		letter.body = BYTES;
-		letter.address = send.address;
-		letter.operation = send;
-		SendQueue outbox = new SendQueue((sent) -> {
+		SendDescriptor descriptor = new SendDescriptor();
+		descriptor.kind = Frame.DATA;
+		descriptor.bytes = BYTES;
+		descriptor.carry(send);
+		SendQueue queue = new SendQueue((sent) -> {
 		}, new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
-		outbox.connect(this.wire);
-		outbox.add(letter);
-		outbox.pump();
+		queue.connect(this.stream);
+		queue.add(descriptor);
+		queue.pump();
 		closeAndUnblock();
-		assertThatThrownBy(outbox::pump).isInstanceOf(IOException.class)
+		assertThatThrownBy(queue::pump).isInstanceOf(IOException.class)
 			.hasMessageContaining("buffer of a send to rank 1 with tag 5")
 			.hasMessageContaining("was closed");
-		assertThat(this.wire.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+		assertThat(this.stream.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
 	}
 
 	@Test
-	void nothingMoreIsReceivedIntoIt() throws IOException {
+	void noFurtherByteIsReceivedIntoIt() throws IOException {
 		Operation receive = operation(false);
-		Frame.write(this.wire.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0);
-		FrameReader inbox = new FrameReader(1, this.wire, new HeapStage());
-		FrameReader.Reader reader = new FrameReader.Reader() {
+		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0);
+		FrameReader reader = new FrameReader(1, this.stream, new HeapTransfer());
+		FrameReader.Handler handler = new FrameReader.Handler() {
 			@Override
 			public boolean frame(FrameReader from, long frame) {
 				from.expect(receive.address, BYTES, receive, null);
@@ -103,15 +102,15 @@ class ClosedBufferTest {
 			}
 
 			@Override
-			public void body(FrameReader from) {
+			public void body(@Nullable Operation operation, @Nullable UnexpectedMessage message) {
 			}
 		};
-		inbox.pump(reader);
+		reader.pump(handler);
 		closeAndUnblock();
-		assertThatThrownBy(() -> inbox.pump(reader)).isInstanceOf(IOException.class)
+		assertThatThrownBy(() -> reader.pump(handler)).isInstanceOf(IOException.class)
 			.hasMessageContaining("buffer of a receive from rank 1 with tag 5")
 			.hasMessageContaining("was closed");
-		assertThat(this.wire.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
+		assertThat(this.stream.moved).isEqualTo(Frame.BYTES + FIRST_BYTES);
 	}
 
 }

@@ -7,11 +7,12 @@ import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What one rank sends another is frames, each with as many bytes as a message may have
- * that nobody asked for, or {@link IOException}. The first byte of the input says in
- * which pieces it comes.
+ * Any input is read as frames, each with no more bytes than an eager message may have, or
+ * ends in an {@link IOException}. The first byte of the input gives the size of its
+ * pieces.
  */
 public final class MessageFramesReading {
 
@@ -22,22 +23,22 @@ public final class MessageFramesReading {
 
 	/** Reads an input; throws where the promise is not kept. */
 	public static void read(byte[] input) {
-		FrameReader inbox = new FrameReader(1, new Pieces(input), new HeapStage());
+		FrameReader reader = new FrameReader(1, new Pieces(input), new HeapTransfer());
 		Frames frames = new Frames();
 		try {
-			while (inbox.pump(frames)) {
-				// What comes next is read in turn.
+			while (reader.pump(frames)) {
+				// The next frame is read.
 			}
 		}
 		catch (IOException ex) {
-			// The connection ends, or is given up.
+			// The connection ends.
 		}
 	}
 
-	private record Frames() implements FrameReader.Reader {
+	private record Frames() implements FrameReader.Handler {
 
 		@Override
-		public boolean frame(FrameReader inbox, long frame) throws IOException {
+		public boolean frame(FrameReader reader, long frame) throws IOException {
 			long bytes = Frame.bytes(frame);
 			int kind = Frame.kind(frame);
 			if (kind < Frame.EAGER || kind > Frame.DATA || bytes < 0 || Frame.tag(frame) < 0) {
@@ -45,18 +46,18 @@ public final class MessageFramesReading {
 			}
 			if (kind == Frame.EAGER) {
 				if (bytes > ROOM.byteSize()) {
-					throw new AssertionError("nobody asked for " + bytes + " bytes");
+					throw new AssertionError("an eager message has " + bytes + " bytes");
 				}
-				inbox.expect(ROOM.address(), bytes, null, null);
+				reader.expect(ROOM.address(), bytes, null, null);
 			}
 			else if (kind == Frame.DATA) {
-				throw new IOException("nothing was pulled");
+				throw new IOException("no data was announced");
 			}
 			return true;
 		}
 
 		@Override
-		public void body(FrameReader inbox) {
+		public void body(@Nullable Operation operation, @Nullable UnexpectedMessage message) {
 		}
 
 	}

@@ -6,23 +6,16 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
 
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one thread that calls the library: begins what it is given, in that order, and
- * tests what is under way until it is done. Nothing but the start, the making of groups
- * and the end blocks in there, so that deadlines and aborts are always heard.
+ * The one thread that calls the MPI library: starts operations in the order they are
+ * submitted and tests them until they are done. Only initialization, the creation of
+ * groups and finalization block in the library, so that deadlines and aborts are always
+ * checked.
  */
-final class MpiThread {
-
-	private static final int SPINS = 200;
-
-	private static final long YIELD_NANOS = 1_000_000;
-
-	/** Longest sleep between two tests: what a late message waits for at most. */
-	private static final long SLEEP_NANOS = 100_000;
-
-	private static final int ROUNDS_BETWEEN_LOOKS = 64;
+final class MpiThread implements IdleStrategy.Condition {
 
 	private final Queue<MpiOperation> inbox = new ConcurrentLinkedQueue<>();
 
@@ -31,6 +24,8 @@ final class MpiThread {
 	private final MpiLibrary library;
 
 	private final Thread thread;
+
+	private final IdleStrategy idle = new IdleStrategy(IdleStrategy.Limits.LIBRARY, this);
 
 	private volatile boolean asleep;
 
@@ -45,7 +40,7 @@ final class MpiThread {
 		this.thread.start();
 	}
 
-	/** Hands an operation over. */
+	/** Queues an operation. */
 	void submit(MpiOperation operation) {
 		this.inbox.add(operation);
 		if (this.asleep) {
@@ -53,7 +48,7 @@ final class MpiThread {
 		}
 	}
 
-	/** Ends the thread once what it has been given is begun. */
+	/** Ends the thread once all submitted operations have started. */
 	void end() {
 		this.ended = true;
 		LockSupport.unpark(this.thread);
@@ -61,22 +56,15 @@ final class MpiThread {
 
 	private void run() {
 		MpiCalls calls = new MpiCalls(this.library);
-		int idleRounds = 0;
-		long idleSince = 0;
 		while (!this.ended || !this.inbox.isEmpty()) {
 			if (begin(calls) | test(calls)) {
-				idleRounds = 0;
+				this.idle.moved();
 			}
-			else if (idleRounds++ < SPINS) {
-				Thread.onSpinWait();
+			else if (this.active.isEmpty() && this.idle.spun()) {
+				awaitOperation();
 			}
 			else {
-				long now = System.nanoTime();
-				idleSince = (idleRounds == SPINS + 1) ? now : idleSince;
-				if (idleRounds % ROUNDS_BETWEEN_LOOKS == 0) {
-					inspect(now);
-				}
-				rest(now - idleSince);
+				this.idle.stalled();
 			}
 		}
 	}
@@ -124,22 +112,19 @@ final class MpiThread {
 		}
 	}
 
-	private void inspect(long now) {
+	@Override
+	public void check(long nowNanos) {
 		for (MpiOperation operation : this.active) {
-			operation.inspect(now);
+			operation.inspect(nowNanos);
 		}
 	}
 
-	private void rest(long idleNanos) {
-		if (!this.active.isEmpty()) {
-			if (idleNanos < YIELD_NANOS) {
-				Thread.yield();
-			}
-			else {
-				LockSupport.parkNanos(SLEEP_NANOS);
-			}
-			return;
-		}
+	@Override
+	public void sleep(long maxNanos) {
+		LockSupport.parkNanos(maxNanos);
+	}
+
+	private void awaitOperation() {
 		this.asleep = true;
 		if (this.inbox.isEmpty() && !this.ended) {
 			LockSupport.park();

@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
 import io.tutti.engine.Deadline;
-import io.tutti.engine.device.IdleWait;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -180,7 +180,7 @@ final class Communicator {
 
 	private void settle(String call, int code, Deadline deadline) {
 		NcclResult[] answer = { NcclResult.of(code) };
-		boolean done = IdleWait.until(() -> {
+		boolean done = IdleStrategy.await(() -> {
 			if (answer[0] == NcclResult.IN_PROGRESS) {
 				stillWaiting();
 				answer[0] = NcclResult.of(guarded(call, deadline, Communicator::progress));
@@ -243,7 +243,7 @@ final class Communicator {
 		takeTurn(call, deadline);
 		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
 			NcclResult[] answer = { NcclResult.of(deriving(call, deadline, derivation, child)) };
-			boolean done = IdleWait.until(() -> {
+			boolean done = IdleStrategy.await(() -> {
 				if (answer[0] == NcclResult.IN_PROGRESS && child.handle() == 0) {
 					answer[0] = derived(call, deadline);
 				}
@@ -338,7 +338,7 @@ final class Communicator {
 
 	private boolean finalised(Deadline deadline) {
 		int[] code = { ending(deadline, Nccl::commFinalize) };
-		IdleWait.until(() -> {
+		IdleStrategy.await(() -> {
 			if (code[0] == NcclResult.IN_PROGRESS.ordinal() && this.state.get() == State.CLOSING) {
 				code[0] = ending(deadline, Communicator::progress);
 			}

@@ -12,8 +12,8 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.device.IdleWait;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Communicators for several GPUs of one process, driven by one thread at a time: rank
@@ -228,7 +228,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		for (int rank = 0; rank < this.devices.size(); rank++) {
 			long stream = streams.get(rank);
 			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-				boolean done = IdleWait.until(() -> !isOpen() || this.library.runtime().isIdle(stream), deadline);
+				boolean done = IdleStrategy.await(() -> !isOpen() || this.library.runtime().isIdle(stream), deadline);
 				requireOpen("synchronize");
 				if (!done) {
 					abort();

@@ -9,14 +9,14 @@ import io.tutti.engine.Call;
 import io.tutti.engine.Collective;
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.FailureReporter;
 import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.device.IdleWait;
+import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Collectives on device memory by NCCL, on a stream of their own, and on host memory by
@@ -145,7 +145,7 @@ public final class NcclBackend implements Backend {
 
 	private CollectiveException failure(Call call, NcclException seen) {
 		if (seen.reason() == NcclException.Reason.ERROR) {
-			IdleWait.until(() -> this.latch.failure() != null, Deadline.after(VERDICT));
+			IdleStrategy.await(() -> this.latch.failure() != null, Deadline.after(VERDICT));
 		}
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {

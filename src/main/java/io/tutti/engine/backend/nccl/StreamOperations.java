@@ -7,7 +7,7 @@ import java.util.function.Consumer;
 import io.tutti.engine.Collective;
 import io.tutti.engine.Deadline;
 import io.tutti.engine.ReduceOp;
-import io.tutti.engine.device.IdleWait;
+import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -159,7 +159,7 @@ public final class StreamOperations {
 	}
 
 	void await(String call, Deadline deadline) {
-		boolean done = IdleWait.until(() -> {
+		boolean done = IdleStrategy.await(() -> {
 			this.communicator.stillWaiting();
 			this.communicator.check(call, deadline);
 			return this.communicator.isIdle(call, deadline, this.stream);

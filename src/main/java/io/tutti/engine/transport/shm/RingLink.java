@@ -1,10 +1,10 @@
 package io.tutti.engine.transport.shm;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.Fingerprint;
+import io.tutti.engine.NativeMemory;
 import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
-import io.tutti.engine.transport.Waiting;
 
 /**
  * A link over two rings, one each way. What has come can be read in place. A call begins
@@ -61,8 +61,8 @@ final class RingLink implements Link {
 	}
 
 	/** The data exchanged with the peer in this call. */
-	Waiting.Moved moved() {
-		return new Waiting.Moved(this.receivedBytes, this.sentBytes);
+	CallWait.Moved moved() {
+		return new CallWait.Moved(this.receivedBytes, this.sentBytes);
 	}
 
 	@Override

@@ -9,13 +9,13 @@ import java.util.List;
 import io.tutti.engine.Call;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
-import io.tutti.engine.transport.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * {@link ChunkPipeline} for large ones. A dead peer gives no sign here: every wait looks
  * at the failure latch.
  */
-public final class ShmTransport implements Transport, Waiting.Sleeper, WaitPolicy {
+public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy {
 
 	/** The name people type and read. */
 	public static final String NAME = "shm";
@@ -40,7 +40,7 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, WaitPolic
 
 	private final CallFrame frame;
 
-	private final Waiting waiting;
+	private final CallWait waiting;
 
 	private final Doorbell doorbell;
 
@@ -72,7 +72,7 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, WaitPolic
 		}
 		this.memory = memory;
 		this.frame = new CallFrame(identity, latch, this.arena);
-		this.waiting = new Waiting(this.frame, this, crowded);
+		this.waiting = new CallWait(this.frame, this, crowded);
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.board = new CallSlots(memory, this.frame, this.doorbell, this);
 		this.stage = new ChunkPipeline(memory, this.doorbell);
@@ -138,7 +138,8 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, WaitPolic
 	/** Starts a call that posts itself on the {@link #board()}. */
 	public void enter(Call call) {
 		this.frame.begin(call);
-		moved();
+		this.waiting.begin();
+		this.doorbell.awake();
 		this.board.begin();
 	}
 
@@ -190,9 +191,9 @@ public final class ShmTransport implements Transport, Waiting.Sleeper, WaitPolic
 	}
 
 	@Override
-	public Waiting.Moved moved(int peer) {
+	public CallWait.Moved moved(int peer) {
 		RingLink link = this.links[peer];
-		return (link != null) ? link.moved() : Waiting.Moved.NONE;
+		return (link != null) ? link.moved() : CallWait.Moved.NONE;
 	}
 
 	@Override

@@ -9,16 +9,16 @@ import io.tutti.engine.Call;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.StreamLink;
 import io.tutti.engine.transport.Transport;
-import io.tutti.engine.transport.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Moves bytes between ranks that are threads of one JVM.
  */
-public final class SimulatedTransport implements Transport, Waiting.Sleeper {
+public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	/** The name people type and read. */
 	public static final String NAME = "simulated";
@@ -32,7 +32,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 
 	private final CallFrame frame;
 
-	private final Waiting waiting;
+	private final CallWait waiting;
 
 	private final Arena arena = Arena.ofShared();
 
@@ -46,7 +46,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 		this.identity = identity;
 		this.network = network;
 		this.frame = new CallFrame(identity, latch, this.arena);
-		this.waiting = new Waiting(this.frame, this, false);
+		this.waiting = new CallWait(this.frame, this, false);
 		this.links = new StreamLink[identity.worldSize()];
 		network.join(new SimulatedNetwork.Endpoint(identity.connectionName(), identity.worldRank()), this::wake);
 	}
@@ -59,7 +59,7 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 	@Override
 	public void begin(Call call) {
 		this.frame.begin(call);
-		this.waiting.moved();
+		this.waiting.begin();
 		for (int i = 0; i < this.used.size(); i++) {
 			this.used.get(i).unblock();
 		}
@@ -110,9 +110,9 @@ public final class SimulatedTransport implements Transport, Waiting.Sleeper {
 	}
 
 	@Override
-	public Waiting.Moved moved(int peer) {
+	public CallWait.Moved moved(int peer) {
 		StreamLink link = this.links[peer];
-		return (link != null) ? link.moved() : Waiting.Moved.NONE;
+		return (link != null) ? link.moved() : CallWait.Moved.NONE;
 	}
 
 	@Override

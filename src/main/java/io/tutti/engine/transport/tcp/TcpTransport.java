@@ -15,17 +15,17 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.StreamLink;
 import io.tutti.engine.transport.Transport;
-import io.tutti.engine.transport.Waiting;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Moves bytes over TCP, one connection per peer, made on first use and owned by one
  * group.
  */
-public final class TcpTransport implements Transport, Waiting.Sleeper {
+public final class TcpTransport implements Transport, CallWait.Peers {
 
 	/** The name in properties and reports. */
 	public static final String NAME = "tcp";
@@ -40,7 +40,7 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 
 	private final Selector selector;
 
-	private final Waiting waiting;
+	private final CallWait waiting;
 
 	private final @Nullable Connection[] connections;
 
@@ -58,7 +58,7 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 		this.listener = listener;
 		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
-		this.waiting = new Waiting(this.frame, this, settings.crowded());
+		this.waiting = new CallWait(this.frame, this, settings.crowded());
 		this.connections = new Connection[identity.worldSize()];
 	}
 
@@ -70,7 +70,7 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 	@Override
 	public void begin(Call call) {
 		this.frame.begin(call);
-		this.waiting.moved();
+		this.waiting.begin();
 		for (int i = 0; i < this.used.size(); i++) {
 			this.used.get(i).link.unblock();
 		}
@@ -148,9 +148,9 @@ public final class TcpTransport implements Transport, Waiting.Sleeper {
 	}
 
 	@Override
-	public Waiting.Moved moved(int peer) {
+	public CallWait.Moved moved(int peer) {
 		Connection connection = this.connections[peer];
-		return (connection != null) ? connection.link.moved() : Waiting.Moved.NONE;
+		return (connection != null) ? connection.link.moved() : CallWait.Moved.NONE;
 	}
 
 	@Override

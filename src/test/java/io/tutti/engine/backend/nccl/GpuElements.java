@@ -9,8 +9,8 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.device.IdleWait;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Small whole and half numbers as elements of any type, to and from a real device.
@@ -91,7 +91,7 @@ final class GpuElements {
 
 	/** Waits for a stream of device 0. */
 	static void awaitIdle(DeviceRuntime runtime, long stream) {
-		if (!IdleWait.until(() -> runtime.isIdle(stream), Deadline.after(Duration.ofSeconds(60)))) {
+		if (!IdleStrategy.await(() -> runtime.isIdle(stream), Deadline.after(Duration.ofSeconds(60)))) {
 			throw new AssertionError("the device was not idle within 60 s");
 		}
 	}

@@ -22,7 +22,7 @@ import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.HostFallback;
-import io.tutti.engine.device.IdleWait;
+import io.tutti.engine.transport.IdleStrategy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -186,7 +186,7 @@ final class GpuRank {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(CollectiveMismatchException.class).isThrownBy(() -> {
 			onDevice(LIMIT).allReduceInPlace(some(8 + this.group.rank()), ReduceOp.SUM);
-			IdleWait.until(() -> this.group.state() == GroupState.BROKEN, Deadline.after(Duration.ofSeconds(1)));
+			IdleStrategy.await(() -> this.group.state() == GroupState.BROKEN, Deadline.after(Duration.ofSeconds(1)));
 			this.group.barrier();
 		}).withMessageContaining("count 8").withMessageContaining("count 9");
 		Duration told = Duration.ofNanos(System.nanoTime() - start);

@@ -8,7 +8,9 @@ import java.util.function.Consumer;
 import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Backend;
 import io.tutti.engine.Call;
+import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
@@ -16,16 +18,20 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Waits of a crowded host are counted and not timed: so they can be counted here too.
+ * Yields on an oversubscribed host are counted and not timed, so that a test can count
+ * them too.
  */
 @Timeout(30)
-class WaitingTest {
+class CallWaitTest {
 
 	private static final int ROUNDS_AWAKE = 201;
 
 	private final Arena arena = Arena.ofAuto();
+
+	private final FailureLatch latch = new FailureLatch();
 
 	private int sleeps;
 
@@ -51,34 +57,55 @@ class WaitingTest {
 
 	@Test
 	void dataThatMovedLongBeforeTheDeadlineAreNotToldAsSlow() {
-		assertThat(Waiting.describe("5 bytes", Duration.ofMillis(999).toNanos()))
+		assertThat(CallWait.describe("5 bytes", Duration.ofMillis(999).toNanos()))
 			.isEqualTo("data moves too slowly: 5 bytes, the last 999 ms ago");
-		assertThat(Waiting.describe("5 bytes", Duration.ofSeconds(7).toNanos()))
+		assertThat(CallWait.describe("5 bytes", Duration.ofSeconds(7).toNanos()))
 			.isEqualTo("no data has moved for 7000 ms; before that 5 bytes");
 	}
 
-	private static void stall(Waiting waiting, int rounds) {
+	@Test
+	void aFailureOfTheGroupEndsACallAlsoWhileItsDataMoves() {
+		assertThatThrownBy(() -> inACall((waiting) -> {
+			this.latch.trip(Failure.outside(Failure.Kind.ABORTED, "world", List.of(1), "enough"));
+			for (int round = 0; round < 1000; round++) {
+				waiting.moved();
+			}
+		})).isInstanceOf(GroupAbortedException.class).hasMessageContaining("enough");
+	}
+
+	@Test
+	void anInterruptEndsACallAlsoWhileItsDataMoves() {
+		assertThatThrownBy(() -> inACall((waiting) -> {
+			Thread.currentThread().interrupt();
+			for (int round = 0; round < 1000; round++) {
+				waiting.moved();
+			}
+		})).isInstanceOf(GroupAbortedException.class).hasMessageContaining("interrupted");
+		assertThat(Thread.interrupted()).isTrue();
+	}
+
+	private static void stall(CallWait waiting, int rounds) {
 		for (int round = 0; round < rounds; round++) {
 			waiting.stalled();
 		}
 	}
 
-	private void inACall(Consumer<Waiting> body) {
+	private void inACall(Consumer<CallWait> body) {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
-		FailureLatch latch = new FailureLatch();
+		FailureLatch latch = this.latch;
 		CallFrame frame = new CallFrame(identity, latch, this.arena);
-		Waiting waiting = new Waiting(frame, new Counted(), true);
+		CallWait waiting = new CallWait(frame, new Counted(), true);
 		try (ProcessGroup group = new DefaultProcessGroup(identity, new Alone(frame, () -> body.accept(waiting)), latch,
 				latch::trip, Timeouts.DEFAULTS)) {
 			group.barrier();
 		}
 	}
 
-	private final class Counted implements Waiting.Sleeper {
+	private final class Counted implements CallWait.Peers {
 
 		@Override
 		public void sleep(long maxNanos) {
-			WaitingTest.this.sleeps++;
+			CallWaitTest.this.sleeps++;
 		}
 
 		@Override
@@ -87,8 +114,8 @@ class WaitingTest {
 		}
 
 		@Override
-		public Waiting.Moved moved(int peer) {
-			return Waiting.Moved.NONE;
+		public CallWait.Moved moved(int peer) {
+			return CallWait.Moved.NONE;
 		}
 
 	}

@@ -1,0 +1,191 @@
+package io.tutti.engine.transport;
+
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+
+import io.tutti.engine.Deadline;
+
+/**
+ * How a thread waits while nothing moves: it spins, then yields the core, then sleeps. An
+ * idle core takes 50 to 100 µs to wake, so sleep comes late where each rank has a core;
+ * spinning without yielding starves the other ranks of an oversubscribed host, so it is
+ * short. Whether waiting can still end well is checked before each yield and sleep, and
+ * from time to time also while data moves. Allocates nothing; for one thread at a time.
+ */
+public final class IdleStrategy {
+
+	/** What a thread waits for. */
+	public interface Condition {
+
+		/**
+		 * Checks deadline, failure of the group and interrupt.
+		 * @throws RuntimeException if the wait cannot end well
+		 */
+		void check(long nowNanos);
+
+		/** Sleeps until something may move, for at most that long. */
+		void sleep(long maxNanos);
+
+	}
+
+	/**
+	 * When a thread stops to spin and to yield, and how long it sleeps.
+	 *
+	 * @param spins rounds before the first yield
+	 * @param yields rounds of yields, however long they take
+	 * @param yieldNanos time of yields, however many they are; the longer of the two
+	 * counts
+	 * @param sleepNanos first sleep; each further one is twice as long
+	 * @param longestSleepNanos longest sleep
+	 */
+	public record Limits(int spins, int yields, long yieldNanos, long sleepNanos, long longestSleepNanos) {
+
+		private static final long YIELD_NANOS = 300_000;
+
+		/**
+		 * Bounds how late a failure is seen where nothing wakes the thread.
+		 */
+		public static final long SLEEP_NANOS = 20_000_000;
+
+		/** A collective. */
+		public static final Limits COLLECTIVE = new Limits(64, 0, YIELD_NANOS, SLEEP_NANOS, SLEEP_NANOS);
+
+		/**
+		 * A collective where ranks share cores. Yields are counted: one that lets a rank
+		 * work lasts as long as its work, but ranks that wait on one core only hand it to
+		 * each other, and keep it from a rank that waits for another.
+		 */
+		public static final Limits OVERSUBSCRIBED_COLLECTIVE = new Limits(1, 200, 0, SLEEP_NANOS, SLEEP_NANOS);
+
+		/**
+		 * A message: a few times as long as an answer through memory takes, and as little
+		 * as can be lost where the peer needs this core.
+		 */
+		public static final Limits MESSAGE = new Limits(16, 0, YIELD_NANOS, SLEEP_NANOS, SLEEP_NANOS);
+
+		/**
+		 * A message where ranks share cores: a yield lets another rank work, and comes at
+		 * once, and sleep comes later.
+		 */
+		public static final Limits OVERSUBSCRIBED_MESSAGE = new Limits(1, 0, 10 * YIELD_NANOS, SLEEP_NANOS,
+				SLEEP_NANOS);
+
+		/** A library that wakes nobody: the sleep is what a late message waits for. */
+		public static final Limits LIBRARY = new Limits(200, 0, 1_000_000, 100_000, 100_000);
+
+		/** A device that wakes nobody. */
+		public static final Limits DEVICE = new Limits(200, 0, 0, 5_000, 500_000);
+
+	}
+
+	/**
+	 * Rounds in which something moved between two checks: other ranks' data may keep a
+	 * thread busy for ever. Such a round takes a microsecond or more, a check some tens
+	 * of nanoseconds.
+	 */
+	private static final int BUSY_ROUNDS = 256;
+
+	private final Limits limits;
+
+	private final Condition condition;
+
+	private int idleRounds;
+
+	private int busyRounds;
+
+	private long idleSince;
+
+	private long sleepNanos;
+
+	private boolean slept;
+
+	public IdleStrategy(Limits limits, Condition condition) {
+		this.limits = limits;
+		this.condition = condition;
+		this.sleepNanos = limits.sleepNanos();
+	}
+
+	/** Something moved in this round. */
+	public void moved() {
+		begin();
+		if (++this.busyRounds % BUSY_ROUNDS == 0) {
+			this.condition.check(System.nanoTime());
+		}
+	}
+
+	/** A wait begins. */
+	public void begin() {
+		this.idleRounds = 0;
+		this.sleepNanos = this.limits.sleepNanos();
+		this.slept = false;
+	}
+
+	/** Nothing moved in this round: spins, yields or sleeps. */
+	public void stalled() {
+		if (this.idleRounds++ < this.limits.spins()) {
+			Thread.onSpinWait();
+			return;
+		}
+		long now = System.nanoTime();
+		if (this.idleRounds == this.limits.spins() + 1) {
+			this.idleSince = now;
+		}
+		this.condition.check(now);
+		if (this.idleRounds <= this.limits.spins() + this.limits.yields()
+				|| now - this.idleSince < this.limits.yieldNanos()) {
+			Thread.yield();
+			return;
+		}
+		this.slept = true;
+		this.condition.sleep(this.sleepNanos);
+		this.sleepNanos = Math.min(2 * this.sleepNanos, this.limits.longestSleepNanos());
+	}
+
+	/** How many rounds have passed without a move. */
+	public int idleRounds() {
+		return this.idleRounds;
+	}
+
+	/** How long nothing has moved, 0 while the thread still spins. */
+	public long idleNanos(long nowNanos) {
+		return (this.idleRounds > this.limits.spins()) ? nowNanos - this.idleSince : 0;
+	}
+
+	/** Whether the thread has slept since something last moved. */
+	public boolean slept() {
+		return this.slept;
+	}
+
+	/** Whether the thread no longer spins. */
+	public boolean spun() {
+		return this.idleRounds > this.limits.spins();
+	}
+
+	/**
+	 * Waits for something that wakes nobody, such as a device; an interrupt ends the wait
+	 * early and stays set.
+	 * @return whether it is done before the deadline or an interrupt
+	 */
+	public static boolean await(BooleanSupplier done, Deadline deadline) {
+		IdleStrategy idle = new IdleStrategy(Limits.DEVICE, PARKED);
+		while (!done.getAsBoolean()) {
+			if (deadline.expired() || Thread.currentThread().isInterrupted()) {
+				return false;
+			}
+			idle.stalled();
+		}
+		return true;
+	}
+
+	private static final Condition PARKED = new Condition() {
+		@Override
+		public void check(long nowNanos) {
+		}
+
+		@Override
+		public void sleep(long maxNanos) {
+			LockSupport.parkNanos(maxNanos);
+		}
+	};
+
+}
