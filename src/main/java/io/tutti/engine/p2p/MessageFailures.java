@@ -78,7 +78,7 @@ final class MessageFailures {
 	private String hindrance(Operation operation) {
 		for (PeerChannel peer : this.engine.channels().known()) {
 			if (peer.halted() && (operation.peer < 0 || operation.peer == peer.peer)) {
-				return "; messages that nobody has received fill the " + this.engine.unexpectedLimit()
+				return "; unexpected messages fill the " + this.engine.unexpectedLimit()
 						+ " bytes that this rank keeps of them, so nothing more is read from rank " + peer.peer
 						+ " before some are received";
 			}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Makes progress while no synchronous call does: completes asynchronous operations, sends
  * what small sends have left behind, and reads messages that arrive while this rank
  * computes or is inside a collective. After a second without a message it only polls, so
- * that an idle group costs nothing that can be measured and its peers wake nobody.
+ * that an idle group costs nothing measurable and its peers need not wake it.
  */
 final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 

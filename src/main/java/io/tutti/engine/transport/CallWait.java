@@ -43,7 +43,7 @@ public final class CallWait implements IdleStrategy.Condition {
 	/** Data that moved within this time before a deadline were still moving. */
 	private static final long STILL_MOVING_NANOS = 1_000_000_000;
 
-	/** The amounts of more ranks than this help nobody. */
+	/** Most ranks whose amounts are listed. */
 	private static final int DETAILED = 8;
 
 	/**

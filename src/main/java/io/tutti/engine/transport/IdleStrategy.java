@@ -7,7 +7,7 @@ import io.tutti.engine.Deadline;
 
 /**
  * How a thread waits while nothing moves: it spins, then yields the core, then sleeps. An
- * idle core takes 50 to 100 µs to wake, so sleep comes late where each rank has a core;
+ * idle core takes 50 to 100 µs to wake, so sleep starts late where each rank has a core;
  * spinning without yielding starves the other ranks of an oversubscribed host, so it is
  * short. Whether waiting can still end well is checked before each yield and sleep, and
  * from time to time also while data moves. Allocates nothing; for one thread at a time.
@@ -64,16 +64,16 @@ public final class IdleStrategy {
 		public static final Limits MESSAGE = new Limits(16, 0, YIELD_NANOS, SLEEP_NANOS, SLEEP_NANOS);
 
 		/**
-		 * A message where ranks share cores: a yield lets another rank work, and comes at
-		 * once, and sleep comes later.
+		 * A message where ranks share cores: a yield lets another rank work, and starts
+		 * at once, and sleep starts later.
 		 */
 		public static final Limits OVERSUBSCRIBED_MESSAGE = new Limits(1, 0, 10 * YIELD_NANOS, SLEEP_NANOS,
 				SLEEP_NANOS);
 
-		/** A library that wakes nobody: the sleep is what a late message waits for. */
+		/** A library that wakes no thread: a late message waits for the sleep. */
 		public static final Limits LIBRARY = new Limits(200, 0, 1_000_000, 100_000, 100_000);
 
-		/** A device that wakes nobody. */
+		/** A device, which wakes no thread. */
 		public static final Limits DEVICE = new Limits(200, 0, 0, 5_000, 500_000);
 
 	}
@@ -162,8 +162,8 @@ public final class IdleStrategy {
 	}
 
 	/**
-	 * Waits for something that wakes nobody, such as a device; an interrupt ends the wait
-	 * early and stays set.
+	 * Waits for something that wakes no thread, such as a device; an interrupt ends the
+	 * wait early and stays set.
 	 * @return whether it is done before the deadline or an interrupt
 	 */
 	public static boolean await(BooleanSupplier done, Deadline deadline) {

@@ -62,7 +62,7 @@ class MessageFailureTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void whatIsIssuedBetweenAFailureAndItsVerdictEndsWithTheVerdict(Kind kind) throws Exception {
+	void operationsBetweenAFailureAndItsVerdictEndWithTheVerdict(Kind kind) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			PointToPointEngine messenger = pair.messenger(0);
 			List<CompletableFuture<?>> open = new ArrayList<>();
@@ -142,7 +142,7 @@ class MessageFailureTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void whateverTheMomentEveryOperationEndsWithTheVerdict(Kind kind) throws Exception {
+	void everyOperationEndsWithTheVerdictWheneverItIsIssued(Kind kind) throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		System.out.println("failing messages: -Dtutti.test.seed=" + seed);
 		Random random = new Random(seed);

@@ -36,7 +36,7 @@ class CallWaitTest {
 	private int sleeps;
 
 	@Test
-	void aCrowdedRankYieldsSoOftenAndThenSleepsSoThatItsCoreIsFree() {
+	void anOversubscribedRankYieldsACountedNumberOfTimesAndThenSleeps() {
 		inACall((waiting) -> {
 			stall(waiting, ROUNDS_AWAKE);
 			assertThat(this.sleeps).isZero();
@@ -46,7 +46,7 @@ class CallWaitTest {
 	}
 
 	@Test
-	void whatMovedStartsTheCountAnew() {
+	void aMoveRestartsTheCount() {
 		inACall((waiting) -> {
 			stall(waiting, ROUNDS_AWAKE);
 			waiting.moved();
@@ -56,7 +56,7 @@ class CallWaitTest {
 	}
 
 	@Test
-	void dataThatMovedLongBeforeTheDeadlineAreNotToldAsSlow() {
+	void dataThatMovedLongBeforeTheDeadlineAreNotReportedAsSlow() {
 		assertThat(CallWait.describe("5 bytes", Duration.ofMillis(999).toNanos()))
 			.isEqualTo("data moves too slowly: 5 bytes, the last 999 ms ago");
 		assertThat(CallWait.describe("5 bytes", Duration.ofSeconds(7).toNanos()))
