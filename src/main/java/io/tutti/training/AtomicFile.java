@@ -19,8 +19,10 @@ final class AtomicFile {
 	}
 
 	/**
-	 * Writes beside the file, flushes, and renames. Anything there that is not a plain
-	 * file, such as {@code /dev/stdout}, is written to as it is.
+	 * Writes beside the file, flushes, and renames. Several processes may write one file
+	 * at once: each has a temporary file of its own, and the last rename stays. Anything
+	 * there that is not a plain file, such as {@code /dev/stdout}, is written to as it
+	 * is.
 	 */
 	static void write(Path file, byte[] content) throws IOException {
 		if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -28,7 +30,7 @@ final class AtomicFile {
 			return;
 		}
 		Path directory = directoryOf(file);
-		Path temporary = directory.resolve(file.getFileName() + ".tmp");
+		Path temporary = temporary(file);
 		try {
 			writeAndFlush(temporary, content);
 			Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
@@ -38,6 +40,11 @@ final class AtomicFile {
 			Files.deleteIfExists(temporary);
 			throw ex;
 		}
+	}
+
+	/** A name of this process's own, so that two jobs do not write one file together. */
+	static Path temporary(Path file) {
+		return directoryOf(file).resolve(file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
 	}
 
 	/** The directory that holds a file. */

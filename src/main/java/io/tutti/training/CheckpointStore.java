@@ -63,6 +63,11 @@ final class CheckpointStore {
 	private CheckpointFinding read(JobFingerprint job) {
 		try {
 			Files.createDirectories(this.directory);
+		}
+		catch (IOException ex) {
+			return CheckpointFinding.refused("the checkpoint folder " + this.directory + " cannot be created: " + ex);
+		}
+		try {
 			if (!Files.exists(this.file)) {
 				return CheckpointFinding.NOTHING;
 			}

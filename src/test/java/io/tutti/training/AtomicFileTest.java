@@ -30,18 +30,27 @@ class AtomicFileTest {
 	@Test
 	void aFailureLeavesTheFileAsItWas() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("file"), "before");
-		Files.createDirectories(this.directory.resolve("file.tmp/in the way"));
+		Files.createDirectories(AtomicFile.temporary(file).resolve("in the way"));
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> AtomicFile.write(file, new byte[] { 1 }));
 		assertThat(file).hasContent("before");
 	}
 
 	@Test
 	void aLeftoverOfAKilledRunIsOverwritten() throws IOException {
-		Files.writeString(this.directory.resolve("file.tmp"), "half a file, and longer");
 		Path file = this.directory.resolve("file");
+		Files.writeString(AtomicFile.temporary(file), "half a file, and longer");
 		AtomicFile.write(file, new byte[] { 1 });
 		assertThat(file).hasBinaryContent(new byte[] { 1 });
 		assertThat(this.directory.toFile().list()).containsExactly("file");
+	}
+
+	@Test
+	void anotherProcessThatWritesTheSameFileIsNotDisturbed() throws IOException {
+		Path other = Files.writeString(this.directory.resolve("file.1.tmp"), "half of another's file");
+		Path file = this.directory.resolve("file");
+		AtomicFile.write(file, new byte[] { 1 });
+		assertThat(file).hasBinaryContent(new byte[] { 1 });
+		assertThat(other).hasContent("half of another's file");
 	}
 
 	@Test

@@ -337,7 +337,7 @@ class TrainingJobTest {
 	void aCheckpointThatCannotBeKeptLeavesTheOneBeforeAndTheOthersAreTold() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		byte[] before = Files.readAllBytes(checkpoint());
-		Files.createDirectory(this.directory.resolve(CheckpointStore.FILE_NAME + ".tmp"));
+		Files.createDirectory(AtomicFile.temporary(this.directory.resolve(CheckpointStore.FILE_NAME)));
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)

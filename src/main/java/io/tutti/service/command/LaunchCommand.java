@@ -1,10 +1,15 @@
 package io.tutti.service.command;
 
+import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.launch.ExitCode;
@@ -14,6 +19,7 @@ import io.tutti.launch.LaunchTimings;
 import io.tutti.launch.LaunchedCommand;
 import io.tutti.launch.LocalLauncher;
 import io.tutti.launch.OwnProgram;
+import io.tutti.service.config.NearestName;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IModelTransformer;
@@ -39,6 +45,10 @@ public final class LaunchCommand implements Callable<Integer> {
 
 	/** By name, so that the launcher loads no class of Spring. */
 	private static final String APPLICATION = "io.tutti.service.TuttiApplication";
+
+	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "env");
+
+	private static final Collection<String> BACKENDS = List.of("tcp", "mpi", "nccl");
 
 	@Option(names = { "-n", "--nproc-per-node" }, paramLabel = "N", defaultValue = "1",
 			description = "Ranks on this machine (default: 1).")
@@ -79,12 +89,46 @@ public final class LaunchCommand implements Callable<Integer> {
 	public Integer call() throws InterruptedException {
 		LaunchConsole console = LaunchConsole.ofThisProcess();
 		try {
-			LocalLauncher launcher = new LocalLauncher(plan(), LaunchTimings.DEFAULTS, console);
+			LaunchPlan plan = plan();
+			warnOfProfile(console);
+			LocalLauncher launcher = new LocalLauncher(plan, LaunchTimings.DEFAULTS, console);
 			return new StoppableLaunch(launcher, LaunchTimings.DEFAULTS.longestStop()).run();
 		}
-		catch (IllegalArgumentException | IOException ex) {
+		catch (IllegalArgumentException ex) {
 			console.say(String.valueOf(ex.getMessage()));
 			return ExitCode.BAD_CONFIGURATION;
+		}
+		catch (IOException ex) {
+			console.say(describe(ex));
+			return ExitCode.BAD_CONFIGURATION;
+		}
+	}
+
+	/** A word that is neither a command nor a program is probably misspelt. */
+	private String describe(IOException failure) {
+		String word = this.command.getFirst();
+		if (word.contains(File.separator)) {
+			return Files.exists(Path.of(word)) ? String.valueOf(failure.getMessage()) : "there is no program " + word;
+		}
+		if (isProgram(word)) {
+			return String.valueOf(failure.getMessage());
+		}
+		String nearest = NearestName.of(word, COMMANDS);
+		return "there is neither a command nor a program " + word + ((nearest != null)
+				? ". Did you mean " + nearest + "?" : ". The commands are " + String.join(", ", COMMANDS));
+	}
+
+	private static boolean isProgram(String word) {
+		return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
+			.anyMatch((folder) -> Files.exists(Path.of(folder, word)));
+	}
+
+	/** A misspelt backend would be replaced by the default one without notice. */
+	private void warnOfProfile(LaunchConsole console) {
+		if (this.profile != null
+				&& Stream.of(this.profile.split(",")).map(String::strip).noneMatch(BACKENDS::contains)) {
+			console.say("warning: profile " + this.profile + " chooses no backend, so ranks use tcp; "
+					+ String.join(", ", BACKENDS) + " choose one");
 		}
 	}
 
@@ -116,7 +160,8 @@ public final class LaunchCommand implements Callable<Integer> {
 		int most = 65_536 - this.ranksPerNode;
 		if (first < 1 || first > most) {
 			throw new IllegalArgumentException("--http-port must be in 1.." + most + " (" + this.ranksPerNode
-					+ " ranks take one port each), got " + first);
+					+ ((this.ranksPerNode == 1) ? " rank takes one port" : " ranks take one port each") + "), got "
+					+ first);
 		}
 	}
 

@@ -105,9 +105,11 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 
 	private static String describe(TrainingPlan plan) {
 		return String.format(Locale.ROOT,
-				"training on %s: %d samples and %d for the test, %d parameters, %d epochs of %d steps, %s%s",
-				plan.data(), plan.trainingSamples(), plan.testSamples(), plan.parameters(), plan.epochs(),
-				plan.totalSteps() / plan.epochs(), RankCount.of(plan.worldSize(), plan.backend()),
+				"training on %s: %d samples and %d for the test, %d parameters, %s of %s, %s%s", plan.data(),
+				plan.trainingSamples(), plan.testSamples(), plan.parameters(),
+				TrainingReportText.counted(plan.epochs(), "epoch"),
+				TrainingReportText.counted(plan.totalSteps() / plan.epochs(), "step"),
+				RankCount.of(plan.worldSize(), plan.backend()),
 				(plan.firstStep() > 0) ? ", continued from step " + plan.firstStep() : "");
 	}
 

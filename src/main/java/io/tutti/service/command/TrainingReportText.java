@@ -5,7 +5,7 @@ import java.util.Locale;
 import io.tutti.training.TrainingSummary;
 
 /**
- * The summary of a training job as people read it.
+ * The summary of a training job as text.
  */
 final class TrainingReportText {
 
@@ -27,8 +27,13 @@ final class TrainingReportText {
 	}
 
 	private static String progress(TrainingSummary summary) {
-		return format("%-15s %,d steps, %d epochs", summary.stopped() ? "stopped after" : "done", summary.steps(),
-				summary.epochs());
+		return format("%-15s %s, %s", summary.stopped() ? "stopped after" : "done", counted(summary.steps(), "step"),
+				counted(summary.epochs(), "epoch"));
+	}
+
+	/** Such as {@code 1 step} or {@code 1,350 steps}. */
+	static String counted(long count, String noun) {
+		return format("%,d %s%s", count, noun, (count == 1) ? "" : "s");
 	}
 
 	private static String format(String format, Object... values) {

@@ -62,6 +62,7 @@ final class TrainingRun {
 	 */
 	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
+		TrainingFiles.requireUsable(options, group.assignment().rank());
 		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment().localRank());
 		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), options,
 				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));

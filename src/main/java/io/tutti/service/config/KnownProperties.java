@@ -32,7 +32,7 @@ public final class KnownProperties {
 	private static final ConfigurationPropertyName TUTTI = ConfigurationPropertyName.of("tutti");
 
 	private static final Set<String> NOT_LOOKED_AT = Set.of(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);
+			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, RankLogging.SOURCE);
 
 	/** By name: whether it is a map or a list, which has names below it. */
 	private final Map<ConfigurationPropertyName, Boolean> names;

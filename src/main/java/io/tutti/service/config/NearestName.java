@@ -6,10 +6,10 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds what somebody probably meant to type: the name at the smallest edit distance
- * (letters inserted, removed or replaced), if that is small enough.
+ * Finds the name that was probably meant: the one at the smallest edit distance (letters
+ * inserted, removed, replaced, or swapped with a neighbour), if that is small enough.
  */
-final class NearestName {
+public final class NearestName {
 
 	/** One slip in so many letters is a slip; more is another word. */
 	private static final int LETTERS_PER_SLIP = 4;
@@ -18,7 +18,7 @@ final class NearestName {
 	}
 
 	/** The nearest of some names, {@code null} if none is near. */
-	static @Nullable String of(String typed, Collection<String> names) {
+	public static @Nullable String of(String typed, Collection<String> names) {
 		return names.stream()
 			.min(Comparator.<String>comparingInt((name) -> distance(typed, name))
 				.thenComparing(Comparator.naturalOrder()))
@@ -26,22 +26,23 @@ final class NearestName {
 			.orElse(null);
 	}
 
-	/** Row by row, keeping the last one (Wagner and Fischer, 1974). */
+	/** Optimal string alignment. */
 	private static int distance(String one, String other) {
-		int[] row = new int[other.length() + 1];
-		for (int j = 0; j < row.length; j++) {
-			row[j] = j;
-		}
-		for (int i = 1; i <= one.length(); i++) {
-			int diagonal = row[0];
-			row[0] = i;
-			for (int j = 1; j < row.length; j++) {
-				int replaced = diagonal + ((one.charAt(i - 1) == other.charAt(j - 1)) ? 0 : 1);
-				diagonal = row[j];
-				row[j] = Math.min(replaced, 1 + Math.min(row[j], row[j - 1]));
+		int[][] distance = new int[one.length() + 1][other.length() + 1];
+		for (int i = 0; i <= one.length(); i++) {
+			for (int j = 0; j <= other.length(); j++) {
+				distance[i][j] = (i == 0 || j == 0) ? i + j : least(one, i, other, j, distance);
 			}
 		}
-		return row[other.length()];
+		return distance[one.length()][other.length()];
+	}
+
+	private static int least(String one, int i, String other, int j, int[][] distance) {
+		int replaced = distance[i - 1][j - 1] + ((one.charAt(i - 1) == other.charAt(j - 1)) ? 0 : 1);
+		int least = Math.min(replaced, 1 + Math.min(distance[i - 1][j], distance[i][j - 1]));
+		boolean swapped = i > 1 && j > 1 && one.charAt(i - 1) == other.charAt(j - 2)
+				&& one.charAt(i - 2) == other.charAt(j - 1);
+		return swapped ? Math.min(least, distance[i - 2][j - 2] + 1) : least;
 	}
 
 }

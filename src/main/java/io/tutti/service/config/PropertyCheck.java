@@ -15,10 +15,12 @@ public final class PropertyCheck implements ApplicationListener<ApplicationEnvir
 		KnownProperties.ofTutti().require(event.getEnvironment());
 	}
 
-	/** After the configuration was read, before {@link RankLogging} adds to it. */
+	/**
+	 * Once logging is set up, so that the framework's own report of the failure is off.
+	 */
 	@Override
 	public int getOrder() {
-		return LoggingApplicationListener.DEFAULT_ORDER - 2;
+		return LoggingApplicationListener.DEFAULT_ORDER + 1;
 	}
 
 }

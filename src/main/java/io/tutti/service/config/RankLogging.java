@@ -26,6 +26,9 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 	/** Whether ranks other than 0 log only what is wrong. */
 	public static final String QUIET_OTHERS = "tutti.log.quiet-others";
 
+	/** The property source that this adds. */
+	static final String SOURCE = "tuttiLogging";
+
 	/** Nothing is traced unless this says where to. */
 	private static final String TRACES_GO_TO = "management.opentelemetry.tracing.export.otlp.endpoint";
 
@@ -38,7 +41,7 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 	@Override
 	public void onApplicationEvent(ApplicationEnvironmentPreparedEvent event) {
 		ConfigurableEnvironment environment = event.getEnvironment();
-		environment.getPropertySources().addLast(new MapPropertySource("tuttiLogging", defaults(environment)));
+		environment.getPropertySources().addLast(new MapPropertySource(SOURCE, defaults(environment)));
 	}
 
 	private static Map<String, Object> defaults(ConfigurableEnvironment environment) {

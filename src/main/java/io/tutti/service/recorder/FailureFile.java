@@ -12,6 +12,7 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.FlightRecorder;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.service.config.FlightRecorderProperties;
+import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
@@ -37,13 +38,17 @@ final class FailureFile implements DisposableBean {
 
 	private final FlightRecorderProperties properties;
 
+	private final String jobId;
+
 	private final JsonMapper json;
 
 	private final CompletableFuture<Void> written;
 
-	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, JsonMapper json) {
+	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous,
+			JsonMapper json) {
 		this.group = group;
 		this.properties = properties;
+		this.jobId = rendezvous.jobId();
 		this.json = json;
 		group.formed().thenAccept((joined) -> joined.recordSites(properties.sites()));
 		this.written = properties.onFailure() ? group.broken().thenAcceptAsync(this::write, Thread::startVirtualThread)
@@ -61,8 +66,8 @@ final class FailureFile implements DisposableBean {
 					FlightRecorder.CAPACITY);
 			byte[] content = this.json.writeValueAsBytes(
 					FlightRecorderView.of(account, this.group.assignment().worldSize(), failure.describe()));
-			Path file = new FailureFolder(this.properties.place(), rank, this.properties.keep()).write(content,
-					Instant.now());
+			Path file = new FailureFolder(this.properties.place(), this.jobId, rank, this.properties.keep())
+				.write(content, Instant.now());
 			log.warn("the last collectives of this rank are in {}", file);
 		}
 		catch (IOException | RuntimeException ex) {

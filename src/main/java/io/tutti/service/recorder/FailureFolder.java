@@ -10,6 +10,7 @@ import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Comparator;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -23,15 +24,22 @@ final class FailureFolder {
 
 	private static final String SUFFIX = ".json";
 
+	/** The job of another file may begin as this prefix does. */
+	private static final Pattern STAMPED = Pattern.compile("\\d{8}T\\d{6}\\.\\d{3}Z\\.json");
+
 	private final Path folder;
 
 	private final String prefix;
 
 	private final int keep;
 
-	FailureFolder(Path folder, int rank, int keep) {
+	/**
+	 * The folder of one rank of one job; other jobs may write to it too.
+	 * @param keep how many files of this rank and job are kept
+	 */
+	FailureFolder(Path folder, String jobId, int rank, int keep) {
 		this.folder = folder;
-		this.prefix = "tutti-flight-recorder-r" + rank + "-";
+		this.prefix = "tutti-flight-recorder-" + jobId.replaceAll("[^\\w.-]", "_") + "-r" + rank + "-";
 		this.keep = keep;
 	}
 
@@ -78,7 +86,7 @@ final class FailureFolder {
 	}
 
 	private boolean isOurs(String name) {
-		return name.startsWith(this.prefix) && name.endsWith(SUFFIX);
+		return name.startsWith(this.prefix) && STAMPED.matcher(name.substring(this.prefix.length())).matches();
 	}
 
 }

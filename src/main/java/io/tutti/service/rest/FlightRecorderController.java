@@ -20,6 +20,7 @@ import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.recorder.AnalysisView;
 import io.tutti.service.recorder.ChromeTrace;
 import io.tutti.service.recorder.FlightRecorderView;
+import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
@@ -60,10 +61,15 @@ final class FlightRecorderController {
 					schema = @Schema(oneOf = { FlightRecorderView.class, ChromeTrace.class }),
 					examples = @ExampleObject(Examples.FLIGHT_RECORDER)))
 	@GetMapping
-	FlightRecorderView own(@Parameter(description = "The most calls of each group, the last ones",
-			schema = @Schema(type = "integer", format = "int32", minimum = "1",
-					maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
-							defaultValue = "" + FlightRecorder.CAPACITY) int limit) {
+	FlightRecorderView own(
+			@Parameter(description = "The most calls of each group, the last ones",
+					schema = @Schema(type = "integer", format = "int32", minimum = "1",
+							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
+									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
+			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {
+		if (format != null) {
+			throw new InvalidArgumentException("format must be chrome-trace or be left out, got " + format);
+		}
 		requireRange("limit", limit, FlightRecorder.CAPACITY);
 		JoinedGroup joined = joined();
 		RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(), joined.groups(),

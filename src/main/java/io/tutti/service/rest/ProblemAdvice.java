@@ -20,6 +20,7 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 import org.springframework.http.ResponseEntity;
 import org.springframework.http.converter.HttpMessageNotReadableException;
+import org.springframework.web.HttpMediaTypeNotSupportedException;
 import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.request.WebRequest;
@@ -147,6 +148,17 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 			.headers(headers)
 			.contentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.body(body);
+	}
+
+	/** Spring's text would name the content type null. */
+	@Override
+	protected @Nullable ResponseEntity<Object> handleHttpMediaTypeNotSupported(HttpMediaTypeNotSupportedException ex,
+			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
+		if (ex.getContentType() == null) {
+			ex.getBody()
+				.setDetail("Content-Type is missing; supported: " + MediaType.toString(ex.getSupportedMediaTypes()));
+		}
+		return super.handleHttpMediaTypeNotSupported(ex, headers, status, request);
 	}
 
 	/**

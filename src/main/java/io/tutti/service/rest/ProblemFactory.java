@@ -46,14 +46,25 @@ final class ProblemFactory {
 	 * says.
 	 */
 	void complete(ProblemDetail problem) {
-		HttpStatusCode status = HttpStatusCode.valueOf(problem.getStatus());
-		boolean overloaded = problem.getStatus() == HttpStatus.SERVICE_UNAVAILABLE.value();
-		if ((status.is4xxClientError() || overloaded) && isBlank(problem.getType())) {
-			ProblemType type = overloaded ? ProblemType.OVERLOADED : ProblemType.INVALID_ARGUMENT;
+		ProblemType type = type(HttpStatusCode.valueOf(problem.getStatus()));
+		if (type != null && isBlank(problem.getType())) {
 			problem.setType(type.uri());
 			problem.setProperty("hint", type.hint());
 		}
 		spokenByThisRank(problem);
+	}
+
+	private static @Nullable ProblemType type(HttpStatusCode status) {
+		if (status.isSameCodeAs(HttpStatus.SERVICE_UNAVAILABLE)) {
+			return ProblemType.OVERLOADED;
+		}
+		if (status.isSameCodeAs(HttpStatus.NOT_FOUND)) {
+			return ProblemType.NOT_FOUND;
+		}
+		if (status.isSameCodeAs(HttpStatus.METHOD_NOT_ALLOWED)) {
+			return ProblemType.METHOD_NOT_ALLOWED;
+		}
+		return status.is4xxClientError() ? ProblemType.INVALID_ARGUMENT : null;
 	}
 
 	private static boolean isBlank(@Nullable URI type) {

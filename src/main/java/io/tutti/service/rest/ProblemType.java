@@ -23,6 +23,8 @@ enum ProblemType {
 	CALL_WITHDRAWN("The call was withdrawn", "Keep the connection open, in both directions, until the answer has come"),
 	OVERLOADED("This rank is busy", "Send the request again after Retry-After seconds"),
 	UNSUPPORTED_OP("Not available here", "Ask for something that this rank's backend and configuration offer"),
+	NOT_FOUND("There is nothing at this path", "The paths are described at /v3/api-docs"),
+	METHOD_NOT_ALLOWED("The path does not take this method", "Use one of the methods in the Allow header"),
 	INVALID_ARGUMENT("The request cannot be followed", "Correct the request; it was not carried out");
 
 	private final String title;

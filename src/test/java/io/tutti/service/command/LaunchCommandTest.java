@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -61,6 +62,25 @@ class LaunchCommandTest {
 				"echo $TUTTI_HTTP_PORT $SPRING_PROFILES_ACTIVE $MASTER_PORT");
 		assertThat(exitCode(launcher)).isZero();
 		assertThat(lines("out")).containsExactly("[0] 9000 tcp 4242");
+	}
+
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			tarin            | there is neither a command nor a program tarin. Did you mean train?
+			no-such-thing    | there is neither a command nor a program no-such-thing. The commands are serve, train
+			/no/such/program | there is no program /no/such/program
+			""")
+	void aMisspeltCommandIsNamed(String word, String message) throws Exception {
+		assertThat(exitCode(launch(word, "--epochs", "1"))).isEqualTo(64);
+		assertThat(lines("err")).singleElement().asString().startsWith("tutti launch: " + message);
+	}
+
+	@Test
+	void aProfileThatChoosesNoBackendIsReported() throws Exception {
+		assertThat(exitCode(launch("--profile", "mpl", "true"))).isZero();
+		assertThat(lines("err")).singleElement().asString().contains("profile mpl chooses no backend", "ranks use tcp");
+		assertThat(exitCode(launch("--profile", "mine,mpi", "true"))).isZero();
+		assertThat(lines("err")).isEmpty();
 	}
 
 	@Test

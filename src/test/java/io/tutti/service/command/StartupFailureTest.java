@@ -38,16 +38,22 @@ class StartupFailureTest {
 
 	private final PrintStream original = System.err;
 
+	private final PrintStream originalOut = System.out;
+
 	private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+
+	private final ByteArrayOutputStream out = new ByteArrayOutputStream();
 
 	@BeforeEach
 	void capture() {
 		System.setErr(new PrintStream(this.err, true, StandardCharsets.UTF_8));
+		System.setOut(new PrintStream(this.out, true, StandardCharsets.UTF_8));
 	}
 
 	@AfterEach
 	void release() {
 		System.setErr(this.original);
+		System.setOut(this.originalOut);
 	}
 
 	@ParameterizedTest
@@ -81,6 +87,7 @@ class StartupFailureTest {
 	void eachMistakeEndsWith64AndOneParagraphThatNamesIt(String argument, String message) {
 		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().startsWith("tutti: ").contains(message);
+		assertThat(this.out.toString(StandardCharsets.UTF_8)).isEmpty();
 	}
 
 	@Test
@@ -123,7 +130,7 @@ class StartupFailureTest {
 		assertThat(told()).hasSize(1)
 			.first()
 			.asString()
-			.contains("BackendUnavailableException: backend mpi is not available: there is no library /no/libmpi.so")
+			.contains("backend mpi is not available: there is no library /no/libmpi.so")
 			.contains("Set tutti.mpi.library");
 	}
 

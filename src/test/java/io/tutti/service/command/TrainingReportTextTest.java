@@ -29,6 +29,12 @@ class TrainingReportTextTest {
 		assertThat(TrainingReportText.of(summary(true))).startsWith("stopped after   1,350 steps");
 	}
 
+	@Test
+	void oneEpochIsNotPlural() {
+		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, 0.5, 1, 0, 1, 0, List.of(HASH), false);
+		assertThat(TrainingReportText.of(summary)).startsWith("done            1 step, 1 epoch\n");
+	}
+
 	private static TrainingSummary summary(boolean stopped) {
 		return new TrainingSummary(2, "tcp", 30, 1350, 0.975, 45_123.4, 52_096_500, 0.96, 0.24, List.of(HASH, HASH),
 				stopped);

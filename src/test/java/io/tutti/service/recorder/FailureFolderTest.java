@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -24,29 +25,39 @@ class FailureFolderTest {
 	@Test
 	void aFileIsThereWholeAndNamesItsRankAndTime() throws IOException {
 		Path folder = this.parent.resolve("made/on/demand");
-		Path file = new FailureFolder(folder, 3, 2).write("{}".getBytes(), BEGIN);
-		assertThat(file).isEqualTo(folder.resolve("tutti-flight-recorder-r3-20261121T050000.000Z.json"))
+		Path file = new FailureFolder(folder, "night/1", 3, 2).write("{}".getBytes(), BEGIN);
+		assertThat(file).isEqualTo(folder.resolve("tutti-flight-recorder-night_1-r3-20261121T050000.000Z.json"))
 			.hasContent("{}");
 		assertThat(names(folder)).hasSize(1);
 	}
 
 	@Test
 	void onlyTheNewestOfThisRankAreKept() throws IOException {
-		Path stranger = Files.writeString(this.parent.resolve("tutti-flight-recorder-r12-20200101T000000.000Z.json"),
+		Path stranger = Files.writeString(this.parent.resolve("tutti-flight-recorder-a-r12-20200101T000000.000Z.json"),
 				"");
-		FailureFolder folder = new FailureFolder(this.parent, 1, 2);
+		FailureFolder folder = new FailureFolder(this.parent, "a", 1, 2);
 		for (int second = 0; second < 5; second++) {
 			folder.write(new byte[] { 1 }, BEGIN.plusSeconds(second));
 		}
 		assertThat(names(this.parent)).containsExactlyInAnyOrder(stranger.getFileName().toString(),
-				"tutti-flight-recorder-r1-20261121T050003.000Z.json",
-				"tutti-flight-recorder-r1-20261121T050004.000Z.json");
+				"tutti-flight-recorder-a-r1-20261121T050003.000Z.json",
+				"tutti-flight-recorder-a-r1-20261121T050004.000Z.json");
+	}
+
+	@Test
+	void anotherJobsFilesStay() throws IOException {
+		List<Path> others = new ArrayList<>();
+		for (String job : List.of("b", "a-r1", "default")) {
+			others.add(new FailureFolder(this.parent, job, 1, 1).write(new byte[] { 1 }, BEGIN));
+		}
+		new FailureFolder(this.parent, "a", 1, 1).write(new byte[] { 1 }, BEGIN.plusSeconds(1));
+		assertThat(others).allSatisfy((file) -> assertThat(file).exists());
 	}
 
 	@Test
 	void whatCannotBeRemovedDoesNotKeepTheNewFileFromBeingWritten() throws IOException {
-		Files.createDirectories(this.parent.resolve("tutti-flight-recorder-r1-20200101T000000.000Z.json/not-empty"));
-		Path file = new FailureFolder(this.parent, 1, 1).write(new byte[] { 1 }, BEGIN);
+		Files.createDirectories(this.parent.resolve("tutti-flight-recorder-a-r1-20200101T000000.000Z.json/not-empty"));
+		Path file = new FailureFolder(this.parent, "a", 1, 1).write(new byte[] { 1 }, BEGIN);
 		assertThat(file).exists();
 	}
 

@@ -95,7 +95,16 @@ class ControlApiTest {
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyJson()
 			.isLenientlyEqualTo("""
-					{"type":"urn:tutti:problem:invalid-argument","rank":1,"worldSize":3,"generation":4}""");
+					{"type":"urn:tutti:problem:%s","rank":1,"worldSize":3,"generation":4}"""
+				.formatted((status == 404) ? "not-found" : "method-not-allowed"));
+	}
+
+	@Test
+	void aMissingContentTypeIsNamedAsThat() {
+		assertThat(this.http.post().uri("/api/v1/roll-call").content("{}")).hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
+			.bodyText()
+			.contains("Content-Type is missing; supported: application/json")
+			.doesNotContain("null");
 	}
 
 	@Test

@@ -42,6 +42,14 @@ class FlightRecorderApiTest {
 	}
 
 	@Test
+	void anUnknownFormatIsNamedWithTheKnownOne() {
+		assertThat(this.http.get().uri("/api/v1/flight-recorder?format=foo"))
+			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
+			.bodyText()
+			.contains("format must be chrome-trace or be left out, got foo");
+	}
+
+	@Test
 	void theLastCollectivesAreShownAsTheyWereCalled() {
 		assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=2")).hasStatusOk()
 			.bodyJson()

@@ -1,0 +1,78 @@
+package io.tutti.service.command;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+import io.tutti.service.config.ConfigurationException;
+import io.tutti.training.TrainingOptions;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks a job's files before its ranks have met: after that, a mistake costs every rank
+ * the rendezvous, and one in the report's path costs the whole training.
+ */
+final class TrainingFiles {
+
+	private TrainingFiles() {
+	}
+
+	/**
+	 * Requires that the table can be read and, on rank 0, which writes them, that the
+	 * report and the checkpoint can be written.
+	 * @throws ConfigurationException naming the file and the option
+	 */
+	static void requireUsable(TrainingOptions options, int rank) {
+		if (options.data() != null) {
+			requireReadable(options.data());
+		}
+		if (rank == 0) {
+			requireReport(options.report());
+			requireCheckpoint(options.checkpointDirectory());
+		}
+	}
+
+	private static void requireReadable(Path data) {
+		if (!Files.exists(data)) {
+			throw refused("the table " + data + " cannot be read: there is no such file", "--data");
+		}
+		if (Files.isDirectory(data) || !Files.isReadable(data)) {
+			throw refused("the table " + data + " cannot be read: "
+					+ (Files.isDirectory(data) ? "it is a folder" : "permission denied"), "--data");
+		}
+	}
+
+	private static void requireReport(@Nullable Path report) {
+		if (report == null) {
+			return;
+		}
+		Path folder = report.toAbsolutePath().getParent();
+		if (Files.isDirectory(report)) {
+			throw refused("the report " + report + " cannot be written: it is a folder", "--report");
+		}
+		if (folder == null || !Files.isDirectory(folder)) {
+			throw refused("the report " + report + " cannot be written: there is no folder " + folder, "--report");
+		}
+		if (!Files.isWritable(Files.exists(report) ? report : folder)) {
+			throw refused("the report " + report + " cannot be written: permission denied", "--report");
+		}
+	}
+
+	/** The folder itself is created later where there is none. */
+	private static void requireCheckpoint(@Nullable Path folder) {
+		Path existing = (folder != null) ? folder.toAbsolutePath() : null;
+		while (existing != null && !Files.exists(existing)) {
+			existing = existing.getParent();
+		}
+		if (existing != null && !(Files.isDirectory(existing) && Files.isWritable(existing))) {
+			throw refused(
+					"the checkpoint folder " + folder + " cannot be used: " + existing
+							+ (Files.isDirectory(existing) ? " cannot be written" : " is not a folder"),
+					"--checkpoint");
+		}
+	}
+
+	private static ConfigurationException refused(String problem, String option) {
+		return new ConfigurationException(problem, "Check " + option, null);
+	}
+
+}
