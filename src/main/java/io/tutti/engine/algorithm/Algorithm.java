@@ -3,14 +3,14 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.Call;
 
 /**
- * One way to carry out one collective. Belongs to one group and is run by one thread at a
- * time, so it may keep its cursors from call to call.
+ * An implementation of one collective. An instance belongs to one group and runs on one
+ * thread at a time, so it may keep its cursors between calls.
  */
 public interface Algorithm {
 
 	/**
-	 * Carries the call out; the transport has begun it.
-	 * @throws io.tutti.engine.CollectiveException if it failed
+	 * Runs the call, which the transport has begun.
+	 * @throws io.tutti.engine.CollectiveException if the call fails
 	 */
 	void run(Call call);
 

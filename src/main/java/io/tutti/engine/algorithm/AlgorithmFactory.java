@@ -8,7 +8,8 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Makes the algorithms of one group. They share what they need only while they run.
+ * Creates the algorithms of one group. They share working memory and cursors, since only
+ * one runs at a time.
  */
 final class AlgorithmFactory {
 
@@ -45,7 +46,7 @@ final class AlgorithmFactory {
 		this.doubling = new RecursiveDoubling(this.rank, this.worldSize, this.exchange, kernels);
 	}
 
-	/** The algorithms that can carry out a collective. */
+	/** The algorithms that implement a collective. */
 	static List<AlgorithmName> offered(Collective collective) {
 		return switch (collective) {
 			case ALL_REDUCE ->
@@ -60,7 +61,7 @@ final class AlgorithmFactory {
 		};
 	}
 
-	/** Makes one that is offered. */
+	/** Creates one of the {@link #offered} algorithms. */
 	Algorithm create(Collective collective, AlgorithmName name) {
 		return switch (collective) {
 			case ALL_REDUCE -> allReduce(name);

@@ -1,29 +1,29 @@
 package io.tutti.engine.algorithm;
 
 /**
- * The algorithms by the names that people type and read.
+ * Algorithms by their names in configuration and logs.
  */
 enum AlgorithmName {
 
-	/** Chunks flow round a ring. */
+	/** Chunks travel around a ring. */
 	RING("ring"),
-	/** Partners exchange all they have, at doubling distances. */
+	/** Partners exchange the whole buffer, at doubling distances. */
 	RECURSIVE_DOUBLING("recursive-doubling"),
-	/** Partners halve what they share, then put it together again. */
+	/** Recursive halving, then recursive doubling. */
 	HALVING_DOUBLING("halving-doubling"),
-	/** A tree in which every rank that has the data gives it on at once. */
+	/** A binomial tree, in which each rank forwards data as soon as it has it. */
 	BINOMIAL("binomial"),
-	/** A tree with two children each. */
+	/** A tree in which each rank has two children. */
 	BINARY("binary"),
-	/** A tree with one child each. */
+	/** A tree in which each rank has one child. */
 	CHAIN("chain"),
-	/** A tree in which everyone is a child of the root. */
+	/** A tree in which all other ranks are children of the root. */
 	STAR("star"),
-	/** Every pair of ranks exchanges its parts. */
+	/** Each pair of ranks exchanges its parts directly. */
 	PAIRWISE("pairwise"),
-	/** Parts travel together by jumps of powers of two. */
+	/** Parts are packed together and travel by powers of two. */
 	BRUCK("bruck"),
-	/** Everyone has heard from everyone, directly or not. */
+	/** Every rank signals every other, directly or through intermediaries. */
 	DISSEMINATION("dissemination");
 
 	private final String label;

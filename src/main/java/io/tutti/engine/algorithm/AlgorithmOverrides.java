@@ -11,12 +11,12 @@ import io.tutti.engine.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Algorithms that someone wants instead of the table's, such as
+ * Algorithms that replace those of the table for some collectives, such as
  * {@code all-reduce=ring,broadcast=chain}. Must be the same on every rank.
  */
 public final class AlgorithmOverrides {
 
-	/** The table alone decides. */
+	/** No overrides. */
 	public static final AlgorithmOverrides NONE = new AlgorithmOverrides(Map.of());
 
 	private final Map<Collective, AlgorithmName> chosen;
@@ -26,8 +26,9 @@ public final class AlgorithmOverrides {
 	}
 
 	/**
-	 * Reads {@code collective=algorithm} pairs, separated by commas; blank for none.
-	 * @throws IllegalArgumentException if a collective or an algorithm for it is unknown
+	 * Parses comma-separated {@code collective=algorithm} pairs; a blank text means none.
+	 * @throws IllegalArgumentException if a pair has no equals sign, or names an unknown
+	 * collective or an algorithm that the collective does not have
 	 */
 	public static AlgorithmOverrides from(String text) {
 		Map<Collective, AlgorithmName> chosen = new EnumMap<>(Collective.class);
@@ -67,7 +68,7 @@ public final class AlgorithmOverrides {
 				+ offered.stream().map(AlgorithmName::label).collect(Collectors.joining(", ")) + ", got " + label);
 	}
 
-	/** Whether an algorithm for a collective is asked for. */
+	/** Whether there is an override for a collective. */
 	public boolean names(Collective collective) {
 		return this.chosen.containsKey(collective);
 	}
@@ -76,7 +77,7 @@ public final class AlgorithmOverrides {
 		return this.chosen.get(collective);
 	}
 
-	/** The pairs, by collective label; read it back with {@link #from}. */
+	/** The pairs, in the order of {@link Collective}; {@link #from} parses the text. */
 	@Override
 	public String toString() {
 		return Collections.unmodifiableMap(this.chosen)

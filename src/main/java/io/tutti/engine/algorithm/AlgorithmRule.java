@@ -4,14 +4,14 @@ import io.tutti.engine.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of the selector's table: up to these sizes, this algorithm.
+ * One row of the algorithm table: up to these sizes, use this algorithm.
  *
- * @param collective what is called
- * @param transport name of the transport that the line is for, {@code null} for any
- * @param maxWorldSize most ranks that the line is for
- * @param maxBytes largest buffer that the line is for: of the whole buffer, which holds
- * all ranks' parts where there are parts
- * @param algorithm what carries the call out
+ * @param collective collective that the row applies to
+ * @param transport name of the transport that the row applies to, {@code null} for any
+ * @param maxWorldSize largest number of ranks that the row applies to
+ * @param maxBytes largest buffer that the row applies to; counts the whole buffer, which
+ * holds the parts of all ranks where a collective has parts
+ * @param algorithm algorithm to use
  */
 record AlgorithmRule(Collective collective, @Nullable String transport, int maxWorldSize, long maxBytes,
 		AlgorithmName algorithm) {

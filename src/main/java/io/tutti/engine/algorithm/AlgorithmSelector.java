@@ -11,13 +11,14 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Chooses the algorithm for a call: what the overrides say, else the first line of
- * {@link AlgorithmTable} that fits. The choice depends on nothing but what all ranks of
- * the group know alike, so that all choose alike. Owns the algorithms' memory.
+ * Selects the algorithm for a call: the override, if there is one, otherwise the first
+ * row of {@link AlgorithmTable} that matches. The selection depends only on values that
+ * are equal on all ranks of the group, so all ranks select the same algorithm. Owns the
+ * algorithms' scratch memory.
  */
 public final class AlgorithmSelector implements AutoCloseable {
 
-	/** An algorithm and the largest call that it is for. */
+	/** An algorithm and the largest call that it is used for. */
 	private record Choice(long maxBytes, String name, Algorithm algorithm) {
 	}
 
@@ -27,12 +28,12 @@ public final class AlgorithmSelector implements AutoCloseable {
 
 	private final Algorithm pairwise;
 
-	/** In the order of the table, by the ordinal of the collective. */
+	/** In table order; indexed by the ordinal of the collective. */
 	private final Choice[][] choices;
 
 	/**
-	 * The algorithms of one group.
-	 * @param overrides what to use instead of the table; the same on every rank
+	 * Creates the algorithms of one group.
+	 * @param overrides algorithms that replace those of the table; the same on every rank
 	 */
 	public AlgorithmSelector(GroupIdentity identity, Transport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
@@ -52,14 +53,14 @@ public final class AlgorithmSelector implements AutoCloseable {
 	}
 
 	private static Choice[] choices(AlgorithmFactory factory, List<AlgorithmRule> rules) {
-		Map<AlgorithmName, Algorithm> made = new EnumMap<>(AlgorithmName.class);
+		Map<AlgorithmName, Algorithm> created = new EnumMap<>(AlgorithmName.class);
 		return rules.stream()
 			.map((rule) -> new Choice(rule.maxBytes(), rule.algorithm().label(),
-					made.computeIfAbsent(rule.algorithm(), (name) -> factory.create(rule.collective(), name))))
+					created.computeIfAbsent(rule.algorithm(), (name) -> factory.create(rule.collective(), name))))
 			.toArray(Choice[]::new);
 	}
 
-	/** The algorithm for a call, which the call is told. */
+	/** Returns the algorithm for a call and records its name in the call. */
 	public Algorithm select(Call call) {
 		if (call.uneven() && call.collective() == Collective.ALL_TO_ALL) {
 			call.by(AlgorithmName.PAIRWISE.label());
@@ -75,7 +76,10 @@ public final class AlgorithmSelector implements AutoCloseable {
 		throw new IllegalStateException("no algorithm for " + call);
 	}
 
-	/** Bytes of the whole buffer, which holds all ranks' parts where there are parts. */
+	/**
+	 * Bytes of the whole buffer, which holds the parts of all ranks where a collective
+	 * has parts.
+	 */
 	private long wholeBytes(Call call) {
 		return switch (call.collective()) {
 			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> call.bytes();

@@ -24,8 +24,8 @@ import static io.tutti.engine.algorithm.AlgorithmName.RING;
 import static io.tutti.engine.algorithm.AlgorithmName.STAR;
 
 /**
- * Which algorithm carries out which call: of the lines that concern a group, in order,
- * the first that a call is not too large for.
+ * The algorithm for each call: of the rows for a group, the first whose size limit the
+ * call does not exceed.
  */
 final class AlgorithmTable {
 
@@ -37,7 +37,7 @@ final class AlgorithmTable {
 
 	private static final long MIB = 1024 * KIB;
 
-	/** The lines, the narrower before the wider. */
+	/** The rows, narrower before wider. */
 	static final List<AlgorithmRule> RULES = List.of(
 	// @formatter:off
 			rule(ALL_REDUCE, 2, 64 * KIB, RECURSIVE_DOUBLING),
@@ -77,7 +77,7 @@ final class AlgorithmTable {
 	private AlgorithmTable() {
 	}
 
-	/** The lines that concern a group, in order. */
+	/** The rows that apply to a group, in order. */
 	static List<AlgorithmRule> rules(Collective collective, String transport, int worldSize) {
 		return RULES.stream().filter((rule) -> rule.concerns(collective, transport, worldSize)).toList();
 	}

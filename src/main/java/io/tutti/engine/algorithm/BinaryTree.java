@@ -1,8 +1,8 @@
 package io.tutti.engine.algorithm;
 
 /**
- * Two children each, which halve what is left of the subtree: {@code log2 N} deep, and no
- * rank sends a long buffer more than twice.
+ * A tree of two children per rank, which halve the rest of the subtree. Its depth is
+ * {@code log2 N}, and no rank sends a long buffer more than twice.
  */
 final class BinaryTree implements Tree {
 
@@ -48,7 +48,10 @@ final class BinaryTree implements Tree {
 		return end;
 	}
 
-	/** First number of the second child's subtree; the first child's is the larger. */
+	/**
+	 * First number of the second child's subtree; the first child's subtree is the larger
+	 * one.
+	 */
 	private static int middle(int number, int end) {
 		return number + 1 + (end - number) / 2;
 	}

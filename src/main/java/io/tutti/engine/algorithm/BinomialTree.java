@@ -1,9 +1,10 @@
 package io.tutti.engine.algorithm;
 
 /**
- * A parent is its child's number without the lowest set bit: {@code ceil(log2 N)} deep,
- * and every rank that has the data gives it on at once, so that few bytes reach everyone
- * soonest. The root has {@code ceil(log2 N)} children.
+ * A tree in which the parent's number is the child's number without its lowest set bit.
+ * Its depth is {@code ceil(log2 N)}. Every rank forwards the data as soon as it has it,
+ * which gives the lowest latency for small buffers. The root has {@code ceil(log2 N)}
+ * children.
  */
 final class BinomialTree implements Tree {
 

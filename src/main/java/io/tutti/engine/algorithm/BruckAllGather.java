@@ -6,10 +6,10 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * All-gather by Bruck: in each step a rank sends all the parts it has, which are its own
- * and those of the ranks after it, to the rank {@code 2^k} before it.
- * {@code ceil(log2 N)} steps for any {@code N}, and {@code N - 1} parts sent: for small
- * parts. Parts come straight to their places in the result.
+ * Bruck all-gather. In each step a rank sends all parts it has, its own and those of the
+ * ranks after it, to the rank {@code 2^k} before it. Takes {@code ceil(log2 N)} steps for
+ * any {@code N}; each rank sends {@code N - 1} parts. Used for small parts. Parts are
+ * received directly at their final place.
  * <p>
  * J. Bruck et al.: Efficient algorithms for all-to-all communications in multiport
  * message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8
@@ -51,7 +51,10 @@ final class BruckAllGather implements Algorithm {
 		}
 	}
 
-	/** Bytes of so many parts from a rank's on. */
+	/**
+	 * Bytes of a number of consecutive parts, the first of which belongs to the given
+	 * rank.
+	 */
 	private long span(int first, int parts) {
 		int end = first + parts;
 		long bytes = this.chunks.start(Math.min(end, this.worldSize)) - this.chunks.start(first);
@@ -78,7 +81,7 @@ final class BruckAllGather implements Algorithm {
 		boolean moved = false;
 		while (this.sent < bytes) {
 			long wanted = Math.min(bytes - this.sent, contiguous(this.sent));
-			long taken = to.send(place(this.sent), wanted);
+			long taken = to.send(addressOf(this.sent), wanted);
 			this.sent += taken;
 			moved |= taken > 0;
 			if (taken < wanted) {
@@ -93,13 +96,13 @@ final class BruckAllGather implements Algorithm {
 			return false;
 		}
 		long position = held + this.received;
-		long got = from.receive(place(position), Math.min(bytes - this.received, contiguous(position)));
+		long got = from.receive(addressOf(position), Math.min(bytes - this.received, contiguous(position)));
 		this.received += got;
 		return got > 0;
 	}
 
-	/** Address of a position that is counted from this rank's own part. */
-	private long place(long position) {
+	/** Address of a position relative to this rank's own part. */
+	private long addressOf(long position) {
 		long physical = this.chunks.start(this.rank) + position;
 		return this.address + ((physical < this.chunks.totalBytes()) ? physical : physical - this.chunks.totalBytes());
 	}

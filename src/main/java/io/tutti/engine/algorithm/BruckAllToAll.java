@@ -4,11 +4,10 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 
 /**
- * All-to-all by Bruck: each part travels to the rank as far ahead as its receiver is, by
- * jumps of powers of two, together with all others that make the same jump.
- * {@code ceil(log2 N)} steps instead of {@code N - 1}, for {@code log2 N / 2} times the
- * bytes: for small parts. Larger ones go a slice at a time, so that the scratch memory is
- * enough.
+ * Bruck all-to-all. A part travels to its receiver's distance by powers of two; all parts
+ * that take the same hop are sent together. Takes {@code ceil(log2 N)} steps instead of
+ * {@code N - 1} and sends {@code log2 N / 2} times the bytes. Used for small parts.
+ * Larger parts are processed in slices, to bound the scratch memory.
  * <p>
  * J. Bruck et al.: Efficient algorithms for all-to-all communications in multiport
  * message-passing systems, IEEE Transactions on Parallel and Distributed Systems 8
@@ -35,17 +34,17 @@ final class BruckAllToAll implements Algorithm {
 	public void run(Call call) {
 		this.exchange.prepare(call);
 		long part = call.bytes();
-		long most = this.scratch.bytes() / (2L * this.worldSize);
+		long maxBytes = this.scratch.bytes() / (2L * this.worldSize);
 		long start = 0;
 		do {
-			long bytes = Math.min(most, part - start);
+			long bytes = Math.min(maxBytes, part - start);
 			slice(call, part, start, bytes);
 			start += bytes;
 		}
 		while (start < part);
 	}
 
-	/** Exchanges a slice of every part, the part to be held at its distance. */
+	/** Exchanges one slice of every part; scratch memory holds them by distance. */
 	private void slice(Call call, long part, long start, long bytes) {
 		for (int distance = 0; distance < this.worldSize; distance++) {
 			int receiver = (this.rank + distance) % this.worldSize;
@@ -60,7 +59,7 @@ final class BruckAllToAll implements Algorithm {
 		}
 	}
 
-	/** The parts whose distance has the jump's bit change hands, packed together. */
+	/** Packs and exchanges the parts whose distance has the bit of this hop. */
 	private void jump(int jump, long bytes) {
 		long out = held(this.worldSize, bytes);
 		long end = out;
@@ -78,7 +77,7 @@ final class BruckAllToAll implements Algorithm {
 		}
 	}
 
-	/** The next larger distance with the jump's bit. */
+	/** The next larger distance that has the bit of the hop. */
 	private static int next(int distance, int jump) {
 		return (distance + 1) | jump;
 	}

@@ -6,9 +6,9 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.NativeMemory;
 
 /**
- * Makes every NaN in a vector the same one, for vectors that several ranks compute each
- * for itself: the bits of a NaN that comes of two differ between interpreted and compiled
- * code.
+ * Replaces every NaN in a vector by the canonical one. Used where several ranks compute
+ * the same vector independently: interpreted and compiled code may give different bits to
+ * the NaN that results from two NaNs.
  */
 final class CanonicalNaN {
 
@@ -50,7 +50,7 @@ final class CanonicalNaN {
 		}
 	}
 
-	/** Whatever is more than infinity, its sign aside, is a NaN. */
+	/** A magnitude above infinity is a NaN. */
 	private static void replaceShorts(long start, long end, int infinity, short canonical) {
 		for (long at = start; at < end; at += Short.BYTES) {
 			if ((NativeMemory.ALL.get(ValueLayout.JAVA_SHORT_UNALIGNED, at) & Short.MAX_VALUE) > infinity) {

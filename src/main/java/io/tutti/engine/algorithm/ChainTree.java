@@ -1,8 +1,8 @@
 package io.tutti.engine.algorithm;
 
 /**
- * One child each: {@code N - 1} deep, but no rank sends a long buffer more than once, the
- * least possible.
+ * A tree of one child per rank. Its depth is {@code N - 1}, but no rank sends a long
+ * buffer more than once, the minimum.
  */
 final class ChainTree implements Tree {
 

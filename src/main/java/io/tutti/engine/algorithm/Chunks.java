@@ -3,13 +3,13 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.Call;
 
 /**
- * A buffer cut into one chunk per rank, in rank order.
+ * Boundaries of one chunk per rank in a buffer, in rank order.
  */
 final class Chunks {
 
 	private final int worldSize;
 
-	/** Where each chunk starts in the buffer, and at last where the buffer ends. */
+	/** Offset of each chunk, followed by the end of the buffer. */
 	private final long[] starts;
 
 	Chunks(int worldSize) {
@@ -17,14 +17,16 @@ final class Chunks {
 		this.starts = new long[worldSize + 1];
 	}
 
-	/** Cuts a buffer into chunks of one size; the last ones may be short or empty. */
+	/**
+	 * Divides a buffer into chunks of equal size; the last ones may be short or empty.
+	 */
 	void ofBuffer(long bytes, long chunkBytes) {
 		for (int i = 0; i <= this.worldSize; i++) {
 			this.starts[i] = Math.min(i * chunkBytes, bytes);
 		}
 	}
 
-	/** The parts of a call whose buffer holds one for each rank. */
+	/** Uses the parts of a call whose buffer holds one per rank. */
 	void ofParts(Call call) {
 		if (call.uneven()) {
 			ofCounts(call.sendCounts(), call.type().bytes());
@@ -34,14 +36,14 @@ final class Chunks {
 		}
 	}
 
-	/** Cuts by the elements that each rank has. */
+	/** Divides a buffer by the number of elements of each rank. */
 	void ofCounts(long[] counts, int elementBytes) {
 		for (int i = 0; i < this.worldSize; i++) {
 			this.starts[i + 1] = this.starts[i] + counts[i] * elementBytes;
 		}
 	}
 
-	/** Where a rank's chunk starts, in bytes from the start of the buffer. */
+	/** Offset of a rank's chunk, in bytes. */
 	long start(int rank) {
 		return this.starts[rank];
 	}

@@ -5,9 +5,10 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Barrier by dissemination: in round {@code k} each rank tells the one {@code 2^k} ahead
- * and hears from the one {@code 2^k} behind. After {@code ceil(log2 N)} rounds everyone
- * has heard, directly or not, from everyone. The call's fingerprint is the message.
+ * Dissemination barrier. In step {@code k} each rank signals the rank {@code 2^k} ahead
+ * and waits for the one {@code 2^k} behind. After {@code ceil(log2 N)} steps every rank
+ * has heard from every other, directly or through intermediaries. The message is the
+ * call's fingerprint.
  * <p>
  * D. Hensgen, R. Finkel, U. Manber: Two algorithms for barrier synchronization,
  * International Journal of Parallel Programming 17 (1988).

@@ -9,9 +9,9 @@ import io.tutti.engine.transport.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One step of an algorithm whose steps wait for each other: sends to one rank while it
- * receives from one, the same or another. What comes replaces what is there or is
- * combined with it, straight out of the link's staging. Either half may be absent.
+ * One step of an algorithm with dependent steps: sends to one peer while it receives from
+ * the same or another peer. Received bytes replace the local bytes or are combined with
+ * them, directly out of the link's staging buffer. Either direction may be absent.
  */
 final class Exchange {
 
@@ -41,21 +41,21 @@ final class Exchange {
 
 	private boolean combining;
 
-	private boolean theirsFirst;
+	private boolean peerFirst;
 
 	Exchange(Transport transport, ReductionKernels kernels) {
 		this.transport = transport;
 		this.kernels = kernels;
 	}
 
-	/** Takes up a call. */
+	/** Sets the type and operator of the call. */
 	Exchange prepare(Call call) {
 		this.type = call.type();
 		this.op = call.op();
 		return this;
 	}
 
-	/** The next step sends these bytes. */
+	/** Makes the next step send these bytes. */
 	Exchange send(int peer, long address, long bytes) {
 		this.to = this.transport.link(peer);
 		this.source = address;
@@ -63,7 +63,7 @@ final class Exchange {
 		return this;
 	}
 
-	/** The next step puts what comes into memory. */
+	/** Makes the next step receive into memory. */
 	Exchange receive(int peer, long address, long bytes) {
 		this.from = this.transport.link(peer);
 		this.target = address;
@@ -73,18 +73,18 @@ final class Exchange {
 	}
 
 	/**
-	 * The next step combines what comes with what is in memory, which may be the bytes
-	 * that it sends.
-	 * @param theirsFirst whether what comes is the first operand
+	 * Makes the next step combine received bytes with those in memory, which may be the
+	 * same bytes that it sends.
+	 * @param peerFirst whether the received bytes are the left operand
 	 */
-	Exchange combine(int peer, long address, long bytes, boolean theirsFirst) {
+	Exchange combine(int peer, long address, long bytes, boolean peerFirst) {
 		receive(peer, address, bytes);
 		this.combining = true;
-		this.theirsFirst = theirsFirst;
+		this.peerFirst = peerFirst;
 		return this;
 	}
 
-	/** Carries the step out and forgets it. */
+	/** Runs the step and resets it. */
 	void run() {
 		this.sent = 0;
 		this.received = 0;
@@ -134,16 +134,16 @@ final class Exchange {
 	}
 
 	private long combineMore(Link link) {
-		boolean samePlace = this.to != null && this.sendBytes > 0 && this.source == this.target;
-		long limit = samePlace ? Math.min(this.sent, this.receiveBytes) : this.receiveBytes;
+		boolean sameAddress = this.to != null && this.sendBytes > 0 && this.source == this.target;
+		long limit = sameAddress ? Math.min(this.sent, this.receiveBytes) : this.receiveBytes;
 		long count = link.readable(limit - this.received) / this.type.bytes();
 		if (count == 0) {
 			return 0;
 		}
-		long ours = this.target + this.received;
-		long theirs = link.readAddress();
-		this.kernels.reduce(this.type, this.op, ours, this.theirsFirst ? theirs : ours,
-				this.theirsFirst ? ours : theirs, count);
+		long local = this.target + this.received;
+		long remote = link.readAddress();
+		this.kernels.reduce(this.type, this.op, local, this.peerFirst ? remote : local, this.peerFirst ? local : remote,
+				count);
 		link.consume(count * this.type.bytes());
 		return count * this.type.bytes();
 	}

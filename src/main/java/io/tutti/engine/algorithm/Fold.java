@@ -1,10 +1,10 @@
 package io.tutti.engine.algorithm;
 
 /**
- * How ranks fold into a power of two of positions, for algorithms whose partners are
- * found by flipping a bit. Of the first {@code 2 × surplus} ranks each even one leaves
- * its operand with the odd one after it and waits for the result; the others keep their
- * order.
+ * Maps ranks to a power of two of positions, for algorithms that find partners by
+ * flipping a bit. Of the first {@code 2 × surplus} ranks each even rank, the guest, gives
+ * its operand to the next odd rank, its host, and waits for the result. The others keep
+ * their order.
  */
 final class Fold {
 
@@ -20,7 +20,7 @@ final class Fold {
 		this.surplus = worldSize - this.positions;
 	}
 
-	/** How many positions there are: a power of two. */
+	/** Number of positions; a power of two. */
 	int positions() {
 		return this.positions;
 	}
@@ -29,12 +29,12 @@ final class Fold {
 		return this.rank < 2 * this.surplus;
 	}
 
-	/** Whether this rank leaves its operand with another. */
+	/** Whether this rank gives its operand to another rank. */
 	boolean guest() {
 		return paired() && this.rank % 2 == 0;
 	}
 
-	/** Whether another rank leaves its operand with this one. */
+	/** Whether this rank takes the operand of another rank. */
 	boolean host() {
 		return paired() && this.rank % 2 == 1;
 	}
@@ -44,7 +44,7 @@ final class Fold {
 		return this.rank ^ 1;
 	}
 
-	/** Position of this rank, which is no guest. */
+	/** Position of this rank, which must not be a guest. */
 	int position() {
 		return paired() ? this.rank / 2 : this.rank - this.surplus;
 	}

@@ -4,12 +4,11 @@ import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 
 /**
- * All-reduce by recursive halving, then recursive doubling. In each of {@code log2 N}
- * steps a rank and its partner split the range they share, and each combines its half of
- * it; in as many steps back they exchange what they came to. Where {@code N} is no power
- * of two, two more steps of the whole buffer. Nearly as few bytes as a ring,
- * {@code 2 (N - 1) / N} times the buffer, in far fewer steps: for buffers of middling
- * size.
+ * All-reduce by recursive halving and doubling. In each of {@code log2 N} steps a rank
+ * and its partner split the range they share, and each combines one half. In as many
+ * steps back they exchange the results. Where {@code N} is not a power of two, two more
+ * steps send the whole buffer. Sends nearly as few bytes as a ring, {@code 2 (N - 1) / N}
+ * times the buffer, in far fewer steps. Used for buffers of medium size.
  * <p>
  * R. Rabenseifner: Optimization of collective reduction operations, International
  * Conference on Computational Science (2004).
@@ -24,7 +23,7 @@ final class HalvingDoublingAllReduce implements Algorithm {
 
 	private final ReductionKernels kernels;
 
-	/** Bounds, in elements, of the range that is shared before each step, and after. */
+	/** Bounds of the shared range before each step and after the last, in elements. */
 	private final long[] first = new long[Integer.SIZE];
 
 	private final long[] end = new long[Integer.SIZE];
@@ -49,16 +48,16 @@ final class HalvingDoublingAllReduce implements Algorithm {
 			this.exchange.combine(companion, call.receiveAddress(), call.bytes(), true).run();
 		}
 		int steps = Integer.numberOfTrailingZeros(this.fold.positions());
-		halve(call, steps);
+		reduceScatter(call, steps);
 		long count = this.end[steps] - this.first[steps];
 		this.kernels.finish(call.type(), call.op(), address(call, this.first[steps]), count, this.worldSize);
-		unite(call, steps);
+		allGather(call, steps);
 		if (this.fold.host()) {
 			this.exchange.send(companion, call.receiveAddress(), call.bytes()).run();
 		}
 	}
 
-	private void halve(Call call, int steps) {
+	private void reduceScatter(Call call, int steps) {
 		int position = this.fold.position();
 		this.first[0] = 0;
 		this.end[0] = call.count();
@@ -80,7 +79,7 @@ final class HalvingDoublingAllReduce implements Algorithm {
 		}
 	}
 
-	private void unite(Call call, int steps) {
+	private void allGather(Call call, int steps) {
 		int position = this.fold.position();
 		for (int step = steps - 1; step >= 0; step--) {
 			boolean upper = (position >> step & 1) != 0;

@@ -11,11 +11,10 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * All-to-all between pairs: a rank sends to the one ahead of it by 1, 2, … and receives
- * from the one behind it by as much, both as fast as they come, without waiting for each
- * other. {@code N - 1} messages and as many parts sent, the least possible. Where counts
- * differ each message says its size first, since only then do the two ranks know that
- * they agree.
+ * Pairwise all-to-all. A rank sends to the ranks 1, 2, … ahead and receives from the
+ * ranks 1, 2, … behind; the two directions progress independently. Each rank sends
+ * {@code N - 1} messages and {@code N - 1} parts, the minimum. Where counts differ, each
+ * message starts with its size, so that the receiver can detect a mismatch.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -61,7 +60,7 @@ final class PairwiseAllToAll implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		cut(call);
+		setChunks(call);
 		this.sendStep = 1;
 		this.sent = 0;
 		this.receiveStep = 1;
@@ -77,7 +76,7 @@ final class PairwiseAllToAll implements Algorithm {
 		}
 	}
 
-	private void cut(Call call) {
+	private void setChunks(Call call) {
 		if (call.uneven()) {
 			this.headerBytes = SIZE_BYTES;
 			this.outgoing.ofCounts(call.sendCounts(), call.type().bytes());
@@ -145,19 +144,19 @@ final class PairwiseAllToAll implements Algorithm {
 
 	private void receiveHeader(Call call, Link from, int peer) {
 		if (this.received < this.headerBytes && from.readable(SIZE_BYTES) == SIZE_BYTES) {
-			long theirs = NativeMemory.getLong(from.readAddress());
+			long announcedBytes = NativeMemory.getLong(from.readAddress());
 			from.consume(SIZE_BYTES);
-			if (theirs != this.incoming.length(peer)) {
-				throw disagreement(call, peer, theirs / call.type().bytes());
+			if (announcedBytes != this.incoming.length(peer)) {
+				throw mismatch(call, peer, announcedBytes / call.type().bytes());
 			}
 			this.received = SIZE_BYTES;
 		}
 	}
 
-	private CollectiveException disagreement(Call call, int peer, long theirs) {
+	private CollectiveException mismatch(Call call, int peer, long announcedCount) {
 		int self = this.identity.worldRank();
 		int other = this.identity.members().get(peer);
-		String detail = "rank " + other + " sends " + theirs + " elements to rank " + self + ", which expects "
+		String detail = "rank " + other + " sends " + announcedCount + " elements to rank " + self + ", which expects "
 				+ call.receiveCounts()[peer];
 		return CollectiveException.of(self, call.failure(Failure.Kind.MISMATCH, this.identity.name(),
 				List.of(Math.min(self, other), Math.max(self, other)), detail), null);

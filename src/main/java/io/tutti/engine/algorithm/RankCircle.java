@@ -1,8 +1,9 @@
 package io.tutti.engine.algorithm;
 
 /**
- * A root's buffer of one equal part per rank, addressed by the numbers that a tree counts
- * from the root: number 0 is the root's part, and after the last rank's comes rank 0's.
+ * The root's buffer of one equal part per rank, addressed by tree numbers, which count
+ * from the root. Number 0 is the root's part; the part of the last rank is followed by
+ * that of rank 0.
  */
 final class RankCircle {
 
@@ -12,20 +13,20 @@ final class RankCircle {
 
 	private long shift;
 
-	/** Takes up a buffer. */
+	/** Sets the buffer. */
 	void prepare(long address, long partBytes, int worldSize, int root) {
 		this.address = address;
 		this.bytes = partBytes * worldSize;
 		this.shift = partBytes * root;
 	}
 
-	/** Address of a position that is counted from the root's part. */
+	/** Address of a position relative to the root's part. */
 	long address(long position) {
 		long physical = position + this.shift;
 		return this.address + ((physical < this.bytes) ? physical : physical - this.bytes);
 	}
 
-	/** Bytes from a position on whose addresses are one run. */
+	/** Number of contiguous bytes from a position on. */
 	long contiguous(long position) {
 		long physical = position + this.shift;
 		return (physical < this.bytes) ? this.bytes - physical : 2 * this.bytes - physical;

@@ -4,10 +4,10 @@ import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 
 /**
- * Reduces a whole vector in place on every rank: in step {@code k} ranks whose positions
- * differ in bit {@code k} exchange all they have and both combine it, the lower rank's
- * operand first, so that both come to the same bits. Which of two NaNs survives is up to
- * each rank's compiler, so at the end all NaNs become one.
+ * Reduces a whole vector in place on every rank. In step {@code k} ranks whose positions
+ * differ in bit {@code k} exchange the whole vector. Both combine it with the lower
+ * rank's operand first, so both get the same bits. Finally every NaN is replaced by the
+ * canonical one, so that results do not depend on each rank's compiler.
  */
 final class RecursiveDoubling {
 
@@ -26,7 +26,7 @@ final class RecursiveDoubling {
 		this.kernels = kernels;
 	}
 
-	/** Reduces the vector at an address, by the call's type and operator. */
+	/** Reduces the vector at an address with the call's type and operator. */
 	void run(Call call, long address, long bytes) {
 		this.exchange.prepare(call);
 		int companion = this.fold.companion();

@@ -3,10 +3,10 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.Call;
 
 /**
- * All-reduce by recursive doubling: {@code log2 N} steps, in each of which a rank sends
- * and combines the whole buffer; two more where {@code N} is no power of two. The fewest
- * steps, so the soonest result for a small buffer: between two ranks it is one exchange.
- * A rank sends {@code log2 N} times the buffer.
+ * All-reduce by recursive doubling. In each of {@code log2 N} steps a rank sends and
+ * combines the whole buffer; two more steps where {@code N} is not a power of two. Has
+ * the fewest steps and so the lowest latency for a small buffer: between two ranks it is
+ * one exchange. A rank sends {@code log2 N} times the buffer.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications

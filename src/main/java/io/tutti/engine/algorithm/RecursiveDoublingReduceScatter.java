@@ -4,9 +4,9 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 
 /**
- * Reduce-scatter of a small buffer by {@linkplain RecursiveDoubling reducing all of it}
- * on every rank, a window at a time, and keeping this rank's part: {@code log2 N} steps
- * instead of a ring's {@code N - 1}, for {@code log2 N} times the bytes.
+ * Reduce-scatter of a small buffer. Every rank {@linkplain RecursiveDoubling reduces all
+ * of it}, one scratch buffer at a time, and keeps its own part. Takes {@code log2 N}
+ * steps instead of a ring's {@code N - 1}, and sends {@code log2 N} times the bytes.
  */
 final class RecursiveDoublingReduceScatter implements Algorithm {
 

@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.transport.Link;
 
 /**
- * Passes bytes from one link to another out of the first one's staging.
+ * Forwards bytes from one link to another out of the first link's staging buffer.
  */
 final class Relay {
 
@@ -11,8 +11,8 @@ final class Relay {
 	}
 
 	/**
-	 * Moves what can be moved now.
-	 * @return how many bytes, at most that many
+	 * Forwards the bytes that are available now.
+	 * @return number of bytes forwarded, at most {@code bytes}
 	 */
 	static long move(Link from, Link to, long bytes) {
 		long readable = from.readable(bytes);

@@ -4,8 +4,8 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 
 /**
- * All-gather round a ring: in {@code N - 1} steps each rank passes on what came last.
- * Each rank sends {@code N - 1} parts, the least possible.
+ * Ring all-gather. In each of {@code N - 1} steps a rank forwards the part that it
+ * received last. Each rank sends {@code N - 1} parts, the minimum.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications

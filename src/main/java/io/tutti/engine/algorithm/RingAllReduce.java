@@ -3,11 +3,11 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.Call;
 
 /**
- * All-reduce round a ring: {@code N - 1} steps that reduce, after which each rank holds
- * one chunk of the result, then {@code N - 1} that pass the chunks on. Each rank sends
- * {@code 2 (N - 1) / N} times the buffer, the least possible, and no step waits for a
- * whole chunk. Operands of a chunk are combined in ring order from the chunk's own rank,
- * once; everyone gets that one result.
+ * Ring all-reduce. After {@code N - 1} reducing steps each rank holds one chunk of the
+ * result; {@code N - 1} more steps distribute the chunks. Each rank sends
+ * {@code 2 (N - 1) / N} times the buffer, the minimum, and no step waits for a whole
+ * chunk. The operands of a chunk are combined once, in ring order from the chunk's own
+ * rank, so all ranks get identical bits.
  * <p>
  * P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of
  * workstations, Journal of Parallel and Distributed Computing 69 (2009).

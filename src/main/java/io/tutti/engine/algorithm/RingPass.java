@@ -8,11 +8,11 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * The stream that flows round a ring. A buffer is cut into one chunk per rank. In step
- * {@code s} rank {@code r} sends chunk {@code r - s} to the next rank and takes chunk
- * {@code r - s - 1} from the previous one; so what it sends in a step is what it took in
- * the step before, and every byte may go on as soon as it has come. There is no step on
- * the wire, only two streams.
+ * A pipelined pass around a ring. A buffer is divided into one chunk per rank. In step
+ * {@code s} rank {@code r} sends chunk {@code r - s} to the next rank and receives chunk
+ * {@code r - s - 1} from the previous one. A rank therefore sends in each step what it
+ * received in the step before, and can forward each byte as soon as it arrives. The
+ * connections carry two continuous streams without step boundaries.
  */
 final class RingPass {
 
@@ -52,10 +52,7 @@ final class RingPass {
 		this.chunks = chunks;
 	}
 
-	/**
-	 * Says what the next pass works on: a buffer that the chunks are cut from, by the
-	 * call's type and operator.
-	 */
+	/** Sets the buffer that the chunks belong to, and the call's type and operator. */
 	void prepare(Call call, long address) {
 		this.address = address;
 		this.type = call.type();
@@ -64,8 +61,9 @@ final class RingPass {
 
 	/**
 	 * Runs the pass.
-	 * @param reducingSteps in so many steps, the first, what comes is combined with what
-	 * is there; in the others it replaces it
+	 * @param reducingSteps number of initial steps that combine received bytes with those
+	 * in the buffer; later steps overwrite the buffer
+	 * @param steps number of all steps
 	 */
 	void run(int reducingSteps, int steps) {
 		this.reducingSteps = reducingSteps;
@@ -107,7 +105,7 @@ final class RingPass {
 		return moved;
 	}
 
-	/** How much of the chunk that is being sent is final as far as this rank goes. */
+	/** Number of bytes of the current chunk that are ready to be sent. */
 	private long available(long end) {
 		int source = this.sendStep - 1;
 		if (source < this.receiveStep) {
@@ -140,7 +138,9 @@ final class RingPass {
 		return moved;
 	}
 
-	/** Combines what has come, which stands for the ranks before, with what is here. */
+	/**
+	 * Combines the received partial result of the previous ranks with the local operand.
+	 */
 	private long combine(Link previous, long target, long wantedBytes) {
 		long count = previous.readable(wantedBytes) / this.type.bytes();
 		if (count == 0) {

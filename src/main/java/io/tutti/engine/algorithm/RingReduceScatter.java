@@ -6,21 +6,21 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Reduce-scatter round a ring: the operands of a chunk are combined in ring order from
- * the rank after its owner's, who is the last. {@code N - 1} steps; each rank sends
- * {@code (N - 1) / N} times the buffer, the least possible.
+ * Ring reduce-scatter. The operands of a chunk are combined in ring order from the rank
+ * after its owner; the owner is the last. Takes {@code N - 1} steps; each rank sends
+ * {@code (N - 1) / N} times the buffer, the minimum.
  * <p>
- * The operand must stay as it is, so what is on its way is held in a window, and the
- * chunks go round in slices of half a window. A rank whose window is full has received at
- * least one step more than it has sent; round a ring that cannot be true of everyone, so
- * nobody waits for room for ever.
+ * The operand must not change, so a window holds the partial results in transit, and
+ * chunks are sent in slices of half a window. A rank whose window is full has received at
+ * least one step more than it has sent. Around a ring this cannot hold for all ranks, so
+ * there is no deadlock.
  * <p>
  * P. Patarasuk, X. Yuan: Bandwidth optimal all-reduce algorithms for clusters of
  * workstations, Journal of Parallel and Distributed Computing 69 (2009).
  */
 final class RingReduceScatter implements Algorithm {
 
-	/** Less than two and a ring of full windows could stand still. */
+	/** With fewer than two, a ring of full windows could deadlock. */
 	private static final int SLICES_PER_WINDOW = 2;
 
 	private final int rank;
@@ -72,7 +72,9 @@ final class RingReduceScatter implements Algorithm {
 		}
 	}
 
-	/** In the first step of a slice a rank's own operand goes out, then what came in. */
+	/**
+	 * Sends this rank's own operand in the first step of a slice, then received bytes.
+	 */
 	private boolean send(Call call, Link next) {
 		boolean moved = false;
 		while (!this.out.done()) {
@@ -100,7 +102,9 @@ final class RingReduceScatter implements Algorithm {
 		return moved;
 	}
 
-	/** Combines what has come, which stands for the ranks before, with what is here. */
+	/**
+	 * Combines the received partial result of the previous ranks with the local operand.
+	 */
 	private long combine(Call call, Link previous) {
 		int elementBytes = call.type().bytes();
 		boolean last = this.in.lastStep();

@@ -3,13 +3,13 @@ package io.tutti.engine.algorithm;
 import java.lang.foreign.Arena;
 
 /**
- * Native memory for what an algorithm must hold outside the caller's buffers; one per
- * group, since its calls run one at a time, and bounded, so that no call needs a second
- * copy of its buffer. Made on first use.
+ * Native memory for data that an algorithm must hold outside the caller's buffers. There
+ * is one per group, since calls of a group run one at a time. Its size is bounded, so no
+ * call needs a second copy of its buffer. Allocated on first use.
  */
 public final class Scratch implements AutoCloseable {
 
-	/** Several system calls' worth, and at home in the second-level cache. */
+	/** Amortises system calls and still fits in the L2 cache. */
 	private static final long MINIMUM_BYTES = 256 * 1024;
 
 	private static final long ALIGNMENT = 64;
@@ -20,12 +20,12 @@ public final class Scratch implements AutoCloseable {
 
 	private long address;
 
-	/** Room for at least two elements of the largest type for each rank. */
+	/** Holds at least two elements of the largest type per rank. */
 	public Scratch(int worldSize) {
 		this.bytes = Math.max(MINIMUM_BYTES, 2L * Long.BYTES * worldSize);
 	}
 
-	/** Where it is. */
+	/** Start address. */
 	public long address() {
 		if (this.address == 0) {
 			this.address = this.arena.allocate(this.bytes, ALIGNMENT).address();
@@ -33,7 +33,7 @@ public final class Scratch implements AutoCloseable {
 		return this.address;
 	}
 
-	/** How large it is: whole elements of every type. */
+	/** Size in bytes; a multiple of every element size. */
 	public long bytes() {
 		return this.bytes;
 	}

@@ -1,8 +1,8 @@
 package io.tutti.engine.algorithm;
 
 /**
- * Where one stream of a ring has come: slice after slice, and within a slice through the
- * chunks of {@code N - 1} ranks, downwards from the first. Empty pieces are skipped.
+ * Position of one direction of a ring pass. Iterates over slices and, within a slice,
+ * over the chunks of {@code N - 1} ranks in descending order. Skips empty segments.
  */
 final class SliceCursor {
 
@@ -16,7 +16,7 @@ final class SliceCursor {
 
 	private long longest;
 
-	/** Where the slice starts in every chunk. */
+	/** Offset of the slice in each chunk. */
 	private long sliceStart;
 
 	private int step;
@@ -42,22 +42,22 @@ final class SliceCursor {
 		return this.sliceStart >= this.longest;
 	}
 
-	/** Whether the piece at hand is the first of its slice. */
+	/** Whether the current segment is the first of its slice. */
 	boolean firstStep() {
 		return this.step == 0;
 	}
 
-	/** Whether the piece at hand is the last of its slice. */
+	/** Whether the current segment is the last of its slice. */
 	boolean lastStep() {
 		return this.step == this.worldSize - 2;
 	}
 
-	/** Place in the buffer, in bytes from its start. */
+	/** Offset in the buffer, in bytes. */
 	long position() {
 		return this.chunks.start(chunk()) + this.sliceStart + this.offset;
 	}
 
-	/** Bytes left of the piece at hand. */
+	/** Remaining bytes of the current segment. */
 	long left() {
 		return Math.min(this.sliceBytes, this.chunks.length(chunk()) - this.sliceStart) - this.offset;
 	}

@@ -1,7 +1,8 @@
 package io.tutti.engine.algorithm;
 
 /**
- * Everyone is a child of the root: one hop, and nobody handles another's bytes.
+ * A tree in which all other ranks are children of the root: one hop, and no rank relays
+ * data.
  */
 final class StarTree implements Tree {
 

@@ -4,9 +4,10 @@ import io.tutti.engine.Call;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Broadcast down a tree. Bytes go on to all children as they come, so that a long buffer
- * fills the whole tree. A rank receives the buffer once and sends it once per child: a
- * binomial tree has the fewest hops, {@code ceil(log2 N)}, a chain the fewest bytes.
+ * Tree broadcast. Bytes are forwarded to all children as they arrive, so a long buffer is
+ * pipelined through the whole tree. A rank receives the buffer once and sends it once per
+ * child. A binomial tree has the fewest hops, {@code ceil(log2 N)}, a chain the fewest
+ * bytes.
  * <p>
  * E. Chan et al.: Collective communication: theory, practice, and experience, Concurrency
  * and Computation 19 (2007).
@@ -41,7 +42,10 @@ final class TreeBroadcast implements Algorithm {
 		}
 	}
 
-	/** Sends each child what has come; the largest subtree first. */
+	/**
+	 * Forwards received bytes to each child; the child with the largest subtree comes
+	 * first.
+	 */
 	private boolean forward(long address, long received) {
 		this.place.flushChildren();
 		boolean moved = false;

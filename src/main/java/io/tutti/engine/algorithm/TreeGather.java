@@ -6,10 +6,10 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Gather up a tree. A rank sends its own part and then relays those of its subtree, in
- * order, straight from the staging of one link to the next, so that it needs no memory
- * for them. Up a star each rank sends its own part alone; up a binomial tree the root
- * hears from {@code ceil(log2 N)} ranks and few bytes come together on the way.
+ * Tree gather. A rank sends its own part and then relays those of its subtree, in order,
+ * directly from the staging buffer of one link to the next, so it needs no memory for
+ * them. In a star each rank sends only its own part. In a binomial tree the root receives
+ * from {@code ceil(log2 N)} ranks, and small parts are sent together.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -48,7 +48,7 @@ final class TreeGather implements Algorithm {
 			NativeMemory.copy(call.sendAddress(), this.circle.address(0), call.bytes());
 		}
 		while (true) {
-			boolean moved = this.place.isRoot() ? collect(call.bytes()) : pass(call);
+			boolean moved = this.place.isRoot() ? receiveFromChildren(call.bytes()) : relay(call);
 			if (done(call.bytes())) {
 				return;
 			}
@@ -56,8 +56,8 @@ final class TreeGather implements Algorithm {
 		}
 	}
 
-	/** Takes from every child what has come. */
-	private boolean collect(long part) {
+	/** Receives the available bytes from every child. */
+	private boolean receiveFromChildren(long part) {
 		boolean moved = false;
 		for (int i = 0; i < this.place.children(); i++) {
 			long left = this.place.span(i) * part - this.place.progress(i);
@@ -72,8 +72,8 @@ final class TreeGather implements Algorithm {
 		return moved;
 	}
 
-	/** Sends this rank's part, then those of its children's subtrees. */
-	private boolean pass(Call call) {
+	/** Sends this rank's part, then relays those of its children's subtrees. */
+	private boolean relay(Call call) {
 		Link parent = this.place.parent();
 		parent.flush();
 		boolean moved = false;

@@ -6,8 +6,8 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * This rank's place in a tree: its parent, its children, and how far it has come with
- * each child in the call at hand.
+ * This rank's position in a tree: its parent, its children, and the bytes transferred
+ * with each child in the current call.
  */
 final class TreePlace {
 
@@ -36,7 +36,7 @@ final class TreePlace {
 		this.transport = transport;
 	}
 
-	/** Takes up a call from or to a root. */
+	/** Prepares for a call with the given root. */
 	void prepare(int root) {
 		if (this.root != root) {
 			this.root = root;
@@ -78,17 +78,17 @@ final class TreePlace {
 		return this.transport.link(rankOf(this.childNumbers[index]));
 	}
 
-	/** Number of a child, which is also the first of its subtree. */
+	/** Tree number of a child, which is the first of its subtree. */
 	int start(int index) {
 		return this.childNumbers[index];
 	}
 
-	/** How many ranks a child's subtree has. */
+	/** Number of ranks in a child's subtree. */
 	int span(int index) {
 		return this.tree.end(this.childNumbers[index]) - this.childNumbers[index];
 	}
 
-	/** Bytes that went to or came from a child so far. */
+	/** Bytes sent to or received from a child so far. */
 	long progress(int index) {
 		return this.progress[index];
 	}
@@ -97,14 +97,16 @@ final class TreePlace {
 		this.progress[index] += bytes;
 	}
 
-	/** Sends on what the links to the children have taken. */
+	/** Flushes the links to the children. */
 	void flushChildren() {
 		for (int i = 0; i < children(); i++) {
 			child(i).flush();
 		}
 	}
 
-	/** Whether every child has been sent all that was taken, and the fingerprint. */
+	/**
+	 * Sends the fingerprint to all children and returns whether their links are flushed.
+	 */
 	boolean greetChildren() {
 		boolean done = true;
 		for (int i = 0; i < children(); i++) {
@@ -113,7 +115,7 @@ final class TreePlace {
 		return done;
 	}
 
-	/** Whether every child's fingerprint has come. */
+	/** Whether the fingerprints of all children have arrived. */
 	boolean childrenGreeted() {
 		boolean done = true;
 		for (int i = 0; i < children(); i++) {

@@ -6,11 +6,11 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Reduce up a tree. A rank combines its own operand with those of its children's
- * subtrees, one child after the other, so in the order of the numbers from the root, and
- * passes the result on piece by piece as it comes: only a window of it is held outside
- * the root. A rank sends the buffer once and receives it once per child: a binomial tree
- * has the fewest hops, {@code ceil(log2 N)}, a chain the fewest bytes.
+ * Tree reduce. A rank combines its own operand with the results of its children's
+ * subtrees, one child after the other, so operands are combined in the order of tree
+ * numbers. It forwards the result as it is computed; ranks other than the root hold only
+ * a window of it. A rank sends the buffer once and receives it once per child. A binomial
+ * tree has the fewest hops, {@code ceil(log2 N)}, a chain the fewest bytes.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -28,7 +28,7 @@ final class TreeReduce implements Algorithm {
 
 	private final Window window;
 
-	/** Bytes that a leaf has sent. */
+	/** Bytes sent to the parent. */
 	private long sent;
 
 	TreeReduce(TreePlace place, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
@@ -65,7 +65,9 @@ final class TreeReduce implements Algorithm {
 		return moved;
 	}
 
-	/** Combines a child's part with what the children before it have come to. */
+	/**
+	 * Combines a child's bytes with the result of this rank and the children before it.
+	 */
 	private boolean combine(Call call, int index, long limit) {
 		Link child = this.place.child(index);
 		int elementBytes = call.type().bytes();

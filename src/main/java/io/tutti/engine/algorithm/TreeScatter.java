@@ -6,10 +6,10 @@ import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Scatter down a tree. A rank takes its own part and relays those of its subtree, which
- * follow in order, straight from the staging of one link to the next, so that it needs no
- * memory for them. Down a star the root sends each rank its part; down a binomial tree it
- * sends to {@code ceil(log2 N)} ranks and few bytes travel together part of the way.
+ * Tree scatter. A rank receives its own part and relays those of its subtree, which
+ * follow in order, directly from the staging buffer of one link to the next, so it needs
+ * no memory for them. In a star the root sends each rank its part. In a binomial tree it
+ * sends to {@code ceil(log2 N)} ranks, and small parts are sent together.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -48,7 +48,7 @@ final class TreeScatter implements Algorithm {
 		}
 		while (true) {
 			this.place.flushChildren();
-			boolean moved = this.place.isRoot() ? deal(call.bytes()) : pass(call);
+			boolean moved = this.place.isRoot() ? sendToChildren(call.bytes()) : relay(call);
 			if (done(call.bytes())) {
 				break;
 			}
@@ -59,8 +59,11 @@ final class TreeScatter implements Algorithm {
 		}
 	}
 
-	/** Sends every child what its link takes; the largest subtree first. */
-	private boolean deal(long part) {
+	/**
+	 * Sends each child the bytes that its link accepts; the child with the largest
+	 * subtree comes first.
+	 */
+	private boolean sendToChildren(long part) {
 		boolean moved = false;
 		for (int i = this.place.children() - 1; i >= 0; i--) {
 			long left = this.place.span(i) * part - this.place.progress(i);
@@ -75,8 +78,8 @@ final class TreeScatter implements Algorithm {
 		return moved;
 	}
 
-	/** Takes this rank's part, then passes on those of its children's subtrees. */
-	private boolean pass(Call call) {
+	/** Receives this rank's part, then relays those of its children's subtrees. */
+	private boolean relay(Call call) {
 		Link parent = this.place.parent();
 		boolean moved = false;
 		if (this.received < call.bytes()) {

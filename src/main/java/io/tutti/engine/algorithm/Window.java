@@ -3,9 +3,9 @@ package io.tutti.engine.algorithm;
 import io.tutti.engine.transport.Link;
 
 /**
- * A queue of bytes in the scratch memory: results that are to be sent on and are wanted
- * nowhere else. Positions count from the start of the call; what is between the sent and
- * the filled position is held.
+ * A circular queue of result bytes in the scratch memory, which wait to be sent and are
+ * needed nowhere else. Positions count from the start of the call. The queue holds the
+ * bytes between the sent and the filled position.
  */
 final class Window {
 
@@ -24,7 +24,7 @@ final class Window {
 		this.sent = 0;
 	}
 
-	/** First position past what can be written before more is sent. */
+	/** End of the range that can be written before more bytes are sent. */
 	long limit(int elementBytes) {
 		return this.sent - this.sent % elementBytes + this.scratch.bytes();
 	}
@@ -34,29 +34,29 @@ final class Window {
 		return this.scratch.address() + position % this.scratch.bytes();
 	}
 
-	/** Bytes from a position on whose addresses are one run. */
+	/** Number of contiguous bytes from a position on. */
 	long contiguous(long position) {
 		return this.scratch.bytes() - position % this.scratch.bytes();
 	}
 
-	/** First position that is not ready to be sent. */
+	/** End of the bytes that are ready to be sent. */
 	long filled() {
 		return this.filled;
 	}
 
-	/** What is before that position is ready to be sent. */
+	/** Marks the bytes before a position as ready to be sent. */
 	void fill(long position) {
 		this.filled = position;
 	}
 
-	/** Bytes that are ready to be sent. */
+	/** Number of bytes that are ready to be sent. */
 	long held() {
 		return this.filled - this.sent;
 	}
 
 	/**
-	 * Sends what is held.
-	 * @return how many bytes the link took, at most that many
+	 * Sends bytes that are ready.
+	 * @return number of bytes that the link accepted, at most {@code bytes}
 	 */
 	long send(Link link, long bytes) {
 		long taken = 0;

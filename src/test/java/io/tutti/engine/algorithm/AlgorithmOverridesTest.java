@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class AlgorithmOverridesTest {
 
 	@Test
-	void pairsAreReadAndWrittenTheSame() {
+	void overridesRoundTripThroughText() {
 		AlgorithmOverrides overrides = AlgorithmOverrides.from(" broadcast=chain , all-reduce=ring,");
 		assertThat(overrides.of(Collective.ALL_REDUCE)).isEqualTo(AlgorithmName.RING);
 		assertThat(overrides.of(Collective.BROADCAST)).isEqualTo(AlgorithmName.CHAIN);
@@ -21,26 +21,26 @@ class AlgorithmOverridesTest {
 	}
 
 	@Test
-	void blankMeansNone() {
+	void blankTextMeansNoOverrides() {
 		assertThat(AlgorithmOverrides.from(" ")).hasToString("");
 	}
 
 	@Test
-	void anUnknownCollectiveIsRefusedWithThoseThatExist() {
+	void anUnknownCollectiveIsRejectedWithTheListOfCollectives() {
 		assertThatThrownBy(() -> AlgorithmOverrides.from("allreduce=ring")).isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("got allreduce")
 			.hasMessageContaining("all-reduce, reduce, broadcast");
 	}
 
 	@Test
-	void anAlgorithmOfAnotherCollectiveIsRefusedWithThoseThatThisOneHas() {
+	void anAlgorithmOfAnotherCollectiveIsRejectedWithTheListOfAlgorithms() {
 		assertThatThrownBy(() -> AlgorithmOverrides.from("all-reduce=bruck"))
 			.isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("ring, recursive-doubling, halving-doubling, got bruck");
 	}
 
 	@Test
-	void aPairWithoutEqualsIsRefused() {
+	void aPairWithoutEqualsSignIsRejected() {
 		assertThatThrownBy(() -> AlgorithmOverrides.from("ring")).isInstanceOf(IllegalArgumentException.class)
 			.hasMessageContaining("all-reduce=ring");
 	}

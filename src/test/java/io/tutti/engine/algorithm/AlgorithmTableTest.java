@@ -18,7 +18,7 @@ class AlgorithmTableTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 4, 5, 64, 16_384 })
-	void everyCallOfEveryGroupHasAnAlgorithmThatIsOffered(int worldSize) {
+	void everyCallHasAnOfferedAlgorithm(int worldSize) {
 		for (Collective collective : Collective.values()) {
 			List<AlgorithmRule> rules = AlgorithmTable.rules(collective, "tcp", worldSize);
 			assertThat(rules).isNotEmpty();
@@ -28,10 +28,10 @@ class AlgorithmTableTest {
 		}
 	}
 
-	/** A line that can never be reached is a mistake. */
+	/** An unreachable row is a mistake. */
 	@ParameterizedTest
 	@EnumSource
-	void noLineIsHiddenByOneBeforeIt(Collective collective) {
+	void noRowIsHiddenByAnEarlierRow(Collective collective) {
 		List<AlgorithmRule> rules = AlgorithmTable.RULES.stream()
 			.filter((rule) -> rule.collective() == collective)
 			.toList();
@@ -51,7 +51,7 @@ class AlgorithmTableTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void theDocumentationHasTheLinesOfTheTable(Collective collective) throws IOException {
+	void theDocumentationContainsTheTable(Collective collective) throws IOException {
 		String documentation = Files.readString(Path.of("src/docs/algorithms.md"));
 		List<String> lines = AlgorithmTable.RULES.stream()
 			.filter((rule) -> rule.collective() == collective)

@@ -18,7 +18,7 @@ class TreeTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 4, 5, 6, 7, 8, 13, 64, 100, 1023 })
-	void childrenCutTheRestOfASubtreeInOrderAndKnowTheirParent(int worldSize) {
+	void childrenPartitionTheSubtreeInOrder(int worldSize) {
 		for (Tree tree : trees(worldSize)) {
 			assertThat(tree.end(0)).isEqualTo(worldSize);
 			for (int number = 0; number < worldSize; number++) {
@@ -36,7 +36,7 @@ class TreeTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 7, 8, 64, 1000 })
-	void binomialAndBinaryTreesAreAsDeepAsTheLogarithm(int worldSize) {
+	void binomialAndBinaryTreesHaveLogarithmicDepth(int worldSize) {
 		int logarithm = Integer.SIZE - Integer.numberOfLeadingZeros(worldSize - 1);
 		assertThat(depth(new BinomialTree(worldSize), worldSize)).isLessThanOrEqualTo(logarithm);
 		assertThat(depth(new BinaryTree(worldSize), worldSize)).isLessThanOrEqualTo(logarithm);

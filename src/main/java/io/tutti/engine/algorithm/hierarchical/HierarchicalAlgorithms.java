@@ -7,8 +7,8 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses which calls of a group on several hosts are carried out on two levels. The
- * choice depends on nothing but the call and the hosts, so that all ranks choose alike.
+ * Selects the calls of a group on several hosts that use two levels. The selection
+ * depends only on the call and the hosts, so all ranks make the same one.
  */
 public final class HierarchicalAlgorithms implements AutoCloseable {
 
@@ -25,10 +25,10 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 	private final @Nullable HierarchicalAllGather allGather;
 
 	/**
-	 * The algorithms of one group.
-	 * @param within carries out what this host's ranks do among themselves
-	 * @param across carries out what is done among the ranks of {@link Hosts#across}; not
-	 * used if this rank is not among them
+	 * Creates the algorithms of one group.
+	 * @param within runs collectives among this host's ranks
+	 * @param across runs collectives among the ranks of {@link Hosts#across}; not used if
+	 * this rank is not one of them
 	 */
 	public HierarchicalAlgorithms(Hosts hosts, int rank, Level within, Level across, ReductionKernels kernels) {
 		Levels levels = new Levels(hosts, rank, within, across);
@@ -40,7 +40,7 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 		this.allGather = (hosts.even() && hosts.inOrder()) ? new HierarchicalAllGather(levels, hosts.count()) : null;
 	}
 
-	/** The way for a call, or {@code null} if one level does it better. */
+	/** Returns the algorithm for a call, or {@code null} if the call uses one level. */
 	public @Nullable Algorithm select(Call call) {
 		if (call.uneven()) {
 			return null;

@@ -4,9 +4,9 @@ import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 
 /**
- * All-gather on two levels, for ranks that follow each other host by host: the leader of
- * each host gathers its ranks' parts, the leaders all-gather those, and give the whole to
- * their hosts' ranks. A host sends its own ranks' parts to {@code H - 1} others.
+ * Two-level all-gather, for ranks in order host by host. The leader of each host gathers
+ * its ranks' parts, the leaders all-gather the results, and each leader broadcasts the
+ * whole buffer on its host. A host sends its own ranks' parts to {@code H - 1} others.
  */
 final class HierarchicalAllGather implements Algorithm {
 

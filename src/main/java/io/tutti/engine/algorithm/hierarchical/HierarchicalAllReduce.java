@@ -5,20 +5,21 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 
 /**
- * All-reduce on two levels. A large buffer is reduced and scattered over the ranks of
- * each host; ranks of one place all-reduce their parts between hosts, all at a time; and
- * each host puts the result together. A small one, the elements that do not share out,
- * and hosts of different sizes go through the leaders: reduce, all-reduce, broadcast. A
- * host of {@code L} ranks sends {@code 2 (H - 1) / H} times the buffer to others, by
- * {@code L} ranks together or by one. Operands are combined host by host.
+ * Two-level all-reduce. A large buffer is reduce-scattered within each host; ranks with
+ * the same local rank all-reduce their parts between hosts, all local ranks concurrently;
+ * and each host all-gathers the result. Small buffers, the remainder that is not
+ * divisible by the local world size, and hosts of different sizes use the leaders:
+ * reduce, all-reduce, broadcast. A host of {@code L} ranks sends {@code 2 (H - 1) / H}
+ * times the buffer to other hosts, by {@code L} ranks together or by one. Operands are
+ * combined host by host.
  * <p>
  * N. Karonis et al.: Exploiting hierarchy in parallel computer networks to optimize
  * collective operation performance, IPDPS 2000.
  */
 final class HierarchicalAllReduce implements Algorithm {
 
-	/** Below this a call is mostly latency, and through the leaders has less of it. */
-	private static final long PARTED_BYTES = 64 << 10;
+	/** Smaller calls are bound by latency, which is lower through the leaders. */
+	private static final long MIN_PARTITIONED_BYTES = 64 << 10;
 
 	private final Levels levels;
 
@@ -34,13 +35,14 @@ final class HierarchicalAllReduce implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		long each = (this.hosts.even() && call.bytes() >= PARTED_BYTES) ? call.count() / this.levels.localSize() : 0;
+		long each = (this.hosts.even() && call.bytes() >= MIN_PARTITIONED_BYTES)
+				? call.count() / this.levels.localSize() : 0;
 		if (each > 0) {
 			inParts(call, each);
 		}
-		long parted = each * this.levels.localSize();
-		if (parted < call.count() || call.count() == 0) {
-			throughLeaders(call, parted, call.count() - parted);
+		long partitioned = each * this.levels.localSize();
+		if (partitioned < call.count() || call.count() == 0) {
+			throughLeaders(call, partitioned, call.count() - partitioned);
 		}
 	}
 

@@ -4,8 +4,9 @@ import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 
 /**
- * Barrier on two levels: the host's ranks meet, their leaders meet, and the host's ranks
- * meet again, which lets them go. {@code log2} of the hosts steps between hosts.
+ * Two-level barrier: a barrier within each host, one between leaders, and a second one
+ * within each host, which releases its ranks. Takes {@code log2 H} steps between
+ * {@code H} hosts.
  */
 final class HierarchicalBarrier implements Algorithm {
 

@@ -4,10 +4,10 @@ import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 
 /**
- * Broadcast on two levels: to one rank of each host, which gives it to the others there.
- * Where every host has a rank of the root's place, that is the one; otherwise the root's
- * host has it first, and its leader passes it on to the other leaders. The buffer goes to
- * each host once.
+ * Two-level broadcast: the buffer is sent to one rank of each host, which broadcasts it
+ * there. Where all hosts have equally many ranks, that is the rank with the root's local
+ * rank, otherwise the leader. In the second case a root that is not a leader broadcasts
+ * on its own host first. Each host receives the buffer once.
  */
 final class HierarchicalBroadcast implements Algorithm {
 
@@ -24,18 +24,18 @@ final class HierarchicalBroadcast implements Algorithm {
 	public void run(Call call) {
 		int root = call.root();
 		long address = call.receiveAddress();
-		int rootPlace = this.hosts.place(root);
-		int bridge = this.hosts.even() ? rootPlace : 0;
-		boolean homeFirst = bridge != rootPlace;
-		boolean home = this.levels.host() == this.hosts.host(root);
-		if (homeFirst && home) {
-			this.levels.broadcastWithin(call, call.count(), rootPlace, address);
+		int rootLocalRank = this.hosts.place(root);
+		int forwarder = this.hosts.even() ? rootLocalRank : 0;
+		boolean rootHostFirst = forwarder != rootLocalRank;
+		boolean onRootHost = this.levels.host() == this.hosts.host(root);
+		if (rootHostFirst && onRootHost) {
+			this.levels.broadcastWithin(call, call.count(), rootLocalRank, address);
 		}
-		if (this.levels.place() == bridge) {
+		if (this.levels.place() == forwarder) {
 			this.levels.broadcastAcross(call, call.count(), this.hosts.host(root), address);
 		}
-		if (!(homeFirst && home)) {
-			this.levels.broadcastWithin(call, call.count(), bridge, address);
+		if (!(rootHostFirst && onRootHost)) {
+			this.levels.broadcastWithin(call, call.count(), forwarder, address);
 		}
 	}
 

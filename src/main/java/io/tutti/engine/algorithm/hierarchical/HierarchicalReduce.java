@@ -6,9 +6,9 @@ import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 
 /**
- * Reduce on two levels: on each host to the rank of the root's place, and from those to
- * the root. Hosts other than the root's hold a piece at a time. The buffer comes from
- * each host once. Operands are combined host by host.
+ * Two-level reduce: on each host to the rank with the root's local rank, and from those
+ * ranks to the root. Ranks other than the root hold one segment at a time. Each host
+ * sends the buffer once. Operands are combined host by host.
  */
 final class HierarchicalReduce implements Algorithm {
 
@@ -30,7 +30,10 @@ final class HierarchicalReduce implements Algorithm {
 		this.scratch = scratch;
 	}
 
-	/** Whether every host has a rank of the root's place that works between hosts. */
+	/**
+	 * Whether every host has a rank with the root's local rank that takes part between
+	 * hosts.
+	 */
 	boolean reaches(int root) {
 		return this.hosts.even() || this.hosts.place(root) == 0;
 	}
@@ -38,12 +41,12 @@ final class HierarchicalReduce implements Algorithm {
 	@Override
 	public void run(Call call) {
 		boolean root = call.root() == this.rank;
-		long pieceCount = this.scratch.bytes() / call.type().bytes();
+		long segmentCount = this.scratch.bytes() / call.type().bytes();
 		long done = 0;
 		do {
-			long count = Math.min(pieceCount, call.count() - done);
+			long count = Math.min(segmentCount, call.count() - done);
 			long offset = done * call.type().bytes();
-			piece(call, count, offset, root ? call.receiveAddress() + offset : this.scratch.address());
+			segment(call, count, offset, root ? call.receiveAddress() + offset : this.scratch.address());
 			done += count;
 		}
 		while (done < call.count());
@@ -52,10 +55,10 @@ final class HierarchicalReduce implements Algorithm {
 		}
 	}
 
-	private void piece(Call call, long count, long offset, long target) {
-		int place = this.hosts.place(call.root());
-		this.levels.reduceWithin(call, count, place, call.sendAddress() + offset, target);
-		if (this.levels.place() == place) {
+	private void segment(Call call, long count, long offset, long target) {
+		int localRoot = this.hosts.place(call.root());
+		this.levels.reduceWithin(call, count, localRoot, call.sendAddress() + offset, target);
+		if (this.levels.place() == localRoot) {
 			this.levels.reduceAcross(call, count, this.hosts.host(call.root()), target, target);
 		}
 	}

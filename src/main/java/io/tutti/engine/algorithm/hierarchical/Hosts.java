@@ -4,9 +4,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * Which ranks of a group share a host. Hosts are numbered by their lowest rank, which
- * leads them; a rank's place is its index among those of its host. The same on every
- * rank.
+ * The hosts of a group's ranks. Hosts are numbered by their lowest rank, the leader. A
+ * rank's place is its local rank. Equal on every rank. Immutable.
  */
 public final class Hosts {
 
@@ -32,8 +31,8 @@ public final class Hosts {
 	}
 
 	/**
-	 * Puts the ranks of a group on their hosts.
-	 * @param leaders by rank, the lowest rank of its host
+	 * Groups ranks by host.
+	 * @param leaders for each rank, the lowest rank of its host
 	 */
 	public static Hosts of(List<Integer> leaders) {
 		return new Hosts(leaders.stream()
@@ -46,46 +45,44 @@ public final class Hosts {
 			.toList(), leaders.size());
 	}
 
-	/** How many hosts there are. */
+	/** Number of hosts. */
 	public int count() {
 		return this.ranks.size();
 	}
 
-	/** How many ranks there are. */
 	int worldSize() {
 		return this.hosts.length;
 	}
 
-	/** Number of a rank's host. */
 	int host(int rank) {
 		return this.hosts[rank];
 	}
 
-	/** A rank's index among those of its host. */
+	/** A rank's local rank. */
 	int place(int rank) {
 		return this.places[rank];
 	}
 
-	/** The ranks that share a rank's host, in ascending order, itself among them. */
+	/** The ranks on the host of a rank, including itself, in ascending order. */
 	public List<Integer> around(int rank) {
 		return this.ranks.get(host(rank));
 	}
 
-	/** Whether every host has as many ranks. */
+	/** Whether all hosts have the same number of ranks. */
 	boolean even() {
 		return this.even;
 	}
 
-	/** Whether ranks follow each other host by host. */
+	/** Whether ranks are in order host by host. */
 	boolean inOrder() {
 		List<Integer> all = this.ranks.stream().flatMap(List::stream).toList();
 		return all.equals(all.stream().sorted().toList());
 	}
 
 	/**
-	 * The ranks, one of each host, among whom a rank works between hosts: those of its
-	 * place where every host has one, the leaders otherwise. Without it, if it is no
-	 * leader then.
+	 * The ranks, one per host, that a rank works with between hosts: those with its local
+	 * rank if all hosts have the same number of ranks, otherwise the leaders, which may
+	 * not include the rank itself.
 	 */
 	public List<Integer> across(int rank) {
 		int place = this.even ? place(rank) : 0;

@@ -4,13 +4,13 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 
 /**
- * Some ranks of a group among whom whole collectives can be carried out: those of one
- * host, or one of each host.
+ * A subset of a group's ranks that runs whole collectives: the ranks of one host, or one
+ * rank of each host.
  */
 @FunctionalInterface
 public interface Level {
 
-	/** A level of one rank: every collective is the identity. */
+	/** A level of one rank: every collective copies the operand to the result. */
 	Level ALONE = (part) -> {
 		if (part.sendAddress() != part.receiveAddress()) {
 			NativeMemory.copy(part.sendAddress(), part.receiveAddress(), part.receiveBytes());
@@ -18,8 +18,8 @@ public interface Level {
 	};
 
 	/**
-	 * Carries out a part of a call among these ranks.
-	 * @throws io.tutti.engine.CollectiveException if it failed; the group is then broken
+	 * Runs a part of a call among these ranks.
+	 * @throws io.tutti.engine.CollectiveException if it fails; the group is then broken
 	 */
 	void run(Call part);
 

@@ -4,8 +4,8 @@ import io.tutti.engine.Call;
 import io.tutti.engine.Collective;
 
 /**
- * The two levels of a group as one rank sees them, and the parts of calls that it has
- * carried out on them. Calls are reused, so that a call allocates nothing.
+ * The two levels of a group from one rank's view, and the partial calls that run on them.
+ * Call objects are reused, so a call allocates nothing.
  */
 final class Levels {
 
@@ -25,8 +25,8 @@ final class Levels {
 
 	/**
 	 * @param within the ranks of this host
-	 * @param across the ranks of {@link Hosts#across}; not used if this rank is not among
-	 * them
+	 * @param across the ranks of {@link Hosts#across}; not used if this rank is not one
+	 * of them
 	 */
 	Levels(Hosts hosts, int rank, Level within, Level across) {
 		this.within = within;
@@ -38,17 +38,15 @@ final class Levels {
 		this.outer = Call.forParts(hosts.count());
 	}
 
-	/** This rank's index on its host. */
+	/** This rank's local rank. */
 	int place() {
 		return this.place;
 	}
 
-	/** Number of this rank's host. */
 	int host() {
 		return this.host;
 	}
 
-	/** How many ranks this host has. */
 	int localSize() {
 		return this.localSize;
 	}
@@ -61,7 +59,7 @@ final class Levels {
 		this.across.run(this.outer.partOf(call, Collective.BARRIER, 0, 0));
 	}
 
-	/** Reduces to a place; the target is used there only. */
+	/** Reduces to a local rank; only that rank writes the target. */
 	void reduceWithin(Call call, long count, int place, long source, long target) {
 		long bytes = count * call.type().bytes();
 		this.within.run(this.inner.partOf(call, Collective.REDUCE, count, place)
@@ -69,7 +67,7 @@ final class Levels {
 			.into(target, (place == this.place) ? bytes : 0));
 	}
 
-	/** Reduces to a host; the target is used there only. */
+	/** Reduces to a host; only that host's rank writes the target. */
 	void reduceAcross(Call call, long count, int host, long source, long target) {
 		long bytes = count * call.type().bytes();
 		this.across.run(this.outer.partOf(call, Collective.REDUCE, count, host)
@@ -95,7 +93,7 @@ final class Levels {
 			.run(this.outer.partOf(call, Collective.ALL_REDUCE, count, 0).from(address, bytes).into(address, bytes));
 	}
 
-	/** Leaves each rank of the host its part, of that many elements. */
+	/** Reduces, and leaves each rank of the host its part of {@code count} elements. */
 	void reduceScatterWithin(Call call, long count, long source, long target) {
 		long bytes = count * call.type().bytes();
 		this.within.run(this.inner.partOf(call, Collective.REDUCE_SCATTER, count, 0)
@@ -103,7 +101,10 @@ final class Levels {
 			.into(target, bytes));
 	}
 
-	/** Puts the parts of the host's ranks together, each of that many elements. */
+	/**
+	 * Gathers the parts of this host's ranks, {@code count} elements each, on all of
+	 * them.
+	 */
 	void allGatherWithin(Call call, long count, long source, long target) {
 		long bytes = count * call.type().bytes();
 		this.within.run(this.inner.partOf(call, Collective.ALL_GATHER, count, 0)
@@ -111,7 +112,9 @@ final class Levels {
 			.into(target, bytes * this.localSize));
 	}
 
-	/** Puts the parts of the host's ranks together at its first rank. */
+	/**
+	 * Gathers the parts of this host's ranks, {@code count} elements each, on the leader.
+	 */
 	void gatherWithin(Call call, long count, long source, long target) {
 		long bytes = count * call.type().bytes();
 		this.within.run(this.inner.partOf(call, Collective.GATHER, count, 0)
@@ -119,7 +122,7 @@ final class Levels {
 			.into(target, (this.place == 0) ? bytes * this.localSize : 0));
 	}
 
-	/** Puts the parts of the hosts together, each of that many elements. */
+	/** Gathers the parts of the hosts, {@code count} elements each, on all of them. */
 	void allGatherAcross(Call call, long count, int hosts, long source, long target) {
 		long bytes = count * call.type().bytes();
 		this.across.run(this.outer.partOf(call, Collective.ALL_GATHER, count, 0)

@@ -1,7 +1,7 @@
 /**
- * Collectives on two levels: among the ranks of each host, who share memory, and between
- * hosts. Each level carries out whole collectives by itself; here is only how they follow
- * each other. Imports the engine's root package, algorithms and kernels.
+ * Two-level collectives: within each host, where ranks share memory, and between hosts.
+ * Each level runs whole collectives; this package only sequences them. Imports the
+ * engine's root package, algorithms and kernels.
  */
 @NullMarked
 package io.tutti.engine.algorithm.hierarchical;

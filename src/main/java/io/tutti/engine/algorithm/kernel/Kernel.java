@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.kernel;
 
 /**
- * One operator on one element type: combines two blocks of elements into a third.
+ * One operator on one element type. Combines two blocks of elements into a third.
  */
 @FunctionalInterface
 interface Kernel {

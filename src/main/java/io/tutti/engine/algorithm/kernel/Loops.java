@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.kernel;
 import io.tutti.engine.ReduceOp;
 
 /**
- * The loops of one element type. Each is a method of its own, so that the compiler sees
- * one operator per loop and profiles never mix.
+ * The loops of one element type. Each loop is a separate method, so that the compiler
+ * sees one operator per loop and profiles are not shared.
  *
  * @param sum left plus right
  * @param product left times right
@@ -25,9 +25,9 @@ record Loops(Kernel sum, Kernel product, Kernel minimum, Kernel maximum, Divisio
 	}
 
 	/**
-	 * These loops for the body of a block and others for what remains.
-	 * @param tail loops that take any number of elements
-	 * @param stepBytes what these loops can only do multiples of; a power of two
+	 * Uses these loops for the body of a block and others for the tail.
+	 * @param tail loops for any number of elements
+	 * @param stepBytes these loops process multiples of it; a power of two
 	 */
 	Loops withTail(Loops tail, long stepBytes) {
 		return new Loops(split(this.sum, tail.sum, stepBytes), split(this.product, tail.product, stepBytes),

@@ -8,18 +8,18 @@ import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Combines blocks of elements in native memory. Works on raw addresses, which need no
- * alignment, and checks nothing: a wrong address ends the JVM, so bounds are checked at
- * the edge of the API. Allocates nothing once compiled. Thread safe.
+ * Combines blocks of elements in native memory. Addresses are raw, need no alignment and
+ * are not checked: an invalid address crashes the JVM, so callers check bounds at the
+ * API. Allocates nothing once compiled. Thread-safe.
  * <p>
- * Results do not depend on the kind of kernels, on the compiler, nor on how elements are
- * cut into blocks: 16-bit floats are combined as float and rounded once, to nearest even;
- * a NaN result is always the type's canonical NaN; the minimum of -0 and +0 is -0;
- * integer sums and products wrap around.
+ * Results do not depend on the kernel implementation, the compiler, or the division of
+ * elements into blocks. 16-bit floats are combined as float and rounded once, to nearest
+ * even. A NaN result is always the type's canonical NaN. The minimum of -0 and +0 is -0.
+ * Integer sums and products wrap around.
  */
 public final class ReductionKernels {
 
-	/** Small enough that the block just combined is copied from the first-level cache. */
+	/** A block stays in the L1 cache between reduction and copy. */
 	private static final long BLOCK_BYTES = 4096;
 
 	private static final ReductionKernels BEST = best();
@@ -37,7 +37,7 @@ public final class ReductionKernels {
 		}
 	}
 
-	/** The fastest kernels that this JVM can run. */
+	/** The fastest kernels that this JVM supports. */
 	public static ReductionKernels get() {
 		return BEST;
 	}
@@ -54,26 +54,26 @@ public final class ReductionKernels {
 		return ModuleLayer.boot().findModule("jdk.incubator.vector").isPresent() ? vector() : scalar();
 	}
 
-	/** {@code vector}, or {@code scalar} where the JVM runs without its vector module. */
+	/** {@code vector}, or {@code scalar} if the JVM runs without its vector module. */
 	public String name() {
 		return this.name;
 	}
 
 	/**
 	 * Stores left op right for each element; an average is a sum until {@link #finish}.
-	 * @param target address of the result; may equal {@code left} or {@code right}, must
-	 * not overlap them otherwise
-	 * @param left address of the left operands: the lower rank's
+	 * @param target address of the result; may equal {@code left} or {@code right} but
+	 * must not overlap them otherwise
+	 * @param left address of the left operands, those of the lower rank
 	 * @param right address of the right operands
-	 * @param count elements in each block
+	 * @param count number of elements in each block
 	 */
 	public void reduce(DataType type, ReduceOp op, long target, long left, long right, long count) {
 		kernel(type, op).combine(target, left, right, count * type.bytes());
 	}
 
 	/**
-	 * Does what {@link #reduce} does and stores the result in two places in one pass over
-	 * the operands.
+	 * Like {@link #reduce}, but stores the result in two places in one pass over the
+	 * operands.
 	 * @param secondTarget address of the second copy; must not overlap the first, and may
 	 * equal {@code left} or {@code right}
 	 */
@@ -89,11 +89,11 @@ public final class ReductionKernels {
 	}
 
 	/**
-	 * Does what remains when all operands are combined: divides an average by the world
-	 * size, integers towards zero. Does nothing for the other operators.
+	 * Completes a reduction once all operands are combined: divides an average by the
+	 * world size, integers towards zero. Does nothing for other operators.
 	 * @param target address of the elements
-	 * @param count elements
-	 * @param worldSize how many operands each element was made of
+	 * @param count number of elements
+	 * @param worldSize number of operands that were combined
 	 */
 	public void finish(DataType type, ReduceOp op, long target, long count, int worldSize) {
 		if (op == ReduceOp.AVERAGE) {
@@ -102,9 +102,10 @@ public final class ReductionKernels {
 	}
 
 	/**
-	 * Has the loops of a type and an operator compiled, so that the first collective does
-	 * not wait for the compiler. Returns when they are, at the latest when the time is
-	 * up; gives way to other threads all along, since the compiler is one of them.
+	 * Triggers compilation of the loops of a type and an operator, so that the first
+	 * collective does not wait for the compiler. Returns when they are compiled or the
+	 * limit has passed. Yields to other threads meanwhile, since the compiler needs
+	 * processor time.
 	 */
 	public void warmUp(DataType type, ReduceOp op, Duration limit) {
 		new WarmUp(this, System::nanoTime).run(type, op, limit);

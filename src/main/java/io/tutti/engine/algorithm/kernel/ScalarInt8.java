@@ -4,7 +4,7 @@ import io.tutti.engine.NativeMemory;
 
 /**
  * int8 and uint8, one element at a time. Sums and products wrap to the same bits for
- * both; order and division tell them apart.
+ * both; order and division differ.
  */
 final class ScalarInt8 {
 

@@ -7,9 +7,9 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * bfloat16, a vector of ints at a time, each of which holds two elements. Either half
- * becomes a float by shifting or masking; the halves are combined apart, rounded once and
- * packed again.
+ * bfloat16, one vector of ints at a time, each of which holds two elements. Shifting or
+ * masking turns either half into a float. The halves are combined separately, rounded
+ * once and packed again.
  */
 final class VectorBFloat16 {
 

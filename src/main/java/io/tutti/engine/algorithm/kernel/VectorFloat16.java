@@ -10,18 +10,20 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * float16, a vector at a time. The vector module cannot convert halves, but the compiler
- * vectorises {@link Float#float16ToFloat} in plain loops over arrays: so blocks are
- * staged through arrays that stay in the first-level cache.
+ * float16, one vector at a time. The vector module cannot convert 16-bit floats, but the
+ * compiler vectorises {@link Float#float16ToFloat} in plain loops over arrays. Blocks are
+ * therefore staged through arrays that stay in the L1 cache.
  */
 final class VectorFloat16 {
 
-	/** Two such blocks leave half of a first-level cache to the operands. */
+	/** Two such blocks leave half of a typical L1 cache to the operands. */
 	private static final int BLOCK_ELEMENTS = 4096;
 
 	private static final VectorSpecies<Short> SPECIES = ShortVector.SPECIES_PREFERRED;
 
-	/** Staging belongs to the thread: groups run side by side on threads of their own. */
+	/**
+	 * Staging buffers are thread-local: groups run concurrently on different threads.
+	 */
 	private static final ThreadLocal<Block> BLOCK = ThreadLocal.withInitial(Block::new);
 
 	private VectorFloat16() {
@@ -94,7 +96,7 @@ final class VectorFloat16 {
 		MemorySegment.copy(NativeMemory.ALL, ValueLayout.JAVA_SHORT_UNALIGNED, source, block, 0, count);
 	}
 
-	/** Stores any NaN as the canonical one. */
+	/** Stores every NaN as the canonical one. */
 	private static void store(long target, short[] block, int count) {
 		for (int i = 0; i < count; i += SPECIES.length()) {
 			ShortVector value = ShortVector.fromArray(SPECIES, block, i);
@@ -105,7 +107,7 @@ final class VectorFloat16 {
 		}
 	}
 
-	/** One operator on staged elements; the result goes where the left operands were. */
+	/** One operator on staged elements; the result replaces the left operands. */
 	@FunctionalInterface
 	private interface ArrayLoop {
 

@@ -6,13 +6,12 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * float64, a vector at a time. A result that is any NaN, which alone differs from itself,
- * is stored as the canonical one; that costs nothing beside the memory's time, and
- * {@code test(IS_NAN)} would compile twice as long.
+ * float64, one vector at a time. Every NaN result is stored as the canonical one; only a
+ * NaN differs from itself. The check is hidden by memory latency, and
+ * {@code test(IS_NAN)} would double compile time.
  * <p>
- * Each loop says all it does itself: were the loads and the store methods of ours, the
- * compiler might leave one of them a call, and every vector that passes through it would
- * be an object.
+ * Each loop is written out in full. If loads and stores were separate methods, the
+ * compiler might not inline one of them and would then allocate an object per vector.
  */
 final class VectorFloat64 {
 

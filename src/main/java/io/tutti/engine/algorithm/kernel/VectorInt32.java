@@ -5,7 +5,7 @@ import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * int32, a vector at a time.
+ * int32, one vector at a time.
  */
 final class VectorInt32 {
 
@@ -14,7 +14,9 @@ final class VectorInt32 {
 	private VectorInt32() {
 	}
 
-	/** The loops; division is scalar, as processors have no vector one for integers. */
+	/**
+	 * The loops; division is scalar, since processors have no integer vector division.
+	 */
 	static Loops loops() {
 		return new Loops(VectorInt32::sum, VectorInt32::product, VectorInt32::minimum, VectorInt32::maximum,
 				ScalarInt32.loops().quotient());

@@ -5,7 +5,7 @@ import jdk.incubator.vector.LongVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * int64, a vector at a time.
+ * int64, one vector at a time.
  */
 final class VectorInt64 {
 
@@ -14,7 +14,9 @@ final class VectorInt64 {
 	private VectorInt64() {
 	}
 
-	/** The loops; division is scalar, as processors have no vector one for integers. */
+	/**
+	 * The loops; division is scalar, since processors have no integer vector division.
+	 */
 	static Loops loops() {
 		return new Loops(VectorInt64::sum, VectorInt64::product, VectorInt64::minimum, VectorInt64::maximum,
 				ScalarInt64.loops().quotient());

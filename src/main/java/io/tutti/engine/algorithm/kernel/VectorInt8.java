@@ -6,9 +6,9 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * int8 and uint8, a vector at a time. Sums and products wrap to the same bits for both;
- * order and division tell them apart, and division is scalar, as processors have no
- * vector one for integers.
+ * int8 and uint8, one vector at a time. Sums and products wrap to the same bits for both;
+ * order and division differ. Division is scalar, since processors have no integer vector
+ * division.
  */
 final class VectorInt8 {
 

@@ -6,14 +6,14 @@ import io.tutti.engine.DataType;
 import jdk.incubator.vector.IntVector;
 
 /**
- * Vector loops for every element type, with scalar ones for what does not fill a vector.
- * Must not be touched where the JVM lacks its vector module.
+ * Vector loops for every element type, with scalar loops for the tail. Must not be loaded
+ * if the JVM lacks its vector module.
  */
 final class VectorKernels {
 
 	static final String NAME = "vector";
 
-	/** Bytes of a vector on this machine, whatever its elements. */
+	/** Bytes per vector on this machine, for all element types. */
 	static final long STEP_BYTES = IntVector.SPECIES_PREFERRED.vectorByteSize();
 
 	static final ByteOrder ORDER = ByteOrder.nativeOrder();

@@ -14,21 +14,21 @@ import io.tutti.engine.ReduceOp;
 final class WarmUp {
 
 	/**
-	 * Two dozen vectors and a tail: the compiler counts calls and turns of the loop, and
-	 * this reaches both thresholds together.
+	 * 24 vectors and a tail: the compiler counts calls and loop iterations, and this size
+	 * reaches both thresholds together.
 	 */
 	private static final long BLOCK_BYTES = 24 * 64 + 56;
 
-	/** Calls after which the compiler has been asked for its best code. */
+	/** Number of calls after which the top-tier compilation is queued. */
 	private static final int ROUNDS = 1000;
 
 	/**
-	 * Nanoseconds for a block that only the best code reaches: it takes 0.05 to 1 µs,
-	 * what comes before it 20 µs and more.
+	 * Only top-tier code processes a block in less: it takes 0.05 to 1 µs, lower tiers 20
+	 * µs and more.
 	 */
 	private static final long COMPILED_NANOS = 5000;
 
-	/** How long the processor is left to the compiler between looks. */
+	/** Processor time left to the compiler between measurements. */
 	private static final long PAUSE_NANOS = 1_000_000;
 
 	private final ReductionKernels kernels;

@@ -3,12 +3,12 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * Into what chunks a large buffer is cut for the stage: enough of them that all ranks
- * work at once, none so large that it leaves the second-level cache before it is read.
+ * Chunk sizes of the pipeline for large buffers: enough chunks that all ranks work
+ * concurrently, each small enough to stay in the L2 cache until it is read.
  */
 final class ChunkSize {
 
-	/** No element and no cache line lies across two slices. */
+	/** No element and no cache line spans two slices. */
 	private static final long LINE_BYTES = 64;
 
 	private static final long CHUNKS_WANTED = 4;
@@ -20,12 +20,12 @@ final class ChunkSize {
 	private ChunkSize() {
 	}
 
-	/** Room for a chunk of a buffer of that size; a power of two. */
+	/** Slot size for a buffer of the given size; a power of two. */
 	static long slotBytes(long bytes) {
 		return Math.clamp(Long.highestOneBit(Math.max(1, bytes / CHUNKS_WANTED)), MIN_BYTES, MAX_BYTES);
 	}
 
-	/** Room for each of several slices in a slot; whole cache lines. */
+	/** Size of each of several slices in a slot; a multiple of a cache line. */
 	static long sliceBytes(long slotBytes, int slices) {
 		return slotBytes / slices & -LINE_BYTES;
 	}

@@ -7,17 +7,17 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
- * All-reduce of buffers that every rank can reach in place: once all have come, each rank
- * reduces its share of the elements from everyone's buffers, in rank order, and stores
- * the result to all of them; then all wait for all. Each rank reads the buffer once and
- * writes it once, whatever their number.
+ * In-place all-reduce of buffers that every rank can access. Once all ranks have entered
+ * the call, each rank reduces its share of the elements from all buffers, in rank order,
+ * and stores the result to all buffers; then all ranks synchronize. Each rank reads and
+ * writes {@code N} shares, one buffer's worth, whatever the number of ranks.
  */
 final class DirectAllReduce {
 
-	/** What is reduced at once stays in the first-level cache between operands. */
+	/** A block stays in the L1 cache between operands. */
 	private static final long BLOCK_BYTES = 16 << 10;
 
-	/** Shares begin at a multiple of a cache line. */
+	/** Shares are aligned to cache lines. */
 	private static final long ALIGNMENT = 64;
 
 	private final int rank;
@@ -35,7 +35,7 @@ final class DirectAllReduce {
 		this.kernels = kernels;
 	}
 
-	/** Carries a call out for which all have come and posted such buffers. */
+	/** Runs a call for which all ranks have arrived and posted accessible buffers. */
 	void run(Call call) {
 		long share = (call.bytes() / this.worldSize + ALIGNMENT) & -ALIGNMENT;
 		long end = Math.min((this.rank + 1) * share, call.bytes());

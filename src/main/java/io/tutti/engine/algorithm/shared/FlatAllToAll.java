@@ -6,7 +6,7 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.transport.shm.CallSlots;
 
 /**
- * All-to-all in one step: each rank posts all its parts, and reads those meant for it.
+ * All-to-all in one step: each rank posts all its parts and reads those addressed to it.
  */
 final class FlatAllToAll implements Algorithm {
 
@@ -14,21 +14,21 @@ final class FlatAllToAll implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	FlatAllToAll(int rank, int worldSize, CallSlots board) {
+	FlatAllToAll(int rank, int worldSize, CallSlots slots) {
 		this.rank = rank;
 		this.worldSize = worldSize;
-		this.board = board;
+		this.slots = slots;
 	}
 
 	@Override
 	public void run(Call call) {
 		long part = call.bytes();
-		this.board.post(call.sendAddress(), part * this.worldSize);
-		this.board.awaitAll();
+		this.slots.post(call.sendAddress(), part * this.worldSize);
+		this.slots.awaitAll();
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			NativeMemory.copy(this.board.operand(peer, part * this.worldSize) + this.rank * part,
+			NativeMemory.copy(this.slots.operand(peer, part * this.worldSize) + this.rank * part,
 					call.receiveAddress() + peer * part, part);
 		}
 	}

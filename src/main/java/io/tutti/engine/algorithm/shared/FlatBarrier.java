@@ -5,20 +5,20 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.transport.shm.CallSlots;
 
 /**
- * Barrier in one step: each rank posts the call and looks for everyone's post.
+ * Barrier in one step: each rank posts the call and waits for the posts of all others.
  */
 final class FlatBarrier implements Algorithm {
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	FlatBarrier(CallSlots board) {
-		this.board = board;
+	FlatBarrier(CallSlots slots) {
+		this.slots = slots;
 	}
 
 	@Override
 	public void run(Call call) {
-		this.board.post();
-		this.board.awaitAll();
+		this.slots.post();
+		this.slots.awaitAll();
 	}
 
 }

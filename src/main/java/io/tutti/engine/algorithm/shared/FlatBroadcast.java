@@ -6,29 +6,29 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.transport.shm.CallSlots;
 
 /**
- * Broadcast in one step: the root posts its buffer, and the others read it. The root
- * waits for nobody.
+ * Broadcast in one step: the root posts its buffer, and the others read it. The root does
+ * not wait.
  */
 final class FlatBroadcast implements Algorithm {
 
 	private final int rank;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	FlatBroadcast(int rank, CallSlots board) {
+	FlatBroadcast(int rank, CallSlots slots) {
 		this.rank = rank;
-		this.board = board;
+		this.slots = slots;
 	}
 
 	@Override
 	public void run(Call call) {
 		if (this.rank == call.root()) {
-			this.board.post(call.sendAddress(), call.bytes());
+			this.slots.post(call.sendAddress(), call.bytes());
 			return;
 		}
-		this.board.post();
-		this.board.await(call.root());
-		NativeMemory.copy(this.board.operand(call.root(), call.bytes()), call.receiveAddress(), call.bytes());
+		this.slots.post();
+		this.slots.await(call.root());
+		NativeMemory.copy(this.slots.operand(call.root(), call.bytes()), call.receiveAddress(), call.bytes());
 	}
 
 }

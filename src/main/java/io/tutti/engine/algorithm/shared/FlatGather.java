@@ -6,8 +6,8 @@ import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.transport.shm.CallSlots;
 
 /**
- * Gather in one step: each rank posts its part, and the root reads them. The others wait
- * for nobody.
+ * Gather in one step: each rank posts its part, and the root reads them. The other ranks
+ * do not wait.
  */
 final class FlatGather implements Algorithm {
 
@@ -15,24 +15,24 @@ final class FlatGather implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	FlatGather(int rank, int worldSize, CallSlots board) {
+	FlatGather(int rank, int worldSize, CallSlots slots) {
 		this.rank = rank;
 		this.worldSize = worldSize;
-		this.board = board;
+		this.slots = slots;
 	}
 
 	@Override
 	public void run(Call call) {
 		long part = call.bytes();
-		this.board.post(call.sendAddress(), part);
+		this.slots.post(call.sendAddress(), part);
 		if (this.rank != call.root()) {
 			return;
 		}
-		this.board.awaitAll();
+		this.slots.awaitAll();
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			NativeMemory.copy(this.board.operand(peer, part), call.receiveAddress() + peer * part, part);
+			NativeMemory.copy(this.slots.operand(peer, part), call.receiveAddress() + peer * part, part);
 		}
 	}
 

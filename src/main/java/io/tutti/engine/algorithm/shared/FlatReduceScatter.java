@@ -6,8 +6,8 @@ import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.transport.shm.CallSlots;
 
 /**
- * Reduce-scatter in one step: each rank posts its whole operand, and combines its own
- * part of everyone's, in rank order.
+ * Reduce-scatter in one step: each rank posts its whole operand and combines its own part
+ * of all operands, in rank order.
  */
 final class FlatReduceScatter implements Algorithm {
 
@@ -15,21 +15,21 @@ final class FlatReduceScatter implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
 	private final ReductionKernels kernels;
 
-	FlatReduceScatter(int rank, int worldSize, CallSlots board, ReductionKernels kernels) {
+	FlatReduceScatter(int rank, int worldSize, CallSlots slots, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
-		this.board = board;
+		this.slots = slots;
 		this.kernels = kernels;
 	}
 
 	@Override
 	public void run(Call call) {
-		this.board.post(call.sendAddress(), call.bytes() * this.worldSize);
-		this.board.awaitAll();
+		this.slots.post(call.sendAddress(), call.bytes() * this.worldSize);
+		this.slots.awaitAll();
 		long target = call.receiveAddress();
 		this.kernels.reduce(call.type(), call.op(), target, operand(call, 0), operand(call, 1), call.count());
 		for (int peer = 2; peer < this.worldSize; peer++) {
@@ -39,7 +39,7 @@ final class FlatReduceScatter implements Algorithm {
 	}
 
 	private long operand(Call call, int peer) {
-		return this.board.operand(peer, call.bytes() * this.worldSize) + this.rank * call.bytes();
+		return this.slots.operand(peer, call.bytes() * this.worldSize) + this.rank * call.bytes();
 	}
 
 }

@@ -7,7 +7,7 @@ import io.tutti.engine.transport.shm.CallSlots;
 
 /**
  * Scatter in one step: the root posts all parts, and each rank reads its own. The root
- * waits for nobody.
+ * does not wait.
  */
 final class FlatScatter implements Algorithm {
 
@@ -15,12 +15,12 @@ final class FlatScatter implements Algorithm {
 
 	private final int worldSize;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	FlatScatter(int rank, int worldSize, CallSlots board) {
+	FlatScatter(int rank, int worldSize, CallSlots slots) {
 		this.rank = rank;
 		this.worldSize = worldSize;
-		this.board = board;
+		this.slots = slots;
 	}
 
 	@Override
@@ -28,13 +28,13 @@ final class FlatScatter implements Algorithm {
 		long part = call.bytes();
 		long whole = part * this.worldSize;
 		if (this.rank == call.root()) {
-			this.board.post(call.sendAddress(), whole);
+			this.slots.post(call.sendAddress(), whole);
 		}
 		else {
-			this.board.post();
-			this.board.await(call.root());
+			this.slots.post();
+			this.slots.await(call.root());
 		}
-		NativeMemory.copy(this.board.operand(call.root(), whole) + this.rank * part, call.receiveAddress(), part);
+		NativeMemory.copy(this.slots.operand(call.root(), whole) + this.rank * part, call.receiveAddress(), part);
 	}
 
 }

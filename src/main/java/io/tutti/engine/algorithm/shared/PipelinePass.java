@@ -6,18 +6,18 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * Passes a large call over the stages: every rank puts its chunks, some ahead, and works
- * on those that all have put.
+ * Runs a large call through the chunk pipeline. Every rank fills slots, several chunks
+ * ahead, and processes each chunk that all ranks have put.
  */
 final class PipelinePass {
 
-	/** What a collective does with a chunk. */
+	/** The collective's work on a chunk. */
 	interface Work {
 
 		/** Fills this rank's slot. */
 		void put(Call call, long chunk);
 
-		/** Reads everyone's slots, for the last time. */
+		/** Reads the slots of all ranks, for the last time. */
 		void take(Call call, long chunk);
 
 	}
@@ -26,42 +26,46 @@ final class PipelinePass {
 
 	private final ShmTransport transport;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	PipelinePass(int worldSize, ShmTransport transport) {
 		this.worldSize = worldSize;
 		this.transport = transport;
-		this.board = transport.board();
-		this.stage = transport.stage();
+		this.slots = transport.board();
+		this.pipeline = transport.stage();
 	}
 
-	/** Carries a posted call out. */
+	/**
+	 * Runs a call that has been posted.
+	 * @param slotBytes slot size in the pipeline
+	 * @param chunks number of chunks
+	 */
 	void run(Call call, long slotBytes, long chunks, Work work) {
-		this.stage.begin(slotBytes);
+		this.pipeline.begin(slotBytes);
 		long put = 0;
 		long taken = 0;
 		while (taken < chunks) {
 			boolean moved = false;
-			if (put < chunks && this.stage.free(put)) {
+			if (put < chunks && this.pipeline.free(put)) {
 				work.put(call, put);
-				this.stage.put(put++);
+				this.pipeline.put(put++);
 				moved = true;
 			}
-			if (taken < put && everyonePut(taken)) {
+			if (taken < put && putByAll(taken)) {
 				work.take(call, taken);
-				this.stage.taken(taken++);
+				this.pipeline.taken(taken++);
 				moved = true;
 			}
 			this.transport.endRound(moved);
 		}
-		this.stage.end(chunks);
+		this.pipeline.end(chunks);
 	}
 
-	private boolean everyonePut(long chunk) {
+	private boolean putByAll(long chunk) {
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!this.board.arrived(peer) || !this.stage.hasPut(peer, chunk)) {
+			if (!this.slots.arrived(peer) || !this.pipeline.hasPut(peer, chunk)) {
 				return false;
 			}
 		}

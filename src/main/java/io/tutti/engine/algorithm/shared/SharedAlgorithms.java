@@ -10,15 +10,15 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses how ranks that share memory carry a call out in place. The choice depends on
- * nothing but the call and the group, so that all ranks choose alike.
+ * Selects the shared-memory algorithm for a call. The selection depends only on the call
+ * and the group, so all ranks select the same algorithm.
  */
 public final class SharedAlgorithms {
 
-	/** Operands lie beside their fingerprints. */
+	/** Operands are stored beside their fingerprints. */
 	private static final String FLAT = "shared-flat";
 
-	/** Operands are passed through memory, or reduced where they lie. */
+	/** Operands are staged through the chunk pipeline or reduced in place. */
 	private static final String LARGE = "shared";
 
 	private final int rank;
@@ -27,24 +27,28 @@ public final class SharedAlgorithms {
 
 	private final ShmTransport transport;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
 	private final ReductionKernels kernels;
 
 	/**
-	 * For what all ranks post together small enough, by the ordinal of the collective.
+	 * For calls whose operands fit into the call slots; indexed by the ordinal of the
+	 * collective.
 	 */
 	private final Algorithm[] flat;
 
-	/** For more, {@code null} where links do it. */
+	/** For larger calls; {@code null} where links are used. */
 	private final @Nullable Algorithm[] large;
 
-	/** The algorithms of one group, all of whose ranks share the transport's memory. */
+	/**
+	 * Creates the algorithms of one group, all of whose ranks share the transport's
+	 * memory.
+	 */
 	public SharedAlgorithms(GroupIdentity identity, ShmTransport transport, ReductionKernels kernels) {
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
-		this.board = transport.board();
+		this.slots = transport.board();
 		this.kernels = kernels;
 		Collective[] collectives = Collective.values();
 		this.flat = new Algorithm[collectives.length];
@@ -57,15 +61,15 @@ public final class SharedAlgorithms {
 
 	private Algorithm flat(Collective collective) {
 		return switch (collective) {
-			case ALL_REDUCE -> new FlatAllReduce(this.worldSize, this.board, this.kernels);
-			case REDUCE -> new FlatReduce(this.rank, this.worldSize, this.board, this.kernels);
-			case BROADCAST -> new FlatBroadcast(this.rank, this.board);
-			case ALL_GATHER -> new FlatAllGather(this.worldSize, this.board);
-			case REDUCE_SCATTER -> new FlatReduceScatter(this.rank, this.worldSize, this.board, this.kernels);
-			case GATHER -> new FlatGather(this.rank, this.worldSize, this.board);
-			case SCATTER -> new FlatScatter(this.rank, this.worldSize, this.board);
-			case ALL_TO_ALL -> new FlatAllToAll(this.rank, this.worldSize, this.board);
-			case BARRIER -> new FlatBarrier(this.board);
+			case ALL_REDUCE -> new FlatAllReduce(this.worldSize, this.slots, this.kernels);
+			case REDUCE -> new FlatReduce(this.rank, this.worldSize, this.slots, this.kernels);
+			case BROADCAST -> new FlatBroadcast(this.rank, this.slots);
+			case ALL_GATHER -> new FlatAllGather(this.worldSize, this.slots);
+			case REDUCE_SCATTER -> new FlatReduceScatter(this.rank, this.worldSize, this.slots, this.kernels);
+			case GATHER -> new FlatGather(this.rank, this.worldSize, this.slots);
+			case SCATTER -> new FlatScatter(this.rank, this.worldSize, this.slots);
+			case ALL_TO_ALL -> new FlatAllToAll(this.rank, this.worldSize, this.slots);
+			case BARRIER -> new FlatBarrier(this.slots);
 		};
 	}
 
@@ -81,14 +85,15 @@ public final class SharedAlgorithms {
 	}
 
 	/**
-	 * The way for a call, which is told it, or {@code null} if it has to go over links.
+	 * Returns the algorithm for a call and records its name in the call. Returns
+	 * {@code null} if the call has to use links.
 	 */
 	public @Nullable Algorithm select(Call call) {
 		if (call.uneven()) {
 			return null;
 		}
 		int collective = call.collective().ordinal();
-		boolean small = posted(call) <= this.board.capacity();
+		boolean small = posted(call) <= this.slots.capacity();
 		call.by(small ? FLAT : LARGE);
 		return small ? this.flat[collective] : this.large[collective];
 	}

@@ -8,9 +8,9 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * All-gather of large buffers. Where all ranks' parts can be reached in place each rank
- * copies them once; otherwise each rank puts its part on its stage chunk by chunk, and
- * takes everyone's chunks as they come.
+ * All-gather of large buffers. Where the parts of all ranks are accessible in place, each
+ * rank copies them once. Otherwise each rank stages its part chunk by chunk and copies
+ * the chunks of all ranks as they arrive.
  */
 final class SharedAllGather implements Algorithm, PipelinePass.Work {
 
@@ -22,7 +22,7 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 
 	private final ShmTransport transport;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	private final PipelinePass pass;
 
@@ -33,7 +33,7 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.stage = transport.stage();
+		this.pipeline = transport.stage();
 		this.pass = new PipelinePass(worldSize, transport);
 	}
 
@@ -62,7 +62,7 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 	@Override
 	public void put(Call call, long chunk) {
 		long source = call.sendAddress() + chunk * this.chunkBytes;
-		NativeMemory.copy(source, this.stage.slot(this.rank, chunk), length(call, chunk));
+		NativeMemory.copy(source, this.pipeline.slot(this.rank, chunk), length(call, chunk));
 		NativeMemory.copy(source, target(call, this.rank, chunk), length(call, chunk));
 	}
 
@@ -70,7 +70,7 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 	public void take(Call call, long chunk) {
 		for (int step = 1; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
-			NativeMemory.copy(this.stage.slot(peer, chunk), target(call, peer, chunk), length(call, chunk));
+			NativeMemory.copy(this.pipeline.slot(peer, chunk), target(call, peer, chunk), length(call, chunk));
 		}
 	}
 

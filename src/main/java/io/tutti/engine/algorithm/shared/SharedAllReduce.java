@@ -9,22 +9,22 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * All-reduce of large buffers. Where all can be reached in place, see
- * {@link DirectAllReduce}. Otherwise a buffer is cut into chunks, and a chunk into one
- * part per rank. For each chunk a rank puts the parts of the others on its stage, reduces
- * its own part from its buffer and the stages of the others, in rank order, storing the
- * result to its buffer and to a stage in one pass, and takes the other parts' results.
- * The three run side by side, each some chunks ahead of the next. A rank copies
- * {@code 2 (N - 1) /
- * N} times the buffer and reduces {@code 1 / N} of it from {@code N} operands.
+ * All-reduce of large buffers. Where all buffers are accessible in place, see
+ * {@link DirectAllReduce}. Otherwise a buffer is divided into chunks, and a chunk into
+ * one part per rank. For each chunk a rank stages the parts of the other ranks. It
+ * reduces its own part from its buffer and the slots of the others, in rank order, and
+ * stores the result to its buffer and to a slot in one pass. It then copies the results
+ * of the other parts. The three stages overlap, each several chunks ahead of the next. A
+ * rank copies {@code 2 (N - 1) / N} times the buffer and reduces {@code 1 / N} of it from
+ * {@code N} operands.
  * <p>
- * The idea is that of reduce-scatter and all-gather by direct exchange; R. Thakur, R.
+ * The algorithm is reduce-scatter and all-gather by direct exchange; R. Thakur, R.
  * Rabenseifner, W. Gropp: Optimization of collective communication operations in MPICH,
  * International Journal of High Performance Computing Applications 19 (2005).
  */
 final class SharedAllReduce implements Algorithm {
 
-	/** Parts begin at a multiple of a cache line. */
+	/** Parts are aligned to cache lines. */
 	private static final long ALIGNMENT = 64;
 
 	private final int rank;
@@ -33,7 +33,7 @@ final class SharedAllReduce implements Algorithm {
 
 	private final ShmTransport transport;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	private final ReductionKernels kernels;
 
@@ -45,13 +45,13 @@ final class SharedAllReduce implements Algorithm {
 
 	private long chunks;
 
-	private boolean everyoneArrived;
+	private boolean allArrived;
 
 	SharedAllReduce(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
-		this.stage = transport.stage();
+		this.pipeline = transport.stage();
 		this.kernels = kernels;
 		this.direct = new DirectAllReduce(rank, worldSize, transport.buffers(), kernels);
 	}
@@ -73,28 +73,28 @@ final class SharedAllReduce implements Algorithm {
 		this.bytes = call.bytes();
 		this.partBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
 		this.chunks = (this.bytes + chunkBytes() - 1) / chunkBytes();
-		this.everyoneArrived = false;
-		this.stage.begin(slotBytes);
+		this.allArrived = false;
+		this.pipeline.begin(slotBytes);
 		long put = 0;
 		long reduced = 0;
 		long taken = 0;
 		while (taken < this.chunks) {
 			boolean moved = false;
-			if (put < this.chunks && this.stage.free(put)) {
+			if (put < this.chunks && this.pipeline.free(put)) {
 				put(call, put++);
 				moved = true;
 			}
-			if (reduced < put && everyonePut(reduced)) {
+			if (reduced < put && putByAll(reduced)) {
 				reduce(call, reduced++);
 				moved = true;
 			}
-			if (taken < reduced && everyoneReduced(taken)) {
+			if (taken < reduced && reducedByAll(taken)) {
 				take(call, taken++);
 				moved = true;
 			}
 			this.transport.endRound(moved);
 		}
-		this.stage.end(this.chunks);
+		this.pipeline.end(this.chunks);
 	}
 
 	private void put(Call call, long chunk) {
@@ -103,20 +103,20 @@ final class SharedAllReduce implements Algorithm {
 			NativeMemory.copy(call.sendAddress() + start(chunk, part), staged(this.rank, chunk, part),
 					length(chunk, part));
 		}
-		this.stage.put(chunk);
+		this.pipeline.put(chunk);
 	}
 
-	private boolean everyonePut(long chunk) {
-		if (!this.everyoneArrived) {
+	private boolean putByAll(long chunk) {
+		if (!this.allArrived) {
 			for (int peer = 0; peer < this.worldSize; peer++) {
 				if (!this.transport.board().arrived(peer)) {
 					return false;
 				}
 			}
-			this.everyoneArrived = true;
+			this.allArrived = true;
 		}
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!this.stage.hasPut(peer, chunk)) {
+			if (!this.pipeline.hasPut(peer, chunk)) {
 				return false;
 			}
 		}
@@ -138,17 +138,17 @@ final class SharedAllReduce implements Algorithm {
 			this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
 			this.kernels.finish(call.type(), call.op(), result, count, this.worldSize);
 		}
-		this.stage.reduced(chunk);
+		this.pipeline.reduced(chunk);
 	}
 
-	/** This rank's part of a chunk as a peer gives it. */
+	/** Address of a peer's operand for this rank's part of a chunk. */
 	private long operand(Call call, long chunk, int peer) {
 		return (peer == this.rank) ? call.sendAddress() + start(chunk, this.rank) : staged(peer, chunk, this.rank);
 	}
 
-	private boolean everyoneReduced(long chunk) {
+	private boolean reducedByAll(long chunk) {
 		for (int peer = 0; peer < this.worldSize; peer++) {
-			if (!this.stage.hasReduced(peer, chunk)) {
+			if (!this.pipeline.hasReduced(peer, chunk)) {
 				return false;
 			}
 		}
@@ -161,27 +161,27 @@ final class SharedAllReduce implements Algorithm {
 			NativeMemory.copy(staged(holder(part), chunk, part), call.receiveAddress() + start(chunk, part),
 					length(chunk, part));
 		}
-		this.stage.taken(chunk);
+		this.pipeline.taken(chunk);
 	}
 
 	/**
-	 * On whose stage the result of a part is left: the reducing rank's own, where its
-	 * part of the slot is not used otherwise. Two ranks leave it where the operand was,
-	 * which is in the cache.
+	 * The rank whose slot holds the result of a part. This is the reducing rank, whose
+	 * slot has no operand there. With two ranks the result replaces the operand in the
+	 * peer's slot, which is already in the cache.
 	 */
 	private int holder(int part) {
 		return (this.worldSize == 2) ? 1 - part : part;
 	}
 
 	private long staged(int holder, long chunk, int part) {
-		return this.stage.slot(holder, chunk) + part * this.partBytes;
+		return this.pipeline.slot(holder, chunk) + part * this.partBytes;
 	}
 
 	private long chunkBytes() {
 		return this.partBytes * this.worldSize;
 	}
 
-	/** Where in the buffer a part begins. */
+	/** Offset of a part in the buffer. */
 	private long start(long chunk, int part) {
 		return Math.min(chunk * chunkBytes() + part * usedPartBytes(chunk), this.bytes);
 	}
@@ -190,7 +190,9 @@ final class SharedAllReduce implements Algorithm {
 		return Math.min(start(chunk, part) + usedPartBytes(chunk), this.bytes) - start(chunk, part);
 	}
 
-	/** The last chunk is shared out too. */
+	/**
+	 * Bytes of each part of a chunk; a short last chunk is divided among all ranks, too.
+	 */
 	private long usedPartBytes(long chunk) {
 		long left = this.bytes - chunk * chunkBytes();
 		if (left >= chunkBytes()) {

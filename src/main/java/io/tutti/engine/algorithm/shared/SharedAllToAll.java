@@ -8,9 +8,9 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * All-to-all of large buffers. Where all ranks' buffers can be reached in place each rank
- * copies what is meant for it once; otherwise each rank puts a slice of every part on its
- * stage, and takes the slices meant for it from the stages of the others.
+ * All-to-all of large buffers. Where the buffers of all ranks are accessible in place,
+ * each rank copies the parts addressed to it once. Otherwise each rank stages a slice of
+ * every part and copies the slices addressed to it from the slots of the others.
  */
 final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 
@@ -22,7 +22,7 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 
 	private final ShmTransport transport;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	private final PipelinePass pass;
 
@@ -33,7 +33,7 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.stage = transport.stage();
+		this.pipeline = transport.stage();
 		this.pass = new PipelinePass(worldSize, transport);
 	}
 
@@ -69,7 +69,7 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 		for (int step = 1; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
 			NativeMemory.copy(call.sendAddress() + place(call, peer, chunk),
-					this.stage.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
+					this.pipeline.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
 		}
 	}
 
@@ -77,7 +77,7 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 	public void take(Call call, long chunk) {
 		for (int step = 1; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
-			NativeMemory.copy(this.stage.slot(peer, chunk) + this.rank * this.sliceBytes,
+			NativeMemory.copy(this.pipeline.slot(peer, chunk) + this.rank * this.sliceBytes,
 					call.receiveAddress() + place(call, peer, chunk), length(call, chunk));
 		}
 	}

@@ -8,9 +8,9 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * Broadcast of a large buffer. Where the root's can be reached in place the others copy
- * it once; otherwise the root puts it on its stage chunk by chunk, and all others take
- * each chunk as it comes.
+ * Broadcast of a large buffer. Where the root's buffer is accessible in place, the other
+ * ranks copy it once. Otherwise the root stages it chunk by chunk, and the other ranks
+ * copy each chunk as it arrives.
  */
 final class SharedBroadcast implements Algorithm {
 
@@ -20,13 +20,13 @@ final class SharedBroadcast implements Algorithm {
 
 	private final SymmetricBuffers buffers;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	SharedBroadcast(int rank, ShmTransport transport) {
 		this.rank = rank;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.stage = transport.stage();
+		this.pipeline = transport.stage();
 	}
 
 	@Override
@@ -59,7 +59,7 @@ final class SharedBroadcast implements Algorithm {
 		long bytes = call.bytes();
 		long chunkBytes = ChunkSize.slotBytes(bytes);
 		long chunks = (bytes + chunkBytes - 1) / chunkBytes;
-		this.stage.begin(chunkBytes);
+		this.pipeline.begin(chunkBytes);
 		for (long chunk = 0; chunk < chunks; chunk++) {
 			long offset = chunk * chunkBytes;
 			long length = Math.min(chunkBytes, bytes - offset);
@@ -70,26 +70,26 @@ final class SharedBroadcast implements Algorithm {
 				take(call.root(), chunk, call.receiveAddress() + offset, length);
 			}
 		}
-		this.stage.end(chunks);
+		this.pipeline.end(chunks);
 	}
 
 	private void put(long chunk, long source, long bytes) {
-		while (!this.stage.free(chunk)) {
+		while (!this.pipeline.free(chunk)) {
 			this.transport.stalled();
 		}
 		this.transport.moved();
-		NativeMemory.copy(source, this.stage.slot(this.rank, chunk), bytes);
-		this.stage.put(chunk);
-		this.stage.taken(chunk);
+		NativeMemory.copy(source, this.pipeline.slot(this.rank, chunk), bytes);
+		this.pipeline.put(chunk);
+		this.pipeline.taken(chunk);
 	}
 
 	private void take(int root, long chunk, long target, long bytes) {
-		while (!this.stage.hasPut(root, chunk)) {
+		while (!this.pipeline.hasPut(root, chunk)) {
 			this.transport.stalled();
 		}
 		this.transport.moved();
-		NativeMemory.copy(this.stage.slot(root, chunk), target, bytes);
-		this.stage.taken(chunk);
+		NativeMemory.copy(this.pipeline.slot(root, chunk), target, bytes);
+		this.pipeline.taken(chunk);
 	}
 
 }

@@ -9,14 +9,14 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 
 /**
- * Reduce-scatter of large buffers. Where all ranks' buffers can be reached in place each
- * rank reduces its part right from them; otherwise each rank puts a slice of every part
- * on its stage, and reduces the slices of its own part from the stages of the others.
- * Operands are combined in rank order.
+ * Reduce-scatter of large buffers. Where the buffers of all ranks are accessible in
+ * place, each rank reduces its part directly from them. Otherwise each rank stages a
+ * slice of every part and reduces the slices of its own part from the slots of the
+ * others. Operands are combined in rank order.
  */
 final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
-	/** What is reduced at once stays in the first-level cache between operands. */
+	/** A block stays in the L1 cache between operands. */
 	private static final long BLOCK_BYTES = 16 << 10;
 
 	private final int rank;
@@ -27,7 +27,7 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	private final ShmTransport transport;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	private final PipelinePass pass;
 
@@ -40,7 +40,7 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.stage = transport.stage();
+		this.pipeline = transport.stage();
 		this.pass = new PipelinePass(worldSize, transport);
 		this.kernels = kernels;
 	}
@@ -79,7 +79,7 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 		for (int step = 1; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
 			NativeMemory.copy(call.sendAddress() + place(call, peer, chunk),
-					this.stage.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
+					this.pipeline.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
 		}
 	}
 
@@ -94,10 +94,10 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 		finish(call, target, bytes);
 	}
 
-	/** This rank's part of a chunk as a peer gives it. */
+	/** Address of a peer's operand for this rank's part of a chunk. */
 	private long operand(Call call, int peer, long chunk) {
 		return (peer == this.rank) ? call.sendAddress() + place(call, peer, chunk)
-				: this.stage.slot(peer, chunk) + this.rank * this.sliceBytes;
+				: this.pipeline.slot(peer, chunk) + this.rank * this.sliceBytes;
 	}
 
 	private void reduce(Call call, long target, long left, long right, long bytes) {

@@ -1,8 +1,8 @@
 /**
- * Collectives among the ranks of one host that read and write the memory they share in
- * place: flat ones for small calls, staged ones for large buffers. They combine operands
- * in rank order, always. What is not here goes over links, by the algorithms of the
- * package above.
+ * Collectives in shared memory, among the ranks of one host: flat algorithms for small
+ * calls, staged or direct ones for large buffers. Operands are always combined in rank
+ * order. All other calls use links and the algorithms of the parent package. Imports the
+ * engine's root package, algorithms, kernels and the shared-memory transport.
  */
 @NullMarked
 package io.tutti.engine.algorithm.shared;

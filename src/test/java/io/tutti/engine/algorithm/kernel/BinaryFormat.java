@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.kernel;
 import java.math.BigInteger;
 
 /**
- * A binary floating-point format in the manner of IEEE 754, on bit patterns.
+ * A binary floating-point format as in IEEE 754; operates on bit patterns.
  *
  * @param exponentBits width of the exponent
  * @param fractionBits width of the fraction

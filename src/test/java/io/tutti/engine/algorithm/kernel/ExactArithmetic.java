@@ -4,8 +4,8 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
- * What kernels should compute, worked out in big integers. Elements are bit patterns in
- * the lower bits of a long.
+ * Expected results of the kernels, computed with big integers. Elements are bit patterns
+ * in the lower bits of a long.
  */
 interface ExactArithmetic {
 
@@ -15,7 +15,7 @@ interface ExactArithmetic {
 	/** The last step of an average. */
 	long divide(long value, int divisor);
 
-	/** Patterns at the edges of the type. */
+	/** Bit patterns at the limits of the type. */
 	long[] edges();
 
 	static ExactArithmetic of(DataType type) {

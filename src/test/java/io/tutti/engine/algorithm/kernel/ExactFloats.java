@@ -79,7 +79,7 @@ record ExactFloats(BinaryFormat stored, BinaryFormat computed) implements ExactA
 		return this.computed.round(product, BigInteger.ONE, 2 * this.computed.unit());
 	}
 
-	/** Puts numbers in order, with -0 below +0. */
+	/** Sort key of a number, with -0 below +0. */
 	private long order(long bits) {
 		long magnitude = this.computed.magnitude(bits);
 		return this.computed.isNegative(bits) ? -1 - magnitude : magnitude;

@@ -5,7 +5,7 @@ import java.math.BigInteger;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Integers of some width that wrap around.
+ * Integers of a fixed width that wrap around.
  *
  * @param bits width
  * @param signed whether in two's complement

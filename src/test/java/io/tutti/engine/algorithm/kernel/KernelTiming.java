@@ -11,9 +11,9 @@ import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Prints the speed of each kernel beside a plain copy, in GB/s of one operand's bytes,
- * the median of a third of a second. Run by hand on a quiet machine; takes the operators
- * to time, {@code sum} by default.
+ * Prints the speed of each kernel and of a plain copy, in GB/s of one operand's bytes, as
+ * the median over a third of a second. Run manually on an idle machine; the arguments are
+ * the operators to time, {@code sum} by default.
  */
 final class KernelTiming {
 

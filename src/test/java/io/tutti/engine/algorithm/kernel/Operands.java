@@ -7,8 +7,8 @@ import java.util.Random;
 import io.tutti.engine.DataType;
 
 /**
- * Pairs of operands that meet each edge of a type with each other one, then random
- * patterns, then neighbours of one another, whose sums and quotients need rounding.
+ * Pairs of operands: each limit of a type with each other, then random patterns, then
+ * neighbouring values, whose sums and quotients need rounding.
  *
  * @param type element type
  * @param left bit patterns of the left operands
@@ -33,7 +33,9 @@ record Operands(DataType type, long[] left, long[] right) {
 		return new Operands(type, left, right).shuffled(random);
 	}
 
-	/** Mixes the pairs, so that short blocks meet edges and random patterns alike. */
+	/**
+	 * Shuffles the pairs, so that short blocks contain both limits and random patterns.
+	 */
 	private Operands shuffled(Random random) {
 		for (int i = COUNT - 1; i > 0; i--) {
 			int j = random.nextInt(i + 1);

@@ -25,7 +25,10 @@ class ReductionKernelsTest {
 
 	private static final int[] COUNTS = { 0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 33, 63, 65, 1000, 1027 };
 
-	/** Offsets of target, left and right operands: aligned, and odd in different ways. */
+	/**
+	 * Offsets of target, left and right operands: aligned, and misaligned in different
+	 * ways.
+	 */
 	private static final int[][] OFFSETS = { { 64, 64, 64 }, { 72, 64, 80 }, { 65, 67, 70 } };
 
 	private static final byte UNTOUCHED = 0x5a;
@@ -65,7 +68,7 @@ class ReductionKernelsTest {
 
 	@ParameterizedTest
 	@MethodSource("everyKernel")
-	void everyResultIsTheExactOneRounded(ReductionKernels kernels, DataType type, ReduceOp op) {
+	void everyResultIsTheRoundedExactResult(ReductionKernels kernels, DataType type, ReduceOp op) {
 		Operands operands = Operands.of(type);
 		long[] expected = expected(operands, op);
 		for (int[] offsets : OFFSETS) {
@@ -101,7 +104,7 @@ class ReductionKernelsTest {
 
 	@ParameterizedTest
 	@MethodSource("everyKernel")
-	void bothPlacesHoldTheResult(ReductionKernels kernels, DataType type, ReduceOp op) {
+	void bothTargetsHoldTheResult(ReductionKernels kernels, DataType type, ReduceOp op) {
 		Operands operands = Operands.of(type);
 		long[] expected = expected(operands, op);
 		for (int count : new int[] { 0, 1, 17, 1027, Operands.COUNT }) {
@@ -119,7 +122,7 @@ class ReductionKernelsTest {
 
 	@ParameterizedTest
 	@MethodSource("everyType")
-	void anAverageIsTheExactQuotientRounded(ReductionKernels kernels, DataType type) {
+	void anAverageIsTheRoundedExactQuotient(ReductionKernels kernels, DataType type) {
 		Operands operands = Operands.of(type);
 		ExactArithmetic exact = ExactArithmetic.of(type);
 		for (int worldSize : new int[] { 1, 2, 3, 7, 8, 1000 }) {
@@ -135,7 +138,7 @@ class ReductionKernelsTest {
 
 	@ParameterizedTest
 	@MethodSource("everyType")
-	void onlyAnAverageNeedsFinishing(ReductionKernels kernels, DataType type) {
+	void finishChangesOnlyAnAverage(ReductionKernels kernels, DataType type) {
 		long[] values = Operands.of(type).left();
 		this.target.fill(UNTOUCHED);
 		Operands.write(type, this.target, 64, values, 1027);
@@ -147,7 +150,7 @@ class ReductionKernelsTest {
 
 	@ParameterizedTest
 	@MethodSource("typesAndOperators")
-	void vectorAndScalarKernelsAgreeToTheBit(DataType type, ReduceOp op) {
+	void vectorAndScalarResultsAreBitIdentical(DataType type, ReduceOp op) {
 		int bytes = 1 << 16;
 		MemorySegment a = random(bytes, 1);
 		MemorySegment b = random(bytes, 2);

@@ -35,7 +35,7 @@ class ScalarFallbackTest {
 		}
 	}
 
-	/** What runs in the other JVM. */
+	/** Main class of the child JVM. */
 	static final class Program {
 
 		public static void main(String[] arguments) {

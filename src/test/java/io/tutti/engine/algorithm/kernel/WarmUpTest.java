@@ -18,7 +18,7 @@ class WarmUpTest {
 	private final AtomicLong nanos = new AtomicLong();
 
 	@Test
-	void warmUpEndsAtItsLimitWhereNothingGetsFast() {
+	void warmUpEndsAtItsLimitIfTheKernelStaysSlow() {
 		Duration reading = Duration.ofMillis(100);
 		warmUp(reading);
 		assertThat(this.nanos.get()).isBetween(LIMIT.toNanos(), LIMIT.plus(reading.multipliedBy(3)).toNanos());
@@ -31,7 +31,7 @@ class WarmUpTest {
 	}
 
 	@Test
-	void warmUpGivesTheCompilerCallsEnoughToAskForItsBestCode() {
+	void warmUpMakesEnoughCallsToTriggerTopTierCompilation() {
 		warmUp(Duration.ofNanos(1));
 		long readingsPerRound = 3;
 		assertThat(this.nanos.get()).isGreaterThan(readingsPerRound * 700);

@@ -1,5 +1,5 @@
 /**
- * Kernels against exact arithmetic, and what they cost.
+ * Tests of the kernels against exact arithmetic, and kernel timings.
  */
 @NullMarked
 package io.tutti.engine.algorithm.kernel;
