@@ -7,12 +7,12 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Elements in one device's memory. Either allocated here, and then given back when it is
- * closed, or wrapped around memory that belongs to somebody else.
+ * Elements in the memory of one device. A buffer either owns its memory and frees it on
+ * {@link #close()}, or wraps memory that the caller owns.
  */
 public final class DeviceBuffer implements AutoCloseable {
 
-	private static final LongConsumer NOT_OURS = (address) -> {
+	private static final LongConsumer NO_RELEASE = (address) -> {
 	};
 
 	private final int device;
@@ -25,7 +25,7 @@ public final class DeviceBuffer implements AutoCloseable {
 
 	private final LongConsumer release;
 
-	/** What this is a part of, {@code null} if of nothing. */
+	/** The buffer that contains this one, or {@code null}. */
 	private final @Nullable DeviceBuffer whole;
 
 	private final AtomicBoolean closed = new AtomicBoolean();
@@ -44,7 +44,7 @@ public final class DeviceBuffer implements AutoCloseable {
 		this.whole = whole;
 	}
 
-	/** Allocates on a device; what it holds is undefined. */
+	/** Allocates a buffer on a device; its content is undefined. */
 	public static DeviceBuffer allocate(DeviceRuntime runtime, int device, long count, DeviceDataType type) {
 		requireCount(count, type);
 		long bytes = count * type.bytes();
@@ -54,32 +54,33 @@ public final class DeviceBuffer implements AutoCloseable {
 	}
 
 	/**
-	 * Takes memory over, to be given back in the caller's way when the buffer is closed.
+	 * Takes ownership of memory, which {@code release} frees when the buffer is closed.
 	 */
 	public static DeviceBuffer owned(int device, long address, long count, DeviceDataType type, LongConsumer release) {
 		return new DeviceBuffer(device, address, count, type, release, null);
 	}
 
-	/** Wraps memory that belongs to somebody else and must outlive the buffer's use. */
+	/** Wraps memory that the caller owns and that must outlive the buffer. */
 	public static DeviceBuffer wrap(int device, long address, long count, DeviceDataType type) {
-		return new DeviceBuffer(device, address, count, type, NOT_OURS, null);
+		return new DeviceBuffer(device, address, count, type, NO_RELEASE, null);
 	}
 
 	/**
-	 * Some of these elements, in the same memory; usable until this buffer is closed.
-	 * @param first the first of them
-	 * @param length how many
+	 * A range of these elements in the same memory; usable until this buffer is closed.
+	 * @param first index of the first element
+	 * @param length number of elements
 	 */
 	public DeviceBuffer part(long first, long length) {
 		if (first < 0 || length < 0 || first > this.count - length) {
 			throw new IllegalArgumentException(
 					"a part must lie in 0.." + this.count + ", got " + length + " elements from " + first);
 		}
-		return new DeviceBuffer(this.device, address() + first * this.type.bytes(), length, this.type, NOT_OURS, this);
+		return new DeviceBuffer(this.device, address() + first * this.type.bytes(), length, this.type, NO_RELEASE,
+				this);
 	}
 
 	/**
-	 * Refuses a count of elements whose bytes cannot be counted.
+	 * Checks an element count.
 	 */
 	public static void requireCount(long count, DeviceDataType type) {
 		if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
@@ -88,14 +89,14 @@ public final class DeviceBuffer implements AutoCloseable {
 		}
 	}
 
-	/** Which device's memory. */
+	/** The device whose memory this is. */
 	public int device() {
 		return this.device;
 	}
 
 	/**
-	 * Address of the first element.
-	 * @throws IllegalStateException if the buffer is closed
+	 * The address of the first element. @throws IllegalStateException if the buffer is
+	 * closed
 	 */
 	public long address() {
 		if (this.closed.get()) {
@@ -107,12 +108,12 @@ public final class DeviceBuffer implements AutoCloseable {
 		return this.address;
 	}
 
-	/** How many elements. */
+	/** Number of elements. */
 	public long count() {
 		return this.count;
 	}
 
-	/** Their type. */
+	/** Type of the elements. */
 	public DeviceDataType type() {
 		return this.type;
 	}
@@ -123,15 +124,14 @@ public final class DeviceBuffer implements AutoCloseable {
 	}
 
 	/**
-	 * The memory as a segment, to be handed on and never to be read or written from the
-	 * host.
+	 * The memory as a segment, to be passed on; the host must not read or write it.
 	 */
-	@SuppressWarnings("restricted") // an address with a size, which nothing here follows
+	@SuppressWarnings("restricted") // an address with a size, never dereferenced here
 	MemorySegment segment() {
 		return MemorySegment.ofAddress(address()).reinterpret(bytes());
 	}
 
-	/** Gives the memory back if it was allocated here. Does nothing the second time. */
+	/** Frees the memory if this buffer owns it. Later calls have no effect. */
 	@Override
 	public void close() {
 		if (this.closed.compareAndSet(false, true)) {

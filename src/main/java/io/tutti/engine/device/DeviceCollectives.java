@@ -12,19 +12,20 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
- * Collectives of a process group on buffers in device memory. What carries them out, in
- * this order: the group's backend, if it reaches the devices; host memory, if that was
- * allowed, with a warning for each call; nothing, with an
- * {@link UnsupportedOperationException} that names both ways out.
+ * Collectives of a process group on buffers in device memory. A call runs on the group's
+ * backend if the backend supports device memory. Otherwise it goes through host memory if
+ * the {@link HostFallback} allows that, with a warning for each call. Otherwise it throws
+ * an {@link UnsupportedOperationException} that names both remedies.
  * <p>
- * A call without {@code InPlace} in its name leaves its input as it is and returns a new
- * buffer on the same device, to be closed by the caller. In place a buffer that holds a
- * part for each rank has this rank's own where it belongs; an all-to-all cannot be, since
- * NCCL has none. Every call takes a place in the group's order of calls, waits for what
- * was queued on the default stream before, and returns when the result is there. Work on
- * other streams that fills the input must be done before. Arguments are checked before
- * anything runs; failures are those of {@link ProcessGroup}, after which the buffers of
- * the call are undefined.
+ * A call without {@code InPlace} in its name does not change its input. All but
+ * {@link #scatter} return a new buffer on the same device, which the caller closes. An
+ * in-place call on a buffer with one part per rank has this rank's own part at its offset
+ * in rank order. All-to-all has no in-place form, because NCCL has none. Every call is
+ * ordered with the group's other calls, waits for work already queued on the default
+ * stream, and returns when the result is complete. Work on other streams that fills the
+ * input must be complete before the call. Arguments are checked before any work starts.
+ * Failures are those of {@link ProcessGroup}; after a failure the buffers of the call are
+ * undefined.
  */
 public final class DeviceCollectives {
 
@@ -40,10 +41,10 @@ public final class DeviceCollectives {
 
 	/**
 	 * @param group the ranks
-	 * @param runtime the devices of this process
+	 * @param runtime the device runtime of this process
 	 * @param fallback whether calls may go through host memory
-	 * @param listener hears a warning for each call that does
-	 * @param timeout how long each call may take
+	 * @param listener receives a warning for each call that goes through host memory
+	 * @param timeout limit for each call
 	 */
 	public DeviceCollectives(ProcessGroup group, DeviceRuntime runtime, HostFallback fallback,
 			CollectiveListener listener, Duration timeout) {
@@ -54,70 +55,76 @@ public final class DeviceCollectives {
 		this.timeout = timeout;
 	}
 
-	/** The devices that the buffers are on. */
+	/** The device runtime that the buffers belong to. */
 	public DeviceRuntime runtime() {
 		return this.runtime;
 	}
 
-	/** The reduction of all ranks' buffers. */
+	/** Returns the reduction of all ranks' buffers. */
 	public DeviceBuffer allReduce(DeviceBuffer buffer, ReduceOp op) {
 		requireWay(Collective.ALL_REDUCE, buffer);
 		return intoCopy(buffer, (copy) -> allReduceInPlace(copy, op));
 	}
 
-	/** Replaces the buffer by the reduction of all ranks' buffers. */
+	/** Replaces the buffer with the reduction of all ranks' buffers. */
 	public void allReduceInPlace(DeviceBuffer buffer, ReduceOp op) {
 		run(Collective.ALL_REDUCE, buffer, buffer, op, 0);
 	}
 
-	/** The root's buffer. */
+	/** Returns a copy of the root's buffer. */
 	public DeviceBuffer broadcast(DeviceBuffer buffer, int root) {
 		requireRoot(root);
 		requireWay(Collective.BROADCAST, buffer);
 		return intoCopy(buffer, (copy) -> broadcastInPlace(copy, root));
 	}
 
-	/** Replaces the buffer by the root's. */
+	/** Replaces the buffer with the root's buffer. */
 	public void broadcastInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);
 		run(Collective.BROADCAST, buffer, buffer, ReduceOp.SUM, root);
 	}
 
-	/** The reduction of all ranks' buffers on the root; elsewhere a copy of the input. */
+	/**
+	 * Returns the reduction of all ranks' buffers on the root, and a copy of the input on
+	 * other ranks.
+	 */
 	public DeviceBuffer reduce(DeviceBuffer buffer, ReduceOp op, int root) {
 		requireRoot(root);
 		requireWay(Collective.REDUCE, buffer);
 		return intoCopy(buffer, (copy) -> reduceInPlace(copy, op, root));
 	}
 
-	/** Replaces the root's buffer by the reduction; the others' stay as they are. */
+	/**
+	 * Replaces the root's buffer with the reduction; buffers of other ranks do not
+	 * change.
+	 */
 	public void reduceInPlace(DeviceBuffer buffer, ReduceOp op, int root) {
 		requireRoot(root);
 		run(Collective.REDUCE, buffer, buffer, op, root);
 	}
 
-	/** The buffers of all ranks, in rank order. */
+	/** Returns the buffers of all ranks, in rank order. */
 	public DeviceBuffer allGather(DeviceBuffer buffer) {
 		return intoNew(Collective.ALL_GATHER, buffer, ofAllRanks(buffer), ReduceOp.SUM, 0);
 	}
 
 	/**
 	 * Fills a buffer with the parts of all ranks.
-	 * @param whole a part for each rank, in rank order, of which this rank's own is read
+	 * @param whole one part per rank, in rank order; only this rank's part is read
 	 */
 	public void allGatherInPlace(DeviceBuffer whole) {
 		run(Collective.ALL_GATHER, own(whole), whole, ReduceOp.SUM, 0);
 	}
 
-	/** This rank's part of the reduction of all ranks' buffers. */
+	/** Returns this rank's part of the reduction of all ranks' buffers. */
 	public DeviceBuffer reduceScatter(DeviceBuffer buffer, ReduceOp op) {
 		requireParts(buffer);
 		return intoNew(Collective.REDUCE_SCATTER, buffer, buffer.count() / worldSize(), op, 0);
 	}
 
 	/**
-	 * Replaces this rank's part of the buffer by that part of the reduction of all ranks'
-	 * buffers; what the other parts hold afterwards is undefined.
+	 * Replaces this rank's part of the buffer with the same part of the reduction of all
+	 * ranks' buffers; the other parts are undefined afterwards.
 	 * @return this rank's part, in the same memory
 	 */
 	public DeviceBuffer reduceScatterInPlace(DeviceBuffer whole, ReduceOp op) {
@@ -126,7 +133,10 @@ public final class DeviceCollectives {
 		return own;
 	}
 
-	/** The buffers of all ranks on the root, in rank order; elsewhere empty. */
+	/**
+	 * Returns the buffers of all ranks in rank order on the root, and an empty buffer on
+	 * other ranks.
+	 */
 	public DeviceBuffer gather(DeviceBuffer buffer, int root) {
 		requireRoot(root);
 		long count = (this.group.rank() == root) ? ofAllRanks(buffer) : 0;
@@ -135,8 +145,8 @@ public final class DeviceCollectives {
 
 	/**
 	 * Fills the root's buffer with the parts of all ranks.
-	 * @param buffer on the root a part for each rank, of which its own is read; elsewhere
-	 * this rank's part, which stays as it is
+	 * @param buffer on the root, one part per rank, of which only its own is read; on
+	 * other ranks this rank's part, which does not change
 	 */
 	public void gatherInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);
@@ -144,15 +154,15 @@ public final class DeviceCollectives {
 		run(Collective.GATHER, here ? own(buffer) : buffer, here ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
 	}
 
-	/** From each rank the part meant for this one. */
+	/** Returns, in rank order, the part that each rank sends to this rank. */
 	public DeviceBuffer allToAll(DeviceBuffer buffer) {
 		requireParts(buffer);
 		return intoNew(Collective.ALL_TO_ALL, buffer, buffer.count(), ReduceOp.SUM, 0);
 	}
 
 	/**
-	 * Writes this rank's part of the root's buffer.
-	 * @param send all parts in rank order on the root; not looked at elsewhere
+	 * Writes this rank's part of the root's buffer to {@code receive}.
+	 * @param send all parts in rank order on the root; ignored on other ranks
 	 * @param receive this rank's part
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
@@ -166,7 +176,7 @@ public final class DeviceCollectives {
 
 	/**
 	 * Gives every rank its part of the root's buffer.
-	 * @param buffer on the root a part for each rank, which stays as it is; elsewhere
+	 * @param buffer on the root, one part per rank, which do not change; on other ranks
 	 * this rank's part, which is replaced
 	 */
 	public void scatterInPlace(DeviceBuffer buffer, int root) {
@@ -183,14 +193,14 @@ public final class DeviceCollectives {
 		return part.count() * worldSize();
 	}
 
-	/** This rank's part of a buffer that holds one for each rank. */
+	/** This rank's part of a buffer with one part per rank. */
 	private DeviceBuffer own(DeviceBuffer whole) {
 		requireParts(whole);
 		long count = whole.count() / worldSize();
 		return whole.part(this.group.rank() * count, count);
 	}
 
-	/** What is done on a buffer of its own. */
+	/** An in-place call on a copy of the input. */
 	private interface InPlace {
 
 		void on(DeviceBuffer copy);
@@ -210,7 +220,7 @@ public final class DeviceCollectives {
 		}
 	}
 
-	/** On the default stream, behind what fills the input. */
+	/** Runs on the default stream, after the work that fills the input. */
 	private void copy(DeviceBuffer from, DeviceBuffer to) {
 		try (SelectedDevice _ = SelectedDevice.select(this.runtime, from.device())) {
 			this.runtime.copy(to.address(), from.address(), from.bytes(), DeviceRuntime.DEFAULT_STREAM);
@@ -291,7 +301,7 @@ public final class DeviceCollectives {
 		}
 	}
 
-	/** Refused before a buffer is allocated or a place in the order is taken. */
+	/** Checked before a buffer is allocated and before the group counts the call. */
 	private void requireWay(Collective collective, DeviceBuffer buffer) {
 		hostType(buffer);
 		if (!this.group.takesDeviceMemory() && !this.fallback.allowed()) {

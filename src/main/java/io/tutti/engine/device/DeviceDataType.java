@@ -4,7 +4,8 @@ import io.tutti.engine.DataType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Element type of a device buffer. GPUs know more types than our own algorithms do.
+ * Element type of a device buffer. GPUs support more types than the engine's host
+ * algorithms.
  */
 public enum DeviceDataType {
 
@@ -45,7 +46,7 @@ public enum DeviceDataType {
 		this.host = host;
 	}
 
-	/** The name people type and read, such as {@code float32}. */
+	/** Display name, such as {@code float32}. */
 	public String label() {
 		return this.label;
 	}
@@ -55,7 +56,7 @@ public enum DeviceDataType {
 		return this.bytes;
 	}
 
-	/** The same type in host memory, {@code null} where there is none. */
+	/** The same type in host memory, or {@code null} if host memory has no such type. */
 	public @Nullable DataType host() {
 		return this.host;
 	}

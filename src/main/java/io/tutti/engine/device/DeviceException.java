@@ -1,7 +1,7 @@
 package io.tutti.engine.device;
 
 /**
- * A GPU's runtime refused or failed a call.
+ * A call of the GPU runtime failed.
  */
 public final class DeviceException extends RuntimeException {
 
@@ -10,16 +10,16 @@ public final class DeviceException extends RuntimeException {
 	private final int code;
 
 	/**
-	 * @param call what was called, such as {@code cudaMalloc}
-	 * @param code the runtime's number for what went wrong
-	 * @param detail the runtime's words for it
+	 * @param call the failed call, such as {@code cudaMalloc}
+	 * @param code the runtime's error code
+	 * @param detail the runtime's error text
 	 */
 	public DeviceException(String call, int code, String detail) {
 		super(call + " failed: " + detail + " (" + code + ")");
 		this.code = code;
 	}
 
-	/** The runtime's number for what went wrong. */
+	/** The runtime's error code. */
 	public int code() {
 		return this.code;
 	}

@@ -1,17 +1,18 @@
 package io.tutti.engine.device;
 
 /**
- * What is needed of a GPU's runtime. Safe for any number of threads; the selected device
- * is each thread's own. Addresses are in one space: device memory, pinned and plain host
- * memory can be told apart by the runtime. Streams are by handle, {@link #DEFAULT_STREAM}
- * included. Every method throws a {@link DeviceException} where the runtime refuses.
+ * The calls needed from a GPU runtime. Thread-safe; each thread has its own selected
+ * device. All addresses share one address space, in which the runtime distinguishes
+ * device memory, pinned host memory and plain host memory. A stream is a handle,
+ * including {@link #DEFAULT_STREAM}. Every method throws a {@link DeviceException} if the
+ * runtime fails.
  */
 public interface DeviceRuntime {
 
-	/** The stream that belongs to nobody. */
+	/** Handle of the default stream. */
 	long DEFAULT_STREAM = 0;
 
-	/** How many devices this process may use. */
+	/** Number of devices visible to this process. */
 	int deviceCount();
 
 	/** The device that this thread has selected. */
@@ -20,36 +21,37 @@ public interface DeviceRuntime {
 	/** Selects a device for this thread. */
 	void selectDevice(int device);
 
-	/** Allocates memory of the selected device; never of 0 bytes. */
+	/** Allocates memory on the selected device; {@code bytes} is at least 1. */
 	long allocate(long bytes);
 
-	/** Gives device memory back. */
+	/** Frees device memory. */
 	void free(long address);
 
-	/** Allocates host memory from which a device copies by itself. */
+	/** Allocates page-locked host memory, which a device accesses by DMA. */
 	long allocatePinned(long bytes);
 
-	/** Gives pinned memory back. */
+	/** Frees pinned memory. */
 	void freePinned(long address);
 
-	/** In place of a device: main memory. */
+	/** Result of {@link #deviceOf} for host memory. */
 	int NO_DEVICE = -1;
 
-	/** In which device's memory an address lies, {@link #NO_DEVICE} if in none. */
+	/** The device whose memory contains an address, or {@link #NO_DEVICE}. */
 	int deviceOf(long address);
 
-	/** Queues a copy between any two kinds of memory on a stream, and returns. */
+	/** Queues a copy on a stream between any two kinds of memory and returns at once. */
 	void copy(long target, long source, long bytes, long stream);
 
 	/**
-	 * Makes a stream on the selected device that does not wait for the default stream.
+	 * Creates a stream on the selected device that does not synchronize with the default
+	 * stream.
 	 */
 	long createStream();
 
-	/** Gives a stream back; what is queued on it is still carried out. */
+	/** Destroys a stream; work queued on it still completes. */
 	void destroyStream(long stream);
 
-	/** Whether everything queued on a stream is done. */
+	/** Whether all work queued on a stream is complete. */
 	boolean isIdle(long stream);
 
 }

@@ -6,39 +6,38 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether collectives on device memory may go through host memory where no backend
- * reaches the devices. Off unless somebody asks for it: it is slower by far, and nobody
- * should find out from a bill.
+ * Whether collectives on device memory may go through host memory where the backend does
+ * not support device memory. Off by default, because the fallback is much slower.
  *
- * @param allowed whether they may
+ * @param allowed whether the fallback may be used
  */
 public record HostFallback(boolean allowed) {
 
-	/** The property that allows it. */
+	/** System property that allows the fallback. */
 	public static final String PROPERTY = "tutti.gpu.host-fallback";
 
-	/** The variable that allows it. */
+	/** Environment variable that allows the fallback. */
 	public static final String VARIABLE = "TUTTI_ENABLE_GPU_FALLBACK";
 
-	/** What the process was started with. */
+	/** Reads the system property and the environment of this process. */
 	public static HostFallback ofProcess() {
 		return of(System::getProperty, System.getenv());
 	}
 
 	/**
-	 * What a property, or else a variable, says.
-	 * @throws IllegalArgumentException if it is neither true nor false
+	 * Reads the property, or the variable if the property is not set. @throws
+	 * IllegalArgumentException if the value is not true, false, 1, 0 or empty
 	 */
 	public static HostFallback of(UnaryOperator<@Nullable String> properties, Map<String, String> variables) {
 		String property = properties.apply(PROPERTY);
 		if (property != null) {
-			return new HostFallback(truth(PROPERTY, property));
+			return new HostFallback(parse(PROPERTY, property));
 		}
 		String variable = variables.get(VARIABLE);
-		return new HostFallback(variable != null && truth(VARIABLE, variable));
+		return new HostFallback(variable != null && parse(VARIABLE, variable));
 	}
 
-	private static boolean truth(String name, String value) {
+	private static boolean parse(String name, String value) {
 		return switch (value.strip()) {
 			case "true", "1" -> true;
 			case "false", "0", "" -> false;

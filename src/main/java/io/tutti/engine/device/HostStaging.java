@@ -17,17 +17,17 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
- * Collectives on device memory through pinned host memory: chunk by chunk, so that one
- * chunk is copied while the one before is on its way between the hosts. Where a buffer
- * holds a part for each rank, a chunk is the same stretch of every part. All ranks cut
- * alike, since they agree on the parts' size.
+ * Collectives on device memory through pinned staging buffers in host memory. The chunks
+ * are pipelined: one chunk is copied from the device while the collective on the previous
+ * chunk runs. Where a buffer holds one part per rank, a chunk is the same range of every
+ * part. All ranks use the same chunk boundaries, because they agree on the part size.
  */
 final class HostStaging implements AutoCloseable {
 
-	/** Enough for a copy and a collective to run at full speed, little enough to pin. */
+	/** Large enough for copies and collectives at full speed, small enough to pin. */
 	static final long CHUNK_BYTES = 4 << 20;
 
-	/** One chunk in host memory, and what is being done with it. */
+	/** Staging buffers for one chunk, and its copies and collective in progress. */
 	private final class Slot {
 
 		private final long send;
@@ -62,18 +62,18 @@ final class HostStaging implements AutoCloseable {
 	/**
 	 * A call on device memory.
 	 *
-	 * @param collective what to do
-	 * @param send what is read
-	 * @param receive what is written
+	 * @param collective the collective
+	 * @param send buffer that is read
+	 * @param receive buffer that is written
 	 * @param type the elements' type in host memory
-	 * @param op operator, not looked at where nothing is reduced
-	 * @param root root, not looked at where there is none
+	 * @param op operator, ignored by collectives without a reduction
+	 * @param root root, ignored by collectives without one
 	 */
 	record Staged(Collective collective, DeviceBuffer send, DeviceBuffer receive, DataType type, ReduceOp op,
 			int root) {
 	}
 
-	/** How many parts each side has on this rank, and how large each is. */
+	/** Number of parts that this rank sends and receives, and bytes per part. */
 	private record Layout(int sendParts, int receiveParts, long partBytes) {
 	}
 
@@ -93,7 +93,7 @@ final class HostStaging implements AutoCloseable {
 		this.selected = SelectedDevice.select(runtime, device);
 	}
 
-	/** Carries a call out; its result is in device memory when this returns. */
+	/** Runs a call; its result is in device memory on return. */
 	void run(Staged call, Deadline deadline) {
 		Layout layout = layout(call);
 		int parts = Math.max(1, this.group.worldSize());
@@ -147,8 +147,8 @@ final class HostStaging implements AutoCloseable {
 	}
 
 	private Slot slot(Layout layout, long partBytes) {
-		boolean onePlace = layout.sendParts() <= 1 && layout.receiveParts() <= 1;
-		long sendBytes = (onePlace ? 1 : layout.sendParts()) * partBytes;
+		boolean inPlace = layout.sendParts() <= 1 && layout.receiveParts() <= 1;
+		long sendBytes = (inPlace ? 1 : layout.sendParts()) * partBytes;
 		return new Slot(sendBytes, layout.receiveParts() * partBytes);
 	}
 
@@ -170,7 +170,7 @@ final class HostStaging implements AutoCloseable {
 		}
 	}
 
-	/** In place in the send memory where both sides have one part. */
+	/** Works in place in the send staging buffer where both sides have one part. */
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
 		Duration left = deadline.remaining().plusNanos(1);
 		MemorySegment whole = segment(slot.send, slot.bytes);
@@ -224,7 +224,7 @@ final class HostStaging implements AutoCloseable {
 		}
 	}
 
-	/** Nothing may be given back while a collective still works in it. */
+	/** Waits for running collectives, which still use the staging buffers. */
 	@Override
 	public void close() {
 		this.started.forEach((collective) -> collective.handle((_, _) -> true).join());

@@ -1,8 +1,8 @@
 package io.tutti.engine.device;
 
 /**
- * A device selected for a while: whatever this thread had selected before is selected
- * again at the end.
+ * Selects a device for the current thread; {@link #close()} restores the device that the
+ * thread had selected before.
  */
 public final class SelectedDevice implements AutoCloseable {
 
@@ -18,7 +18,7 @@ public final class SelectedDevice implements AutoCloseable {
 		this.before = before;
 	}
 
-	/** Selects a device on this thread until it is closed, on the same thread. */
+	/** Selects a device on this thread until the result is closed on the same thread. */
 	public static SelectedDevice select(DeviceRuntime runtime, int device) {
 		int before = runtime.currentDevice();
 		if (before != device) {

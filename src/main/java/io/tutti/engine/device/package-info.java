@@ -1,7 +1,7 @@
 /**
- * Memory of GPUs and collectives on it, whatever carries them out: buffers, the few calls
- * of a GPU runtime that are needed, the choice between a backend that reaches the devices
- * and staging through host memory. Imports the engine's root and nothing else of ours.
+ * GPU memory and collectives on it: device buffers, the calls needed from a GPU runtime,
+ * and the choice between a backend that supports device memory and staging through host
+ * memory. Imports only the engine's root package.
  */
 @NullMarked
 package io.tutti.engine.device;

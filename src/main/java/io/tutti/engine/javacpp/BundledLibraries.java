@@ -19,9 +19,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The native libraries that the jars of JavaCPP's presets carry for Linux on x86-64, of
- * the presets that Tutti uses. A library of an extension ({@code linux-x86_64-gpu}) comes
- * before one of its name without; else the first on the class path counts.
+ * The native libraries for Linux on x86-64 in the jars of the JavaCPP presets that Tutti
+ * uses. A library of an extension ({@code linux-x86_64-gpu}) takes precedence over one of
+ * the same name without an extension; otherwise the first on the class path is used.
  *
  * @param byName the libraries by file name
  */
@@ -31,13 +31,13 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 
 	private static final List<String> PRESETS = List.of("javacpp", "openblas", "pytorch", "cuda");
 
-	/** A folder of libraries in a jar: the extension, and the file's name. */
+	/** A library in a jar; groups: the extension, the file name. */
 	private static final Pattern LIBRARY = Pattern
 		.compile("org/bytedeco/(?:" + String.join("|", PRESETS) + ")/" + PLATFORM + "(-[^/]+)?/([^/]+\\.so[^/]*)");
 
 	/**
-	 * The presets of OpenBLAS load one library a second time under this name, for which
-	 * JavaCPP would make a copy.
+	 * The OpenBLAS preset loads one library a second time under this name, which JavaCPP
+	 * would copy.
 	 */
 	private static final Map<String, String> ALIASES = Map.of("libopenblas_nolapack.so.0", "libopenblas.so.0");
 
@@ -47,12 +47,12 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 		byName = Collections.unmodifiableSortedMap(new TreeMap<>(byName));
 	}
 
-	/** Whether this is the platform of the libraries. */
+	/** Whether this process runs on the platform of the libraries. */
 	static boolean arePossible() {
 		return System.getProperty("os.name").equals("Linux") && System.getProperty("os.arch").equals("amd64");
 	}
 
-	/** The libraries that a class loader finds. */
+	/** Finds the libraries that a class loader sees. */
 	static BundledLibraries find(ClassLoader loader) {
 		SortedMap<String, BundledLibrary> found = new TreeMap<>();
 		SortedMap<String, BundledLibrary> extensions = new TreeMap<>();
@@ -70,7 +70,7 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 		return new BundledLibraries(found);
 	}
 
-	/** What lies in a plain folder is loaded from there and needs no unpacking. */
+	/** Skips plain folders: JavaCPP loads libraries from there without unpacking. */
 	private static void collect(URL folder, Map<String, BundledLibrary> found, Map<String, BundledLibrary> extensions)
 			throws IOException {
 		if (!(folder.openConnection() instanceof JarURLConnection connection)) {
@@ -92,12 +92,12 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 		return this.byName.isEmpty();
 	}
 
-	/** Second names of libraries that are there, each with the first. */
+	/** Aliases of libraries that are present, each mapped to the library's file name. */
 	Map<String, String> aliases() {
 		return this.byName.keySet().containsAll(ALIASES.values()) ? ALIASES : Map.of();
 	}
 
-	/** Stands for the content: other libraries have another key. */
+	/** Hash of all names, sizes and checksums. */
 	String key() {
 		try {
 			MessageDigest digest = MessageDigest.getInstance("SHA-256");
@@ -110,7 +110,7 @@ record BundledLibraries(SortedMap<String, BundledLibrary> byName) {
 		}
 	}
 
-	/** What the libraries take up unpacked, rounded up. */
+	/** Unpacked size in MB, rounded up. */
 	long megabytes() {
 		long bytes = this.byName.values().stream().mapToLong(BundledLibrary::bytes).sum();
 		return Math.ceilDiv(bytes, 1_000_000);

@@ -5,9 +5,9 @@ import java.net.URL;
 /**
  * A native library inside a jar.
  *
- * @param location where it is read from
- * @param bytes its size unpacked
- * @param checksum its CRC-32
+ * @param location URL of the library inside the jar
+ * @param bytes uncompressed size
+ * @param checksum CRC-32
  */
 record BundledLibrary(URL location, long bytes, long checksum) {
 }

@@ -14,11 +14,11 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.Map;
 
 /**
- * A folder in which processes of this machine, and of others that see it, share unpacked
- * libraries. Those of one content lie in a folder of their own, which appears complete
- * under its name: the process that holds the lock fills another folder and renames it. A
- * process that is killed leaves the lock to the next and a partial folder that the next
- * removes.
+ * A folder in which processes on this machine, and on others that mount it, share
+ * unpacked libraries. Each set of libraries has its own folder, named after a hash of
+ * their names, sizes and checksums. The process that holds the file lock fills a partial
+ * folder and renames it, so the published folder is always complete. If that process is
+ * killed, the next one acquires the lock and removes the partial folder.
  */
 final class LibraryCache {
 
@@ -29,8 +29,8 @@ final class LibraryCache {
 	private final Path published;
 
 	/**
-	 * A cache that is not looked at yet.
-	 * @param folder where published folders lie, which need not exist
+	 * Creates a cache without accessing the folder. @param folder parent of the published
+	 * folders; need not exist
 	 * @param bundled the libraries to unpack
 	 */
 	LibraryCache(Path folder, BundledLibraries bundled) {
@@ -39,15 +39,15 @@ final class LibraryCache {
 		this.published = folder.resolve("tutti-" + bundled.key());
 	}
 
-	/** Where published folders lie. */
+	/** Parent of the published folders. */
 	Path folder() {
 		return this.folder;
 	}
 
 	/**
-	 * The folder that holds the libraries, unpacked now if they are not there. Waits for
-	 * another process that is unpacking them.
-	 * @throws IOException if they are not there and cannot be unpacked
+	 * Returns the folder with the libraries and unpacks them if they are missing. Waits
+	 * if another process is unpacking them. @throws IOException if they are missing and
+	 * cannot be unpacked
 	 */
 	Path publish() throws IOException {
 		if (isPublished()) {
@@ -67,7 +67,7 @@ final class LibraryCache {
 		return this.published.resolveSibling(this.published.getFileName() + suffix);
 	}
 
-	/** By size too: programs that tidy folders up delete single files. */
+	/** Checks every file and its size, since clean-up programs delete single files. */
 	private boolean isPublished() throws IOException {
 		for (Map.Entry<String, BundledLibrary> library : this.bundled.byName().entrySet()) {
 			if (!isWhole(library.getKey(), library.getValue())) {
@@ -108,7 +108,7 @@ final class LibraryCache {
 		}
 	}
 
-	/** Gives back the space that a full disk lacks. */
+	/** Deletes the partial folder, which may have filled the disk. */
 	private static void deleteAfter(IOException failure, Path partial) {
 		try {
 			delete(partial);

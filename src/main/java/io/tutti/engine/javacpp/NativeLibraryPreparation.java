@@ -13,28 +13,27 @@ import io.tutti.engine.BackendUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes JavaCPP load libtorch and the bindings of CUDA from files that no process writes
- * any more.
+ * Makes JavaCPP load libtorch and the CUDA bindings from files that no process is still
+ * writing.
  * <p>
- * JavaCPP itself unpacks a library from its jar into a cache when the library is first
- * used, and processes that do so at once crash (bytedeco/javacpp issue 608). Therefore
- * everything in Tutti that uses JavaCPP calls {@link #prepare()} first. In the
- * application layout the libraries lie unpacked beside the jar and are loaded from there.
- * Elsewhere one process unpacks them into a private folder in JavaCPP's cache and
- * publishes it by a rename; the others wait.
+ * JavaCPP unpacks a library from its jar into a cache on first use, and processes that do
+ * so concurrently crash (bytedeco/javacpp issue 608). Therefore all code in Tutti that
+ * uses JavaCPP calls {@link #prepare()} first. In the application layout the unpacked
+ * libraries are beside the jar and are loaded from there. Otherwise one process unpacks
+ * them into a private folder in JavaCPP's cache and publishes the folder with a rename;
+ * other processes wait.
  * <p>
- * Nothing can be done for a process in which JavaCPP has loaded a library already: a
- * program that uses libtorch before its first call of Tutti must call {@link #prepare()}
- * itself.
+ * Preparation has no effect once JavaCPP has loaded a library: a program that uses
+ * libtorch before it first calls Tutti must call {@link #prepare()} itself.
  */
 public final class NativeLibraryPreparation {
 
-	/** Where JavaCPP, and Tutti for it, may write unpacked libraries. */
+	/** System property: the folder for unpacked libraries, used by JavaCPP and Tutti. */
 	public static final String CACHE_PROPERTY = "org.bytedeco.javacpp.cachedir";
 
 	private static final String CACHING_PROPERTY = "org.bytedeco.javacpp.cachelibraries";
 
-	/** JavaCPP's links beside a library would change the layout. */
+	/** Disabled, because JavaCPP would create links in the application layout. */
 	private static final String LINKS_PROPERTY = "org.bytedeco.javacpp.canCreateSymbolicLink";
 
 	private static final String PATHS_FIRST_PROPERTY = "org.bytedeco.javacpp.pathsFirst";
@@ -53,12 +52,12 @@ public final class NativeLibraryPreparation {
 	}
 
 	/**
-	 * Prepares this process. Returns at once where there is nothing to do: the libraries
-	 * are not on the class path, JavaCPP is set up by its own properties to cache none
-	 * ({@code org.bytedeco.javacpp.cachelibraries=false}), it has loaded one already, or
-	 * this is not Linux on x86-64. From any thread, any number of times.
-	 * @throws BackendUnavailableException if the libraries have to be unpacked and cannot
-	 * be; the message names the folder and the property that moves it
+	 * Prepares this process. Returns at once if the libraries are not on the class path,
+	 * if JavaCPP's own properties disable caching
+	 * ({@code org.bytedeco.javacpp.cachelibraries=false}), if JavaCPP has already loaded
+	 * a library, or if this is not Linux on x86-64. Thread-safe and idempotent.
+	 * @throws BackendUnavailableException if the libraries cannot be unpacked; the
+	 * message names the folder and the property that changes it
 	 */
 	public static synchronized void prepare() {
 		if (prepared) {
@@ -85,8 +84,7 @@ public final class NativeLibraryPreparation {
 		LibraryCache cache = new LibraryCache(cacheFolder(properties), bundled);
 		try {
 			loadFrom(cache.publish(), properties);
-			// A library that JavaCPP renames counts as cached only in its own cache
-			// folder.
+			// JavaCPP treats a renamed library as cached only in its own cache folder.
 			properties.setProperty(CACHE_PROPERTY, cache.folder().toString());
 		}
 		catch (IOException ex) {
@@ -102,19 +100,21 @@ public final class NativeLibraryPreparation {
 	}
 
 	private static boolean caches(Properties properties) {
-		String word = properties.getProperty("org.bytedeco.javacpp.cacheLibraries",
+		String value = properties.getProperty("org.bytedeco.javacpp.cacheLibraries",
 				properties.getProperty(CACHING_PROPERTY, "true"));
-		return word.isEmpty() || word.equalsIgnoreCase("true") || word.equalsIgnoreCase("t");
+		return value.isEmpty() || value.equalsIgnoreCase("true") || value.equalsIgnoreCase("t");
 	}
 
-	/** JavaCPP's own choice, but never the folder for temporary files in silence. */
+	/**
+	 * JavaCPP's default folder, but without its silent fallback to the temporary folder.
+	 */
 	private static Path cacheFolder(Properties properties) {
 		String folder = properties.getProperty(CACHE_PROPERTY, properties.getProperty("org.bytedeco.javacpp.cacheDir"));
 		return Path.of((folder != null) ? folder : properties.getProperty("user.home") + "/.javacpp/cache")
 			.toAbsolutePath();
 	}
 
-	/** Whether JavaCPP has loaded a library, so that its properties are read no more. */
+	/** Whether JavaCPP has loaded a library and no longer reads its properties. */
 	private static boolean isInUse() {
 		try (Stream<String> maps = Files.lines(Path.of("/proc/self/maps"))) {
 			return maps.anyMatch((line) -> line.endsWith(FIRST_LIBRARY));
@@ -124,7 +124,7 @@ public final class NativeLibraryPreparation {
 		}
 	}
 
-	/** Where this class was loaded from a jar that has the libraries beside it. */
+	/** The folder of unpacked libraries beside this class's jar, or {@code null}. */
 	private static @Nullable Path layoutFolder() {
 		CodeSource source = NativeLibraryPreparation.class.getProtectionDomain().getCodeSource();
 		URI jar = (source != null) ? URI.create(source.getLocation().toString()) : URI.create("none:");

@@ -1,7 +1,7 @@
 /**
- * Gets the native libraries of the JavaCPP presets ready before JavaCPP looks for them:
- * ranks that start together would otherwise write the same files under each other. Plain
- * Java: sets JavaCPP's documented properties and imports none of its classes.
+ * Unpacks the native libraries of the JavaCPP presets before JavaCPP loads them.
+ * Otherwise ranks that start at the same time overwrite each other's files. Sets
+ * JavaCPP's documented properties and imports none of its classes.
  */
 @NullMarked
 package io.tutti.engine.javacpp;

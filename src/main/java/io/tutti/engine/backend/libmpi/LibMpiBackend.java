@@ -14,19 +14,19 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 
 /**
- * Collectives by an MPI library. The caller's thread waits, and hears deadlines, verdicts
- * and interrupts meanwhile; the library's thread does the work. Order, and whether
- * results agree to the bit, are the library's.
+ * Collectives by an MPI library. The library's thread does the work; the calling thread
+ * waits and checks the deadline, the group's verdict and its interrupt flag. The library
+ * determines the order of reduction and whether results are bitwise identical.
  */
 public final class LibMpiBackend implements Backend {
 
 	private static final int SPINS = 200;
 
-	/** Longest sleep of a caller; the library's thread wakes it earlier. */
+	/** Longest sleep of a caller; completion wakes it earlier. */
 	private static final long SLEEP_NANOS = 10_000_000;
 
-	/** A call that has waited so long tells rank 0 what it is. */
-	private static final long TELL_NANOS = 100_000_000;
+	/** Wait after which a call is reported to rank 0. */
+	private static final long REPORT_AFTER_NANOS = 100_000_000;
 
 	private final String name;
 
@@ -36,21 +36,21 @@ public final class LibMpiBackend implements Backend {
 
 	private final FailureLatch latch;
 
-	private final Duration patience;
+	private final Duration gracePeriod;
 
 	private final MpiCollective operation;
 
 	/**
-	 * @param name what the backend is called
-	 * @param patience how long the program has after a failure, before the job is ended
+	 * @param name name of the backend
+	 * @param gracePeriod time between a failure and the abort of the job
 	 */
 	public LibMpiBackend(String name, GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
-			Duration patience) {
+			Duration gracePeriod) {
 		this.name = name;
 		this.identity = identity;
 		this.communicator = communicator;
 		this.latch = latch;
-		this.patience = patience;
+		this.gracePeriod = gracePeriod;
 		this.operation = new MpiCollective(communicator, identity);
 	}
 
@@ -72,13 +72,13 @@ public final class LibMpiBackend implements Backend {
 			await(call);
 		}
 		catch (CollectiveException ex) {
-			this.communicator.world().doom(ex.failure(), this.patience);
+			this.communicator.world().doom(ex.failure(), this.gracePeriod);
 			throw ex;
 		}
 		RuntimeException failure = this.operation.failure();
 		if (failure != null) {
 			this.communicator.world()
-				.doom(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.patience);
+				.doom(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.gracePeriod);
 			throw failure;
 		}
 		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
@@ -94,7 +94,7 @@ public final class LibMpiBackend implements Backend {
 		}
 		while (!this.operation.isDone()) {
 			requireAlive(call);
-			if (call.deadline().elapsedNanos() > TELL_NANOS) {
+			if (call.deadline().elapsedNanos() > REPORT_AFTER_NANOS) {
 				call.waited();
 			}
 			LockSupport.parkNanos(this, SLEEP_NANOS);
@@ -126,7 +126,9 @@ public final class LibMpiBackend implements Backend {
 		this.operation.wake();
 	}
 
-	/** A communicator with something under way in it is left to the end of the job. */
+	/**
+	 * After a failure the communicator may have requests in progress and is not freed.
+	 */
 	@Override
 	public void close() {
 		if (this.latch.failure() == null) {

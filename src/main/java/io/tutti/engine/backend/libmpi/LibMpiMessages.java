@@ -20,8 +20,8 @@ import io.tutti.engine.p2p.MessageArguments;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One group's messages by an MPI library, which matches them. What is a small message, is
- * the library's choice; it does not compare element types.
+ * Point-to-point messages of one group by an MPI library, which does the matching. The
+ * library sets the eager limit and does not compare element types.
  */
 public final class LibMpiMessages implements PointToPoint {
 
@@ -33,7 +33,7 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private final FailureAgreement agreement;
 
-	private final Duration patience;
+	private final Duration gracePeriod;
 
 	private final MessageArguments arguments;
 
@@ -42,15 +42,15 @@ public final class LibMpiMessages implements PointToPoint {
 	private volatile boolean closed;
 
 	/**
-	 * @param patience how long the program has after a failure, before the job is ended
+	 * @param gracePeriod time between a failure and the abort of the job
 	 */
 	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
-			FailureAgreement agreement, Duration patience) {
+			FailureAgreement agreement, Duration gracePeriod) {
 		this.identity = identity;
 		this.communicator = communicator;
 		this.latch = latch;
 		this.agreement = agreement;
-		this.patience = patience;
+		this.gracePeriod = gracePeriod;
 		this.arguments = new MessageArguments(identity.worldSize());
 	}
 
@@ -85,9 +85,9 @@ public final class LibMpiMessages implements PointToPoint {
 			Duration timeout) {
 		this.arguments.requireSend(send, type, peer, tag);
 		MessageArguments.requireDisjoint(send, receive);
-		MpiMessage coming = beginReceive(receive, type, source, tag, false, timeout);
+		MpiMessage incoming = beginReceive(receive, type, source, tag, false, timeout);
 		await(beginSend(send, type, peer, tag, timeout));
-		return await(coming).count();
+		return await(incoming).count();
 	}
 
 	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
@@ -142,7 +142,7 @@ public final class LibMpiMessages implements PointToPoint {
 		}
 	}
 
-	/** The library's thread sees to the deadline; this one may be interrupted. */
+	/** The library's thread checks the deadline; this thread may be interrupted. */
 	private Message await(MpiMessage message) {
 		try {
 			return message.future().get();
@@ -166,7 +166,7 @@ public final class LibMpiMessages implements PointToPoint {
 		this.open.remove(message);
 	}
 
-	/** Why a message that is under way cannot be done any more, or {@code null}. */
+	/** The failure that ends a message in progress, or {@code null}. */
 	@Nullable CollectiveException failureOf(MpiMessage message, long nowNanos) {
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
@@ -183,17 +183,17 @@ public final class LibMpiMessages implements PointToPoint {
 				ranks, detail, message.elapsed(nowNanos), message.timeout()), null);
 	}
 
-	/** What is thrown for what was seen. A group that breaks ends the job. */
+	/** Maps a local failure to the group's verdict. A broken group ends the job. */
 	RuntimeException settled(RuntimeException seen) {
 		if (seen instanceof CollectiveException failure) {
 			CollectiveException settled = this.agreement.settle(failure);
-			this.communicator.world().doom(settled.failure(), this.patience);
+			this.communicator.world().doom(settled.failure(), this.gracePeriod);
 			return settled;
 		}
 		return seen;
 	}
 
-	/** The library's thread looks at the latch by itself. */
+	/** Not needed: the library's thread polls the latch. */
 	@Override
 	public void wake() {
 	}

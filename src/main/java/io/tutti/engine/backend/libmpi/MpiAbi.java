@@ -6,22 +6,25 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
- * What one family of MPI libraries has compiled into its users: how handles look and what
- * the predefined ones are. Handles are {@code long}s here, whatever their size there.
+ * The binary interface of a family of MPI libraries: handle layout and predefined
+ * handles. Handles are {@code long}s here, regardless of their native size.
  */
 sealed interface MpiAbi permits OpenMpiAbi, MpichAbi {
 
-	/** What people call the family. */
+	/** Name of the family. */
 	String name();
 
-	/** How a handle is passed and stored. */
+	/** Native layout of a handle. */
 	ValueLayout handle();
 
 	long commWorld();
 
 	long errorsReturn();
 
-	/** The 16-bit floats travel as 16-bit integers; MPI has no arithmetic for them. */
+	/**
+	 * Handle of a type. 16-bit floats map to 16-bit integers, since MPI has no 16-bit
+	 * floats.
+	 */
 	long type(DataType type);
 
 	/** The predefined operator; for {@link ReduceOp#AVERAGE} the sum. */
@@ -31,13 +34,13 @@ sealed interface MpiAbi permits OpenMpiAbi, MpichAbi {
 
 	int anyTag();
 
-	/** The address that stands for "in place". */
+	/** The address {@code MPI_IN_PLACE}. */
 	long inPlace();
 
-	/** Attribute key of the largest tag. */
+	/** Attribute key {@code MPI_TAG_UB} of the largest tag. */
 	int tagUpperBound();
 
-	/** Error class of a message that is larger than its buffer. */
+	/** Error class {@code MPI_ERR_TRUNCATE}: a message is larger than its buffer. */
 	int truncated();
 
 	/** Offset of the source in a status. */

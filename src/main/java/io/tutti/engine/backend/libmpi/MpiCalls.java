@@ -8,9 +8,9 @@ import java.lang.invoke.MethodHandle;
 import io.tutti.engine.NativeMemory;
 
 /**
- * The library's functions as Java methods. Pointers and handles are longs; what fails
- * throws, since the library is told to return its errors. Only for the one thread that
- * calls the library.
+ * The library's functions as Java methods. Pointers and handles are longs. The library is
+ * configured to return errors, and a failed call throws. Only for the thread that calls
+ * the library.
  */
 final class MpiCalls {
 
@@ -119,14 +119,14 @@ final class MpiCalls {
 		this.ialltoallv = library.bind("MPI_Ialltoallv", "ppphppphhp");
 	}
 
-	/** Starts the library; from here on its errors are returned. */
+	/** Initializes the library and makes it return errors instead of aborting. */
 	void init() {
 		call("MPI_Init_thread", () -> (int) this.initThread.invokeExact(0L, 0L, THREAD_FUNNELED, out()));
 		call("MPI_Comm_set_errhandler",
 				() -> (int) this.setErrorHandler.invokeExact(this.abi.commWorld(), this.abi.errorsReturn()));
 	}
 
-	/** Ends the library; every rank must. */
+	/** Calls {@code MPI_Finalize}, which every rank must do. */
 	void finish() {
 		call("MPI_Finalize", () -> (int) this.finish.invokeExact());
 	}
@@ -146,7 +146,9 @@ final class MpiCalls {
 		return outInt();
 	}
 
-	/** The largest tag; what every library must offer where it does not say. */
+	/**
+	 * The largest tag, or the minimum that MPI guarantees if the attribute is not set.
+	 */
 	int largestTag() {
 		call("MPI_Comm_get_attr", () -> (int) this.getAttribute.invokeExact(this.abi.commWorld(),
 				this.abi.tagUpperBound(), out(), out() + Long.BYTES));
@@ -155,8 +157,8 @@ final class MpiCalls {
 	}
 
 	/**
-	 * A communicator of some ranks; waits for all of them.
-	 * @param ranks address of their world ranks, 32 bits each
+	 * Creates a communicator; blocks until all its ranks call it. @param ranks address of
+	 * the world ranks, 32 bits each
 	 */
 	long createGroup(long ranks, int count, int tag) {
 		call("MPI_Comm_group", () -> (int) this.commGroup.invokeExact(this.abi.commWorld(), out()));
@@ -177,15 +179,15 @@ final class MpiCalls {
 		call("MPI_Comm_free", () -> (int) this.commFree.invokeExact(in(communicator)));
 	}
 
-	/** An operator that calls a function of ours. */
+	/** Creates an operator that calls a native function pointer. */
 	long createOperator(long function) {
 		call("MPI_Op_create", () -> (int) this.opCreate.invokeExact(function, 1, out()));
 		return outHandle();
 	}
 
 	/**
-	 * Moves things on and looks whether a request is done.
-	 * @return the error code of a request that is done, {@code -1} while it is not
+	 * Drives progress and tests a request. @return the error code of a request that is
+	 * done, {@code -1} while it is in progress
 	 */
 	int test(long request, long flag, long status) {
 		try {
@@ -197,7 +199,7 @@ final class MpiCalls {
 		}
 	}
 
-	/** Elements of a message that has come. */
+	/** Number of elements of a received message. */
 	int count(long status, long type) {
 		call("MPI_Get_count", () -> (int) this.getCount.invokeExact(status, type, out()));
 		return outInt();
@@ -276,7 +278,7 @@ final class MpiCalls {
 				receiveCounts, receivePlaces, type, communicator, request));
 	}
 
-	/** What an error code means. */
+	/** Builds the exception for an error code. */
 	MpiLibraryException failure(String function, int code) {
 		return new MpiLibraryException(function, code, text(code));
 	}
@@ -324,7 +326,7 @@ final class MpiCalls {
 		return out();
 	}
 
-	/** A method handle's signature says that it may throw anything; ours do not. */
+	/** Method handles declare {@link Throwable}; these throw no checked exceptions. */
 	static RuntimeException rethrown(Throwable cause) {
 		if (cause instanceof RuntimeException unchecked) {
 			return unchecked;
@@ -335,7 +337,7 @@ final class MpiCalls {
 		return new IllegalStateException("a function of the MPI library could not be called", cause);
 	}
 
-	/** One call by a method handle. */
+	/** A call through a method handle. */
 	@FunctionalInterface
 	private interface Invocation {
 

@@ -10,8 +10,8 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.ReduceOp;
 
 /**
- * One group's collective call as the library takes it; one object serves all calls, since
- * a group has one at a time.
+ * A collective call of one group as a library call. A group runs one call at a time, so a
+ * single object is reused.
  */
 final class MpiCollective extends MpiOperation {
 
@@ -21,7 +21,10 @@ final class MpiCollective extends MpiOperation {
 
 	private final int worldSize;
 
-	/** Counts and places of an uneven call: what goes out, what comes in. */
+	/**
+	 * Counts and displacements of an uneven call: send counts, send displacements,
+	 * receive counts, receive displacements.
+	 */
 	private final MemorySegment tables;
 
 	private Call call;
@@ -38,8 +41,8 @@ final class MpiCollective extends MpiOperation {
 	}
 
 	/**
-	 * Takes a call, on the thread that is going to wait for it.
-	 * @throws IllegalArgumentException if it has more elements than the library counts
+	 * Prepares a call on the thread that will wait for it. @throws
+	 * IllegalArgumentException if an element count exceeds 2³¹ − 1
 	 */
 	void prepare(Call call) {
 		this.call = call;
@@ -54,11 +57,11 @@ final class MpiCollective extends MpiOperation {
 	}
 
 	private void fill(int table, long[] counts) {
-		long place = 0;
+		long displacement = 0;
 		for (int i = 0; i < this.worldSize; i++) {
 			this.tables.setAtIndex(ValueLayout.JAVA_INT, (long) table * this.worldSize + i, requireInt(counts[i]));
-			this.tables.setAtIndex(ValueLayout.JAVA_INT, (table + 1L) * this.worldSize + i, requireInt(place));
-			place += counts[i];
+			this.tables.setAtIndex(ValueLayout.JAVA_INT, (table + 1L) * this.worldSize + i, requireInt(displacement));
+			displacement += counts[i];
 		}
 	}
 
@@ -127,7 +130,7 @@ final class MpiCollective extends MpiOperation {
 		calls.ialltoall(this.call.sendAddress(), receive, this.count, type, comm, request());
 	}
 
-	/** An average is a sum until all is done. */
+	/** An average is reduced as a sum; the backend divides afterwards. */
 	private long operator(MpiCalls calls, DataType type, ReduceOp op) {
 		MpiWorld world = this.communicator.world();
 		return world.operators().of(type, (op == ReduceOp.AVERAGE) ? ReduceOp.SUM : op, world.abi(), calls);

@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.libmpi;
 
 /**
- * The library's communicator for one of our groups.
+ * The library's communicator for one group.
  *
  * @param world the library
  * @param handle the library's handle

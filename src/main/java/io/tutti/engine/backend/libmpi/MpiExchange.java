@@ -3,7 +3,7 @@ package io.tutti.engine.backend.libmpi;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * One request to the library, and that it is done.
+ * One non-blocking request to the library and its completion.
  */
 final class MpiExchange extends MpiOperation {
 
@@ -34,7 +34,7 @@ final class MpiExchange extends MpiOperation {
 		return this.result;
 	}
 
-	/** How the request is made. */
+	/** Starts the request. */
 	@FunctionalInterface
 	interface Begin {
 

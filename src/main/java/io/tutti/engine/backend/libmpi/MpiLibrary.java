@@ -18,15 +18,15 @@ import io.tutti.engine.BackendUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MPI library in this process: found, loaded, its family known. Loading starts nothing
- * and lasts until the process ends.
+ * An MPI library loaded into this process, with a known binary interface. Loading does
+ * not initialize MPI and lasts until the process ends.
  */
 public final class MpiLibrary {
 
-	/** Open MPI as its packages call it, 3 to 5. */
+	/** Library names of Open MPI 3 to 5. */
 	private static final List<String> OPEN_MPI = List.of("libmpi.so.40", "libmpi.so.80");
 
-	/** MPICH as its packages call it; the second is the family's common name. */
+	/** Library names of MPICH; the second is common to its ABI family. */
 	private static final List<String> MPICH = List.of("libmpich.so.12", "libmpi.so.12");
 
 	private static final int MAX_VERSION_BYTES = 8192;
@@ -49,7 +49,8 @@ public final class MpiLibrary {
 	/**
 	 * Loads a library.
 	 * @param choice {@code openmpi}, {@code mpich} or a path
-	 * @throws BackendUnavailableException if there is none or it is of no known family
+	 * @throws BackendUnavailableException if no library is found or its binary interface
+	 * is unknown
 	 */
 	public static MpiLibrary load(String choice) {
 		SymbolLookup symbols = find(choice);
@@ -63,7 +64,7 @@ public final class MpiLibrary {
 		return new MpiLibrary(symbols, abi, version);
 	}
 
-	/** What the library calls itself, such as {@code Open MPI v4.1.4}. */
+	/** The library's version text, such as {@code Open MPI v4.1.4}. */
 	public String version() {
 		return this.version;
 	}
@@ -73,9 +74,9 @@ public final class MpiLibrary {
 	}
 
 	/**
-	 * A function that returns an error code.
-	 * @param arguments one letter each: {@code p} a pointer, {@code i} an int, {@code h}
-	 * a handle; pointers and handles are longs in the result
+	 * Binds a function that returns an error code. @param arguments one letter each:
+	 * {@code p} for a pointer, {@code i} for an int, {@code h} for a handle; the method
+	 * handle takes pointers and handles as longs
 	 */
 	MethodHandle bind(String name, String arguments) {
 		return bind(this.symbols, this.abi.handle(), name, arguments);
@@ -136,7 +137,7 @@ public final class MpiLibrary {
 	}
 
 	/**
-	 * UCX under the library would take over the signals that the JVM itself lives by.
+	 * Keeps UCX from handling signals that the JVM needs.
 	 */
 	@SuppressWarnings("restricted")
 	private static void leaveSignalsToTheJvm() {

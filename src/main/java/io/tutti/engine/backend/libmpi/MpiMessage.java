@@ -12,7 +12,7 @@ import io.tutti.engine.MessageMismatchException;
 import io.tutti.engine.NativeMemory;
 
 /**
- * One send or receive by the library, with a native stand-in for a heap buffer.
+ * One send or receive by the MPI library, with a native staging buffer for a heap buffer.
  */
 final class MpiMessage extends MpiOperation {
 
@@ -59,7 +59,7 @@ final class MpiMessage extends MpiOperation {
 		}
 	}
 
-	/** Completed on a thread of its own. */
+	/** Completed on a new virtual thread. */
 	CompletableFuture<Message> future() {
 		return this.future;
 	}
@@ -144,7 +144,7 @@ final class MpiMessage extends MpiOperation {
 				: new Message(this.source, this.foundTag, this.count));
 	}
 
-	/** It ends for whoever waits for it; the library may still be at it. */
+	/** Fails the future; the library may still be working on the message. */
 	void fail(RuntimeException failure) {
 		if (!this.future.isDone()) {
 			Thread.startVirtualThread(() -> this.future.completeExceptionally(this.messages.settled(failure)));

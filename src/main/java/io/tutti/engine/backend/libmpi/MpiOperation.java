@@ -7,8 +7,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that the library is asked to do: begun and watched by the one thread that
- * calls it, awaited by another.
+ * An operation of the library: started and tested by the thread that calls the library,
+ * awaited by another thread.
  */
 abstract class MpiOperation {
 
@@ -16,7 +16,7 @@ abstract class MpiOperation {
 
 	private static final long STATUS = 16;
 
-	/** Room for the status of every family. */
+	/** Large enough for the status of either ABI. */
 	private static final long BYTES = 64;
 
 	private final MemorySegment memory = Arena.ofAuto().allocate(BYTES, Long.BYTES);
@@ -28,23 +28,23 @@ abstract class MpiOperation {
 	private @Nullable RuntimeException failure;
 
 	/**
-	 * Asks the library.
-	 * @return whether a request is under way at {@link #request()}; otherwise all is done
+	 * Starts the operation. @return whether a request is in progress at
+	 * {@link #request()}; otherwise the operation is done
 	 */
 	abstract boolean begin(MpiCalls calls);
 
-	/** The request is done. */
+	/** Called when the request is done, with the code of {@code MPI_Test}. */
 	void ended(MpiCalls calls, int code) {
 		if (code != 0) {
 			throw calls.failure("MPI_Test", code);
 		}
 	}
 
-	/** A look from time to time at an operation that nobody waits for. */
+	/** Called periodically while the request is in progress. */
 	void inspect(long nowNanos) {
 	}
 
-	/** Called when all is over, on the library's thread. */
+	/** Called on the library's thread after the operation is done. */
 	void finished() {
 	}
 
@@ -60,7 +60,7 @@ abstract class MpiOperation {
 		return this.memory.address() + STATUS;
 	}
 
-	/** Made ready to be submitted, again. */
+	/** Prepares the operation for submission. */
 	final void reset(@Nullable Thread waiter) {
 		this.failure = null;
 		this.done = false;
@@ -78,12 +78,12 @@ abstract class MpiOperation {
 		return this.done;
 	}
 
-	/** Why it failed; {@code null} if it did not. Only once it is done. */
+	/** The failure, or {@code null} on success; valid once the operation is done. */
 	final @Nullable RuntimeException failure() {
 		return this.failure;
 	}
 
-	/** Has the waiting thread look again. */
+	/** Wakes the waiting thread to check again. */
 	final void wake() {
 		LockSupport.unpark(this.waiter);
 	}

@@ -15,8 +15,8 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 
 /**
- * Which operator the library reduces with: its own where it means the same as ours, a
- * call of our kernels otherwise. Only for the library's thread.
+ * Chooses the reduction operator: the library's own where its semantics match the
+ * engine's, otherwise an upcall to the engine's kernels. Only for the library's thread.
  */
 final class MpiOperators {
 
@@ -27,7 +27,7 @@ final class MpiOperators {
 
 	/** The operator's handle. */
 	long of(DataType type, ReduceOp op, MpiAbi abi, MpiCalls calls) {
-		if (!needsOurs(type, op)) {
+		if (!needsKernel(type, op)) {
 			return abi.op(op);
 		}
 		long[] ofType = this.created[type.ordinal()];
@@ -38,9 +38,9 @@ final class MpiOperators {
 	}
 
 	/**
-	 * MPI has no 16-bit floats, and leaves open what is the smaller of a number and NaN.
+	 * MPI has no 16-bit floats and does not define minimum and maximum with a NaN.
 	 */
-	private static boolean needsOurs(DataType type, ReduceOp op) {
+	private static boolean needsKernel(DataType type, ReduceOp op) {
 		return switch (type) {
 			case FLOAT16, BFLOAT16 -> true;
 			case FLOAT32, FLOAT64 -> op == ReduceOp.MIN || op == ReduceOp.MAX;
@@ -63,7 +63,7 @@ final class MpiOperators {
 		}
 	}
 
-	/** As the library calls it: pointers to both operands, to the count, to the type. */
+	/** {@code MPI_User_function}: pointers to both operands, the count and the type. */
 	private static void combine(DataType type, ReduceOp op, long left, long right, long count, long mpiType) {
 		ReductionKernels.get().reduce(type, op, right, left, right, NativeMemory.getInt(count));
 	}

@@ -4,7 +4,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 
 /**
- * Something that the library does at once, however long it takes, and its result.
+ * A blocking call of the library and its result.
  */
 final class MpiTask<T> extends MpiOperation {
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class MpiThread implements IdleStrategy.Condition {
 
-	private final Queue<MpiOperation> inbox = new ConcurrentLinkedQueue<>();
+	private final Queue<MpiOperation> submitted = new ConcurrentLinkedQueue<>();
 
 	private final List<MpiOperation> active = new ArrayList<>();
 
@@ -42,7 +42,7 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	/** Queues an operation. */
 	void submit(MpiOperation operation) {
-		this.inbox.add(operation);
+		this.submitted.add(operation);
 		if (this.asleep) {
 			LockSupport.unpark(this.thread);
 		}
@@ -56,7 +56,7 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private void run() {
 		MpiCalls calls = new MpiCalls(this.library);
-		while (!this.ended || !this.inbox.isEmpty()) {
+		while (!this.ended || !this.submitted.isEmpty()) {
 			if (begin(calls) | test(calls)) {
 				this.idle.moved();
 			}
@@ -71,7 +71,7 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private boolean begin(MpiCalls calls) {
 		boolean moved = false;
-		for (MpiOperation next = this.inbox.poll(); next != null; next = this.inbox.poll()) {
+		for (MpiOperation next = this.submitted.poll(); next != null; next = this.submitted.poll()) {
 			moved = true;
 			try {
 				if (next.begin(calls)) {
@@ -126,7 +126,7 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private void awaitOperation() {
 		this.asleep = true;
-		if (this.inbox.isEmpty() && !this.ended) {
+		if (this.submitted.isEmpty() && !this.ended) {
 			LockSupport.park();
 		}
 		this.asleep = false;

@@ -20,24 +20,27 @@ import io.tutti.engine.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The launcher's world as the MPI library sees it, from its start to its end, which are
- * once per process. Safe for any number of threads: one thread calls the library for all.
+ * The launcher's world as the MPI library sees it, from {@code MPI_Init} to
+ * {@code MPI_Finalize}, each once per process. Thread-safe: a single thread calls the
+ * library.
  * <p>
- * A collective that was begun cannot be taken back from a library. So where one fails,
- * the whole job has to end: {@link #doom} and {@link #abort} do that.
+ * MPI cannot cancel a collective that has started. If one fails, the whole job must end,
+ * by {@link #doom} or {@link #abort}.
  */
 public final class MpiWorld {
 
-	/** The library allows one start per process, whatever becomes of it. */
+	/** MPI allows one initialization per process, even if it fails. */
 	private static final AtomicBoolean STARTED = new AtomicBoolean();
 
-	/** For the other ranks to say what they saw before the job ends. */
-	private static final Duration LAST_WORDS = Duration.ofMillis(500);
+	/** Time for other ranks to report failures before the job ends. */
+	private static final Duration ABORT_DELAY = Duration.ofMillis(500);
 
-	/** After that a library that does not end the process is not waited for. */
+	/** Limit for {@code MPI_Abort} to end the process before this class halts it. */
 	private static final Duration ABORT_LIMIT = Duration.ofSeconds(2);
 
-	/** MPI promises no larger tag; of a group's name any number does. */
+	/**
+	 * The largest tag that MPI guarantees; a hash of the group's name is reduced to it.
+	 */
 	private static final int MAX_GROUP_TAG = 32767;
 
 	private final MpiLibrary library;
@@ -48,7 +51,7 @@ public final class MpiWorld {
 
 	private final AtomicReference<@Nullable Failure> doom = new AtomicReference<>();
 
-	private final AtomicBoolean over = new AtomicBoolean();
+	private final AtomicBoolean closed = new AtomicBoolean();
 
 	private final Extent extent;
 
@@ -59,10 +62,10 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Starts the library, which joins the launcher's world.
-	 * @param rank this process's rank, for the thread's name
-	 * @throws BackendUnavailableException if the library does not start in time
-	 * @throws IllegalStateException if it has been started before
+	 * Initializes the library, which joins the launcher's world. @param rank this
+	 * process's rank, for the thread name
+	 * @throws BackendUnavailableException if initialization misses the deadline
+	 * @throws IllegalStateException if the library was started before
 	 */
 	public static MpiWorld start(MpiLibrary library, int rank, Deadline deadline) {
 		if (!STARTED.compareAndSet(false, true)) {
@@ -78,22 +81,22 @@ public final class MpiWorld {
 		return new MpiWorld(library, thread, await(start.result(), "the start", deadline));
 	}
 
-	/** This process's rank by the library. */
+	/** This process's rank according to the library. */
 	public int rank() {
 		return this.extent.rank();
 	}
 
-	/** How many ranks there are by the library. */
+	/** Number of ranks according to the library. */
 	public int worldSize() {
 		return this.extent.worldSize();
 	}
 
-	/** What the library calls itself. */
+	/** The library's version text. */
 	public String version() {
 		return this.library.version();
 	}
 
-	/** The largest tag of a message. */
+	/** The largest allowed message tag. */
 	int largestTag() {
 		return this.extent.largestTag();
 	}
@@ -111,7 +114,7 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Gives every rank rank 0's bytes; the same number on every rank.
+	 * Broadcasts rank 0's bytes; every rank passes an array of the same length.
 	 */
 	public byte[] broadcast(byte[] bytes, Deadline deadline) {
 		MemorySegment buffer = Arena.ofAuto().allocate(bytes.length);
@@ -121,7 +124,10 @@ public final class MpiWorld {
 		return buffer.toArray(ValueLayout.JAVA_BYTE);
 	}
 
-	/** Gives every rank all ranks' bytes, by rank; the same number on every rank. */
+	/**
+	 * Gathers all ranks' bytes on every rank, in rank order; every rank passes an array
+	 * of the same length.
+	 */
 	public byte[] allGather(byte[] bytes, Deadline deadline) {
 		MemorySegment send = Arena.ofAuto().allocate(bytes.length);
 		MemorySegment.copy(bytes, 0, send, ValueLayout.JAVA_BYTE, 0, bytes.length);
@@ -138,8 +144,8 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * A communicator of some ranks, which all make it.
-	 * @param members their world ranks, by rank in the group
+	 * Creates a communicator; collective over its members. @param members world ranks, in
+	 * order of group rank
 	 * @param name the group's name
 	 */
 	public MpiCommunicator communicator(List<Integer> members, String name, Deadline deadline) {
@@ -155,7 +161,7 @@ public final class MpiWorld {
 		}, "the making of group " + name, deadline);
 	}
 
-	/** Gives a communicator back. */
+	/** Frees a communicator. */
 	void free(MpiCommunicator communicator) {
 		this.thread.submit(new MpiTask<>((calls) -> {
 			calls.free(communicator.handle());
@@ -188,29 +194,32 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Something failed that the library may still be at: the job ends by itself after a
-	 * while, unless the process ends before.
-	 * @param patience how long the program has to say what it saw
+	 * Schedules an abort of the job after a failure in an operation that the library may
+	 * still be running. Closing this world first cancels the abort. @param gracePeriod
+	 * time for the program to report the failure
 	 */
-	public void doom(Failure failure, Duration patience) {
+	public void doom(Failure failure, Duration gracePeriod) {
 		if (this.doom.compareAndSet(null, failure)) {
 			Thread.ofPlatform().name("tutti-r" + rank() + "-mpi-doom").daemon().start(() -> {
-				pause(patience);
-				if (!this.over.get()) {
+				pause(gracePeriod);
+				if (!this.closed.get()) {
 					abort(exitCode(failure));
 				}
 			});
 		}
 	}
 
-	/** What failed that the library may still be at, or {@code null}. */
+	/** The failure for which the job will be aborted, or {@code null}. */
 	public @Nullable Failure doom() {
 		return this.doom.get();
 	}
 
-	/** Ends every process of the job with an exit code; does not return. */
+	/**
+	 * Ends every process of the job by {@code MPI_Abort} with an exit code; does not
+	 * return.
+	 */
 	public void abort(int code) {
-		pause(LAST_WORDS);
+		pause(ABORT_DELAY);
 		this.thread.submit(new MpiTask<>((calls) -> {
 			calls.abort(code);
 			return true;
@@ -220,11 +229,11 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Leaves the world; waits for the other ranks, though not beyond the deadline.
-	 * @return whether all have left
+	 * Leaves the world by {@code MPI_Finalize}; waits for other ranks until the
+	 * deadline. @return {@code false} if that failed or missed the deadline
 	 */
 	public boolean close(Deadline deadline) {
-		if (!this.over.compareAndSet(false, true)) {
+		if (!this.closed.compareAndSet(false, true)) {
 			return true;
 		}
 		try {
@@ -242,7 +251,7 @@ public final class MpiWorld {
 		}
 	}
 
-	/** What every rank's process ends with, as our own commands would. */
+	/** Process exit code for a failure, the same as that of the command line. */
 	public static int exitCode(Failure failure) {
 		return switch (failure.kind()) {
 			case TIMEOUT -> 75;
@@ -261,7 +270,7 @@ public final class MpiWorld {
 		}
 	}
 
-	/** Who this process is by the library, and what it takes. */
+	/** Rank, world size and largest tag according to the library. */
 	private record Extent(int rank, int worldSize, int largestTag) {
 
 	}

@@ -6,8 +6,8 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
- * MPICH and those that keep to its binary interface: handles are integers that tell what
- * they stand for.
+ * MPICH and libraries with its binary interface: handles are integers that encode the
+ * object.
  */
 record MpichAbi() implements MpiAbi {
 

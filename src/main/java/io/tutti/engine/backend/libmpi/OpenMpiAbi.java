@@ -11,7 +11,7 @@ import io.tutti.engine.ReduceOp;
  */
 record OpenMpiAbi(SymbolLookup symbols) implements MpiAbi {
 
-	/** A symbol that only this family has. */
+	/** A symbol that only Open MPI exports. */
 	static final String MARK = "ompi_mpi_comm_world";
 
 	@Override

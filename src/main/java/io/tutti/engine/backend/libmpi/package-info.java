@@ -1,7 +1,7 @@
 /**
- * A cluster's own MPI library under our groups, bound at run time: Open MPI's and MPICH's
- * binary interfaces, the one thread that calls the library, and collectives and messages
- * over it. Imports the engine's root and the kernels.
+ * Groups on a cluster's own MPI library, bound at run time: Open MPI's and MPICH's binary
+ * interfaces, the single thread that calls the library, and collectives and messages on
+ * it. Imports the engine's root and the kernels.
  */
 @NullMarked
 package io.tutti.engine.backend.libmpi;

@@ -14,19 +14,18 @@ import io.tutti.engine.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks that communicate with each other, by MPI's names and rules.
+ * A process group with MPI's names and rules.
  * <p>
  * A buffer is a {@link MemorySegment}, an array of primitive values or a buffer of
- * {@code java.nio} (from its position on, in native byte order); a count is in elements
- * of the data type, and a larger buffer is used from its start. Calls without a send
- * buffer work in place. Every rank calls the same collectives in the same order. Messages
- * between two ranks do not overtake each other: a receive takes the first that matches
+ * {@code java.nio} (from its position on, in native byte order). A count is in elements
+ * of the data type; a larger buffer is used from its start. Calls without a send buffer
+ * work in place. Every rank calls the same collectives in the same order. Messages
+ * between two ranks are non-overtaking: a receive takes the first message that matches
  * it.
  * <p>
- * Bad arguments are an {@link IllegalArgumentException} or an
- * {@link InvalidRankException} before anything is sent. A {@link CollectiveException}
- * means that the communicator is broken on every rank, for the same reason. Safe for any
- * number of threads.
+ * Invalid arguments throw an {@link IllegalArgumentException} or an
+ * {@link InvalidRankException} before any data is sent. A {@link CollectiveException}
+ * means that the communicator is broken on every rank for the same reason. Thread-safe.
  */
 public final class Communicator implements AutoCloseable {
 
@@ -39,7 +38,7 @@ public final class Communicator implements AutoCloseable {
 		this.abort = abort;
 	}
 
-	/** MPI's rules over a group that exists; closing it closes the group. */
+	/** Wraps an existing group; closing the communicator closes the group. */
 	public static Communicator over(ProcessGroup group) {
 		return new Communicator(group, (code) -> group.abort("MPI_Abort was called with code " + code));
 	}
@@ -54,16 +53,16 @@ public final class Communicator implements AutoCloseable {
 		return this.group.worldSize();
 	}
 
-	/** The group underneath, for what MPI has no name for. */
+	/** The underlying group, for operations that MPI does not have. */
 	public ProcessGroup group() {
 		return this.group;
 	}
 
 	/**
-	 * {@code MPI_Comm_split}: ranks of one colour form a communicator, in the order of
-	 * their keys and then of their ranks here. Called by every rank.
+	 * {@code MPI_Comm_split}: ranks with the same color form a communicator, ordered by
+	 * key and then by rank in this communicator. Every rank calls it.
 	 * @param color 0 or more, or {@link Mpi#UNDEFINED}
-	 * @return {@code null} where the colour is undefined
+	 * @return {@code null} if the color is undefined
 	 */
 	public @Nullable Communicator split(int color, int key) {
 		if (color < 0 && color != Mpi.UNDEFINED) {
@@ -124,7 +123,7 @@ public final class Communicator implements AutoCloseable {
 		return collective(this.group.allReduceAsync(MpiBuffer.of(buffer, count, type), type, op));
 	}
 
-	/** {@code MPI_Reduce}; {@code receive} is looked at only on the root. */
+	/** {@code MPI_Reduce}; {@code receive} is ignored on other ranks than the root. */
 	public void reduce(Object send, @Nullable Object receive, int count, DataType type, ReduceOp op, int root) {
 		this.group.reduce(MpiBuffer.of(send, count, type), onRoot("receive", receive, count, type, root), type, op,
 				root);
@@ -145,7 +144,7 @@ public final class Communicator implements AutoCloseable {
 	}
 
 	/**
-	 * {@code MPI_Allgather} in place: this rank's part stands at its place in the buffer.
+	 * {@code MPI_Allgather} in place: this rank's part is at its offset in the buffer.
 	 * @param count elements of each rank's part
 	 */
 	public void allGather(Object buffer, int count, DataType type) {
@@ -164,8 +163,8 @@ public final class Communicator implements AutoCloseable {
 	}
 
 	/**
-	 * {@code MPI_Reduce_scatter} in place: this rank's part of the result stands at the
-	 * start of the buffer, and what comes after it is left as it was.
+	 * {@code MPI_Reduce_scatter} in place: this rank's part of the result is written at
+	 * the start of the buffer; the rest does not change.
 	 */
 	public void reduceScatter(Object buffer, int[] counts, DataType type, ReduceOp op) {
 		long[] parts = parts(counts);
@@ -173,20 +172,20 @@ public final class Communicator implements AutoCloseable {
 		this.group.reduceScatter(MpiBuffer.copy(operand), MpiBuffer.of(buffer, parts[rank()], type), parts, type, op);
 	}
 
-	/** {@code MPI_Reduce_scatter_block}: as with equal counts. */
+	/** {@code MPI_Reduce_scatter_block}: reduce-scatter with equal counts. */
 	public void reduceScatterBlock(Object send, Object receive, int count, DataType type, ReduceOp op) {
 		this.group.reduceScatter(whole(send, count, type), MpiBuffer.of(receive, count, type), type, op);
 	}
 
-	/** {@code MPI_Gather}; {@code receive} is looked at only on the root. */
+	/** {@code MPI_Gather}; {@code receive} is ignored on other ranks than the root. */
 	public void gather(Object send, @Nullable Object receive, int count, DataType type, int root) {
 		this.group.gather(MpiBuffer.of(send, count, type),
 				onRoot("receive", receive, (long) count * size(), type, root), type, root);
 	}
 
 	/**
-	 * {@code MPI_Gather}, in place on the root, whose buffer holds all parts with its own
-	 * at its place; the others' hold theirs.
+	 * {@code MPI_Gather}, in place on the root: its buffer has room for all parts and
+	 * holds its own at its offset. Buffers of other ranks hold their part.
 	 */
 	public void gather(Object buffer, int count, DataType type, int root) {
 		if (rank() != root(root)) {
@@ -197,15 +196,15 @@ public final class Communicator implements AutoCloseable {
 		this.group.gather(MpiBuffer.copy(own(all)), all, type, root);
 	}
 
-	/** {@code MPI_Scatter}; {@code send} is looked at only on the root. */
+	/** {@code MPI_Scatter}; {@code send} is ignored on other ranks than the root. */
 	public void scatter(@Nullable Object send, Object receive, int count, DataType type, int root) {
 		this.group.scatter(onRoot("send", send, (long) count * size(), type, root), MpiBuffer.of(receive, count, type),
 				type, root);
 	}
 
 	/**
-	 * {@code MPI_Scatter}, in place on the root, whose buffer holds all parts and keeps
-	 * its own; the others' receive theirs.
+	 * {@code MPI_Scatter}, in place on the root: its buffer holds all parts and does not
+	 * change. Buffers of other ranks receive their part.
 	 */
 	public void scatter(Object buffer, int count, DataType type, int root) {
 		if (rank() != root(root)) {
@@ -218,7 +217,7 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Alltoall}.
-	 * @param count elements for each rank
+	 * @param count elements per pair of ranks
 	 */
 	public void allToAll(Object send, Object receive, int count, DataType type) {
 		this.group.allToAll(whole(send, count, type), whole(receive, count, type), type);
@@ -230,7 +229,7 @@ public final class Communicator implements AutoCloseable {
 		this.group.allToAll(MpiBuffer.copy(all), all, type);
 	}
 
-	/** {@code MPI_Send}; to {@link Mpi#PROC_NULL} it does nothing. */
+	/** {@code MPI_Send}; a no-op for {@link Mpi#PROC_NULL}. */
 	public void send(Object buffer, int count, DataType type, int peer, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
 		if (peer != Mpi.PROC_NULL) {
@@ -241,17 +240,17 @@ public final class Communicator implements AutoCloseable {
 	/** {@code MPI_Isend}. */
 	public Request iSend(Object buffer, int count, DataType type, int peer, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
-		return (peer == Mpi.PROC_NULL) ? nothing()
+		return (peer == Mpi.PROC_NULL) ? completed()
 				: collective(this.group.sendAsync(memory, type, peer("destination", peer), tag));
 	}
 
 	/**
 	 * {@code MPI_Recv}.
-	 * @param count most elements that fit
+	 * @param count capacity of the buffer in elements
 	 * @param source a rank, {@link Mpi#ANY_SOURCE} or {@link Mpi#PROC_NULL}
 	 * @param tag a tag or {@link Mpi#ANY_TAG}
-	 * @throws MessageMismatchException if the message is larger or, on our own engine, of
-	 * another type
+	 * @throws MessageMismatchException if the message is larger or, on Tutti's own
+	 * engine, of another type
 	 */
 	public Status recv(Object buffer, int count, DataType type, int source, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
@@ -260,8 +259,8 @@ public final class Communicator implements AutoCloseable {
 	}
 
 	/**
-	 * As {@link #recv(Object, int, DataType, int, int)} by a deadline. A receive that is
-	 * not done by then breaks the communicator for every rank.
+	 * {@link #recv(Object, int, DataType, int, int)} with a timeout. A receive that times
+	 * out breaks the communicator for every rank.
 	 */
 	public Status recv(Object buffer, int count, DataType type, int source, int tag, Duration timeout) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
@@ -272,25 +271,26 @@ public final class Communicator implements AutoCloseable {
 	/** {@code MPI_Irecv}. */
 	public Request iRecv(Object buffer, int count, DataType type, int source, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
-		return (source == Mpi.PROC_NULL) ? nothing() : new Request(this.group,
+		return (source == Mpi.PROC_NULL) ? completed() : new Request(this.group,
 				this.group.receiveAsync(memory, type, source(source), tag).thenApply(Status::of));
 	}
 
 	/**
-	 * {@code MPI_Sendrecv}: both at once, each with its own peer, tag, type and count.
+	 * {@code MPI_Sendrecv}: a concurrent send and receive, each with its own peer, tag,
+	 * type and count.
 	 */
 	public Status sendRecv(Object send, int sendCount, DataType sendType, int peer, int sendTag, Object receive,
 			int receiveCount, DataType receiveType, int source, int receiveTag) {
 		if (peer != Mpi.PROC_NULL) {
 			peer("destination", peer);
 		}
-		MemorySegment going = MpiBuffer.of(send, sendCount, sendType);
-		Request coming = iRecv(receive, receiveCount, receiveType, source, receiveTag);
-		send(going, sendCount, sendType, peer, sendTag);
-		return coming.waitFor();
+		MemorySegment outgoing = MpiBuffer.of(send, sendCount, sendType);
+		Request incoming = iRecv(receive, receiveCount, receiveType, source, receiveTag);
+		send(outgoing, sendCount, sendType, peer, sendTag);
+		return incoming.waitFor();
 	}
 
-	private Request nothing() {
+	private Request completed() {
 		return new Request(this.group, CompletableFuture.completedFuture(Status.EMPTY));
 	}
 
@@ -298,7 +298,7 @@ public final class Communicator implements AutoCloseable {
 		return new Request(this.group, future.thenApply((done) -> Status.EMPTY));
 	}
 
-	/** The receive buffer, holding the operand. */
+	/** Copies the operand into the receive buffer and returns that. */
 	private static MemorySegment result(Object send, Object receive, int count, DataType type) {
 		MemorySegment operand = MpiBuffer.of(send, count, type);
 		MemorySegment result = MpiBuffer.of(receive, count, type);

@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.mpi;
 
 /**
- * There is no such rank in the communicator.
+ * A rank is not in the communicator's range.
  */
 public final class InvalidRankException extends MpiException {
 
@@ -12,7 +12,7 @@ public final class InvalidRankException extends MpiException {
 	private final int size;
 
 	/**
-	 * @param what what the rank was meant as, such as {@code root}
+	 * @param what role of the rank, such as {@code root}
 	 */
 	InvalidRankException(String what, int rank, int size) {
 		super(what + " must be in 0.." + (size - 1) + ", got " + rank, null);
@@ -20,12 +20,12 @@ public final class InvalidRankException extends MpiException {
 		this.size = size;
 	}
 
-	/** The rank that was given. */
+	/** The invalid rank. */
 	public int rank() {
 		return this.rank;
 	}
 
-	/** How many ranks there are. */
+	/** Number of ranks in the communicator. */
 	public int size() {
 		return this.size;
 	}

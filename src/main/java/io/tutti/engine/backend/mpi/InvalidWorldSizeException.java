@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.mpi;
 
 /**
- * A world must have at least one rank.
+ * The world size is less than 1.
  */
 public final class InvalidWorldSizeException extends MpiException {
 
@@ -14,7 +14,7 @@ public final class InvalidWorldSizeException extends MpiException {
 		this.worldSize = worldSize;
 	}
 
-	/** The world size that was asked for. */
+	/** The invalid world size. */
 	public int worldSize() {
 		return this.worldSize;
 	}

@@ -3,7 +3,7 @@ package io.tutti.engine.backend.mpi;
 import io.tutti.engine.RankAssignment;
 
 /**
- * Reads {@code host:port}.
+ * Parses {@code host:port}.
  */
 final class MasterAddress {
 
@@ -11,8 +11,9 @@ final class MasterAddress {
 	}
 
 	/**
-	 * A rank that meets the others there; all of them may be on this host.
-	 * @throws IllegalArgumentException if the text is no address
+	 * The assignment of a rank whose rendezvous is at this address; local rank and local
+	 * world size equal the global ones. @throws IllegalArgumentException if the text is
+	 * not an address
 	 */
 	static RankAssignment assignment(int rank, int worldSize, String text) {
 		String address = text.strip();

@@ -14,26 +14,26 @@ import io.tutti.engine.control.RendezvousException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The MPI world of this process, from {@code MPI_Init} to {@code MPI_Finalize}: on our
- * own engine, or on an MPI library where the settings name one. Of the launcher's
- * variables it knows nothing; {@code io.tutti.launch.MpiEnvironment} reads those. Safe
- * for any number of threads ({@code MPI_THREAD_MULTIPLE}).
+ * The MPI world of this process, from {@code MPI_Init} to {@code MPI_Finalize}: on
+ * Tutti's own engine, or on an MPI library if the settings name one. It does not read the
+ * launcher's variables; {@code io.tutti.launch.MpiEnvironment} does. Thread-safe
+ * ({@code MPI_THREAD_MULTIPLE}).
  */
 public final class Mpi implements AutoCloseable {
 
-	/** In place of a source: from any rank. */
+	/** Source wildcard: any rank. */
 	public static final int ANY_SOURCE = Message.ANY_SOURCE;
 
-	/** In place of a tag: with any tag. */
+	/** Tag wildcard: any tag. */
 	public static final int ANY_TAG = Message.ANY_TAG;
 
 	/**
-	 * In place of a peer: nobody. What is sent there is dropped, what is received from
-	 * there is empty. Not a number that a slip in arithmetic comes to.
+	 * Null peer: a send to it is dropped, a receive from it is empty. The value is
+	 * unlikely to result from an error in rank arithmetic.
 	 */
 	public static final int PROC_NULL = Integer.MIN_VALUE + 1;
 
-	/** In place of a colour: in no group. */
+	/** Color of a rank that joins no group. */
 	public static final int UNDEFINED = -32766;
 
 	private static final double NANOS_PER_SECOND = 1e9;
@@ -48,13 +48,11 @@ public final class Mpi implements AutoCloseable {
 	}
 
 	/**
-	 * Joins the world that this rank belongs to, on our own engine.
-	 * @param masterAddress where rank 0 listens, as {@code host:port} or {@code host} for
-	 * port 29500; an IPv6 address in brackets
-	 * @throws InvalidWorldSizeException if there is no such world
-	 * @throws InvalidRankException if there is no such rank in it
-	 * @throws MpiIoException if the address cannot be listened on
-	 * @throws RendezvousException if the ranks do not meet
+	 * Joins the world on Tutti's own engine. @param masterAddress address on which rank 0
+	 * listens, as {@code host:port} or {@code host} for port 29500; an IPv6 address in
+	 * brackets @throws InvalidWorldSizeException if the world size is less than 1 @throws
+	 * InvalidRankException if the rank is not in the world @throws MpiIoException if rank
+	 * 0 cannot listen on the address @throws RendezvousException if the rendezvous fails
 	 */
 	public static Mpi init(int rank, int worldSize, String masterAddress) {
 		if (worldSize < 1) {
@@ -68,10 +66,10 @@ public final class Mpi implements AutoCloseable {
 
 	/**
 	 * Joins the world that an assignment describes.
-	 * @param settings how; {@link #settings} gives the usual ones
-	 * @throws BackendUnavailableException if the MPI library cannot be used
-	 * @throws MpiIoException if an address cannot be listened on
-	 * @throws RendezvousException if the ranks do not meet
+	 * @param settings engine settings; {@link #settings} returns the defaults @throws
+	 * BackendUnavailableException if the MPI library cannot be used @throws
+	 * MpiIoException if a rank cannot listen on its address @throws RendezvousException
+	 * if the rendezvous fails
 	 */
 	public static Mpi init(RankAssignment assignment, EngineSettings settings) {
 		try {
@@ -87,9 +85,8 @@ public final class Mpi implements AutoCloseable {
 	}
 
 	/**
-	 * The defaults that the documentation names, with an MPI library or without.
-	 * @param library {@code openmpi}, {@code mpich}, a path, or {@code null} for our own
-	 * engine
+	 * The default settings, with or without an MPI library. @param library
+	 * {@code openmpi}, {@code mpich}, a path, or {@code null} for Tutti's own engine
 	 */
 	public static EngineSettings settings(@Nullable String library) {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);
@@ -100,12 +97,12 @@ public final class Mpi implements AutoCloseable {
 				String.valueOf(cause.getMessage()), cause);
 	}
 
-	/** Whether the world could be joined with such settings; starts nothing. */
+	/** Whether the backend is usable with these settings; starts nothing. */
 	public static boolean isAvailable(EngineSettings settings) {
 		return availability(settings).available();
 	}
 
-	/** As {@link #isAvailable}, with the reason. */
+	/** {@link #isAvailable} with the reason. */
 	public static Availability availability(EngineSettings settings) {
 		return Backends.availability(Backends.MPI, settings);
 	}
@@ -122,23 +119,23 @@ public final class Mpi implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Abort}: ends the job. On an MPI library every process ends with the
-	 * code, and this does not return; on our own engine the calls of every rank fail,
-	 * naming this rank and the code.
+	 * code, and this method does not return. On Tutti's own engine the calls of every
+	 * rank fail with an error that names this rank and the code.
 	 */
 	public void abort(int code) {
 		this.engine.abort(code, "MPI_Abort was called with code " + code);
 	}
 
 	/**
-	 * {@code MPI_Finalize}: leaves the world. Where something has failed on an MPI
-	 * library, the process ends here with the exit code of the failure.
+	 * {@code MPI_Finalize}: leaves the world. After a failure on an MPI library, the
+	 * process ends here with the exit code of the failure.
 	 */
 	@Override
 	public void close() {
 		this.engine.close();
 	}
 
-	/** A program with no logging still wants to hear what is wrong. */
+	/** Prints warnings for programs without a logging framework. */
 	private static final class WarningsOnStderr implements CollectiveListener {
 
 		@Override

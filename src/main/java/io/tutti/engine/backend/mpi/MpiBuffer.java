@@ -15,8 +15,8 @@ import java.nio.ShortBuffer;
 import io.tutti.engine.DataType;
 
 /**
- * What a caller gives as a buffer, as memory: a segment, an array or a buffer of
- * {@code java.nio} from its position on, and how many elements of it.
+ * Converts a caller's buffer to a memory segment: a segment, an array, or a buffer of
+ * {@code java.nio} from its position on.
  */
 final class MpiBuffer {
 
@@ -26,8 +26,8 @@ final class MpiBuffer {
 	}
 
 	/**
-	 * The first elements of a buffer.
-	 * @throws IllegalArgumentException if it is no buffer, holds other elements or fewer
+	 * The first {@code count} elements of a buffer. @throws IllegalArgumentException if
+	 * the object is not a buffer, has another element type or holds fewer elements
 	 */
 	static MemorySegment of(Object buffer, long count, DataType type) {
 		if (count < 0) {
@@ -42,7 +42,7 @@ final class MpiBuffer {
 		return whole.asSlice(0, bytes);
 	}
 
-	/** A copy that stands in for a part of a buffer that is given back in place. */
+	/** Copies a part of a buffer, so that an in-place call has a separate send buffer. */
 	static MemorySegment copy(MemorySegment part) {
 		MemorySegment copy = Arena.ofAuto().allocate(part.byteSize(), ALIGNMENT);
 		return copy.copyFrom(part);

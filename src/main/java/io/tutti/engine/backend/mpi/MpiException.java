@@ -3,8 +3,8 @@ package io.tutti.engine.backend.mpi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MPI was asked for something that cannot be; nothing was sent. What fails on the way is
- * a {@link io.tutti.engine.CollectiveException} instead.
+ * An MPI call is invalid or the world cannot be reached; no message was sent. A
+ * communication failure is a {@link io.tutti.engine.CollectiveException} instead.
  */
 public abstract sealed class MpiException extends RuntimeException
 		permits InvalidWorldSizeException, InvalidRankException, MpiIoException {

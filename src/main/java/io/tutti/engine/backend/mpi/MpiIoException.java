@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.mpi;
 
 /**
- * The world could not be reached: an address that cannot be read, listened on or set up.
+ * The world could not be reached: an address cannot be resolved, listened on or set up.
  */
 public final class MpiIoException extends MpiException {
 

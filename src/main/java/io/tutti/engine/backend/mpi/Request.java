@@ -12,8 +12,8 @@ import io.tutti.engine.MessageMismatchException;
 import io.tutti.engine.ProcessGroup;
 
 /**
- * An operation that is under way. Its buffers must be left alone until it is done. Bound
- * to the deadline of collectives, as every operation is. Safe for any number of threads.
+ * A non-blocking operation in progress. Its buffers must not be used until it is done.
+ * The deadline of collectives applies. Thread-safe.
  */
 public final class Request {
 
@@ -27,7 +27,7 @@ public final class Request {
 	}
 
 	/**
-	 * Waits until it is done. An interrupt aborts the group.
+	 * Waits until the operation is done. An interrupt aborts the group.
 	 * @throws CollectiveException if the group is or becomes broken
 	 * @throws MessageMismatchException if a message does not fit the receive
 	 */
@@ -49,7 +49,7 @@ public final class Request {
 		}
 	}
 
-	/** The group is broken, so this returns at once. */
+	/** Returns at once, because the group is broken. */
 	private Status afterInterrupt() {
 		try {
 			return this.future.join();
@@ -60,23 +60,23 @@ public final class Request {
 	}
 
 	/**
-	 * Looks whether it is done, without waiting.
-	 * @return what came of it, or nothing if it is not done
+	 * Tests without waiting whether the operation is done. @return the status, or empty
+	 * if the operation is not done
 	 * @throws CollectiveException as {@link #waitFor()}
 	 */
 	public Optional<Status> test() {
 		return this.future.isDone() ? Optional.of(waitFor()) : Optional.empty();
 	}
 
-	/** Waits until all are done; what came of them in the same order. */
+	/** Waits until all are done and returns their statuses in the same order. */
 	public static List<Status> waitAll(Request... requests) {
 		return waitAll(Arrays.asList(requests));
 	}
 
 	/**
 	 * Waits until all are done.
-	 * @return what came of them, in the same order
-	 * @throws CollectiveException as {@link #waitFor()}, for the first that failed
+	 * @return the statuses, in the same order
+	 * @throws CollectiveException as {@link #waitFor()}, for the first failed request
 	 */
 	public static List<Status> waitAll(List<Request> requests) {
 		return requests.stream().map(Request::waitFor).toList();

@@ -3,15 +3,16 @@ package io.tutti.engine.backend.mpi;
 import io.tutti.engine.Message;
 
 /**
- * What came of an operation.
+ * Result of an operation.
  *
- * @param source the rank that sent, {@link Mpi#PROC_NULL} where nobody did
- * @param tag the tag it sent with, {@link Mpi#ANY_TAG} where nobody did
- * @param count how many elements came; 0 of a collective
+ * @param source the sender's rank, {@link Mpi#PROC_NULL} if there was no message
+ * @param tag the message's tag, {@link Mpi#ANY_TAG} if there was no message
+ * @param count number of elements received; for a send, number of elements sent; 0 for a
+ * collective
  */
 public record Status(int source, int tag, long count) {
 
-	/** Of what receives nothing. */
+	/** Status of an operation that receives nothing. */
 	static final Status EMPTY = new Status(Mpi.PROC_NULL, Mpi.ANY_TAG, 0);
 
 	static Status of(Message message) {

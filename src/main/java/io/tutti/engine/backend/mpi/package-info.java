@@ -1,6 +1,6 @@
 /**
- * MPI's names and rules over our groups, for programs that were written for MPI: a world,
- * communicators, requests, in place calls, tags and wildcards. Imports the engine.
+ * MPI's names and rules on process groups, for programs written for MPI: a world,
+ * communicators, requests, in-place calls, tags and wildcards. Imports the engine.
  */
 @NullMarked
 package io.tutti.engine.backend.mpi;
