@@ -42,7 +42,7 @@ final class MpiBuffer {
 		return whole.asSlice(0, bytes);
 	}
 
-	/** Copies a part of a buffer, so that an in-place call has a separate send buffer. */
+	/** Copies a part of a buffer, so that an in-place call has two separate buffers. */
 	static MemorySegment copy(MemorySegment part) {
 		MemorySegment copy = Arena.ofAuto().allocate(part.byteSize(), ALIGNMENT);
 		return copy.copyFrom(part);

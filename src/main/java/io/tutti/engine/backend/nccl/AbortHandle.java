@@ -1,8 +1,8 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * Ends a communicator from any thread, also while a call on another thread is stuck in
- * it. Harmless once the communicator is closed or aborted.
+ * Aborts a communicator from any thread, also while a call on another thread is stuck in
+ * it. Has no effect once the communicator is closed or aborted.
  */
 public final class AbortHandle {
 
@@ -13,14 +13,14 @@ public final class AbortHandle {
 	}
 
 	/**
-	 * Aborts: whatever is stuck on the device or in a call is freed, here and, as their
-	 * connections fail, on the other ranks. Only the first call has an effect.
+	 * Aborts the communicator. Stuck kernels and calls end on this rank, and on other
+	 * ranks as their connections fail. Only the first call has an effect.
 	 */
 	public void abort() {
 		this.communicator.abort();
 	}
 
-	/** Whether the communicator was aborted; one that was closed was not. */
+	/** Whether the communicator was aborted, as opposed to closed. */
 	public boolean isAborted() {
 		return this.communicator.state() == Communicator.State.ABORTED;
 	}

@@ -7,8 +7,8 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.device.DeviceBuffer;
 
 /**
- * A buffer that a communicator knows. To be closed before the buffer is; nothing is left
- * to do once the communicator has ended.
+ * The registration of a buffer with a communicator. Close it before the buffer. Closing
+ * has no effect once the communicator has ended.
  */
 public final class BufferRegistration implements AutoCloseable {
 
@@ -33,7 +33,7 @@ public final class BufferRegistration implements AutoCloseable {
 		return new BufferRegistration(communicator, registration[0], timeout);
 	}
 
-	/** Makes the buffer unknown again. Does nothing the second time. */
+	/** Deregisters the buffer. Later calls have no effect. */
 	@Override
 	public void close() {
 		if (this.closed.compareAndSet(false, true) && this.communicator.state() == Communicator.State.OPEN) {

@@ -10,22 +10,21 @@ import io.tutti.engine.CallReport;
 import io.tutti.engine.FailureReporter;
 
 /**
- * Tells rank 0 what this rank calls on the device, beside the way of the calls: what was
- * called within a millisecond goes in one message. Holds a bounded number of calls: who
- * comes when it is full sends them off at once. Its thread starts with a call and ends
- * soon after the last one. Safe for any number of threads.
+ * Reports this rank's device calls to rank 0, off the call path. Calls are batched per
+ * millisecond into one message. The batch is bounded: the call that fills it sends it at
+ * once. The thread starts with a call and ends after a period without calls. Thread-safe.
  */
 final class CallPosts implements AutoCloseable {
 
-	/** How long calls are gathered. */
+	/** Batching interval. */
 	static final Duration INTERVAL = Duration.ofMillis(1);
 
-	/** More than a millisecond's calls, each of which takes some microseconds. */
+	/** More calls than fit in a millisecond, since each takes some microseconds. */
 	static final int CAPACITY = 128;
 
 	/**
-	 * Intervals without a call until the thread ends: longer than a step of training, so
-	 * that there is not a new thread for each.
+	 * Intervals without a call until the thread ends: longer than a training step, so
+	 * that a step does not start a new thread.
 	 */
 	private static final int IDLE_INTERVALS = 100;
 
@@ -35,7 +34,7 @@ final class CallPosts implements AutoCloseable {
 
 	private final FailureReporter reporter;
 
-	/** Guarded by this, as all below; held for as long as it takes to add a call. */
+	/** Guarded by this, as are all fields below. */
 	private final List<CallReport> gathered = new ArrayList<>(CAPACITY);
 
 	private boolean running;
@@ -43,7 +42,7 @@ final class CallPosts implements AutoCloseable {
 	private boolean closed;
 
 	/**
-	 * @param reporter hears of the calls, in order
+	 * @param reporter receives the calls, in order
 	 */
 	CallPosts(String group, int worldRank, FailureReporter reporter) {
 		this.group = group;
@@ -51,10 +50,10 @@ final class CallPosts implements AutoCloseable {
 		this.reporter = reporter;
 	}
 
-	/** A call begins. */
+	/** Records the start of a call. */
 	void begun(Call call) {
 		CallReport post = CallReport.begun(this.group, call);
-		boolean starts;
+		boolean startsThread;
 		synchronized (this) {
 			if (this.closed) {
 				return;
@@ -63,10 +62,10 @@ final class CallPosts implements AutoCloseable {
 			if (this.gathered.size() == CAPACITY) {
 				send();
 			}
-			starts = !this.running;
+			startsThread = !this.running;
 			this.running = true;
 		}
-		if (starts) {
+		if (startsThread) {
 			Thread.ofPlatform().name(this.threadName).daemon().start(this::run);
 		}
 	}
@@ -77,7 +76,7 @@ final class CallPosts implements AutoCloseable {
 			LockSupport.parkNanos(INTERVAL.toNanos());
 			idle = sendAny() ? 0 : idle + 1;
 		}
-		while (goesOn(idle));
+		while (continues(idle));
 	}
 
 	private synchronized boolean sendAny() {
@@ -88,18 +87,18 @@ final class CallPosts implements AutoCloseable {
 		return any;
 	}
 
-	/** Within the lock, so that no call overtakes another; never waits. */
+	/** Runs under the lock to keep the order of calls; never blocks. */
 	private synchronized void send() {
 		this.reporter.post(List.copyOf(this.gathered));
 		this.gathered.clear();
 	}
 
-	private synchronized boolean goesOn(int idle) {
+	private synchronized boolean continues(int idle) {
 		this.running = !this.closed && (idle < IDLE_INTERVALS || !this.gathered.isEmpty());
 		return this.running;
 	}
 
-	/** Sends what is left; calls that come later are not told any more. */
+	/** Sends the remaining calls; later calls are not reported. */
 	@Override
 	public synchronized void close() {
 		this.closed = true;

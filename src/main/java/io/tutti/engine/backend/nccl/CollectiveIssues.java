@@ -4,9 +4,9 @@ import io.tutti.engine.Collective;
 import io.tutti.engine.backend.nccl.Communicator.Issue;
 
 /**
- * Collectives as NCCL's calls. Gather, scatter and all-to-all are messages in one group
- * call where the installed library has no call of that name; what lies in its place
- * already is no message.
+ * Maps collectives to NCCL calls. If the installed library has no gather, scatter or
+ * all-to-all, these are sends and receives in one group call; a part that is already in
+ * its place is not sent.
  */
 final class CollectiveIssues {
 
@@ -20,9 +20,8 @@ final class CollectiveIssues {
 	}
 
 	/**
-	 * A checked call, ready to be issued.
-	 * @param reduction not looked at where nothing is reduced
-	 * @param root not looked at where there is none
+	 * Checks the arguments and returns the call to issue. @param reduction ignored by
+	 * collectives without a reduction @param root ignored by collectives without one
 	 * @throws IllegalArgumentException if an argument is out of range
 	 */
 	Issue of(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root, long stream) {
@@ -95,7 +94,7 @@ final class CollectiveIssues {
 		};
 	}
 
-	/** A call with an operator's number, which may have to be made first. */
+	/** A call with an operator's code, which may have to be created first. */
 	private interface Reducing {
 
 		int on(Nccl nccl, long communicator, int op);
@@ -119,13 +118,13 @@ final class CollectiveIssues {
 
 	private static int premultiplied(Nccl nccl, long communicator, byte[] factor, int type, Reducing call) {
 		int[] op = new int[1];
-		int made = nccl.redOpCreatePreMulSum(op, factor, type, communicator);
-		if (made != NcclResult.SUCCESS.ordinal()) {
-			return made;
+		int created = nccl.redOpCreatePreMulSum(op, factor, type, communicator);
+		if (created != NcclResult.SUCCESS.ordinal()) {
+			return created;
 		}
 		int answer = call.on(nccl, communicator, op[0]);
-		int gone = nccl.redOpDestroy(op[0], communicator);
-		return (answer != NcclResult.SUCCESS.ordinal()) ? answer : gone;
+		int destroyed = nccl.redOpDestroy(op[0], communicator);
+		return (answer != NcclResult.SUCCESS.ordinal()) ? answer : destroyed;
 	}
 
 	private Issue gather(DeviceOperands o, int root, long stream) {

@@ -10,31 +10,31 @@ import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One NCCL communicator: its calls one at a time, each by a deadline, and exactly one end
- * to its life, orderly or not. One that has failed takes no calls any more but is there
- * still, so that those who are left can make another one from it.
+ * One NCCL communicator. Calls run one at a time, each with a deadline, and the
+ * communicator ends exactly once, by close or abort. A failed communicator accepts no
+ * calls but stays alive, so that the remaining ranks can shrink it.
  * <p>
- * Two locks: whoever issues a call holds the turn until the call is done; the gate is
- * held only while native code runs, which in non-blocking mode is short. So an abort,
- * which needs the gate alone, comes through while a call waits.
+ * Two locks: a caller holds {@code turn} until its call is done; {@code gate} is held
+ * only while native code runs, which is short in non-blocking mode. An abort needs only
+ * {@code gate}, so it can run while a call waits.
  */
 final class Communicator {
 
-	/** A call on NCCL that answers with its result code. */
+	/** An NCCL call that returns its result code. */
 	interface Issue {
 
 		int on(Nccl nccl, long communicator);
 
 	}
 
-	/** A call on NCCL that makes another communicator. */
+	/** An NCCL call that derives another communicator. */
 	interface Derivation {
 
 		int on(Nccl nccl, long parent, long slot);
 
 	}
 
-	/** Where it is in its life. */
+	/** Life cycle state. */
 	enum State {
 
 		OPEN, FAILED, CLOSING, CLOSED, ABORTED
@@ -57,12 +57,12 @@ final class Communicator {
 
 	private final AbortHandle abortHandle = new AbortHandle(this);
 
-	/** Where NCCL writes the handle, to be kept until it certainly has. */
+	/** Memory to which NCCL writes the handle; kept reachable while NCCL may write. */
 	private final @Nullable HandleSlot slot;
 
 	private volatile @Nullable NcclException failure;
 
-	/** What is done while a call does not come forward. */
+	/** Runs repeatedly while a call is in progress. */
 	private volatile Runnable onWait = () -> {
 	};
 
@@ -70,7 +70,7 @@ final class Communicator {
 		this(library, slot, slot.handle(), rank, device);
 	}
 
-	/** A communicator that was made long ago. */
+	/** Wraps an existing communicator. */
 	Communicator(NcclLibrary library, long handle, int rank, int device) {
 		this(library, null, handle, rank, device);
 	}
@@ -100,7 +100,7 @@ final class Communicator {
 	}
 
 	/**
-	 * Issues a call and waits until NCCL has taken it; it may still run on the device.
+	 * Issues a call and waits until NCCL has enqueued it; it may still run on the device.
 	 * @throws NcclException if it fails, is aborted, or the deadline passes
 	 */
 	void issue(String call, Deadline deadline, Issue issue) {
@@ -117,12 +117,12 @@ final class Communicator {
 		this.onWait = action;
 	}
 
-	/** A call does not come forward. */
+	/** Called while a call is in progress. */
 	void stillWaiting() {
 		this.onWait.run();
 	}
 
-	/** Waits until nothing is in progress, as after a creation. */
+	/** Waits until NCCL has no operation in progress, such as a creation. */
 	void awaitReady(String call, Deadline deadline) {
 		settle(call, NcclResult.IN_PROGRESS.ordinal(), deadline);
 	}
@@ -141,9 +141,9 @@ final class Communicator {
 	}
 
 	/**
-	 * Nothing native is called once the communicator is no longer open, and what a call
-	 * answers that an abort has overtaken is not believed. Who comes while another
-	 * thread's call does not return waits for that by its own deadline.
+	 * Calls NCCL only while the communicator is open, and discards the result of a call
+	 * that an abort has overtaken. A caller waits for another thread's native call until
+	 * its own deadline.
 	 */
 	private int guarded(String call, Deadline deadline, Issue issue) {
 		takeGate(call, deadline);
@@ -202,8 +202,8 @@ final class Communicator {
 	}
 
 	/**
-	 * Whether everything queued on a stream is done. The stream is one that the
-	 * communicator may give back when it ends: it is not looked at after that.
+	 * Whether all work queued on a stream is complete. The stream may be destroyed when
+	 * the communicator ends and is not queried afterwards.
 	 */
 	boolean isIdle(String call, Deadline deadline, long stream) {
 		takeGate(call, deadline);
@@ -217,8 +217,7 @@ final class Communicator {
 	}
 
 	/**
-	 * Looks for an error that came up since the last call.
-	 * @throws NcclException if there is one
+	 * Checks for an asynchronous error. @throws NcclException if there is one
 	 */
 	void check(String call, Deadline deadline) {
 		NcclResult result = NcclResult.of(guarded(call, deadline, Communicator::progress));
@@ -235,8 +234,8 @@ final class Communicator {
 	}
 
 	/**
-	 * Makes another communicator of this one, which may have failed.
-	 * @return the other's handle
+	 * Derives another communicator from this one, which may have failed. @return the new
+	 * communicator's handle
 	 */
 	HandleSlot derive(String call, Deadline deadline, Derivation derivation) {
 		HandleSlot child = new HandleSlot();
@@ -276,8 +275,9 @@ final class Communicator {
 	}
 
 	/**
-	 * How far it is. A part for which this rank has no colour succeeds without a handle;
-	 * one that has failed tells its old error again and again, and so nothing of this.
+	 * Progress of a derivation. A split in which this rank has no color succeeds without
+	 * a handle. A failed parent keeps reporting its old error, so only the handle shows
+	 * progress.
 	 */
 	private NcclResult derived(String call, Deadline deadline) {
 		if (this.state.get() == State.FAILED) {
@@ -286,18 +286,18 @@ final class Communicator {
 		return NcclResult.of(guarded(call, deadline, Communicator::progress));
 	}
 
-	/** What is thrown where a deadline passed or the thread was interrupted. */
+	/** Aborts and builds the exception for a missed deadline or an interrupt. */
 	NcclException tooLate(String call, Deadline deadline) {
-		boolean ours = abort();
-		if (!ours || Thread.currentThread().isInterrupted()) {
+		boolean abortedHere = abort();
+		if (!abortedHere || Thread.currentThread().isInterrupted()) {
 			return NcclException.aborted(this.rank, call);
 		}
 		return NcclException.timeout(this.rank, call, deadline.timeout());
 	}
 
 	/**
-	 * Ends it whatever it is doing.
-	 * @return whether this call was the one that did
+	 * Aborts the communicator, including calls in progress. @return whether this call did
+	 * so
 	 */
 	boolean abort() {
 		if (!this.state.compareAndSet(State.OPEN, State.ABORTED)
@@ -310,8 +310,8 @@ final class Communicator {
 	}
 
 	/**
-	 * Ends it in order: what was issued is finished first. Where that fails or takes
-	 * longer than the deadline, it is aborted. Only the first end has an effect.
+	 * Closes the communicator after issued calls have finished. Aborts it if that fails
+	 * or misses the deadline. Only the first close or abort has an effect.
 	 */
 	void close(Deadline deadline) {
 		if (this.state.get() == State.FAILED) {
@@ -347,7 +347,9 @@ final class Communicator {
 		return code[0] == NcclResult.SUCCESS.ordinal();
 	}
 
-	/** What cannot be asked, since a call of another thread does not return, failed. */
+	/**
+	 * Returns an error if another thread's native call does not return by the deadline.
+	 */
 	private int ending(Deadline deadline, Issue issue) {
 		if (!this.gate.tryLock(deadline.remainingNanos())) {
 			return NcclResult.INTERNAL_ERROR.ordinal();

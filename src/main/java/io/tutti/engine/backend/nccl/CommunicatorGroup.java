@@ -17,12 +17,11 @@ import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Communicators for several GPUs of one process, driven by one thread at a time: rank
- * {@code i} is the i-th device. Whatever device the calling thread had selected is
- * selected again after each call.
+ * {@code i} is the i-th device. Each call restores the device that the calling thread had
+ * selected.
  * <p>
- * They are created together, on one thread: when worker threads each create their own,
- * devices of different kinds get in each other's way. {@link #split} then hands them out
- * to the workers.
+ * They are created together on one thread: if each worker thread creates its own, devices
+ * of different kinds interfere. {@link #split} then transfers them to the workers.
  */
 public final class CommunicatorGroup implements AutoCloseable {
 
@@ -57,10 +56,9 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Communicators for some devices.
-	 * @param devices at least 2, each once
+	 * Creates communicators for some devices. @param devices at least 2 distinct devices
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
-	 * @throws NcclException if NCCL refuses
+	 * @throws NcclException if NCCL fails
 	 */
 	public static CommunicatorGroup create(List<Integer> devices) {
 		requireDistinct(devices);
@@ -95,7 +93,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * How many devices, and so ranks, there are; 0 once they are handed out or closed.
+	 * Number of devices, which is the number of ranks; 0 once they are handed out or
+	 * closed.
 	 */
 	public int size() {
 		return isOpen() ? this.devices.size() : 0;
@@ -106,37 +105,37 @@ public final class CommunicatorGroup implements AutoCloseable {
 		return this.devices;
 	}
 
-	/** Every device gets the reduction of all, on the default streams. */
+	/** Every device receives the reduction of all operands, on the default streams. */
 	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction) {
 		allReduce(operands, reduction, defaultStreams());
 	}
 
-	/** As {@link #allReduce(List, DeviceReduction)} on one stream for each device. */
+	/** {@link #allReduce(List, DeviceReduction)} on one stream per device. */
 	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction, List<Long> streams) {
 		run(Collective.ALL_REDUCE, operands, reduction, 0, streams);
 	}
 
-	/** Every device gets the root's send memory, on the default streams. */
+	/** Every device receives the root's send buffer, on the default streams. */
 	public void broadcast(List<DeviceOperands> operands, int root) {
 		broadcast(operands, root, defaultStreams());
 	}
 
-	/** As {@link #broadcast(List, int)} on one stream for each device. */
+	/** {@link #broadcast(List, int)} on one stream per device. */
 	public void broadcast(List<DeviceOperands> operands, int root, List<Long> streams) {
 		run(Collective.BROADCAST, operands, NONE, root, streams);
 	}
 
-	/** The root gets the reduction of all. */
+	/** The root receives the reduction of all operands. */
 	public void reduce(List<DeviceOperands> operands, DeviceReduction reduction, int root, List<Long> streams) {
 		run(Collective.REDUCE, operands, reduction, root, streams);
 	}
 
-	/** Every device gets the parts of all in rank order. */
+	/** Every device receives the parts of all devices in rank order. */
 	public void allGather(List<DeviceOperands> operands, List<Long> streams) {
 		run(Collective.ALL_GATHER, operands, NONE, 0, streams);
 	}
 
-	/** Every device gets its own part of the reduction. */
+	/** Every device receives its own part of the reduction. */
 	public void reduceScatter(List<DeviceOperands> operands, DeviceReduction reduction, List<Long> streams) {
 		run(Collective.REDUCE_SCATTER, operands, reduction, 0, streams);
 	}
@@ -169,8 +168,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * The same call for one rank, with its communicator and its device. An abort that did
-	 * not wait for the call of an earlier rank has freed this one's communicator.
+	 * A call for one rank, with its communicator and its device. An abort that did not
+	 * wait for an earlier rank's call has already freed this rank's communicator.
 	 */
 	private Communicator.Issue onDevice(int rank, Communicator.Issue issue) {
 		return (nccl, _) -> {
@@ -184,7 +183,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * What a call answers whose communicators an abort took away is the abort's doing.
+	 * If an abort freed the communicators during the call, the abort is the cause.
 	 */
 	private NcclException failed(String call, NcclResult result) {
 		NcclException failure = NcclException.error(0, call, result, this.library.lastError());
@@ -212,15 +211,15 @@ public final class CommunicatorGroup implements AutoCloseable {
 		}
 	}
 
-	/** Waits until everything on the default streams is done. */
+	/** Waits until all work on the default streams is complete. */
 	public void synchronize(Duration timeout) {
 		synchronize(defaultStreams(), timeout);
 	}
 
 	/**
-	 * Waits until everything on some streams, one for each device, is done.
-	 * @throws NcclException if that takes longer than it may, or the thread is
-	 * interrupted; all is then aborted
+	 * Waits until all work on the streams, one per device, is complete. @throws
+	 * NcclException if that exceeds the timeout or the thread is interrupted; all
+	 * communicators are then aborted
 	 */
 	public void synchronize(List<Long> streams, Duration timeout) {
 		requireOnePerDevice("streams", streams.size());
@@ -240,9 +239,9 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Hands the communicators out, by rank, each to be used and closed by a worker thread
-	 * of its own. This group is empty afterwards, and closing it ends nothing.
-	 * @param timeout how long each call of a rank may take
+	 * Transfers the communicators, by rank, each to a worker thread that uses and closes
+	 * it. This group is empty afterwards, and closing it has no effect. @param timeout
+	 * limit for each call of a rank
 	 */
 	public List<RankCommunicator> split(Duration timeout) {
 		this.turn.lock();
@@ -263,16 +262,16 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Ends all communicators whatever they are doing; from any thread. Only the first end
-	 * has an effect.
+	 * Aborts all communicators, including calls in progress; from any thread. Only the
+	 * first close or abort has an effect.
 	 */
 	public void abort() {
 		end(State.ABORTED);
 	}
 
 	/**
-	 * Ends all communicators in order; aborts them if a call on another thread does not
-	 * end meanwhile. Does nothing once they are handed out or ended.
+	 * Destroys all communicators; aborts them if a call on another thread does not end
+	 * soon. Has no effect once they are handed out or ended.
 	 */
 	@Override
 	public void close() {
@@ -280,9 +279,9 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * What a native call is still in must not be destroyed under it: a call that does not
-	 * end is what an abort is for, which then goes first.
-	 * @return whether this was the first end
+	 * Aborts instead of destroying if a native call does not return, since a communicator
+	 * must not be destroyed while a call uses it. @return whether this call ended the
+	 * communicators
 	 */
 	private boolean end(State asked) {
 		boolean alone = this.turn.tryLock(PatientLock.COURTESY.toNanos());
@@ -301,7 +300,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		}
 	}
 
-	/** Ends every rank, also behind one that cannot be ended. */
+	/** Ends every rank, even if ending an earlier rank fails. */
 	private void endAll(State how) {
 		Nccl nccl = this.library.nccl();
 		RuntimeException first = null;

@@ -6,14 +6,14 @@ import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 
 /**
- * The GPUs of this process by CUDA's runtime, with or without NCCL.
+ * The GPUs of this process through the CUDA runtime, with or without NCCL.
  */
 public final class CudaDevices {
 
 	private CudaDevices() {
 	}
 
-	/** Refuses a device that this process does not have. */
+	/** Checks that this process has a device. */
 	static void requirePresent(int device, int count) {
 		if (device < 0 || device >= count) {
 			throw new IllegalArgumentException((count == 0) ? "device " + device + " is not there: CUDA sees none"
@@ -22,9 +22,8 @@ public final class CudaDevices {
 	}
 
 	/**
-	 * The devices.
-	 * @throws BackendUnavailableException if the driver, a device, the runtime or the
-	 * preset is missing
+	 * Returns the device runtime. @throws BackendUnavailableException if the driver, a
+	 * device, the CUDA runtime or the preset is missing
 	 */
 	public static DeviceRuntime runtime() {
 		NcclAvailability found = new NcclProbe().look();

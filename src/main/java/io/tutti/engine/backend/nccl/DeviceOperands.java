@@ -4,14 +4,13 @@ import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 
 /**
- * What a call on device memory reads and writes. The memory must stay as it is until the
- * call is done on the device.
+ * The memory that a device call reads and writes. It must not be used until the call is
+ * complete on the device.
  *
- * @param device whose memory it is
- * @param send address of what is read; not looked at where the call reads nothing here
- * @param sendCount elements that are read
- * @param receive address of what is written; not looked at where the call writes nothing
- * @param receiveCount elements that are written
+ * @param device device whose memory it is @param send address to read; ignored if the
+ * call reads nothing on this rank @param sendCount number of elements to read @param
+ * receive address to write; ignored if the call writes nothing on this rank @param
+ * receiveCount number of elements to write
  * @param type type of all elements
  */
 public record DeviceOperands(int device, long send, long sendCount, long receive, long receiveCount,
@@ -22,14 +21,14 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		requireMemory("receive", receive, receiveCount, type);
 	}
 
-	/** A buffer that is read and then replaced. */
+	/** One buffer that is read and replaced. */
 	public static DeviceOperands inPlace(DeviceBuffer buffer) {
 		return of(buffer, buffer);
 	}
 
 	/**
 	 * One buffer that is read and another that is written.
-	 * @throws IllegalArgumentException if they are of two types or on two devices
+	 * @throws IllegalArgumentException if their types or devices differ
 	 */
 	public static DeviceOperands of(DeviceBuffer send, DeviceBuffer receive) {
 		if (send.type() != receive.type() || send.device() != receive.device()) {
@@ -88,9 +87,10 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 	}
 
 	/**
-	 * Refuses memory that overlaps, unless exactly as NCCL defines a call in place.
-	 * @param sendPart which part of what is received is what is sent, if in place
-	 * @param receivePart which part of what is sent is what is received, if in place
+	 * Rejects overlapping buffers, unless they overlap exactly as NCCL defines an
+	 * in-place call. @param sendPart index of the part of the receive buffer that is the
+	 * send buffer in place @param receivePart index of the part of the send buffer that
+	 * is the receive buffer in place
 	 */
 	void requireApartOrInPlace(long sendPart, long receivePart) {
 		boolean inPlace = this.send + receivePart * this.receiveCount * this.type.bytes() == this.receive
@@ -100,7 +100,7 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		}
 	}
 
-	/** Refuses memory that overlaps. */
+	/** Rejects overlapping buffers. */
 	void requireApart(String rule) {
 		long sendBytes = this.sendCount * this.type.bytes();
 		long receiveBytes = this.receiveCount * this.type.bytes();

@@ -3,22 +3,22 @@ package io.tutti.engine.backend.nccl;
 import io.tutti.engine.ReduceOp;
 
 /**
- * How operands in device memory become one result.
+ * A reduction of operands in device memory.
  */
 public sealed interface DeviceReduction {
 
-	/** One of the operators that host memory has as well. */
+	/** An operator that host memory supports as well. */
 	static DeviceReduction of(ReduceOp op) {
 		return new Plain(op);
 	}
 
-	/** The sum of all operands, each multiplied by its rank's own factor first. */
+	/** The sum of all operands, each first multiplied by its rank's factor. */
 	static DeviceReduction premultipliedSum(double factor) {
 		return new PremultipliedSum(factor);
 	}
 
 	/**
-	 * An operator that needs nothing else.
+	 * An operator without a parameter.
 	 *
 	 * @param op the operator
 	 */
@@ -26,7 +26,7 @@ public sealed interface DeviceReduction {
 	}
 
 	/**
-	 * The sum of operands that are multiplied first.
+	 * A sum of pre-multiplied operands.
 	 *
 	 * @param factor this rank's factor, rounded to the operands' type
 	 */

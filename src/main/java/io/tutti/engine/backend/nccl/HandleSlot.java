@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Native memory where NCCL writes a communicator's handle, now or, from a thread of its
- * own, later.
+ * Native memory to which NCCL writes a communicator's handle, during the call or later
+ * from its own thread.
  */
 final class HandleSlot {
 
@@ -16,7 +16,7 @@ final class HandleSlot {
 		return this.memory.address();
 	}
 
-	/** The handle, 0 while there is none. */
+	/** The handle, or 0 until it is written. */
 	long handle() {
 		return (long) ValueLayout.JAVA_LONG.varHandle().getAcquire(this.memory, 0L);
 	}

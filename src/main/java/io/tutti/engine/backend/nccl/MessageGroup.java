@@ -4,8 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Calls that NCCL carries out together. The group is closed whatever happens in it, since
- * it belongs to the thread; the first error is the answer.
+ * Calls between {@code ncclGroupStart} and {@code ncclGroupEnd}. The group is always
+ * ended, since it is thread state; the result is the first error.
  */
 final class MessageGroup implements Communicator.Issue {
 
@@ -23,16 +23,16 @@ final class MessageGroup implements Communicator.Issue {
 		}
 		int first = NcclResult.SUCCESS.ordinal();
 		for (Communicator.Issue call : this.calls) {
-			if (isWell(first)) {
+			if (isQueued(first)) {
 				first = call.on(nccl, communicator);
 			}
 		}
 		int end = nccl.groupEnd();
-		return isWell(first) ? end : first;
+		return isQueued(first) ? end : first;
 	}
 
-	/** Inside a group a call in progress is as good as queued. */
-	private static boolean isWell(int code) {
+	/** Inside a group a call in progress counts as queued. */
+	private static boolean isQueued(int code) {
 		return code == NcclResult.SUCCESS.ordinal() || code == NcclResult.IN_PROGRESS.ordinal();
 	}
 

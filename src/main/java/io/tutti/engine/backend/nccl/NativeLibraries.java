@@ -1,18 +1,16 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * The files that NCCL needs, as the dynamic linker finds them: a name that it searches
- * for, or a path.
+ * The libraries that NCCL needs, each a path or a name for the dynamic linker.
  *
- * @param driver CUDA's driver
- * @param runtime CUDA's runtime
+ * @param driver CUDA driver @param runtime CUDA runtime
  * @param nccl NCCL
  */
 public record NativeLibraries(String driver, String runtime, String nccl) {
 
 	/**
-	 * The usual names, or those that the properties {@code tutti.gpu.driver},
-	 * {@code tutti.gpu.cudart} and {@code tutti.gpu.nccl} give.
+	 * The names from the properties {@code tutti.gpu.driver}, {@code tutti.gpu.cudart}
+	 * and {@code tutti.gpu.nccl}, or the default names.
 	 */
 	public static NativeLibraries ofSystem() {
 		return new NativeLibraries(System.getProperty("tutti.gpu.driver", "libcuda.so.1"),

@@ -1,22 +1,22 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * The calls of NCCL that are used here, each under the preset's own name without its
- * {@code nccl}. They answer with NCCL's result codes, and write what else they give into
- * the first element of an array. Communicators, streams and registrations are handles,
- * device memory is by address.
+ * The NCCL calls in use, each with the preset's name without the {@code nccl} prefix.
+ * They return NCCL's result codes and write other results to the first element of an
+ * array. Communicators, streams and registrations are handles; device memory is an
+ * address.
  */
 interface Nccl {
 
 	int getUniqueId(byte[] id);
 
 	/**
-	 * In non-blocking mode: the answer may be that the work is in progress.
-	 * @param slot address of 8 bytes for the handle, written until the work is done
+	 * Non-blocking: may return "in progress". @param slot address of 8 bytes for the
+	 * handle, which NCCL may write until the work is done
 	 */
 	int commInitRankConfig(long slot, int worldSize, byte[] id, int rank);
 
-	/** One blocking communicator for each of some devices of this process. */
+	/** Creates one blocking communicator per device of this process. */
 	int commInitAll(long[] communicators, int[] devices);
 
 	/** As creation, the handle may come later. */
@@ -75,7 +75,7 @@ interface Nccl {
 
 	String getErrorString(int result);
 
-	/** What went wrong last in this process; the communicator may be 0. */
+	/** The last error text of this process; the communicator may be 0. */
 	String getLastError(long communicator);
 
 }

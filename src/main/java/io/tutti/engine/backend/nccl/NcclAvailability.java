@@ -3,28 +3,27 @@ package io.tutti.engine.backend.nccl;
 import java.util.Set;
 
 /**
- * What a probe found: whether NCCL can be used in this process, and if not, what is
+ * Result of a probe: whether NCCL can be used in this process and, if not, what is
  * missing and what to do.
  *
- * @param state how far the probe came
- * @param detail what was seen, in words
- * @param devices how many GPUs the driver offers
- * @param version NCCL's version code, such as 22903; 0 where no library was found
+ * @param state outcome of the probe @param detail description of the outcome @param
+ * devices number of GPUs that the driver reports @param version NCCL's version code, such
+ * as 22903; 0 if no library was found
  * @param functions the optional functions that the installed library has
  */
 public record NcclAvailability(State state, String detail, int devices, int version, Set<NcclFunction> functions) {
 
-	/** How far the probe came. */
+	/** Outcome of a probe. */
 	public enum State {
 
-		/** Everything is there. */
+		/** NCCL can be used. */
 		AVAILABLE("available", "Nothing is to be done"),
 		/** The JavaCPP preset is not on the class path. */
 		PRESET_MISSING("preset missing", "Add org.bytedeco:cuda and its linux-x86_64 classifier to the class path"),
-		/** There is no CUDA driver library, or it is not one. */
+		/** The CUDA driver library is missing or not a driver. */
 		DRIVER_MISSING("driver missing",
 				"Install NVIDIA's driver (580 or newer) on the host and start the container with access to the GPU"),
-		/** The driver offers no GPU. */
+		/** The driver reports no GPU. */
 		NO_DEVICE("no device",
 				"Give the process a GPU: nvidia.com/gpu in the pod, --gpus for a container, or CUDA_VISIBLE_DEVICES"),
 		/** The CUDA runtime library is missing. */
@@ -33,7 +32,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 		/** The NCCL library is missing. */
 		LIBRARY_MISSING("libnccl.so.2 missing",
 				"Install NCCL 2.14 or newer (package libnccl2), or name the file in -Dtutti.gpu.nccl"),
-		/** The NCCL library lacks what every communicator needs. */
+		/** The NCCL library lacks a function that every communicator needs. */
 		TOO_OLD("NCCL too old", "Install NCCL 2.14 or newer");
 
 		private final String words;
@@ -45,7 +44,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 			this.action = action;
 		}
 
-		/** What to do about it, as a sentence with no full stop. */
+		/** The action to take, as a sentence without a full stop. */
 		public String action() {
 			return this.action;
 		}
@@ -77,7 +76,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 
 	/**
 	 * Checks that the installed library has an optional function.
-	 * @throws UnsupportedOperationException if it lacks it
+	 * @throws UnsupportedOperationException if the function is missing
 	 */
 	public void require(NcclFunction function) {
 		if (!has(function)) {
@@ -86,7 +85,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 		}
 	}
 
-	/** The version as people write it, such as {@code 2.29.3}. */
+	/** The version as text, such as {@code 2.29.3}. */
 	public String versionText() {
 		return versionText(this.version);
 	}
@@ -100,7 +99,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 	}
 
 	/**
-	 * The answer in one line, such as
+	 * State and detail in one line, such as
 	 * {@code driver missing: libcuda.so.1 cannot be loaded}.
 	 */
 	@Override

@@ -19,19 +19,21 @@ import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
- * Collectives on device memory by NCCL, on a stream of their own, and on host memory by
- * the backend beneath. Both take their places in the one order of the group's calls.
- * Every call on the device is posted to rank 0, a millisecond's calls at a time, since
- * NCCL compares nothing and may well finish calls that do not fit together; rank 0 does
- * compare, and its verdict aborts the communicator on every rank.
+ * Collectives on device memory by NCCL, on a dedicated stream, and on host memory by the
+ * underlying backend. Both share the group's order of calls. Device calls are reported to
+ * rank 0 in batches, since NCCL does not compare calls and may complete mismatched ones.
+ * Rank 0 compares them, and its verdict aborts the communicator on every rank.
  */
 public final class NcclBackend implements Backend {
 
 	/** The name of the backend. */
 	public static final String NAME = "nccl";
 
-	/** A broken connection is often a lost rank, of which rank 0 hears by itself. */
-	private static final Duration VERDICT = Duration.ofMillis(500);
+	/**
+	 * Wait for a verdict: a broken connection often means a lost rank, which rank 0
+	 * detects.
+	 */
+	private static final Duration VERDICT_WAIT = Duration.ofMillis(500);
 
 	private final GroupIdentity identity;
 
@@ -136,7 +138,7 @@ public final class NcclBackend implements Backend {
 				call.receiveBytes() / bytes, DeviceDataType.of(call.type()));
 	}
 
-	/** The communicator calls this while nothing moves. */
+	/** Called by the communicator while a call is in progress. */
 	private void stillWaiting() {
 		if (this.latch.failure() != null) {
 			this.communicator.abortHandle().abort();
@@ -145,7 +147,7 @@ public final class NcclBackend implements Backend {
 
 	private CollectiveException failure(Call call, NcclException seen) {
 		if (seen.reason() == NcclException.Reason.ERROR) {
-			IdleStrategy.await(() -> this.latch.failure() != null, Deadline.after(VERDICT));
+			IdleStrategy.await(() -> this.latch.failure() != null, Deadline.after(VERDICT_WAIT));
 		}
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
@@ -163,7 +165,7 @@ public final class NcclBackend implements Backend {
 		return this.host.allocate(bytes, exchange, deadline);
 	}
 
-	/** A group that is broken leaves nothing on the device to wait for. */
+	/** Aborts the communicator of a broken group, so that no device work is awaited. */
 	@Override
 	public void wake() {
 		this.host.wake();

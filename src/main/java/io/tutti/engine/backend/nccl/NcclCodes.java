@@ -4,17 +4,17 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 
 /**
- * NCCL's numbers for types, operators and flags.
+ * NCCL's codes for types, operators and flags.
  */
 final class NcclCodes {
 
-	/** Colour of a rank that wants to be in no part. */
+	/** Color of a rank that joins no part of a split. */
 	static final int NO_COLOR = -1;
 
-	/** What is under way on the parent is to be waited for. */
+	/** Shrink waits for the parent's calls in progress. */
 	static final int SHRINK_DEFAULT = 0;
 
-	/** What is under way on the parent is lost already. */
+	/** Shrink aborts the parent's calls in progress. */
 	static final int SHRINK_ABORT = 1;
 
 	private NcclCodes() {

@@ -3,8 +3,8 @@ package io.tutti.engine.backend.nccl;
 import java.time.Duration;
 
 /**
- * A communicator failed, was aborted or was not done in time. After any of these it
- * carries nothing any more, and buffers of calls that were under way are undefined.
+ * A communicator failed, was aborted or missed a deadline. Afterwards it cannot be used,
+ * and buffers of calls in progress are undefined.
  */
 public final class NcclException extends RuntimeException {
 
@@ -13,11 +13,11 @@ public final class NcclException extends RuntimeException {
 	/** Why a communicator failed. */
 	public enum Reason {
 
-		/** NCCL answered with an error. */
+		/** NCCL returned an error. */
 		ERROR,
 		/** A deadline passed, and the communicator was aborted. */
 		TIMEOUT,
-		/** Somebody aborted the communicator. */
+		/** The communicator was aborted. */
 		ABORTED
 
 	}
@@ -32,27 +32,27 @@ public final class NcclException extends RuntimeException {
 		this.result = result;
 	}
 
-	/** NCCL answered with an error; its own last words are part of the message. */
+	/** NCCL returned an error; the message includes NCCL's last error text. */
 	static NcclException error(int rank, String call, NcclResult result, String lastError) {
 		String words = lastError.isBlank() ? "" : ": " + lastError.strip();
 		return new NcclException(Reason.ERROR, result,
 				"rank " + rank + ": " + call + ": " + result + words + ". " + result.hint());
 	}
 
-	/** The ranks did not all come in time. */
+	/** Not all ranks made the call in time. */
 	static NcclException timeout(int rank, String call, Duration timeout) {
 		return new NcclException(Reason.TIMEOUT, NcclResult.IN_PROGRESS,
 				"rank " + rank + ": " + call + " was not done within " + timeout.toMillis()
 						+ " ms, so the communicator was aborted. Look at the ranks that have not made this call");
 	}
 
-	/** Somebody ended the communicator. */
+	/** The communicator was aborted during or before the call. */
 	static NcclException aborted(int rank, String call) {
 		return new NcclException(Reason.ABORTED, NcclResult.IN_PROGRESS,
 				"rank " + rank + ": " + call + ": the communicator was aborted. Make a new one");
 	}
 
-	/** A call on a communicator that had failed before. */
+	/** A call on a communicator that has already failed. */
 	static NcclException after(NcclException earlier, int rank, String call) {
 		NcclException failure = new NcclException(earlier.reason, earlier.result,
 				"rank " + rank + ": " + call + ": the communicator had failed before: " + earlier.getMessage());
@@ -60,12 +60,12 @@ public final class NcclException extends RuntimeException {
 		return failure;
 	}
 
-	/** Why. */
+	/** Why the communicator failed. */
 	public Reason reason() {
 		return this.reason;
 	}
 
-	/** What NCCL answered; {@link NcclResult#IN_PROGRESS} where it was no error. */
+	/** NCCL's result; {@link NcclResult#IN_PROGRESS} if NCCL returned no error. */
 	public NcclResult result() {
 		return this.result;
 	}

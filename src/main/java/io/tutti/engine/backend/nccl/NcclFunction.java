@@ -1,36 +1,36 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * A function of NCCL that an installed library may lack. To call it all the same would
- * end the process, so each use asks first.
+ * A function that an installed NCCL library may lack. Calling a missing function ends the
+ * process, so each use checks first.
  */
 public enum NcclFunction {
 
 	/** Non-blocking creation of a communicator. */
 	INIT_RANK_CONFIG("ncclCommInitRankConfig", "2.14"),
-	/** An orderly end. */
+	/** Orderly shutdown of a communicator. */
 	FINALIZE("ncclCommFinalize", "2.14"),
-	/** An error's own words. */
+	/** Text of the last error. */
 	LAST_ERROR("ncclGetLastError", "2.13"),
-	/** Operators with a factor. */
+	/** Sum with a factor per rank. */
 	PREMULTIPLIED_SUM("ncclRedOpCreatePreMulSum", "2.11"),
-	/** Communicators within a communicator. */
+	/** Split of a communicator. */
 	SPLIT("ncclCommSplit", "2.18"),
-	/** The communicator of those who are left. */
+	/** A communicator of the remaining ranks. */
 	SHRINK("ncclCommShrink", "2.27"),
-	/** Memory that the network and the fabric know. */
+	/** Allocation of memory that network and NVLink fabric can access directly. */
 	MEM_ALLOC("ncclMemAlloc", "2.19"),
-	/** Gives such memory back. */
+	/** Frees such memory. */
 	MEM_FREE("ncclMemFree", "2.19"),
-	/** Makes a buffer known to a communicator. */
+	/** Registers a buffer with a communicator. */
 	REGISTER("ncclCommRegister", "2.19"),
-	/** Makes it unknown again. */
+	/** Deregisters a buffer. */
 	DEREGISTER("ncclCommDeregister", "2.19"),
-	/** Gather as one call, not as messages. */
+	/** Gather as one call instead of sends and receives. */
 	GATHER("ncclGather", "2.28"),
-	/** Scatter as one call, not as messages. */
+	/** Scatter as one call instead of sends and receives. */
 	SCATTER("ncclScatter", "2.28"),
-	/** All-to-all as one call, not as messages. */
+	/** All-to-all as one call instead of sends and receives. */
 	ALL_TO_ALL("ncclAlltoAll", "2.28");
 
 	private final String symbol;

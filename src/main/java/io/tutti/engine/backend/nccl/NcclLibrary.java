@@ -5,15 +5,15 @@ import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 
 /**
- * NCCL and CUDA as this process has them.
+ * NCCL and CUDA in this process.
  *
  * @param nccl NCCL
- * @param runtime CUDA's runtime
- * @param availability what the probe found, and so which functions may be called
+ * @param runtime CUDA runtime @param availability result of the probe, including the
+ * functions that may be called
  */
 record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availability) {
 
-	/** What to do where the preset is there and does not load. */
+	/** The action to take if the preset is present but does not load. */
 	static final String LOADING = "Add org.bytedeco:cuda with its classifier for this platform, and use the libraries"
 			+ " that it was built for: CUDA 13";
 
@@ -37,8 +37,8 @@ record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availabili
 	}
 
 	/**
-	 * What went wrong last in this process, in NCCL's words; empty where the library has
-	 * none. NCCL does not look at the communicator that its call takes.
+	 * NCCL's last error text in this process; empty if the library does not offer it.
+	 * NCCL ignores the communicator argument of that call.
 	 */
 	String lastError() {
 		return this.availability.has(NcclFunction.LAST_ERROR) ? this.nccl.getLastError(0) : "";

@@ -16,9 +16,9 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.device.DeviceException;
 
 /**
- * How the ranks of a group come to a communicator: each says whether it can, rank 0 adds
- * the id, and only if all can do they meet. The id travels over connections that have
- * proven the session's key.
+ * Creates the communicator of a group. Every rank reports whether it can use NCCL, and
+ * rank 0 adds the unique id. The communicator is created only if all ranks can. The id is
+ * sent over authenticated connections.
  */
 public final class NcclMeeting {
 
@@ -26,7 +26,7 @@ public final class NcclMeeting {
 
 	private static final byte UNABLE = 0;
 
-	/** Leaves room for the status in what a rank may say. */
+	/** Leaves room for the status byte. */
 	private static final int MAX_REASON_BYTES = MetadataExchange.MAX_BYTES - 1;
 
 	private final Supplier<NcclLibrary> loading;
@@ -34,7 +34,7 @@ public final class NcclMeeting {
 	private final int localRank;
 
 	/**
-	 * @param localRank place of this process among those of its host, and so its device
+	 * @param localRank index of this process on its host, which selects its device
 	 */
 	public NcclMeeting(int localRank) {
 		this(NcclLibrary::load, localRank);
@@ -46,27 +46,25 @@ public final class NcclMeeting {
 	}
 
 	/**
-	 * A backend for a group, over one that carries its host memory. Every rank of the
-	 * group calls it.
-	 * @param deadline by when all must have met, and how long a later call may take that
-	 * is given no limit of its own
-	 * @throws BackendUnavailableException if NCCL cannot be used on any of the ranks;
-	 * names the first of them
+	 * Creates the backend of a group on top of one for host memory. Every rank of the
+	 * group calls it. @param deadline limit for the creation; the time left after the
+	 * exchange is the default limit of later calls @throws BackendUnavailableException if
+	 * a rank cannot use NCCL; names the first such rank
 	 */
 	public Backend meet(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline) {
 		NcclLibrary library = null;
 		int devices = 0;
-		byte[] word;
+		byte[] status;
 		try {
 			library = this.loading.get();
 			devices = library.runtime().deviceCount();
-			word = ready(library, identity.rank());
+			status = ready(library, identity.rank());
 		}
 		catch (BackendUnavailableException | DeviceException | NcclException ex) {
-			word = unable(String.valueOf(ex.getMessage()));
+			status = unable(String.valueOf(ex.getMessage()));
 		}
-		UniqueId id = agree(identity, word, exchange, deadline);
+		UniqueId id = agree(identity, status, exchange, deadline);
 		if (library == null) {
 			throw new IllegalStateException("a rank without NCCL was taken for ready");
 		}
@@ -77,42 +75,43 @@ public final class NcclMeeting {
 	}
 
 	private static byte[] ready(NcclLibrary library, int rank) {
-		byte[] word = new byte[1 + ((rank == 0) ? UniqueId.BYTES : 0)];
-		word[0] = READY;
+		byte[] status = new byte[1 + ((rank == 0) ? UniqueId.BYTES : 0)];
+		status[0] = READY;
 		if (rank == 0) {
-			System.arraycopy(RankCommunicator.newId(library).asBytes(), 0, word, 1, UniqueId.BYTES);
+			System.arraycopy(RankCommunicator.newId(library).asBytes(), 0, status, 1, UniqueId.BYTES);
 		}
-		return word;
+		return status;
 	}
 
 	private static byte[] unable(String reason) {
 		byte[] text = reason.getBytes(StandardCharsets.UTF_8);
-		byte[] word = new byte[1 + Math.min(text.length, MAX_REASON_BYTES)];
-		word[0] = UNABLE;
-		System.arraycopy(text, 0, word, 1, word.length - 1);
-		return word;
+		byte[] status = new byte[1 + Math.min(text.length, MAX_REASON_BYTES)];
+		status[0] = UNABLE;
+		System.arraycopy(text, 0, status, 1, status.length - 1);
+		return status;
 	}
 
-	private static UniqueId agree(GroupIdentity identity, byte[] word, MetadataExchange exchange, Deadline deadline) {
-		byte[][] words;
+	private static UniqueId agree(GroupIdentity identity, byte[] status, MetadataExchange exchange, Deadline deadline) {
+		byte[][] statuses;
 		try {
-			words = exchange.allGather(word, deadline);
+			statuses = exchange.allGather(status, deadline);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("the ranks could not agree on a communicator", ex);
 		}
-		for (int rank = 0; rank < words.length; rank++) {
-			if (words[rank].length == 0 || words[rank][0] != READY) {
+		for (int rank = 0; rank < statuses.length; rank++) {
+			if (statuses[rank].length == 0 || statuses[rank][0] != READY) {
 				throw new BackendUnavailableException(NcclBackend.NAME,
-						"rank " + identity.members().get(rank) + " cannot use it: " + reason(words[rank]),
+						"rank " + identity.members().get(rank) + " cannot use it: " + reason(statuses[rank]),
 						"Give every rank a GPU and NCCL, or use the profile tcp");
 			}
 		}
-		return UniqueId.fromBytes(Arrays.copyOfRange(words[0], 1, words[0].length));
+		return UniqueId.fromBytes(Arrays.copyOfRange(statuses[0], 1, statuses[0].length));
 	}
 
-	private static String reason(byte[] word) {
-		return (word.length < 2) ? "it said nothing" : new String(word, 1, word.length - 1, StandardCharsets.UTF_8);
+	private static String reason(byte[] status) {
+		return (status.length < 2) ? "it said nothing"
+				: new String(status, 1, status.length - 1, StandardCharsets.UTF_8);
 	}
 
 }

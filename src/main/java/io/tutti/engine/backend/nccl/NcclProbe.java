@@ -17,37 +17,37 @@ import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out whether NCCL can be used without loading the preset: that one fails for ever
- * after where the driver is missing, and ends the process where a function is. What is
- * looked at stays loaded, since a driver does not survive being unloaded; and so the
- * preset finds a library that was given by its path.
+ * Checks whether NCCL can be used, without loading the preset. Without a driver, loading
+ * the preset fails permanently; without a required function, the process ends. Probed
+ * libraries stay loaded, since a driver cannot be unloaded safely and since the preset
+ * then finds a library that was given by path.
  */
 public final class NcclProbe {
 
 	private static final String PRESET = "org/bytedeco/cuda/global/nccl.class";
 
-	/** Without these there is no communicator that can be given a deadline. */
+	/** Without these functions calls cannot have a deadline. */
 	private static final List<NcclFunction> NEEDED = List.of(NcclFunction.INIT_RANK_CONFIG, NcclFunction.FINALIZE);
 
 	private static final int SUCCESS = 0;
 
 	private final NativeLibraries libraries;
 
-	private final boolean presetThere;
+	private final boolean presetPresent;
 
 	/** A probe of this process. */
 	public NcclProbe() {
 		this(NativeLibraries.ofSystem(), NcclProbe.class.getClassLoader().getResource(PRESET) != null);
 	}
 
-	NcclProbe(NativeLibraries libraries, boolean presetThere) {
+	NcclProbe(NativeLibraries libraries, boolean presetPresent) {
 		this.libraries = libraries;
-		this.presetThere = presetThere;
+		this.presetPresent = presetPresent;
 	}
 
-	/** Looks; an answer, never an exception. */
+	/** Probes; reports problems in the result and never throws for them. */
 	public NcclAvailability look() {
-		if (!this.presetThere) {
+		if (!this.presetPresent) {
 			return NcclAvailability.missing(State.PRESET_MISSING, "org.bytedeco:cuda is not on the class path");
 		}
 		SymbolLookup driver = open(this.libraries.driver());
@@ -80,7 +80,7 @@ public final class NcclProbe {
 	}
 
 	private NcclAvailability withNccl(int devices, SymbolLookup nccl) {
-		int version = written(nccl, "ncclGetVersion", State.LIBRARY_MISSING, this.libraries.nccl());
+		int version = query(nccl, "ncclGetVersion", State.LIBRARY_MISSING, this.libraries.nccl());
 		Set<NcclFunction> functions = EnumSet.noneOf(NcclFunction.class);
 		for (NcclFunction function : NcclFunction.values()) {
 			if (nccl.find(function.symbol()).isPresent()) {
@@ -98,15 +98,15 @@ public final class NcclProbe {
 	}
 
 	private int devices(SymbolLookup driver) {
-		int initialised = started(driver);
+		int initialised = initialise(driver);
 		if (initialised != SUCCESS) {
 			throw new BrokenLibraryException(State.NO_DEVICE, "cuInit answered " + initialised);
 		}
-		return written(driver, "cuDeviceGetCount", State.DRIVER_MISSING, this.libraries.driver());
+		return query(driver, "cuDeviceGetCount", State.DRIVER_MISSING, this.libraries.driver());
 	}
 
 	@SuppressWarnings("restricted") // calls into the driver by its documented signature
-	private int started(SymbolLookup driver) {
+	private int initialise(SymbolLookup driver) {
 		MethodHandle start = Linker.nativeLinker()
 			.downcallHandle(function(driver, "cuInit", State.DRIVER_MISSING, this.libraries.driver()),
 					FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
@@ -118,9 +118,9 @@ public final class NcclProbe {
 		}
 	}
 
-	/** The number that a function of the form {@code int f(int* result)} writes. */
+	/** The value that a function of the form {@code int f(int* result)} writes. */
 	@SuppressWarnings("restricted") // calls into the library by its documented signature
-	private static int written(SymbolLookup library, String name, State lacking, String file) {
+	private static int query(SymbolLookup library, String name, State lacking, String file) {
 		MethodHandle call = Linker.nativeLinker()
 			.downcallHandle(function(library, name, lacking, file),
 					FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
@@ -157,7 +157,7 @@ public final class NcclProbe {
 		}
 	}
 
-	/** A library is there, but is not what its name says or does not do what it must. */
+	/** A library is present but lacks a function or returns an error. */
 	private static final class BrokenLibraryException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;

@@ -1,11 +1,11 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * NCCL's answers, in the order of its codes.
+ * NCCL's result codes, in order.
  */
 public enum NcclResult {
 
-	/** Done, or queued. */
+	/** Done or queued. */
 	SUCCESS("success", ""),
 	/** CUDA failed. */
 	UNHANDLED_CUDA_ERROR("CUDA failed",
@@ -17,12 +17,12 @@ public enum NcclResult {
 	INTERNAL_ERROR("NCCL failed within itself", "Run once with NCCL_DEBUG=INFO and read the last lines"),
 	/** An argument is wrong. */
 	INVALID_ARGUMENT("an argument is wrong", "Run once with NCCL_DEBUG=WARN, which names it"),
-	/** The calls do not fit together. */
+	/** The ranks' calls or devices are inconsistent. */
 	INVALID_USAGE("the calls do not fit together",
 			"Each rank needs a device of its own; two ranks on one device need a distinct NCCL_HOSTID each"),
-	/** Another rank failed or is gone. */
+	/** Another rank failed or was lost. */
 	REMOTE_ERROR("another rank failed or is gone", "Look at the rank that ended first"),
-	/** Not done yet. */
+	/** In progress. */
 	IN_PROGRESS("in progress", "");
 
 	private static final NcclResult[] VALUES = values();
@@ -36,12 +36,12 @@ public enum NcclResult {
 		this.hint = hint;
 	}
 
-	/** What a code means; one that is not known is an internal error. */
+	/** The result for a code; an unknown code is an internal error. */
 	static NcclResult of(int code) {
 		return (code >= 0 && code < VALUES.length) ? VALUES[code] : INTERNAL_ERROR;
 	}
 
-	/** What to do, as a sentence with no full stop. */
+	/** The action to take, as a sentence without a full stop. */
 	public String hint() {
 		return this.hint;
 	}

@@ -5,19 +5,19 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A lock that a native call may hold for ever: it is waited for by a deadline, on threads
- * that are interrupted too, since the end of a communicator must not depend on that.
+ * A lock that a stuck native call may hold forever. Waits have a limit, and work on
+ * interrupted threads too, since these must be able to end a communicator.
  */
 final class PatientLock {
 
-	/** How long an end lets a native call of another thread come back by itself. */
+	/** How long closing or aborting waits for another thread's native call. */
 	static final Duration COURTESY = Duration.ofSeconds(1);
 
 	private final ReentrantLock lock = new ReentrantLock();
 
 	/**
-	 * Whether it was to be had. An interrupt that was there before stays set and does not
-	 * count; one that comes meanwhile ends the wait.
+	 * Tries to lock. An interrupt set before the call stays set and is ignored; an
+	 * interrupt during the wait ends it.
 	 */
 	boolean tryLock(long nanos) {
 		boolean interrupted = Thread.interrupted();
@@ -36,16 +36,16 @@ final class PatientLock {
 	}
 
 	/**
-	 * Does what must be done whether or not another thread's call comes back: waits a
-	 * moment for that first.
+	 * Runs an action even if another thread's call does not return; waits
+	 * {@link #COURTESY} for the lock first.
 	 */
 	void insist(Runnable action) {
-		boolean alone = tryLock(COURTESY.toNanos());
+		boolean locked = tryLock(COURTESY.toNanos());
 		try {
 			action.run();
 		}
 		finally {
-			if (alone) {
+			if (locked) {
 				unlock();
 			}
 		}

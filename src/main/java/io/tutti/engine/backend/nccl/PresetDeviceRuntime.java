@@ -11,11 +11,11 @@ import org.bytedeco.javacpp.PointerPointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * CUDA's runtime by the JavaCPP preset. To be touched only after a successful probe.
+ * The CUDA runtime through the JavaCPP preset. Loaded only after a successful probe.
  */
 final class PresetDeviceRuntime implements DeviceRuntime {
 
-	/** A bare address, as the preset wants it. */
+	/** An address as a JavaCPP pointer. */
 	private static final class Address extends Pointer {
 
 		Address(long address) {
@@ -25,8 +25,8 @@ final class PresetDeviceRuntime implements DeviceRuntime {
 	}
 
 	/**
-	 * Loads the preset's native part, so that it is missed here and not in some call.
-	 * @throws LinkageError if it or a library that it needs cannot be loaded
+	 * Loads the preset's native library, so that a missing one fails here. @throws
+	 * LinkageError if it or a library it depends on cannot be loaded
 	 */
 	PresetDeviceRuntime() {
 		Loader.load(cudart.class);
@@ -87,7 +87,7 @@ final class PresetDeviceRuntime implements DeviceRuntime {
 		require("cudaFreeHost", cudart.cudaFreeHost(new Address(address)));
 	}
 
-	/** An address that CUDA has never heard of is plain host memory, and no error. */
+	/** CUDA reports an error for plain host memory, which is not a failure here. */
 	@Override
 	public int deviceOf(long address) {
 		try (cudaPointerAttributes attributes = new cudaPointerAttributes()) {

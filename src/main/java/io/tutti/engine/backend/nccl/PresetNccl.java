@@ -13,16 +13,16 @@ import org.bytedeco.javacpp.PointerPointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * NCCL by the JavaCPP preset. To be touched only after a successful probe. Where a call
- * writes a handle later, it gets memory that stays: the preset's own out-parameters are
- * gone when the call returns.
+ * NCCL through the JavaCPP preset. Loaded only after a successful probe. A call that may
+ * write a handle later receives a {@link HandleSlot} address, because the preset's own
+ * out-parameters are freed when the call returns.
  */
 final class PresetNccl implements Nccl {
 
-	/** What NCCL takes for a number that was not set. */
+	/** NCCL's value for an unset number. */
 	private static final int UNDEFINED = Integer.MIN_VALUE;
 
-	/** A bare address, as the preset wants it. */
+	/** An address as a JavaCPP pointer. */
 	private static final class Address extends Pointer {
 
 		Address(long address) {
@@ -32,8 +32,8 @@ final class PresetNccl implements Nccl {
 	}
 
 	/**
-	 * Loads the preset's native part, so that it is missed here and not in some call.
-	 * @throws LinkageError if it or a library that it needs cannot be loaded
+	 * Loads the preset's native library, so that a missing one fails here. @throws
+	 * LinkageError if it or a library it depends on cannot be loaded
 	 */
 	PresetNccl() {
 		Loader.load(nccl.class);
@@ -55,7 +55,10 @@ final class PresetNccl implements Nccl {
 		return new PointerPointer<>(new Address(address));
 	}
 
-	/** The preset does not offer NCCL's initializer: every field as it would set it. */
+	/**
+	 * The preset lacks {@code NCCL_CONFIG_INITIALIZER}; sets every field to the same
+	 * value.
+	 */
 	private static ncclConfig_t nonBlocking() {
 		ncclConfig_t config = new ncclConfig_t();
 		Pointer.memset(config, 0, config.sizeof());

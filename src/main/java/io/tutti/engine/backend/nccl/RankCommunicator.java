@@ -15,13 +15,13 @@ import io.tutti.engine.device.SelectedDevice;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's communicator: one process, or one thread, for each GPU. May move between
- * threads; calls from several are taken one at a time. Creation and every call have a
- * limit, after which the communicator is aborted.
+ * One rank's communicator: one process or thread per GPU. Any thread may use it; calls
+ * from several threads run one at a time. Creation and every call have a limit, after
+ * which the communicator is aborted.
  */
 public final class RankCommunicator implements AutoCloseable {
 
-	/** How long an orderly end may take before it becomes an abort. */
+	/** Limit for an orderly close, after which the communicator is aborted. */
 	private static final Duration CLOSING = Duration.ofSeconds(10);
 
 	private final NcclLibrary library;
@@ -32,7 +32,7 @@ public final class RankCommunicator implements AutoCloseable {
 
 	private final long ownStream;
 
-	private final boolean streamIsOurs;
+	private final boolean ownsStream;
 
 	private final Duration timeout;
 
@@ -49,11 +49,11 @@ public final class RankCommunicator implements AutoCloseable {
 		this.place = place;
 		this.timeout = timeout;
 		this.ownStream = (stream != null) ? stream : ownStream(library.runtime(), place.device());
-		this.streamIsOurs = stream == null && this.ownStream != DeviceRuntime.DEFAULT_STREAM;
+		this.ownsStream = stream == null && this.ownStream != DeviceRuntime.DEFAULT_STREAM;
 		this.operations = new StreamOperations(communicator, library, place, this.ownStream, timeout);
 	}
 
-	/** Where no stream can be had, the default one does. */
+	/** Uses the default stream if a stream cannot be created. */
 	private static long ownStream(DeviceRuntime runtime, int device) {
 		try (SelectedDevice _ = SelectedDevice.select(runtime, device)) {
 			return runtime.createStream();
@@ -64,7 +64,7 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * An id for a new communicator; made on one rank and carried to the others.
+	 * Creates an id for a new communicator, on one rank, to be sent to the other ranks.
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 */
 	public static UniqueId newId() {
@@ -81,19 +81,18 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Meets the other ranks, on a stream of its own. Every rank calls it at about the
-	 * same time.
-	 * @param timeout how long the meeting, and later each call, may take
+	 * Creates a communicator with its own stream. Every rank calls it at about the same
+	 * time. @param timeout limit for the creation and for each later call
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
-	 * @throws NcclException if the ranks do not meet in time or NCCL refuses
+	 * @throws NcclException if the creation misses the deadline or NCCL fails
 	 */
 	public static RankCommunicator create(UniqueId id, RankPlace place, Duration timeout) {
 		return create(NcclLibrary.load(), id, place, null, timeout);
 	}
 
 	/**
-	 * As {@link #create(UniqueId, RankPlace, Duration)} on the caller's stream, which the
-	 * caller keeps.
+	 * {@link #create(UniqueId, RankPlace, Duration)} on the caller's stream, which the
+	 * caller still owns.
 	 */
 	public static RankCommunicator create(UniqueId id, RankPlace place, long stream, Duration timeout) {
 		return create(NcclLibrary.load(), id, place, stream, timeout);
@@ -116,7 +115,7 @@ public final class RankCommunicator implements AutoCloseable {
 		}
 	}
 
-	/** One that never became ready is nobody's to end but ours. */
+	/** Aborts a communicator that does not become ready, since no caller owns it yet. */
 	private static void ready(Communicator communicator, String call, Deadline deadline) {
 		try {
 			communicator.awaitReady(call, deadline);
@@ -127,7 +126,7 @@ public final class RankCommunicator implements AutoCloseable {
 		}
 	}
 
-	/** A communicator that somebody else has made, to be owned from now on. */
+	/** Takes ownership of an existing communicator. */
 	static RankCommunicator adopt(NcclLibrary library, long handle, RankPlace place, Duration timeout) {
 		return new RankCommunicator(library, new Communicator(library, handle, place.rank(), place.device()), place,
 				null, timeout);
@@ -142,17 +141,17 @@ public final class RankCommunicator implements AutoCloseable {
 		return this.place.rank();
 	}
 
-	/** How many ranks there are. */
+	/** Number of ranks. */
 	public int worldSize() {
 		return this.place.worldSize();
 	}
 
-	/** The device it works on. */
+	/** The device of this communicator. */
 	public int device() {
 		return this.place.device();
 	}
 
-	/** NCCL's own handle, for calls that are not offered here. */
+	/** NCCL's handle, for calls that this class does not offer. */
 	public long handle() {
 		return this.communicator.handle();
 	}
@@ -162,22 +161,24 @@ public final class RankCommunicator implements AutoCloseable {
 		return this.operations;
 	}
 
-	/** Calls on a stream of the caller's, who orders them against those on others. */
+	/**
+	 * Calls on a caller's stream; the caller orders them against calls on other streams.
+	 */
 	public StreamOperations operations(long stream) {
 		return new StreamOperations(this.communicator, this.library, this.place, stream, this.timeout);
 	}
 
-	/** Frees the communicator's callers from any thread. */
+	/** Aborts the communicator from any thread. */
 	public AbortHandle abortHandle() {
 		return this.communicator.abortHandle();
 	}
 
-	/** Waits until everything on this communicator's stream is done. */
+	/** Waits until all work on this communicator's stream is complete. */
 	public void synchronize() {
 		this.operations.synchronize();
 	}
 
-	/** Meets all ranks: returns when every rank has come, not before. */
+	/** Returns once every rank has called it. */
 	public synchronized void barrier() {
 		DeviceBuffer element = this.barrierElement;
 		if (element == null) {
@@ -189,23 +190,23 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Looks for an error that came up by itself.
-	 * @throws NcclException if there is one; the communicator is then aborted
+	 * Checks for an asynchronous error. @throws NcclException if there is one; the
+	 * communicator has then failed
 	 */
 	void check() {
 		this.communicator.check("watchdog", Deadline.after(this.timeout));
 	}
 
-	/** What is done again and again while a call does not come forward. */
+	/** Sets an action that runs repeatedly while a call is in progress. */
 	void onWait(Runnable action) {
 		this.communicator.onWait(action);
 	}
 
 	/**
-	 * Parts the ranks by colour, each part in the order of keys. Every rank calls it.
-	 * @param color which part to be in; negative for none
-	 * @return the part's communicator on this device, {@code null} for a negative colour
-	 * @throws UnsupportedOperationException if the installed library cannot
+	 * Splits the ranks by color, ordered by key. Every rank calls it. @param color part
+	 * to join; negative for none @return the part's communicator on this device,
+	 * {@code null} for a negative color @throws UnsupportedOperationException if the
+	 * installed library has no split
 	 */
 	public @Nullable RankCommunicator split(int color, int key) {
 		this.library.availability().require(NcclFunction.SPLIT);
@@ -214,10 +215,10 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * The communicator of the ranks that are left. Only they call it.
-	 * @param excluded ranks that are gone or unwanted, at least one and never this one
-	 * @param afterFailure whether calls under way are given up instead of waited for
-	 * @throws UnsupportedOperationException if the installed library cannot
+	 * Creates a communicator of the remaining ranks. Only these ranks call it. @param
+	 * excluded ranks to exclude, at least one and never this rank @param afterFailure
+	 * whether to abort calls in progress instead of waiting for them @throws
+	 * UnsupportedOperationException if the installed library has no shrink
 	 */
 	public RankCommunicator shrink(Set<Integer> excluded, boolean afterFailure) {
 		this.library.availability().require(NcclFunction.SHRINK);
@@ -252,8 +253,8 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Makes a buffer known to NCCL, which then may move it without a copy.
-	 * @throws UnsupportedOperationException if the installed library cannot
+	 * Registers a buffer with NCCL, which can then transfer it without a copy. @throws
+	 * UnsupportedOperationException if the installed library has no registration
 	 */
 	public BufferRegistration register(DeviceBuffer buffer) {
 		this.library.availability().require(NcclFunction.REGISTER);
@@ -262,9 +263,9 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Allocates memory of this device in NCCL's way, so that network and fabric can reach
-	 * it.
-	 * @throws UnsupportedOperationException if the installed library cannot
+	 * Allocates memory on this device by {@code ncclMemAlloc}, so that network and NVLink
+	 * fabric can access it directly. @throws UnsupportedOperationException if the
+	 * installed library has no allocation
 	 */
 	public DeviceBuffer allocate(long count, DeviceDataType type) {
 		this.library.availability().require(NcclFunction.MEM_ALLOC);
@@ -278,8 +279,8 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Finishes what was issued, ends the communicator, then gives its own stream back;
-	 * each once. After an abort only the stream is left to give back.
+	 * Waits for issued calls, destroys the communicator and then its own stream, each
+	 * once. After an abort only the stream is destroyed.
 	 */
 	@Override
 	public void close() {
@@ -290,21 +291,21 @@ public final class RankCommunicator implements AutoCloseable {
 			this.communicator.close(Deadline.after(CLOSING));
 		}
 		finally {
-			giveBack();
+			release();
 		}
 	}
 
-	private synchronized void giveBack() {
+	private synchronized void release() {
 		DeviceBuffer element = this.barrierElement;
 		if (element != null) {
 			element.close();
 		}
-		if (this.streamIsOurs) {
+		if (this.ownsStream) {
 			this.library.runtime().destroyStream(this.ownStream);
 		}
 	}
 
-	/** Says nothing of the id. */
+	/** Omits the unique id. */
 	@Override
 	public String toString() {
 		return "rank " + rank() + " of " + worldSize() + " on device " + device();

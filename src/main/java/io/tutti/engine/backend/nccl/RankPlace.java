@@ -1,11 +1,8 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * Who a communicator's rank is.
- *
- * @param rank its rank
- * @param worldSize how many ranks there are, 1 or more
- * @param device the device of this process that it works on
+ * Rank, world size and device of a communicator. @param rank this rank @param worldSize
+ * number of ranks, at least 1 @param device index of the device in this process
  */
 public record RankPlace(int rank, int worldSize, int device) {
 
@@ -22,9 +19,8 @@ public record RankPlace(int rank, int worldSize, int device) {
 	}
 
 	/**
-	 * The usual place: as many devices as ranks on a host, each rank the one of its local
-	 * rank; more ranks than devices share them in turn.
-	 * @param devices how many devices this process may use
+	 * Assigns the device of the local rank; if a host has more ranks than devices, ranks
+	 * share them round-robin. @param devices number of devices visible to this process
 	 */
 	public static RankPlace ofLocalRank(int rank, int worldSize, int localRank, int devices) {
 		if (devices < 1) {

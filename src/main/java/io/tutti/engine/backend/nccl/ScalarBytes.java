@@ -6,7 +6,7 @@ import java.nio.ByteOrder;
 import io.tutti.engine.device.DeviceDataType;
 
 /**
- * A number as one element of a type, in native byte order.
+ * Encodes a number as one element of a type, in native byte order.
  */
 final class ScalarBytes {
 
@@ -14,9 +14,9 @@ final class ScalarBytes {
 	}
 
 	/**
-	 * The nearest element.
-	 * @throws UnsupportedOperationException if the type is one of 8 bits, where a factor
-	 * would mean little
+	 * Rounds to the nearest element. @throws UnsupportedOperationException if the type
+	 * has 8 bits, too few for a useful factor @throws IllegalArgumentException if the
+	 * type is an integer and the value is not
 	 */
 	static byte[] of(double value, DeviceDataType type) {
 		ByteBuffer element = ByteBuffer.allocate(type.bytes()).order(ByteOrder.nativeOrder());
@@ -34,7 +34,7 @@ final class ScalarBytes {
 		return element.array();
 	}
 
-	/** Rounds to nearest even; a NaN stays one. */
+	/** Rounds to nearest even; preserves NaN. */
 	private static short bfloat16(float value) {
 		int bits = Float.floatToIntBits(value);
 		if (Float.isNaN(value)) {

@@ -11,10 +11,11 @@ import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collectives and messages of one communicator on one stream. Each returns when NCCL has
- * taken it and runs on the device after what was queued on the stream before;
- * {@link #synchronize} waits for it. An {@link IllegalArgumentException} comes before
- * anything runs, an {@link NcclException} means that the communicator is no more.
+ * Collectives and point-to-point messages of one communicator on one stream. A call
+ * returns when NCCL has enqueued it, and runs on the device after earlier work on the
+ * stream; {@link #synchronize} waits for it. An {@link IllegalArgumentException} is
+ * thrown before any work starts; an {@link NcclException} means that the communicator can
+ * no longer be used.
  */
 public final class StreamOperations {
 
@@ -30,7 +31,7 @@ public final class StreamOperations {
 
 	private final Duration timeout;
 
-	/** Where calls are gathered, {@code null} where each is issued at once. */
+	/** The open group of calls, or {@code null} if each call is issued at once. */
 	private final @Nullable MessageGroup group;
 
 	StreamOperations(Communicator communicator, NcclLibrary library, RankPlace place, long stream, Duration timeout) {
@@ -52,58 +53,62 @@ public final class StreamOperations {
 		return this.stream;
 	}
 
-	/** The same on a stream with another limit for each call. */
+	/** The same operations with another limit for each call. */
 	public StreamOperations within(Duration limit) {
 		return new StreamOperations(this.communicator, this.issues, this.place, this.stream, limit, this.group);
 	}
 
-	/** Every rank gets the reduction of all ranks' operands. */
+	/** Every rank receives the reduction of all ranks' operands. */
 	public void allReduce(DeviceOperands operands, DeviceReduction reduction) {
 		run(Collective.ALL_REDUCE, operands, reduction, 0);
 	}
 
-	/** As {@link #allReduce(DeviceOperands, DeviceReduction)} of several at once. */
+	/** Several {@link #allReduce(DeviceOperands, DeviceReduction)} calls in one group. */
 	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction) {
 		group((together) -> operands.forEach((each) -> together.allReduce(each, reduction)));
 	}
 
-	/** The root gets the reduction; the others' receive memory is not looked at. */
+	/** The root receives the reduction; receive buffers of other ranks are ignored. */
 	public void reduce(DeviceOperands operands, DeviceReduction reduction, int root) {
 		run(Collective.REDUCE, operands, reduction, root);
 	}
 
-	/** Every rank gets the root's send memory; the others' is not looked at. */
+	/**
+	 * Every rank receives the root's send buffer; send buffers of other ranks are
+	 * ignored.
+	 */
 	public void broadcast(DeviceOperands operands, int root) {
 		run(Collective.BROADCAST, operands, NONE, root);
 	}
 
-	/** Every rank gets all ranks' parts in rank order. */
+	/** Every rank receives all ranks' parts in rank order. */
 	public void allGather(DeviceOperands operands) {
 		run(Collective.ALL_GATHER, operands, NONE, 0);
 	}
 
-	/** Every rank gets its own part of the reduction. */
+	/** Every rank receives its own part of the reduction. */
 	public void reduceScatter(DeviceOperands operands, DeviceReduction reduction) {
 		run(Collective.REDUCE_SCATTER, operands, reduction, 0);
 	}
 
-	/** The root gets all ranks' parts in rank order. */
+	/** The root receives all ranks' parts in rank order. */
 	public void gather(DeviceOperands operands, int root) {
 		run(Collective.GATHER, operands, NONE, root);
 	}
 
-	/** Every rank gets its own part of the root's send memory. */
+	/** Every rank receives its own part of the root's send buffer. */
 	public void scatter(DeviceOperands operands, int root) {
 		run(Collective.SCATTER, operands, NONE, root);
 	}
 
-	/** Every rank gets, from each rank, the part meant for it. */
+	/** Every rank receives its part of each rank's send buffer, in rank order. */
 	public void allToAll(DeviceOperands operands) {
 		run(Collective.ALL_TO_ALL, operands, NONE, 0);
 	}
 
 	/**
-	 * Sends to a rank that receives as much at the same place in the order of the two.
+	 * Sends to a peer, whose matching receive has the same count. Messages match in
+	 * order.
 	 */
 	public void send(DeviceOperands operands, int peer) {
 		this.place.requireRank("peer", peer);
@@ -112,7 +117,10 @@ public final class StreamOperations {
 				NcclCodes.of(operands.type()), peer, communicator, this.stream));
 	}
 
-	/** Receives from a rank that sends as much at the same place in the order. */
+	/**
+	 * Receives from a peer, whose matching send has the same count. Messages match in
+	 * order.
+	 */
 	public void receive(DeviceOperands operands, int peer) {
 		this.place.requireRank("peer", peer);
 		operands.requireDevice(this.place.device());
@@ -121,9 +129,9 @@ public final class StreamOperations {
 	}
 
 	/**
-	 * Issues several calls as one, so that they run together and, as messages that cross
-	 * must, do not wait for each other.
-	 * @param calls what makes them, on the operations that it is given
+	 * Issues several calls as one group, so that they run concurrently; messages that
+	 * cross need this to avoid a deadlock. @param calls makes the calls, on the
+	 * operations passed to it
 	 */
 	public void group(Consumer<StreamOperations> calls) {
 		if (this.group != null) {
@@ -136,7 +144,7 @@ public final class StreamOperations {
 		this.communicator.issue("group call", Deadline.after(this.timeout), gathered);
 	}
 
-	/** Any collective but a barrier. */
+	/** Runs any collective except a barrier. */
 	void run(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root) {
 		perform(collective.label(), this.issues.of(collective, operands, reduction, root, this.stream));
 	}
@@ -150,9 +158,9 @@ public final class StreamOperations {
 	}
 
 	/**
-	 * Waits until everything queued on the stream is done.
-	 * @throws NcclException if the communicator failed or was aborted meanwhile, or the
-	 * limit passed, after which it is aborted; buffers are then undefined
+	 * Waits until all work queued on the stream is complete. @throws NcclException if the
+	 * communicator failed or was aborted, or if the limit passed, which aborts it;
+	 * buffers are then undefined
 	 */
 	public void synchronize() {
 		await("synchronize", Deadline.after(this.timeout));

@@ -4,12 +4,12 @@ import java.security.MessageDigest;
 import java.util.Arrays;
 
 /**
- * What the ranks of a communicator have in common: made on one rank, carried to the
- * others, and a secret, since whoever knows it may join.
+ * Identifies a communicator: created on one rank and sent to the others. It is a secret,
+ * because any process that knows it can join.
  */
 public final class UniqueId {
 
-	/** How long it is. */
+	/** Length of an id. */
 	public static final int BYTES = 128;
 
 	private final byte[] bytes;
@@ -19,7 +19,7 @@ public final class UniqueId {
 	}
 
 	/**
-	 * An id that another process made.
+	 * Decodes an id from another process.
 	 * @throws IllegalArgumentException if it is not {@value #BYTES} bytes long
 	 */
 	public static UniqueId fromBytes(byte[] bytes) {
@@ -29,7 +29,7 @@ public final class UniqueId {
 		return new UniqueId(bytes.clone());
 	}
 
-	/** The id for another process. */
+	/** Encodes the id for another process. */
 	public byte[] asBytes() {
 		return this.bytes.clone();
 	}
@@ -44,7 +44,7 @@ public final class UniqueId {
 		return Arrays.hashCode(this.bytes);
 	}
 
-	/** Says nothing of the id. */
+	/** Redacted. */
 	@Override
 	public String toString() {
 		return "UniqueId[hidden]";

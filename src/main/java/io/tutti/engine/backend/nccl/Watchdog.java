@@ -6,13 +6,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Looks for errors of a communicator that come up by themselves, such as a lost peer,
- * while nobody is in a call. Tells of the first one and ends. Of an abort it does not
- * tell: whoever aborted knows why, and would be taken for second if this came first.
+ * Checks a communicator periodically for asynchronous errors, such as a lost peer, also
+ * between calls. Reports the first error and ends. It does not report an abort, since the
+ * code that aborted reports the cause, which must come first.
  */
 final class Watchdog implements AutoCloseable {
 
-	/** Soon enough for a failure to be known everywhere within a second. */
+	/** Short enough for every rank to learn of a failure within a second. */
 	static final Duration INTERVAL = Duration.ofMillis(100);
 
 	private final RankCommunicator communicator;
@@ -27,8 +27,7 @@ final class Watchdog implements AutoCloseable {
 	}
 
 	/**
-	 * Begins to look, on a thread of its own.
-	 * @param listener hears of an error, once
+	 * Starts the checks on a dedicated thread. @param listener receives at most one error
 	 */
 	static Watchdog start(RankCommunicator communicator, Duration interval, Consumer<NcclException> listener) {
 		Watchdog watchdog = new Watchdog(communicator, listener);
@@ -51,7 +50,7 @@ final class Watchdog implements AutoCloseable {
 			}
 		}
 		catch (InterruptedException | IllegalStateException ex) {
-			// Closed meanwhile: there is nothing to look after.
+			// The communicator is closed.
 			return;
 		}
 	}

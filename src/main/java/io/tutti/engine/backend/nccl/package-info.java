@@ -1,8 +1,8 @@
 /**
- * Collectives on GPUs by NCCL. Whether there is a driver, a device and a library is found
- * out before the preset is touched, since the preset ends the process where they are
- * missing. Imports the engine and its device room; beside training the only code that may
- * see {@code org.bytedeco}.
+ * Collectives on GPUs by NCCL. A probe checks for a driver, a device and the libraries
+ * before the preset is loaded, since without them the preset can end the process. Imports
+ * the engine and its device package; besides training, the only package that may import
+ * {@code org.bytedeco}.
  */
 @NullMarked
 package io.tutti.engine.backend.nccl;
