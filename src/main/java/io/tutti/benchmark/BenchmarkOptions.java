@@ -7,23 +7,23 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
- * What a benchmark measures; the same on every rank.
+ * Options of a benchmark. Must be the same on every rank.
  *
- * @param operations what to run, in order
- * @param minBytes smallest size of a rank's full buffer
- * @param maxBytes largest size of a rank's full buffer
- * @param factor by how much the size grows from line to line, at least 2
- * @param iterations samples per size, 0 to fill the time per size
+ * @param operations operations to run, in order
+ * @param minBytes smallest size of a rank's full buffer, at least one element
+ * @param maxBytes largest size of a rank's full buffer, at most 8 GiB
+ * @param factor growth of the size from line to line, at least 2
+ * @param iterations samples per size, 0 for as many as fit into {@code budget}
  * @param warmup calls before the samples, 0 for a tenth of them
  * @param type element type
  * @param op operator
- * @param buffers whose memory the buffers are
- * @param budget time per size where the number of samples is not given
+ * @param buffers where the buffers are allocated
+ * @param budget time per size if {@code iterations} is 0
  */
 public record BenchmarkOptions(List<Operation> operations, long minBytes, long maxBytes, int factor, int iterations,
 		int warmup, DataType type, ReduceOp op, BufferKind buffers, Duration budget) {
 
-	/** Largest buffer that makes sense to ask for. */
+	/** Largest buffer that can be requested. */
 	private static final long MAX_BYTES = 8L << 30;
 
 	public BenchmarkOptions {

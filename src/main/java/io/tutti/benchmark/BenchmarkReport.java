@@ -3,11 +3,11 @@ package io.tutti.benchmark;
 import java.util.Locale;
 
 /**
- * How the lines of a benchmark are shown.
+ * Output format of a benchmark.
  */
 public enum BenchmarkReport {
 
-	/** For people. */
+	/** Aligned columns for reading. */
 	TABLE {
 		@Override
 		public String header() {
@@ -24,7 +24,7 @@ public enum BenchmarkReport {
 		}
 	},
 
-	/** For scripts, one line each. */
+	/** Tab-separated values, one measurement per line. */
 	TSV {
 		@Override
 		public String header() {
@@ -39,7 +39,7 @@ public enum BenchmarkReport {
 		}
 	},
 
-	/** For programs, one object a line. */
+	/** One JSON object per line. */
 	JSON {
 		@Override
 		public String header() {
@@ -58,10 +58,10 @@ public enum BenchmarkReport {
 		}
 	};
 
-	/** What comes before the lines; empty for nothing. */
+	/** The header before the lines; empty if there is none. */
 	public abstract String header();
 
-	/** One line, without its end. */
+	/** One formatted line, without a line break. */
 	public abstract String line(Measurement line);
 
 }

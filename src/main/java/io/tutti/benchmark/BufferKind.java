@@ -1,11 +1,11 @@
 package io.tutti.benchmark;
 
 /**
- * Whose memory a benchmark's buffers are.
+ * Where the buffers of a benchmark are allocated.
  */
 public enum BufferKind {
 
-	/** Memory of the caller's own, as users bring it. */
+	/** Memory that the caller allocates. */
 	PRIVATE("private"),
 	/** Memory from {@link io.tutti.engine.ProcessGroup#allocate}. */
 	ENGINE("engine");
@@ -16,7 +16,7 @@ public enum BufferKind {
 		this.label = label;
 	}
 
-	/** The name people type and read. */
+	/** The name in options and output. */
 	public String label() {
 		return this.label;
 	}

@@ -6,7 +6,8 @@ import java.lang.foreign.MemorySegment;
 import io.tutti.engine.ProcessGroup;
 
 /**
- * The two buffers that all workloads of a benchmark use, as large as the largest needs.
+ * The send and receive buffers that all workloads of a benchmark share, with the size of
+ * the largest workload.
  */
 final class Buffers implements AutoCloseable {
 
@@ -18,7 +19,7 @@ final class Buffers implements AutoCloseable {
 
 	private final MemorySegment receive;
 
-	/** A collective call where the engine's memory is asked for. */
+	/** Allocates the buffers. A collective call for {@link BufferKind#ENGINE}. */
 	Buffers(ProcessGroup group, BufferKind kind, long bytes) {
 		this.send = allocate(group, kind, bytes);
 		this.receive = allocate(group, kind, bytes);
@@ -31,17 +32,17 @@ final class Buffers implements AutoCloseable {
 		};
 	}
 
-	/** The first bytes of what a rank gives. */
+	/** The first bytes of the send buffer. */
 	MemorySegment send(long bytes) {
 		return this.send.asSlice(0, bytes);
 	}
 
-	/** The first bytes of what a rank gets. */
+	/** The first bytes of the receive buffer. */
 	MemorySegment receive(long bytes) {
 		return this.receive.asSlice(0, bytes);
 	}
 
-	/** Gives private memory back; the engine's ends with its group. */
+	/** Frees private memory. The group frees engine memory when it closes. */
 	@Override
 	public void close() {
 		this.arena.close();

@@ -12,9 +12,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs a benchmark on one rank; every rank of the group must run the same.
  * <p>
- * Calls follow each other with no barrier between. A sample is one call, or the mean of
- * 16 below 64 KiB, where a look at the clock would show. Each rank takes the median and
- * the extremes of its samples; the largest over the ranks are the figures.
+ * Calls follow each other without a barrier in between. A sample is one call, or below 64
+ * KiB the mean of at least 16 calls, since reading the clock would distort a single one.
+ * Each rank computes the median, minimum and maximum of its samples. The reported values
+ * are the maxima over all ranks.
  */
 public final class CollectiveBenchmark {
 
@@ -31,14 +32,16 @@ public final class CollectiveBenchmark {
 	private static final int TRIAL_SAMPLES = 3;
 
 	/**
-	 * The first size of a collective waits for the compiler, which needs a core itself.
+	 * Warm-up of a collective's first size, while the JIT compiler needs a core itself.
 	 */
 	private static final long FIRST_WARM_UP_NANOS = 2_000_000_000L;
 
-	/** A larger size may be the first of an algorithm that is not compiled yet. */
+	/**
+	 * Warm-up of larger sizes, which may select an algorithm that is not compiled yet.
+	 */
 	private static final long WARM_UP_NANOS = 500_000_000;
 
-	/** Compilers that never come to rest must not keep a benchmark from its end. */
+	/** Limit of the extra warm-up time, for a JIT compiler that never becomes idle. */
 	private static final long PATIENCE_NANOS = 20_000_000_000L;
 
 	private final ProcessGroup group;
@@ -49,13 +52,13 @@ public final class CollectiveBenchmark {
 
 	private final CompilerWatch compiler = CompilerWatch.ofThisJvm();
 
-	/** How much longer warm-ups may take while a compiler is at work. */
+	/** Extra warm-up time that is left while a JIT compiler is busy. */
 	private long patienceNanos = PATIENCE_NANOS;
 
 	private @Nullable Operation warm;
 
 	/**
-	 * @param binding where the calling thread is kept while it measures
+	 * @param binding core binding of the calling thread during measurements
 	 */
 	public CollectiveBenchmark(ProcessGroup group, BenchmarkOptions options, CoreBinding binding) {
 		this.group = group;
@@ -65,7 +68,7 @@ public final class CollectiveBenchmark {
 
 	/**
 	 * Runs every collective at every size.
-	 * @param results hears each line as soon as it is known, the same on every rank
+	 * @param results receives each line as soon as it is known, the same on every rank
 	 * @throws io.tutti.engine.CollectiveException if a collective fails
 	 */
 	public void run(Consumer<Measurement> results) {
@@ -104,8 +107,9 @@ public final class CollectiveBenchmark {
 	}
 
 	/**
-	 * Who says how many samples says how many calls go ahead, too. Else warms up, then
-	 * lets rank 0 say how many samples fill the time.
+	 * Returns the number of samples. If the user set it, the user also sets the warm-up.
+	 * Otherwise warms up, and rank 0 broadcasts how many samples fit into the time
+	 * budget.
 	 */
 	private int plan(Workload workload, int batch) {
 		if (this.options.iterations() > 0) {
@@ -122,7 +126,7 @@ public final class CollectiveBenchmark {
 		return (int) samples[0];
 	}
 
-	/** Long enough for the compiler on every rank, within reason. */
+	/** Warms up until the JIT compiler is idle on every rank, up to a limit. */
 	private void warmUp(Workload workload, int batch) {
 		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS : WARM_UP_NANOS;
 		this.warm = workload.operation();

@@ -7,16 +7,16 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether this JVM's compiler is at work: it needs a core, and where ranks have them all,
- * what is measured meanwhile is how they share one with it. It is behind for seconds
- * after an application has started.
+ * Tells whether the JIT compiler of this JVM is busy. The compiler needs a core. If the
+ * ranks occupy all cores, measurements during compilation include the time lost to it.
+ * Compilation lasts for seconds after an application has started.
  */
 final class CompilerWatch {
 
-	/** How much of the compiler's time is looked at together. */
+	/** Window over which compilation time is measured. */
 	private static final long WINDOW_NANOS = 100_000_000;
 
-	/** Milliseconds in a window up to which it counts as calm. */
+	/** Compilation time in a window up to which the compiler counts as idle. */
 	private static final long CALM_MILLIS = 10;
 
 	private final LongSupplier nanoTime;
@@ -36,7 +36,10 @@ final class CompilerWatch {
 		this.millisBefore = compiledMillis.getAsLong();
 	}
 
-	/** Of this JVM; always calm where it does not tell. */
+	/**
+	 * A watch of this JVM's compiler; never busy if the JVM does not report compilation
+	 * time.
+	 */
 	static CompilerWatch ofThisJvm() {
 		CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
 		return new CompilerWatch(System::nanoTime, tells(compiler) ? compiler::getTotalCompilationTime : () -> 0);
@@ -46,7 +49,10 @@ final class CompilerWatch {
 		return compiler != null && compiler.isCompilationTimeMonitoringSupported();
 	}
 
-	/** Whether it was at work in the latest whole window; at first it is taken to be. */
+	/**
+	 * Whether the compiler was busy in the latest complete window; initially
+	 * {@code true}.
+	 */
 	boolean busy() {
 		long now = this.nanoTime.getAsLong();
 		if (now - this.windowStart >= WINDOW_NANOS) {

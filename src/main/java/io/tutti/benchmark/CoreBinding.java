@@ -11,17 +11,17 @@ import java.util.BitSet;
 import java.util.Optional;
 
 /**
- * Keeps the thread that measures on one core, as MPI launchers do with their ranks: two
- * ranks that the kernel has put on one core for a while take turns, which is some
- * microseconds for a call that takes a tenth of one. Only that thread is bound, so that
- * compiler and collector go where there is room.
+ * Binds the measuring thread to one core, as MPI launchers bind their ranks. Two ranks on
+ * the same core take turns, which adds microseconds to a call that takes a tenth of one.
+ * Only that thread is bound, so that the JIT compiler and the garbage collector can use
+ * any core.
  */
 public final class CoreBinding {
 
-	/** Does nothing. */
+	/** No binding. */
 	public static final CoreBinding NONE = new CoreBinding(-1);
 
-	/** As many cores as the kernel's own type for a set of them holds. */
+	/** Size of glibc's {@code cpu_set_t}. */
 	private static final int SET_BYTES = 128;
 
 	private static final int THIS_THREAD = 0;
@@ -35,9 +35,10 @@ public final class CoreBinding {
 	}
 
 	/**
-	 * A core for each rank of a host, of those that this process may run on;
-	 * {@link #NONE} where there are fewer cores than ranks, or a launcher has bound the
-	 * process already, or the kernel cannot be asked.
+	 * Selects a separate core for each rank of a host from the cores allowed for this
+	 * process. Returns {@link #NONE} if there are fewer allowed cores than ranks, for
+	 * example because a launcher has bound the process, or if the cores cannot be
+	 * queried.
 	 */
 	public static CoreBinding of(int localRank, int localWorldSize) {
 		return allowed().filter((cores) -> cores.cardinality() >= localWorldSize)
@@ -45,7 +46,7 @@ public final class CoreBinding {
 			.orElse(NONE);
 	}
 
-	/** Does something on this thread while it is bound. */
+	/** Runs an action on the calling thread while it is bound. */
 	void during(Runnable action) {
 		Optional<BitSet> before = (this.core >= 0) ? allowed() : Optional.empty();
 		if (before.isEmpty()) {
@@ -63,7 +64,7 @@ public final class CoreBinding {
 		}
 	}
 
-	/** The cores that this thread may run on, if the kernel says so. */
+	/** The cores that this thread may run on, if known. */
 	static Optional<BitSet> allowed() {
 		return call("sched_getaffinity", new BitSet());
 	}

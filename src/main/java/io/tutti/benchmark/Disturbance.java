@@ -3,24 +3,24 @@ package io.tutti.benchmark;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells from a benchmark's own figures whether something else used the cores meanwhile:
- * then most calls take far longer than the shortest.
+ * Detects from a benchmark's results that other processes used the cores: most calls then
+ * take far longer than the shortest one.
  */
 public final class Disturbance {
 
 	/**
-	 * On a quiet machine the median is rarely half as long again as the shortest time.
+	 * On an idle machine the median is rarely more than 1.5 times the shortest time.
 	 */
 	private static final double FAR_ABOVE = 2;
 
-	/** One line in so many may be disturbed by chance. */
+	/** One line out of this many may be disturbed by chance. */
 	private static final int TOLERATED = 4;
 
 	private int lines;
 
 	private int disturbed;
 
-	/** Takes a line into account. */
+	/** Adds a line. */
 	public void take(Measurement line) {
 		this.lines++;
 		if (line.p50Micros() > FAR_ABOVE * line.minMicros()) {
@@ -28,7 +28,7 @@ public final class Disturbance {
 		}
 	}
 
-	/** What the user should know, {@code null} if all was quiet. */
+	/** A warning for the user, {@code null} if there was no disturbance. */
 	public @Nullable String note() {
 		if (this.disturbed * TOLERATED <= this.lines) {
 			return null;

@@ -6,7 +6,7 @@ import java.lang.foreign.ValueLayout;
 import io.tutti.engine.DataType;
 
 /**
- * Small whole numbers as elements of any type.
+ * Reads and writes small integers as elements of any type.
  */
 final class Numbers {
 
@@ -42,7 +42,7 @@ final class Numbers {
 		};
 	}
 
-	/** A sum divided by the world size as the type does it. */
+	/** A sum divided by the world size with the rounding of the element type. */
 	double quotient(double sum, int worldSize) {
 		return switch (this.type) {
 			case FLOAT32 -> (float) sum / worldSize;

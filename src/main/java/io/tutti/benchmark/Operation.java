@@ -4,14 +4,17 @@ import io.tutti.engine.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is measured: a collective, or messages between neighbours.
+ * A measured operation: a collective, or messages between neighbours.
  */
 public enum Operation {
 
 	ALL_REDUCE(Collective.ALL_REDUCE), REDUCE(Collective.REDUCE), BROADCAST(Collective.BROADCAST),
 	ALL_GATHER(Collective.ALL_GATHER), REDUCE_SCATTER(Collective.REDUCE_SCATTER), GATHER(Collective.GATHER),
 	SCATTER(Collective.SCATTER), ALL_TO_ALL(Collective.ALL_TO_ALL), BARRIER(Collective.BARRIER),
-	/** Each rank sends to the next one and receives from the one before, at a time. */
+	/**
+	 * Each rank sends to the next rank and receives from the previous one at the same
+	 * time.
+	 */
 	SEND_RECEIVE(null);
 
 	private final @Nullable Collective collective;
@@ -20,17 +23,17 @@ public enum Operation {
 		this.collective = collective;
 	}
 
-	/** The name people type and read. */
+	/** The name in options and output. */
 	public String label() {
 		return (this.collective != null) ? this.collective.label() : "send-receive";
 	}
 
-	/** The name that other benchmarks use in tables, such as {@code allreduce}. */
+	/** The name in TSV and JSON output, such as {@code allreduce}. */
 	String tableName() {
 		return label().replace("-", "");
 	}
 
-	/** Bus bandwidth over algorithm bandwidth, by nccl-tests' definition. */
+	/** Ratio of bus bandwidth to algorithm bandwidth, as defined by nccl-tests. */
 	double busFactor(int ranks) {
 		return (this.collective != null) ? this.collective.busFactor(ranks) : 1;
 	}

@@ -7,18 +7,17 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
 
 /**
- * One operation on buffers of one size: how to call it, and how to tell that it did what
- * it should.
+ * One operation on buffers of one size: calls it and checks its results.
  */
 final class Workload {
 
-	/** The largest number that every type holds. */
+	/** The largest integer that every type can represent. */
 	private static final int LARGEST = Byte.MAX_VALUE;
 
-	/** A prime, so that a value comes again at no place where it could be mistaken. */
+	/** A prime, so that misplaced elements have wrong values. */
 	private static final int VARIETY = 97;
 
-	/** Ranks that bring more than a one into a product: it stays below 2⁷. */
+	/** Ranks with operands other than one in a product, which keeps it below 2⁷. */
 	private static final int FACTORS = 12;
 
 	private final ProcessGroup group;
@@ -35,7 +34,7 @@ final class Workload {
 
 	private final long count;
 
-	/** Operands are 1 to this, so that every result is exact in every type. */
+	/** Operands are 1 to this value, so that every result is exact in every type. */
 	private final int largestOperand;
 
 	Workload(ProcessGroup group, Operation operation, DataType type, ReduceOp op, long bytes, Buffers buffers) {
@@ -59,7 +58,7 @@ final class Workload {
 		};
 	}
 
-	/** Whether a full buffer holds a part for each rank. */
+	/** Whether the full buffer is divided into one part per rank. */
 	private boolean cut() {
 		return switch (this.operation) {
 			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER, SEND_RECEIVE -> false;
@@ -67,7 +66,7 @@ final class Workload {
 		};
 	}
 
-	/** Whether one rank is the root, so that others may run ahead of it or it of them. */
+	/** Whether the operation has a root, so that ranks can run ahead of each other. */
 	boolean rooted() {
 		return switch (this.operation) {
 			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
@@ -75,27 +74,28 @@ final class Workload {
 		};
 	}
 
-	/** What is called. */
 	Operation operation() {
 		return this.operation;
 	}
 
-	/** What carries it. */
 	String transport() {
 		return this.group.transport();
 	}
 
-	/** Bytes of the full buffer, after rounding to whole elements for every rank. */
+	/** Size of the full buffer in bytes, rounded to whole elements for every rank. */
 	long bytes() {
 		return this.count * this.type.bytes();
 	}
 
-	/** Elements of the full buffer. */
+	/** Number of elements in the full buffer. */
 	long count() {
 		return this.count;
 	}
 
-	/** One call; ranks take turns at the root, so that none runs ahead. */
+	/**
+	 * Calls the operation once. The root rotates over all ranks, so that no rank runs
+	 * ahead.
+	 */
 	void call(int iteration) {
 		int root = iteration % this.group.worldSize();
 		switch (this.operation) {
@@ -113,7 +113,10 @@ final class Workload {
 		}
 	}
 
-	/** Calls once on known operands and returns how many elements are wrong. */
+	/**
+	 * Calls the operation once on known operands and returns the number of wrong
+	 * elements.
+	 */
 	long check() {
 		Numbers numbers = new Numbers(this.type);
 		for (long i = 0; i < this.send.byteSize() / this.type.bytes(); i++) {
@@ -133,7 +136,7 @@ final class Workload {
 		return this.operation == Operation.REDUCE || this.operation == Operation.GATHER;
 	}
 
-	/** What the call from or to root 0 leaves at an index of this rank's result. */
+	/** Expected element of this rank's result for root 0. */
 	private double expected(long index) {
 		int rank = this.group.rank();
 		long part = Math.max(1, this.count / this.group.worldSize());
@@ -153,7 +156,7 @@ final class Workload {
 		return Math.floorMod(this.group.rank() + distance, this.group.worldSize());
 	}
 
-	/** Puts harmless operands in, so that thousands of calls do not overflow. */
+	/** Fills the buffers with zeros, so that thousands of calls do not overflow. */
 	void reset() {
 		this.send.fill((byte) 0);
 		this.receive.fill((byte) 0);
@@ -169,7 +172,7 @@ final class Workload {
 		};
 	}
 
-	/** What a rank gives at an index: something else than its neighbours there. */
+	/** Operand of a rank at an index; differs from its neighbours' operands. */
 	private int operand(int rank, long index) {
 		if (this.op == ReduceOp.PRODUCT && rank >= FACTORS) {
 			return 1;

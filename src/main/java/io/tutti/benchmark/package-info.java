@@ -1,6 +1,6 @@
 /**
- * Measures collectives in the manner of nccl-tests: what is run, how it is timed and
- * checked, and how the figures are shown. Imports the engine only.
+ * Benchmarks of collectives in the manner of nccl-tests: options, timing, checks of
+ * results and reports. Imports the engine only.
  */
 @NullMarked
 package io.tutti.benchmark;

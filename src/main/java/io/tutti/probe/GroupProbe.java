@@ -11,12 +11,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Whether a whole group is there: asks every rank who it is and what group it sees, again
- * and again until all agree or time is up, and then has rank 0 call the roll, with the
- * token that the ranks have. Over HTTPS it believes whom the ranks believe. Arguments:
- * how many seconds to try, then the address of each rank in order. Exit code 0 if all
- * agree and answer, 1 if not, 64 if the arguments are wrong. Prints a line per rank, and
- * one for the roll.
+ * Checks that a group is complete. Polls the group endpoint of every rank until all agree
+ * or the time limit passes. Then requests a roll call from rank 0 with the job's token.
+ * Over HTTPS it trusts the same authority as the ranks. Arguments: time limit in seconds,
+ * then the URL of each rank in rank order. Exit code 0 if all ranks agree and answer, 1
+ * if not, 64 if the arguments are invalid. Prints one line per rank and one for the roll
+ * call.
  */
 public final class GroupProbe {
 
@@ -46,7 +46,7 @@ public final class GroupProbe {
 		this.trust = trust;
 	}
 
-	/** Asks until time is up, and exits. */
+	/** Runs the probe and exits. */
 	public static void main(String[] args) throws InterruptedException, IOException, GeneralSecurityException {
 		if (args.length < 2 || !args[0].matches("[0-9]{1,5}")) {
 			System.err.println("usage: GroupProbe SECONDS URL_OF_RANK_0 [URL_OF_RANK_1 ...]");
@@ -57,28 +57,31 @@ public final class GroupProbe {
 		System.exit(probe.agreesWithin(Duration.ofSeconds(Long.parseLong(args[0]))) && probe.answersTheRoll() ? 0 : 1);
 	}
 
-	/** The job's token, from where a rank has it too; empty if there is none. */
+	/** The job's token, from the same variables as on a rank; empty if there is none. */
 	static String token(Map<String, String> environment) throws IOException {
 		String file = environment.getOrDefault(TOKEN_FILE_VARIABLE, "");
 		return (file.isEmpty() ? environment.getOrDefault(TOKEN_VARIABLE, "") : Files.readString(Path.of(file)))
 			.strip();
 	}
 
-	/** Whom to believe over HTTPS. */
+	/** The trust settings for HTTPS. */
 	static Trust trust(Map<String, String> environment) throws IOException, GeneralSecurityException {
 		String authority = environment.getOrDefault(AUTHORITY_VARIABLE, "");
 		return authority.isEmpty() ? Trust.JAVAS_OWN
 				: Trust.in(Path.of(authority), environment.getOrDefault(PEER_NAME_VARIABLE, ""));
 	}
 
-	/** Has rank 0 call the roll, and prints who answered. */
+	/** Requests a roll call from rank 0 and prints the result. */
 	boolean answersTheRoll() {
 		RollCall roll = RollCall.by(this.ranks.getFirst(), this.token, this.trust, this.ranks.size());
 		System.out.println(roll.line());
 		return roll.complete();
 	}
 
-	/** Asks at least once, and prints what the ranks said last. */
+	/**
+	 * Polls at least once until the ranks agree or the limit passes. Prints the ranks'
+	 * last answers.
+	 */
 	boolean agreesWithin(Duration limit) throws InterruptedException {
 		long start = System.nanoTime();
 		List<RankAnswer> answers = ask();

@@ -7,10 +7,10 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * Whether the rank in this container is alive, by its own liveness endpoint. Exit code 0
- * if it is, 1 if it is not or does not answer in time. An argument names another endpoint
- * to ask, such as {@code readiness}. Where HTTP is in cipher it asks over HTTPS; where
- * the actuator has a port of its own, there.
+ * Checks the liveness endpoint of the rank in this container. Exit code 0 if the rank is
+ * alive, 1 if it is not or does not answer in time. An argument selects another health
+ * endpoint, such as {@code readiness}. Uses HTTPS if the server requires it, and the
+ * actuator's own port if there is one.
  */
 public final class HealthProbe {
 
@@ -24,19 +24,19 @@ public final class HealthProbe {
 
 	private static final int OK = 200;
 
-	/** A server that speaks TLS says so to who does not. */
+	/** Status of a TLS port's answer to a plaintext request. */
 	private static final int BAD_REQUEST = 400;
 
 	private HealthProbe() {
 	}
 
-	/** Asks once and exits. */
+	/** Sends one request and exits. */
 	public static void main(String[] args) {
 		URI endpoint = endpoint(System.getenv(), (args.length > 0) ? args[0] : "liveness");
 		System.exit(healthy(endpoint) ? 0 : 1);
 	}
 
-	/** Where the rank of this container answers. */
+	/** The health endpoint of the rank in this container. */
 	static URI endpoint(Map<String, String> environment, String kind) {
 		String host = host(environment.getOrDefault(ADDRESS_VARIABLE, ""));
 		String port = environment.getOrDefault(ACTUATOR_PORT_VARIABLE, environment.getOrDefault(PORT_VARIABLE, "8080"));
@@ -44,8 +44,9 @@ public final class HealthProbe {
 	}
 
 	/**
-	 * Whether an endpoint says that all is well; says on stderr why not. Over HTTPS
-	 * whoever answers is believed: it is this host's own rank, and is told nothing.
+	 * Whether an endpoint answers with status 200; otherwise prints the reason on stderr.
+	 * Over HTTPS any certificate is accepted: the server is on this host, and the request
+	 * contains no secret.
 	 */
 	static boolean healthy(URI endpoint) {
 		boolean secured = endpoint.getScheme().equals("https");
@@ -69,7 +70,9 @@ public final class HealthProbe {
 		return URI.create("https" + endpoint.toString().substring("http".length()));
 	}
 
-	/** The wildcard address is no destination; loopback is behind it. */
+	/**
+	 * The wildcard address cannot be a destination; the server also listens on loopback.
+	 */
 	private static String host(String address) {
 		if (address.isBlank() || address.equals("0.0.0.0")) {
 			return "127.0.0.1";

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
 /**
- * What an endpoint answered.
+ * Response of an endpoint.
  *
  * @param status HTTP status
  * @param body the first 64 KiB of the body
@@ -22,19 +22,19 @@ record HttpAnswer(int status, String body) {
 	private static final int FIRST_ERROR = 400;
 
 	/**
-	 * Asks by GET, once, past any proxy.
-	 * @param timeout for connecting, and again for each read
-	 * @throws IOException if nobody who is trusted answers in time
+	 * Sends one GET request without a proxy.
+	 * @param timeout for the connect and, separately, for each read
+	 * @throws IOException if no trusted server answers in time
 	 */
 	static HttpAnswer of(URI endpoint, Trust trust, Duration timeout) throws IOException {
 		return exchange(endpoint, timeout, trust::applyTo);
 	}
 
 	/**
-	 * Asks by POST of an empty JSON object, once, past any proxy.
-	 * @param token presented as the job's; none if empty
-	 * @param timeout for connecting, and again for each read
-	 * @throws IOException if nobody who is trusted answers in time
+	 * Sends one POST request with an empty JSON object, without a proxy.
+	 * @param token the job's token, sent as bearer token; none if empty
+	 * @param timeout for the connect and, separately, for each read
+	 * @throws IOException if no trusted server answers in time
 	 */
 	static HttpAnswer ofPost(URI endpoint, String token, Trust trust, Duration timeout) throws IOException {
 		return exchange(endpoint, timeout, (connection) -> {
@@ -73,7 +73,7 @@ record HttpAnswer(int status, String body) {
 		}
 	}
 
-	/** What is sent before the answer is read. */
+	/** Prepares and sends the request. */
 	@FunctionalInterface
 	private interface Request {
 

@@ -9,11 +9,12 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * What one rank says of its group.
+ * One rank's view of its group.
  *
- * @param belongs whether it is who it should be, in a ready group of the right size
- * @param generation which forming of the group it belongs to, -1 if it did not say
- * @param line the answer, for a person
+ * @param belongs whether the rank has the expected number, in a ready group of the
+ * expected size
+ * @param generation generation of the group, -1 if unknown
+ * @param line the answer in readable form
  */
 record RankAnswer(boolean belongs, long generation, String line) {
 
@@ -21,7 +22,7 @@ record RankAnswer(boolean belongs, long generation, String line) {
 
 	private static final long UNKNOWN = -1;
 
-	/** Asks the rank that should be number {@code rank} of {@code worldSize}. */
+	/** Queries the endpoint of rank {@code rank} of {@code worldSize}. */
 	static RankAnswer of(URI endpoint, Trust trust, int rank, int worldSize) {
 		String name = "rank " + rank + " at " + endpoint.getAuthority();
 		try {

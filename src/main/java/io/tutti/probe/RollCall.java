@@ -9,10 +9,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A roll call of the group, made by one of its ranks over the control plane.
+ * Result of a roll call that one rank makes over the control plane.
  *
  * @param complete whether every rank answered
- * @param line the outcome, for a person
+ * @param line the result in readable form
  */
 record RollCall(boolean complete, String line) {
 
@@ -21,9 +21,9 @@ record RollCall(boolean complete, String line) {
 	private static final int OK = 200;
 
 	/**
-	 * Has a rank call the roll.
+	 * Requests a roll call from a rank.
 	 * @param rank address of the rank
-	 * @param token the job's; empty if it has none
+	 * @param token the job's token; empty if it has none
 	 */
 	static RollCall by(URI rank, String token, Trust trust, int worldSize) {
 		try {

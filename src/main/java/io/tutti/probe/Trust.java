@@ -28,14 +28,14 @@ import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom a probe believes that asks over HTTPS; over HTTP it changes nothing.
+ * The certificates that a probe trusts over HTTPS. Has no effect over HTTP.
  */
 final class Trust {
 
-	/** That of the running Java. */
+	/** The default trust of the JVM. */
 	static final Trust JAVAS_OWN = new Trust(null, null);
 
-	/** In a certificate's alternative names, one that is for DNS. */
+	/** Type of a DNS name among a certificate's subject alternative names. */
 	private static final int DNS_NAME = 2;
 
 	private final @Nullable SSLContext context;
@@ -48,23 +48,24 @@ final class Trust {
 	}
 
 	/**
-	 * Believes certificates of an authority that are for the host that is asked, or carry
-	 * the name that all ranks carry.
-	 * @param authority file with one or more certificates
+	 * Trusts certificates of an authority that match the requested host or contain the
+	 * ranks' common name.
+	 * @param authority file with one or more certificates \t * @param peerName DNS name
+	 * that the certificates of all ranks contain
 	 */
 	static Trust in(Path authority, String peerName) throws IOException, GeneralSecurityException {
 		return new Trust(context(managers(authority)), (host, session) -> carries(session, peerName));
 	}
 
 	/**
-	 * Believes anybody. For a process that asks its own host, tells nothing that is
-	 * secret and wants to know no more than whether somebody answers.
+	 * Trusts every certificate. Only for requests to the same host that contain no secret
+	 * and only check whether a server answers.
 	 */
 	static Trust inThisHost() throws GeneralSecurityException {
 		return new Trust(context(new Anybody()), (host, session) -> true);
 	}
 
-	/** Lets a connection believe whom this does. */
+	/** Applies this trust to an HTTPS connection. */
 	void applyTo(HttpURLConnection connection) {
 		if (this.context != null && this.names != null && connection instanceof HttpsURLConnection secured) {
 			secured.setSSLSocketFactory(this.context.getSocketFactory());
@@ -91,7 +92,7 @@ final class Trust {
 		return factory.getTrustManagers();
 	}
 
-	/** Asked only if the certificate is not for the host by its name. */
+	/** Called only if the certificate does not match the host. */
 	private static boolean carries(SSLSession session, String name) {
 		try {
 			Collection<List<?>> names = ((X509Certificate) session.getPeerCertificates()[0])
@@ -104,7 +105,10 @@ final class Trust {
 		}
 	}
 
-	/** Of the extended kind, which nobody adds a check of the host's name to. */
+	/**
+	 * Extends {@link X509ExtendedTrustManager}, since the JDK adds host name checks to
+	 * other trust managers.
+	 */
 	private static final class Anybody extends X509ExtendedTrustManager {
 
 		@Override

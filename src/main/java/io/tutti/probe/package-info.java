@@ -1,7 +1,7 @@
 /**
- * Asks running ranks over HTTP how they are, for an image that carries no tool but Java.
- * Starts in a fraction of a second, so it imports nothing of ours and no framework; only
- * {@link io.tutti.probe.GroupProbe} reads JSON.
+ * HTTP probes of running ranks, for an image without tools other than Java. To start in a
+ * fraction of a second, the package imports no other package of this project and no
+ * framework. Only {@link io.tutti.probe.GroupProbe} parses JSON.
  */
 @NullMarked
 package io.tutti.probe;

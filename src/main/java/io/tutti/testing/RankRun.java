@@ -15,15 +15,15 @@ import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 
 /**
- * One test on all its ranks: a thread each, until every rank is done or the limit has
- * passed. The first rank to fail breaks the group for the others.
+ * Runs one test with one thread per rank, until every rank has finished or the time limit
+ * has passed. The first failure of a rank aborts the group for the other ranks.
  */
 final class RankRun {
 
-	/** What ranks get to end once the test is over: they were woken and interrupted. */
+	/** Time for interrupted ranks to finish after the time limit. */
 	private static final Duration GIVE_UP = Duration.ofSeconds(2);
 
-	/** What a rank does. */
+	/** The test body of a rank. */
 	interface Body {
 
 		/** Runs on the rank's thread. */
@@ -31,7 +31,7 @@ final class RankRun {
 
 	}
 
-	/** A rank that failed, and why. */
+	/** A failed rank and its failure. */
 	private record RankFailure(int rank, Throwable cause) {
 	}
 
@@ -47,7 +47,7 @@ final class RankRun {
 
 	private final Map<Integer, ProcessGroup> groups = new ConcurrentHashMap<>();
 
-	private final Map<Integer, Thread> undone = new ConcurrentHashMap<>();
+	private final Map<Integer, Thread> unfinished = new ConcurrentHashMap<>();
 
 	RankRun(RankWorld world, int worldSize, Body body) {
 		this.world = world;
@@ -58,14 +58,14 @@ final class RankRun {
 
 	/**
 	 * Runs the test.
-	 * @throws Throwable the failure of the test, naming the rank
+	 * @throws Throwable the failure of the test; the message names the rank
 	 */
 	void run(Duration limit) throws Throwable {
 		for (int rank = 0; rank < this.worldSize; rank++) {
 			start(rank);
 		}
 		boolean done = this.running.await(limit.toNanos(), TimeUnit.NANOSECONDS);
-		List<Integer> late = done ? List.of() : this.undone.keySet().stream().sorted().toList();
+		List<Integer> late = done ? List.of() : this.unfinished.keySet().stream().sorted().toList();
 		if (!done) {
 			end(late);
 		}
@@ -74,7 +74,7 @@ final class RankRun {
 
 	private void start(int rank) {
 		Thread thread = Thread.ofPlatform().name("rank-" + rank).daemon().unstarted(() -> runRank(rank));
-		this.undone.put(rank, thread);
+		this.unfinished.put(rank, thread);
 		thread.start();
 	}
 
@@ -88,12 +88,12 @@ final class RankRun {
 			fail(new RankFailure(rank, ex));
 		}
 		finally {
-			this.undone.remove(rank);
+			this.unfinished.remove(rank);
 			this.running.countDown();
 		}
 	}
 
-	/** The others need not wait for this rank any longer, wherever they wait. */
+	/** Aborts the group, so that other ranks do not wait for the failed one. */
 	private void fail(RankFailure failure) {
 		boolean first = add(failure);
 		ProcessGroup group = this.groups.get(failure.rank());
@@ -109,7 +109,7 @@ final class RankRun {
 
 	private void end(List<Integer> late) throws InterruptedException {
 		for (int rank : late) {
-			Thread thread = this.undone.get(rank);
+			Thread thread = this.unfinished.get(rank);
 			if (thread != null) {
 				thread.interrupt();
 			}
@@ -118,15 +118,15 @@ final class RankRun {
 	}
 
 	private void report(List<Integer> late, Duration limit) throws Throwable {
-		List<RankFailure> told = new ArrayList<>(this.failures);
-		told.removeIf((failure) -> late.contains(failure.rank()));
-		if (told.isEmpty() && late.isEmpty()) {
+		List<RankFailure> reported = new ArrayList<>(this.failures);
+		reported.removeIf((failure) -> late.contains(failure.rank()));
+		if (reported.isEmpty() && late.isEmpty()) {
 			return;
 		}
-		if (!told.isEmpty() && told.getFirst().cause() instanceof TestAbortedException skipped) {
+		if (!reported.isEmpty() && reported.getFirst().cause() instanceof TestAbortedException skipped) {
 			throw skipped;
 		}
-		throw told.isEmpty() ? timeout(late, limit) : failure(told, late);
+		throw reported.isEmpty() ? timeout(late, limit) : failure(reported, late);
 	}
 
 	private AssertionFailedError timeout(List<Integer> late, Duration limit) {
@@ -136,10 +136,10 @@ final class RankRun {
 		return error;
 	}
 
-	/** Those that failed only since the first did are no news. */
-	private AssertionFailedError failure(List<RankFailure> told, List<Integer> late) {
-		RankFailure first = told.getFirst();
-		List<RankFailure> others = told.stream()
+	/** Failures caused by the abort after the first failure are omitted. */
+	private AssertionFailedError failure(List<RankFailure> reported, List<Integer> late) {
+		RankFailure first = reported.getFirst();
+		List<RankFailure> others = reported.stream()
 			.skip(1)
 			.filter((failure) -> !(failure.cause() instanceof GroupAbortedException))
 			.toList();

@@ -10,14 +10,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * A test of collective code: its method runs once per rank, at the same time, each on a
- * thread of its own with its rank's {@link io.tutti.engine.ProcessGroup} as a parameter.
- * Other parameters, and what runs before and after the method, are those of one test: the
- * ranks share them, and the test's instance.
+ * A test of collective code. The method runs once per rank, concurrently, on one thread
+ * per rank, with the rank's {@link io.tutti.engine.ProcessGroup} as a parameter. The
+ * ranks share the test instance and all other parameters. Methods before and after the
+ * test run once.
  * <p>
- * The test fails if one rank does, and says which; the others' calls then fail instead of
- * waiting for it. It fails as well when the time limit passes, naming the ranks that were
- * not done.
+ * The test fails if one rank fails, and names that rank. Calls of the other ranks then
+ * fail instead of waiting for it. The test also fails if the time limit passes, and names
+ * the ranks that have not finished.
  */
 @Test
 @Documented
@@ -26,13 +26,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 public @interface RankTest {
 
-	/** How many ranks there are, 1 or more. */
+	/** Number of ranks, at least 1. */
 	int worldSize() default 2;
 
-	/** What carries their data. */
+	/** Transport between the ranks. */
 	RankTransport transport() default RankTransport.SIMULATED;
 
-	/** Limit for the whole test, forming included, in seconds. */
+	/** Time limit of the whole test in seconds, including rendezvous; at least 1. */
 	int timeoutSeconds() default 30;
 
 }

@@ -25,7 +25,7 @@ final class RankTestExtension implements ParameterResolver, InvocationIntercepto
 				&& parameter.getDeclaringExecutable() instanceof Method method && isRankTest(method);
 	}
 
-	/** Each rank has its own, which is put in its place when the rank runs. */
+	/** A placeholder, replaced by the rank's own group when the rank runs. */
 	@Override
 	public @Nullable Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
 		return null;
@@ -36,7 +36,7 @@ final class RankTestExtension implements ParameterResolver, InvocationIntercepto
 			ReflectiveInvocationContext<Method> invocationContext, ExtensionContext context) throws Throwable {
 		Method method = invocationContext.getExecutable();
 		RankTest test = AnnotationSupport.findAnnotation(method, RankTest.class).orElseThrow();
-		requireSense(test, method);
+		requireValid(test, method);
 		invocation.skip();
 		method.setAccessible(true);
 		Object instance = context.getRequiredTestInstance();
@@ -63,7 +63,7 @@ final class RankTestExtension implements ParameterResolver, InvocationIntercepto
 		}
 	}
 
-	private static void requireSense(RankTest test, Method method) {
+	private static void requireValid(RankTest test, Method method) {
 		if (test.worldSize() < 1 || test.timeoutSeconds() < 1) {
 			throw new ExtensionConfigurationException("@RankTest of " + method.getName()
 					+ " needs a world size and a time limit of at least 1, got worldSize=" + test.worldSize()

@@ -1,13 +1,13 @@
 package io.tutti.testing;
 
 /**
- * What carries the data between the ranks of a test.
+ * Transport between the ranks of a test.
  */
 public enum RankTransport {
 
-	/** Queues between threads: fast, exact, opens no sockets. */
+	/** Queues between threads: fast and deterministic, without sockets. */
 	SIMULATED,
-	/** Loopback connections and a real meeting point, as between processes. */
+	/** TCP over loopback with a real rendezvous, as between processes. */
 	TCP
 
 }

@@ -7,18 +7,22 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 
 /**
- * The groups of a test's ranks.
+ * Provides the process groups of a test's ranks.
  */
 interface RankWorld extends AutoCloseable {
 
-	/** The group as a rank sees it; called on the rank's own thread, which may wait. */
+	/**
+	 * The group of a rank. Called on the rank's own thread; may block until all ranks
+	 * have joined.
+	 */
 	ProcessGroup group(int rank);
 
 	@Override
 	void close();
 
 	/**
-	 * A world whose calls end before the limit, so that they say whom they waited for.
+	 * Creates a world whose collectives time out before the limit, so that errors name
+	 * the missing ranks.
 	 */
 	static RankWorld of(RankTransport transport, int worldSize, Duration limit) {
 		Duration abort = (limit.compareTo(Timeouts.DEFAULTS.abort()) < 0) ? limit : Timeouts.DEFAULTS.abort();

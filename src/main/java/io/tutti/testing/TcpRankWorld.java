@@ -18,7 +18,7 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 
 /**
- * Ranks that meet at a port of loopback and exchange data over TCP.
+ * Ranks that rendezvous at a loopback port and exchange data over TCP.
  */
 final class TcpRankWorld implements RankWorld {
 

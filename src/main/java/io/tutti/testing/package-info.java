@@ -1,6 +1,6 @@
 /**
- * For the tests of programs that call collectives: runs a test method once per rank, all
- * ranks in the test's own JVM. Needs JUnit on the class path; imports the engine only.
+ * Support for tests of programs that call collectives: runs a test method once per rank,
+ * with all ranks in one JVM. Needs JUnit on the class path; imports the engine only.
  */
 @NullMarked
 package io.tutti.testing;

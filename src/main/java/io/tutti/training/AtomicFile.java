@@ -10,8 +10,8 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Replaces a file's content so that at any moment, a crash or a full disk included,
- * either the old content is there or the new, whole.
+ * Replaces a file's content atomically: after a crash or on a full disk, the file holds
+ * either the old content or the complete new content.
  */
 final class AtomicFile {
 
@@ -19,10 +19,10 @@ final class AtomicFile {
 	}
 
 	/**
-	 * Writes beside the file, flushes, and renames. Several processes may write one file
-	 * at once: each has a temporary file of its own, and the last rename stays. Anything
-	 * there that is not a plain file, such as {@code /dev/stdout}, is written to as it
-	 * is.
+	 * Writes a temporary file in the same directory, flushes it and renames it. Several
+	 * processes may write the same file concurrently: each uses its own temporary file,
+	 * and the last rename wins. An existing path that is not a regular file, such as
+	 * {@code /dev/stdout} or a symbolic link, is written to directly.
 	 */
 	static void write(Path file, byte[] content) throws IOException {
 		if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
@@ -42,7 +42,7 @@ final class AtomicFile {
 		}
 	}
 
-	/** A name of this process's own, so that two jobs do not write one file together. */
+	/** A name that is unique to this process, so that two jobs do not share a file. */
 	static Path temporary(Path file) {
 		return directoryOf(file).resolve(file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
 	}
@@ -67,7 +67,7 @@ final class AtomicFile {
 		}
 	}
 
-	/** Makes the new name itself survive a crash. */
+	/** Flushes the directory entry, so that the rename survives a crash. */
 	private static void flushDirectory(Path directory) throws IOException {
 		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
 			channel.force(true);

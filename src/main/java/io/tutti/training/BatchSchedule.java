@@ -1,34 +1,34 @@
 package io.tutti.training;
 
 /**
- * Which rank takes which samples in which step. Each epoch goes through all samples once,
- * in an order of its own that is the same on every rank; the order is cut into global
- * batches, and each batch into one contiguous share per rank. Shares differ by one sample
- * at most, and are empty where a batch has fewer samples than there are ranks.
+ * Assigns samples to steps and ranks. Each epoch visits every sample once, in its own
+ * order, which is the same on every rank. The order is split into global batches, and
+ * each batch into one contiguous share per rank. The shares of a batch differ by at most
+ * one sample. If a batch has fewer samples than there are ranks, some shares are empty.
  *
- * @param samples training samples
- * @param globalBatch samples per step; the last step of an epoch takes what is left
- * @param worldSize how many ranks share
- * @param seed what the orders follow from
+ * @param samples number of training samples
+ * @param globalBatch samples per step; the last step of an epoch takes the remainder
+ * @param worldSize number of ranks
+ * @param seed seed of the shuffled orders
  */
 record BatchSchedule(int samples, int globalBatch, int worldSize, long seed) {
 
-	/** Steps in which all samples are gone through. */
+	/** Number of steps in one epoch. */
 	int stepsPerEpoch() {
 		return Math.ceilDiv(this.samples, this.globalBatch);
 	}
 
-	/** The samples in the order of an epoch, which counts from 0. */
+	/** Sample indices in the order of an epoch, counted from 0. */
 	int[] order(int epoch) {
 		return Shuffle.order(this.samples, this.seed, epoch);
 	}
 
-	/** Samples that all ranks together take in a step of an epoch. */
+	/** Number of samples in the global batch of a step. */
 	int batchSize(int stepInEpoch) {
 		return (int) Math.min(this.globalBatch, this.samples - (long) stepInEpoch * this.globalBatch);
 	}
 
-	/** What a rank takes in a step of an epoch. */
+	/** Positions in the epoch's order that a rank takes in a step. */
 	Share share(int stepInEpoch, int rank) {
 		return Share.of(batchSize(stepInEpoch), rank, this.worldSize).shiftedBy(stepInEpoch * this.globalBatch);
 	}

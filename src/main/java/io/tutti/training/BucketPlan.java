@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which parameters share a bucket. Parameters are taken from the last to the first, since
- * the backward pass completes their gradients in about that order, and a bucket is closed
- * before it would grow past its size. Follows from sizes alone, so that all ranks come to
- * the same plan.
+ * Assigns parameters to gradient buckets. Parameters are taken from the last to the
+ * first, since the backward pass completes their gradients in about that order. A bucket
+ * is closed before it would exceed its size. The plan depends on sizes only, so that all
+ * ranks compute the same plan.
  *
  * @param buckets for each bucket the indices of its parameters, in their order in memory
  */
@@ -16,7 +16,7 @@ record BucketPlan(List<List<Integer>> buckets) {
 	/**
 	 * Plans buckets.
 	 * @param parameterBytes size of each parameter's gradient
-	 * @param bucketBytes size that a bucket is filled to
+	 * @param bucketBytes maximum size of a bucket; a larger parameter gets its own bucket
 	 */
 	static BucketPlan of(List<Long> parameterBytes, long bucketBytes) {
 		List<List<Integer>> buckets = new ArrayList<>();

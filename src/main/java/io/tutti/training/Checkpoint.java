@@ -3,10 +3,11 @@ package io.tutti.training;
 import java.util.List;
 
 /**
- * All that a job needs to go on as if it had never stopped, on any number of ranks.
+ * The complete state that a job needs to continue as if it had never stopped, on any
+ * number of ranks.
  *
- * @param job what was trained, on what: a job that differs may not go on from here
- * @param progress how far it had come
+ * @param job fingerprint of the job; only a job with the same fingerprint may continue
+ * @param progress completed steps and totals of the current epoch
  * @param parameters bytes of each parameter
  * @param optimizer the optimizer's state
  */

@@ -12,9 +12,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A checkpoint as bytes: {@code TUTTICKP}, version, SHA-256 of the rest; then the job as
- * text, the step, the epoch so far, the parameters and the optimizer, each behind its
- * length. Numbers are big endian, parameters in native order.
+ * Encodes a checkpoint as bytes: {@code TUTTICKP}, version, SHA-256 of the rest; then the
+ * job as text, the step, loss sum and sample count of the current epoch, the parameters
+ * and the optimizer state. Text, parameters and state are prefixed with their length.
+ * Numbers are big-endian, parameters in native byte order.
  */
 final class CheckpointCodec {
 
@@ -38,8 +39,9 @@ final class CheckpointCodec {
 	}
 
 	/**
-	 * Reads what {@link #encode} wrote.
-	 * @throws IllegalArgumentException if it is damaged or no checkpoint; says which
+	 * Decodes the output of {@link #encode}.
+	 * @throws IllegalArgumentException if the content is damaged, of another version or
+	 * not a checkpoint; the message says which
 	 */
 	static Checkpoint decode(byte[] content) {
 		if (content.length < HEADER_BYTES || !startsWithMagic(content)) {

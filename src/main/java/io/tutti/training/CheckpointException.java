@@ -3,8 +3,8 @@ package io.tutti.training;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A checkpoint that cannot be continued from, or could not be kept. The file that was
- * there before is untouched.
+ * Thrown if a job cannot continue from a checkpoint or cannot write one. An existing
+ * checkpoint file stays unchanged.
  */
 public final class CheckpointException extends RuntimeException {
 
@@ -17,17 +17,17 @@ public final class CheckpointException extends RuntimeException {
 		this.knownToAll = knownToAll;
 	}
 
-	/** A checkpoint that every rank refuses together. */
+	/** A checkpoint that every rank rejects. */
 	static CheckpointException refused(String reason) {
 		return new CheckpointException(reason, true, null);
 	}
 
-	/** A checkpoint that rank 0 cannot keep. */
+	/** A checkpoint that rank 0 cannot write. */
 	static CheckpointException notKept(String reason, Throwable cause) {
 		return new CheckpointException(reason, false, cause);
 	}
 
-	/** Whether every rank throws this. */
+	/** Whether every rank throws this exception. */
 	boolean isKnownToAll() {
 		return this.knownToAll;
 	}

@@ -8,29 +8,29 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ProcessGroup;
 
 /**
- * What rank 0 found in place of a checkpoint, and tells the others.
+ * Result of rank 0's check for a checkpoint, which rank 0 broadcasts to all ranks.
  *
- * @param kind what it found
- * @param content the checkpoint, or the reason why it is refused
+ * @param kind kind of the result
+ * @param content the encoded checkpoint, or the reason for its rejection in UTF-8; empty
+ * if there is no file
  */
 record CheckpointFinding(Kind kind, byte[] content) {
 
-	/** What can be found. */
+	/** Kind of result. */
 	enum Kind {
 
-		/** No file. */
+		/** There is no checkpoint file. */
 		ABSENT,
-		/** A checkpoint of this very job. */
+		/** A checkpoint of the same job. */
 		PRESENT,
 		/** A file that this job cannot continue from. */
 		REFUSED
 
 	}
 
-	/** Nothing is there. */
 	static final CheckpointFinding NOTHING = new CheckpointFinding(Kind.ABSENT, new byte[0]);
 
-	/** Largest content: an array's limit, less its rounding up. */
+	/** Largest content: the limit of an array, less the padding to whole elements. */
 	static final int MAX_BYTES = Integer.MAX_VALUE - 64;
 
 	static CheckpointFinding present(byte[] content) {
@@ -46,7 +46,7 @@ record CheckpointFinding(Kind kind, byte[] content) {
 		return new String(this.content, StandardCharsets.UTF_8);
 	}
 
-	/** Gives every rank rank 0's finding. A collective call. */
+	/** Broadcasts rank 0's result to every rank. A collective call. */
 	CheckpointFinding broadcast(ProcessGroup group) {
 		int[] header = { this.kind.ordinal(), this.content.length };
 		group.broadcast(MemorySegment.ofArray(header), DataType.INT32, 0);

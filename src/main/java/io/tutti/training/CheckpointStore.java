@@ -8,11 +8,11 @@ import io.tutti.engine.ProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The checkpoint of a job, which lies on rank 0's disk alone.
+ * Reads and writes the checkpoint of a job, which is stored on rank 0's disk only.
  */
 final class CheckpointStore {
 
-	/** Name of the one file in the directory. */
+	/** Name of the checkpoint file in the directory. */
 	static final String FILE_NAME = "checkpoint.tutti";
 
 	private final ProcessGroup group;
@@ -32,7 +32,8 @@ final class CheckpointStore {
 	}
 
 	/**
-	 * Keeps a checkpoint; the one before is there until this one is whole. For rank 0.
+	 * Writes a checkpoint atomically. The previous one stays until the new one is
+	 * complete. Called on rank 0 only.
 	 * @throws CheckpointException if it cannot be written
 	 */
 	void keep(Checkpoint checkpoint) {
@@ -46,9 +47,10 @@ final class CheckpointStore {
 	}
 
 	/**
-	 * Gives every rank rank 0's checkpoint, or none. A collective call.
-	 * @throws CheckpointException on every rank, if there is one that this job cannot
-	 * continue from
+	 * Returns rank 0's checkpoint on every rank, {@code null} if there is none. A
+	 * collective call.
+	 * @throws CheckpointException on every rank, if this job cannot continue from the
+	 * checkpoint
 	 */
 	@Nullable Checkpoint restore(JobFingerprint job) {
 		CheckpointFinding finding = (this.group.rank() == 0) ? read(job) : CheckpointFinding.NOTHING;

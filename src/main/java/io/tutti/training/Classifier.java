@@ -11,11 +11,12 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * A network with one hidden layer: features in, a score per class out.
+ * A neural network with one hidden layer, which maps a row of features to one score per
+ * class.
  */
 final class Classifier extends Module {
 
-	/** Hidden units: enough for the digits, and a step stays below a millisecond. */
+	/** Hidden units: enough for the digits data set, with steps below a millisecond. */
 	static final int HIDDEN = 128;
 
 	private final LinearImpl hidden;
@@ -23,8 +24,8 @@ final class Classifier extends Module {
 	private final LinearImpl output;
 
 	/**
-	 * A network whose parameters follow from the seed alone: they are drawn from a
-	 * generator of their own, since libtorch's common one is anybody's.
+	 * A network whose initial parameters depend on the seed only. They are drawn from a
+	 * separate generator, since any code may use libtorch's global one.
 	 */
 	Classifier(int columns, int classes, long seed) {
 		this.hidden = register_module("hidden", new LinearImpl(columns, HIDDEN));
@@ -33,12 +34,12 @@ final class Classifier extends Module {
 		initialise(this.output, HIDDEN, seed + 1);
 	}
 
-	/** Scores of each row's classes. */
+	/** Class scores: rows x columns in, rows x classes out. */
 	Tensor forward(Tensor rows) {
 		return this.output.forward(torch.relu(this.hidden.forward(rows)));
 	}
 
-	/** Uniform within one over the square root of the inputs, libtorch's own default. */
+	/** Draws values uniformly from ±1 / sqrt(inputs), libtorch's default. */
 	private static void initialise(LinearImpl layer, int inputs, long seed) {
 		double bound = 1 / Math.sqrt(inputs);
 		try (NoGradGuard _ = new NoGradGuard();

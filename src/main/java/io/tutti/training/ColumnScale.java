@@ -3,24 +3,26 @@ package io.tutti.training;
 import java.util.Arrays;
 
 /**
- * How the values of one column become comparable with those of the others: mean 0,
- * deviation 1 and at most {@value #LIMIT} from 0, as measured on the training rows. Mean
- * and deviation are those of the column with its outliers drawn in (winsorised): a few
- * large values move neither, and a value that is far from everything seen in training is
- * large, but never larger than the limit.
+ * Standardises one column by the training rows: mean 0, standard deviation 1, values
+ * clamped to ±{@value #LIMIT}. Mean and deviation are those of the winsorised column, so
+ * that a few outliers change neither. A value far outside the training range is clamped
+ * to the limit.
  *
- * @param mean mean of the column without its outliers
- * @param deviation standard deviation of it; 0 for a column that is constant
+ * @param mean mean of the winsorised column
+ * @param deviation standard deviation of the winsorised column; 0 for a constant column
  */
 record ColumnScale(double mean, double deviation) {
 
-	/** In standard deviations: of a normal column one value in a million is beyond. */
+	/** In standard deviations: a normal column has one value in a million beyond it. */
 	private static final double LIMIT = 5;
 
-	/** What the middle half of a normal column spans, in standard deviations. */
+	/** Interquartile range of a normal column, in standard deviations. */
 	private static final double SPAN_OF_HALF = 1.349;
 
-	/** What all but a twentieth at either end spans, in standard deviations. */
+	/**
+	 * Range from the 5th to the 95th percentile of a normal column, in standard
+	 * deviations.
+	 */
 	private static final double SPAN_OF_NINE_TENTHS = 3.290;
 
 	/**
@@ -44,7 +46,7 @@ record ColumnScale(double mean, double deviation) {
 		return new ColumnScale(mean, deviation(values, first, last, mean));
 	}
 
-	/** The value in this scale. */
+	/** Standardises a value; 0 for a constant column. */
 	float apply(float value) {
 		if (this.deviation == 0) {
 			return 0;
@@ -52,7 +54,10 @@ record ColumnScale(double mean, double deviation) {
 		return (float) Math.clamp((value - this.mean) / this.deviation, -LIMIT, LIMIT);
 	}
 
-	/** A standard deviation that a twentieth of outliers at either end does not move. */
+	/**
+	 * An estimate of the standard deviation that is robust to 5 % of outliers at either
+	 * end.
+	 */
 	private static double spread(float[] sorted) {
 		double half = quantile(sorted, 0.75) - quantile(sorted, 0.25);
 		double nineTenths = quantile(sorted, 0.95) - quantile(sorted, 0.05);

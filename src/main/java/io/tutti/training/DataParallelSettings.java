@@ -1,13 +1,13 @@
 package io.tutti.training;
 
 /**
- * How gradients are gathered and reduced; the same on every rank.
+ * How gradients are put into buckets and reduced. Must be the same on every rank.
  *
- * @param bucketBytes size that a bucket of gradients is filled to; a parameter larger
- * than that has a bucket of its own
- * @param scaling how the ranks' gradients become one
+ * @param bucketBytes maximum size of a bucket of gradients, at least 4; a larger
+ * parameter gets its own bucket
+ * @param scaling how the ranks' gradients are combined
  * @param overlap whether a bucket is reduced as soon as its gradients are complete, while
- * the backward pass goes on; allows one backward pass per step
+ * the backward pass continues; allows one backward pass per step
  */
 public record DataParallelSettings(long bucketBytes, GradientScaling scaling, boolean overlap) {
 
@@ -21,22 +21,22 @@ public record DataParallelSettings(long bucketBytes, GradientScaling scaling, bo
 		}
 	}
 
-	/** Buckets of 25 MiB, averaged, overlapping with the backward pass. */
+	/** Buckets of 25 MiB, averaged gradients, overlap with the backward pass. */
 	public static DataParallelSettings defaults() {
 		return new DataParallelSettings(DEFAULT_BUCKET_BYTES, GradientScaling.AVERAGE, true);
 	}
 
-	/** The same with buckets of another size. */
+	/** A copy with another bucket size. */
 	public DataParallelSettings withBucketBytes(long bytes) {
 		return new DataParallelSettings(bytes, this.scaling, this.overlap);
 	}
 
-	/** The same with another scaling. */
+	/** A copy with another scaling. */
 	public DataParallelSettings withScaling(GradientScaling other) {
 		return new DataParallelSettings(this.bucketBytes, other, this.overlap);
 	}
 
-	/** The same with or without overlap. */
+	/** A copy with overlap on or off. */
 	public DataParallelSettings withOverlap(boolean wanted) {
 		return new DataParallelSettings(this.bucketBytes, this.scaling, wanted);
 	}

@@ -1,19 +1,19 @@
 package io.tutti.training;
 
 /**
- * A table cut into what is trained on and what is kept for the test, four to one, by a
- * seed. Both are scaled by the training rows alone: each column by its
- * {@link ColumnScale}, and where there are many columns all of them by one factor, so
- * that a row is about as long as one of {@value #ROW_SQUARES} columns.
+ * A table split four to one into training and test rows, by a seed. Both parts are scaled
+ * by statistics of the training rows only. Each column is scaled by its
+ * {@link ColumnScale}. A wide table is also multiplied by one factor, so that a row has
+ * about the norm of a row of {@value #ROW_SQUARES} columns.
  *
- * @param training rows to learn from
- * @param test rows to try what was learnt
+ * @param training training rows
+ * @param test test rows
  */
 record DataSplit(Dataset training, Dataset test) {
 
 	/**
-	 * Mean sum of a row's squares that wider tables are scaled down to: a gradient grows
-	 * with it, and the default step size is right for rows of about this many columns.
+	 * Mean squared norm that rows of wide tables are scaled down to. Gradients grow with
+	 * it, and the default learning rate suits rows of about this many columns.
 	 */
 	private static final double ROW_SQUARES = 64;
 

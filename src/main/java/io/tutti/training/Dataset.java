@@ -5,16 +5,16 @@ import java.nio.ByteOrder;
 import java.security.MessageDigest;
 
 /**
- * Numbers to learn from: rows of features, and for each row the class it belongs to.
+ * A labelled data set: rows of features, and the class of each row.
  *
  * @param columns features per row
- * @param classes how many classes there are
- * @param features the rows one after the other
+ * @param classes number of classes
+ * @param features rows x columns values in row-major order
  * @param labels class of each row, 0 to {@code classes - 1}
  */
 record Dataset(int columns, int classes, float[] features, int[] labels) {
 
-	/** How many rows there are. */
+	/** Number of rows. */
 	int rows() {
 		return this.labels.length;
 	}
@@ -28,7 +28,7 @@ record Dataset(int columns, int classes, float[] features, int[] labels) {
 		return values;
 	}
 
-	/** SHA-256 over all numbers, in hexadecimal: what tells one table from another. */
+	/** SHA-256 over all features and labels, in hexadecimal; identifies the table. */
 	String sha256() {
 		MessageDigest digest = Sha256.newDigest();
 		ByteBuffer row = ByteBuffer.allocate((this.columns + 1) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -41,7 +41,7 @@ record Dataset(int columns, int classes, float[] features, int[] labels) {
 		return Sha256.hex(digest);
 	}
 
-	/** Some of the rows, in the order given. */
+	/** The rows {@code rows[from]} to {@code rows[to - 1]}, in that order. */
 	Dataset select(int[] rows, int from, int to) {
 		float[] selected = new float[(to - from) * this.columns];
 		int[] selectedLabels = new int[to - from];

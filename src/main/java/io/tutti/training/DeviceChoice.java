@@ -4,35 +4,34 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * On what a training job is asked to compute.
+ * The device that a training job is asked to use.
  *
- * @param kind main memory, a GPU, or whichever there is
- * @param index which GPU; {@link #BY_LOCAL_RANK} where none is named
+ * @param kind CPU, GPU or automatic
+ * @param index index of the GPU; {@link #BY_LOCAL_RANK} if none is named
  */
 public record DeviceChoice(Kind kind, int index) {
 
-	/** No GPU is named: each rank of a host takes the one of its local rank. */
+	/** No GPU is named: each rank uses the GPU of its local rank. */
 	public static final int BY_LOCAL_RANK = -1;
 
-	/** More digits than any host has GPUs, and an {@code int} all the same. */
+	/** Four digits are enough for the GPUs of any host and fit into an {@code int}. */
 	private static final Pattern NAMED = Pattern.compile("cuda:(\\d{1,4})");
 
-	/** What to compute on. */
+	/** Kind of device. */
 	public enum Kind {
 
-		/** A GPU if the group and libtorch both reach one, else the CPU. */
+		/** A GPU if both the group's backend and libtorch can use one, else the CPU. */
 		AUTO,
 		/** The CPU. */
 		CPU,
-		/** A GPU or nothing. */
+		/** A GPU; an error if there is none. */
 		CUDA
 
 	}
 
 	/**
-	 * What a text asks for.
-	 * @throws IllegalArgumentException if it is none of {@code auto}, {@code cpu},
-	 * {@code cuda} and {@code cuda:n}
+	 * Parses {@code auto}, {@code cpu}, {@code cuda} or {@code cuda:n}.
+	 * @throws IllegalArgumentException if the text is none of these
 	 */
 	public static DeviceChoice parse(String text) {
 		return switch (text) {
@@ -51,7 +50,7 @@ public record DeviceChoice(Kind kind, int index) {
 		return Integer.parseInt(matcher.group(1));
 	}
 
-	/** The text that {@link #parse} reads. */
+	/** The text form that {@link #parse} accepts. */
 	@Override
 	public String toString() {
 		return switch (this.kind) {

@@ -19,13 +19,15 @@ import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
- * Gradients of parameters on a GPU: reduced where they lie, without a way through main
- * memory if the group's backend reaches the device. Before any use of what was computed
- * there, everything that was queued on the device is waited for, on whichever stream.
+ * Gradient memory of parameters on a GPU. Gradients are reduced in place, without a copy
+ * through main memory if the group's backend supports device memory. Each copy and
+ * reduction first waits for all work queued on the device, on every stream.
  */
 final class DeviceGradients implements GradientMemory {
 
-	/** A copy of a few numbers that takes longer is stuck behind something else. */
+	/**
+	 * Time limit of a copy of a few numbers, including other work queued on the stream.
+	 */
 	private static final Duration COPYING = Duration.ofSeconds(60);
 
 	private final ProcessGroup group;
@@ -43,8 +45,8 @@ final class DeviceGradients implements GradientMemory {
 	private final List<DeviceBuffer> buffers = new ArrayList<>();
 
 	/**
-	 * @param collectives of the group, on the GPU that the parameters are on
-	 * @param computed returns when all that was queued on the device is done
+	 * @param collectives device collectives of the group
+	 * @param computed waits until all work queued on the device is done
 	 */
 	DeviceGradients(ProcessGroup group, DeviceCollectives collectives, int device, Runnable computed) {
 		this.group = group;
@@ -62,8 +64,7 @@ final class DeviceGradients implements GradientMemory {
 		return segment(buffer.address(), bytes);
 	}
 
-	@SuppressWarnings("restricted") // an address with its size, which the host does not
-									// follow
+	@SuppressWarnings("restricted") // the host never dereferences the address
 	private static MemorySegment segment(long address, long bytes) {
 		return MemorySegment.ofAddress(address).reinterpret(bytes);
 	}
@@ -104,7 +105,7 @@ final class DeviceGradients implements GradientMemory {
 				gradients.byteSize() / Float.BYTES, DeviceDataType.FLOAT32), op);
 	}
 
-	/** Through main memory, it is done when this returns. */
+	/** Synchronous if the group's backend does not support device memory. */
 	@Override
 	public CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
 		if (!this.group.takesDeviceMemory()) {

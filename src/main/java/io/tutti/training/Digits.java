@@ -5,8 +5,8 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 
 /**
- * The data set that comes along: 1797 images of handwritten digits, 8 by 8 pixels. See
- * {@code digits.txt} beside it for whose work it is.
+ * The bundled digits data set: 1797 images of handwritten digits, 8 by 8 pixels. The
+ * resource {@code digits.txt} names its source.
  */
 final class Digits {
 

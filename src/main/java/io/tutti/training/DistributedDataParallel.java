@@ -13,11 +13,10 @@ import org.bytedeco.pytorch.TensorVector;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the replicas of a model the same on every rank, by giving each rank the combined
- * gradient of all.
+ * Keeps the replicas of a model identical on all ranks by all-reducing their gradients.
  * <p>
- * On construction every rank takes rank 0's parameters and buffers, and the gradients
- * move into a few flat buckets of native memory. From then on a step is
+ * The constructor broadcasts rank 0's parameters and buffers and moves the gradients into
+ * a few flat buckets of native memory. A training step is then
  *
  * <pre>
  * replicas.zeroGradients();
@@ -27,23 +26,24 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * Buckets are reduced in place, in the same order on every rank, and by default while the
- * backward pass is still computing the gradients of earlier layers. A rank that has
- * nothing to learn from in a step leaves {@code backward()} out and joins with zeros; so
- * does a parameter that a rank's loss does not depend on. Buffers are the same only at
- * the start: what a batch normalisation gathers afterwards is each rank's own.
+ * backward pass is still computing the gradients of earlier layers. A rank without
+ * samples in a step omits {@code backward()} and contributes zeros. A parameter that a
+ * rank's loss does not depend on contributes zeros too. Buffers are broadcast only by the
+ * constructor: later changes, such as the running statistics of batch normalisation, stay
+ * local to the rank.
  * <p>
- * Parameters must be float32, all in main memory or all on one GPU; those that need no
- * gradient or have no elements are left alone. A tensor that is registered under several
- * names is one parameter with one gradient; libtorch's {@code parameters()} lists it once
- * per name, and an optimizer that is given that list steps it as often. On a GPU the
- * buckets lie there too and are reduced where they are, and the first exchange of
- * parameters goes through main memory. The model must not get or lose parameters, and
- * none may be replaced. Close this before the model is differentiated on its own again:
- * until then the gradients lie in memory that belongs here, and native code calls back.
- * Used by one thread at a time. A {@link io.tutti.engine.CollectiveException} means that
- * the group is broken.
+ * Parameters must be float32, all in main memory or all on one GPU. Parameters that
+ * require no gradient or have no elements are not reduced. A tensor that is registered
+ * under several names is one parameter with one gradient; libtorch's {@code parameters()}
+ * lists it once per name, and an optimizer that is given that list updates it once per
+ * entry. The buckets of a model on a GPU are in device memory and are reduced in place;
+ * the initial broadcast goes through main memory. Parameters of the model must not be
+ * added, removed or replaced. Close this object before the model runs a backward pass on
+ * its own again: until then this object owns the memory of the gradients, and its
+ * autograd hooks stay registered. Not thread-safe: use one thread at a time. A
+ * {@link io.tutti.engine.CollectiveException} means that the group is broken.
  * <p>
- * Making a model loads libtorch. A program makes its group before, or calls
+ * Creating a model loads libtorch. Create the group first, or call
  * {@link io.tutti.engine.javacpp.NativeLibraryPreparation#prepare()}, so that ranks that
  * start together do not unpack libtorch at the same time.
  */
@@ -68,13 +68,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * Wraps a model. A collective call: every rank wraps its replica at the same place in
-	 * the group's order.
+	 * Wraps a model. A collective call: every rank wraps its replica at the same position
+	 * in the group's order of collectives.
 	 * @param group the ranks that train together; must outlive this object
-	 * @param module the user's own model, which stays the user's
+	 * @param module the model; the caller keeps ownership
 	 * @param settings the same on every rank
-	 * @throws IllegalArgumentException if the model has nothing to learn, or a parameter
-	 * that is not float32 in main memory
+	 * @throws IllegalArgumentException if no parameter requires a gradient and has
+	 * elements, or if a parameter is not float32 in main memory or is computed from
+	 * another tensor
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
@@ -82,10 +83,12 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * As above for a model that may be on a GPU.
-	 * @param onDevice carries the gradients of a model on a GPU; the group's own
-	 * @throws IllegalArgumentException if the model has nothing to learn, or a parameter
-	 * that is not float32, or parameters on several devices
+	 * Wraps a model that may be on a GPU. A collective call.
+	 * @param onDevice device collectives of the group, for the gradients of a model on a
+	 * GPU
+	 * @throws IllegalArgumentException if no parameter requires a gradient and has
+	 * elements, if a parameter is not float32 or is computed from another tensor, or if
+	 * parameters are on several devices
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
@@ -94,8 +97,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * As above, with a few float32 numbers that travel behind the last gradients and are
-	 * combined like them, so that they cost no all-reduce of their own.
+	 * Wraps a model with a few piggybacked float32 values in the last bucket. They are
+	 * reduced with the gradients and need no separate all-reduce.
 	 */
 	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			@Nullable DeviceCollectives onDevice, int passengers) {
@@ -103,7 +106,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * @param memory where the gradients lie, by the first parameter that has one
+	 * @param memory creates the gradient memory, given the first parameter that requires
+	 * a gradient
 	 */
 	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int passengers,
 			Function<Tensor, GradientMemory> memory) {
@@ -124,10 +128,10 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * Sets all gradients to zero, as a step begins. {@code Optimizer.zero_grad()} does as
-	 * well, but makes each gradient be copied into its bucket again.
-	 * @throws IllegalStateException if overlap is on and there was a backward pass whose
-	 * gradients are not synchronized yet: other ranks may have them already
+	 * Sets all gradients to zero at the start of a step. {@code Optimizer.zero_grad()}
+	 * works too, but each gradient is then copied into its bucket again.
+	 * @throws IllegalStateException if overlap is on and the gradients of a backward pass
+	 * are not synchronized yet: other ranks may already have them
 	 */
 	public void zeroGradients() {
 		requireOpen();
@@ -135,13 +139,13 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until every gradient is the combination of all ranks' gradients. A collective
-	 * call: every rank makes it once per step, after its backward pass if it has one.
+	 * Reduces the remaining buckets and waits until every gradient is the combination of
+	 * all ranks' gradients. A collective call: every rank makes it once per step, after
+	 * its backward pass, if any.
 	 * @throws IllegalStateException if overlap is on and a rank made more than one
-	 * backward pass since the last call: thrown on every rank, with all gradients zero
-	 * and everything ready for the next step. Also, on this rank alone and before it
-	 * joins the call, if a parameter requires a gradient that required none when it was
-	 * wrapped
+	 * backward pass since the last call. Every rank throws it, with all gradients zero
+	 * and ready for the next step. Also thrown, on this rank only and before it joins the
+	 * call, if a parameter requires a gradient that required none when it was wrapped
 	 */
 	public void synchronizeGradients() {
 		requireOpen();
@@ -150,39 +154,39 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * The numbers that travel with the gradients: to be written after
-	 * {@link #zeroGradients()} and read after {@link #synchronizeGradients()}.
+	 * The piggybacked float32 values: written after {@link #zeroGradients()} and read
+	 * after {@link #synchronizeGradients()}.
 	 */
 	MemorySegment passengers() {
 		return this.buckets.passengers();
 	}
 
-	/** How many values the model learns. */
+	/** Number of values in the parameters that require a gradient. */
 	public long parameterCount() {
 		return this.parameterCount;
 	}
 
-	/** How many buckets the gradients lie in. */
+	/** Number of gradient buckets. */
 	public int bucketCount() {
 		return this.buckets.count();
 	}
 
-	/** Bytes of gradients that this rank has given to all-reduces. */
+	/** Bytes of buckets that this rank has passed to all-reduces. */
 	public long allReducedBytes() {
 		return this.buckets.allReducedBytes();
 	}
 
 	/**
-	 * Nanoseconds that {@link #synchronizeGradients()} has taken: communication that did
-	 * not hide behind a backward pass.
+	 * Total nanoseconds spent in {@link #synchronizeGradients()}: communication that did
+	 * not overlap with a backward pass.
 	 */
 	public long waitedNanos() {
 		return this.buckets.waitedNanos();
 	}
 
 	/**
-	 * Gives the buckets' memory back: the parameters keep their values and have no
-	 * gradients. Does nothing the second time.
+	 * Frees the memory of the buckets. The parameters keep their values and have no
+	 * gradients. Idempotent.
 	 */
 	@Override
 	public void close() {
@@ -200,7 +204,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		}
 	}
 
-	/** The tensors that gradients are added up for, each once. */
+	/** The parameters that require a gradient and have elements. */
 	private static List<Tensor> learning(List<Tensor> parameters) {
 		List<Tensor> learning = parameters.stream()
 			.filter((parameter) -> parameter.requires_grad() && parameter.numel() > 0)
@@ -221,7 +225,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		}
 	}
 
-	/** A gradient of such a parameter would be reduced by nobody. */
+	/** The gradient of such a parameter would not be reduced. */
 	private static void requireFrozen(Tensor parameter) {
 		if (parameter.requires_grad()) {
 			throw new IllegalStateException("a parameter of shape " + ReplicaLayout.shape(parameter)
@@ -230,7 +234,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		}
 	}
 
-	/** The tensors, which live as long as the vector. */
+	/** The tensors, valid as long as the vector. */
 	private static List<Tensor> tensors(TensorVector vector) {
 		return List.of(vector.get());
 	}

@@ -3,19 +3,20 @@ package io.tutti.training;
 import java.util.Locale;
 
 /**
- * Tells a training that has diverged. Its measure is the loss before the first step, or
- * that of a guess which gives all classes the same probability if that is larger. A step
- * or an epoch may be worse than that and the training recover, so a finite loss counts
- * only where it can no longer be anything else: many times the measure and growing from
- * epoch to epoch, or above the measure in the end. All ranks see the same losses, so all
- * throw after the same step.
+ * Detects that a training has diverged. The baseline is the loss before the first step,
+ * or the loss of equal probabilities for all classes if that is larger. A training can
+ * recover from a step or an epoch above the baseline. A finite loss therefore counts only
+ * if it is many times the baseline and grows from epoch to epoch, or if it is above the
+ * baseline at the end. All ranks see the same losses, so all throw after the same step.
  */
 final class DivergenceCheck {
 
-	/** An epoch's loss this many times the measure is of wrong answers held certain. */
+	/** An epoch's loss this many times the baseline means confident wrong predictions. */
 	private static final double IMPLAUSIBLE = 10;
 
-	/** A training that changes nothing may end a rounding above where it began. */
+	/**
+	 * Rounding: a training that changes nothing may end slightly above its initial loss.
+	 */
 	private static final double SLACK = 1.01;
 
 	private final double before;
@@ -25,10 +26,10 @@ final class DivergenceCheck {
 	private double lastEpoch = Double.POSITIVE_INFINITY;
 
 	/**
-	 * A check of a training that has not begun.
+	 * A check of a training that has not started.
 	 * @param loss mean loss over the training samples before the first step
-	 * @param classes how many classes there are
-	 * @param learningRate to say which one is too large
+	 * @param classes number of classes
+	 * @param learningRate learning rate, for the error message
 	 */
 	DivergenceCheck(double loss, int classes, double learningRate) {
 		this.before = Math.max(loss, Math.log(classes));
@@ -36,7 +37,7 @@ final class DivergenceCheck {
 	}
 
 	/**
-	 * After a step.
+	 * Checks the loss of a step.
 	 * @throws TrainingDivergedException if the loss is not a finite number
 	 */
 	void step(long step, double loss) {
@@ -46,11 +47,11 @@ final class DivergenceCheck {
 	}
 
 	/**
-	 * After an epoch.
-	 * @param epoch which one, from 1
+	 * Checks the loss of an epoch.
+	 * @param epoch number of the epoch, from 1
 	 * @param loss mean loss over its samples
-	 * @throws TrainingDivergedException if it is implausible and larger than that of the
-	 * epoch before
+	 * @throws TrainingDivergedException if the loss is implausibly large and larger than
+	 * that of the previous epoch
 	 */
 	void epoch(int epoch, double loss) {
 		if (loss > IMPLAUSIBLE * this.before && loss > this.lastEpoch) {
@@ -60,7 +61,7 @@ final class DivergenceCheck {
 	}
 
 	/**
-	 * At the end.
+	 * Checks the loss at the end.
 	 * @param loss mean loss of the trained model over the training samples
 	 * @throws TrainingDivergedException if the model is worse on the samples it was
 	 * trained on than before the training

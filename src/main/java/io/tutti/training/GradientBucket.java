@@ -10,8 +10,7 @@ import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients that lie side by side in their device's memory and are reduced together, in
- * place.
+ * Gradients in contiguous memory of one device that are reduced together, in place.
  */
 final class GradientBucket {
 
@@ -19,7 +18,7 @@ final class GradientBucket {
 
 	private final MemorySegment memory;
 
-	/** All of the memory, for libtorch. */
+	/** The whole memory as a tensor. */
 	private final Tensor flat;
 
 	private final List<GradientSlot> slots;
@@ -28,13 +27,13 @@ final class GradientBucket {
 
 	private final MemorySegment passengersOnHost;
 
-	/** Gradients that the backward pass has yet to complete. */
+	/** Number of gradients that the backward pass has not completed yet. */
 	private int incomplete;
 
 	private @Nullable CompletableFuture<Void> reduction;
 
 	/**
-	 * A bucket over memory that holds the slots and, behind them, any other numbers.
+	 * A bucket over memory that holds the slots, followed by any piggybacked values.
 	 */
 	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots, MemorySegment passengers) {
 		this.place = place;
@@ -51,7 +50,9 @@ final class GradientBucket {
 		return this.memory.byteSize();
 	}
 
-	/** Numbers that are reduced with the gradients, and set to zero with them. */
+	/**
+	 * The piggybacked values in main memory, reduced and set to zero with the gradients.
+	 */
 	MemorySegment passengers() {
 		return this.passengersOnHost;
 	}
@@ -72,7 +73,7 @@ final class GradientBucket {
 		attach();
 	}
 
-	/** One more gradient is complete. */
+	/** Counts one more gradient as complete. */
 	void completeOne() {
 		this.incomplete--;
 	}
@@ -82,8 +83,8 @@ final class GradientBucket {
 	}
 
 	/**
-	 * Tells all ranks that this rank's gradients are not to be used; they know once the
-	 * bucket is reduced. For a bucket that has a number to spare behind everything else.
+	 * Marks this rank's gradients as invalid. All ranks see the mark once the bucket is
+	 * reduced. Only for a bucket whose last element is reserved for the mark.
 	 */
 	void spoil() {
 		try (Tensor mark = mark(); Scalar spoiled = new Scalar(1.0)) {
@@ -91,7 +92,7 @@ final class GradientBucket {
 		}
 	}
 
-	/** Whether any rank spoiled it, once it is reduced. */
+	/** Whether any rank set the mark; valid once the bucket is reduced. */
 	boolean isSpoiled() {
 		try (Tensor mark = mark()) {
 			return mark.item_float() != 0;
@@ -102,7 +103,7 @@ final class GradientBucket {
 		return this.flat.narrow(0, this.flat.numel() - 1, 1);
 	}
 
-	/** Reduces on this thread. */
+	/** Reduces the bucket on the calling thread. */
 	void reduce(ReduceOp op) {
 		this.slots.forEach(GradientSlot::adopt);
 		this.place.send(this.passengersOnHost, this.passengers);
@@ -111,21 +112,21 @@ final class GradientBucket {
 	}
 
 	/**
-	 * Starts the reduction on the group's worker thread. Never of the last bucket, whose
-	 * last gradient is known to be complete only when the backward pass is over: so no
-	 * passenger is left behind.
+	 * Starts the reduction on the group's worker thread. Never called for the last
+	 * bucket: its last gradient is known to be complete only after the backward pass.
+	 * Piggybacked values are therefore always included.
 	 */
 	void startReducing(ReduceOp op) {
 		this.slots.forEach(GradientSlot::adopt);
 		this.reduction = this.place.allReduceAsync(this.memory, op);
 	}
 
-	/** The reduction that was started and not yet finished, if any. */
+	/** The reduction that was started in this step, {@code null} if none. */
 	@Nullable CompletableFuture<Void> reduction() {
 		return this.reduction;
 	}
 
-	/** Makes the bucket ready for the next backward pass. */
+	/** Prepares the bucket for the next backward pass. */
 	void nextStep() {
 		this.slots.forEach(GradientSlot::nextStep);
 		this.incomplete = this.slots.size();

@@ -11,12 +11,15 @@ import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All buckets of a model, reduced strictly in their order on every rank, whatever the
- * order in which a rank's gradients are completed.
+ * All buckets of a model. Every rank reduces them strictly in bucket order, regardless of
+ * the order in which its gradients are completed.
  */
 final class GradientBuckets implements AutoCloseable {
 
-	/** How long a reduction that a broken group left behind may hold its memory. */
+	/**
+	 * How long {@link #close()} waits for each reduction that a broken group left
+	 * running.
+	 */
 	private static final long CLOSE_SECONDS = 30;
 
 	private final GradientMemory place;
@@ -27,19 +30,19 @@ final class GradientBuckets implements AutoCloseable {
 
 	private final List<GradientHook> hooks = new ArrayList<>();
 
-	/** Buckets whose reduction has begun in this step. */
+	/** Number of buckets whose reduction has started in this step. */
 	private int started;
 
 	/**
-	 * Bucket of the gradient that was announced last and is being added: complete when
-	 * the next one is announced or the backward pass is over.
+	 * Bucket of the last announced gradient, which autograd is accumulating. The gradient
+	 * is complete when the next one is announced or the backward pass is over.
 	 */
 	private @Nullable GradientBucket adding;
 
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
 
-	/** What went wrong in a hook, to be thrown where Java may throw. */
+	/** First failure of a hook, rethrown later since native code calls the hooks. */
 	private @Nullable RuntimeException hookFailure;
 
 	private long allReducedBytes;
@@ -47,9 +50,9 @@ final class GradientBuckets implements AutoCloseable {
 	private long waitedNanos;
 
 	/**
-	 * Buckets for some parameters' gradients.
-	 * @param place memory on the parameters' device, from now on the buckets'
-	 * @param passengers how many numbers travel behind the last gradients
+	 * Creates the buckets for the gradients of some parameters.
+	 * @param place gradient memory on the parameters' device; this object closes it
+	 * @param passengers number of piggybacked values in the last bucket
 	 */
 	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings, int passengers) {
 		this.place = place;
@@ -62,7 +65,7 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	/** The numbers that travel behind the last gradients. */
+	/** The piggybacked values of the last bucket. */
 	MemorySegment passengers() {
 		return this.buckets.getLast().passengers();
 	}
@@ -89,12 +92,12 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	/**
-	 * Reduces what the backward pass has not started, on this thread, and waits for what
-	 * it has. Each reduction ends by the group's own deadline. Every rank makes the same
-	 * reductions whatever its backward passes were, so that the next step finds all ranks
-	 * at the same place.
+	 * Reduces the buckets that the backward pass has not started, on the calling thread,
+	 * and waits for the others. The group's deadline applies to each reduction. Every
+	 * rank makes the same reductions regardless of its backward passes, so that all ranks
+	 * start the next step in the same state.
 	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
-	 * twice: the first was reduced while the second was added
+	 * twice: the first value was reduced while the second was added
 	 */
 	void synchronize() {
 		long start = System.nanoTime();
@@ -140,7 +143,8 @@ final class GradientBuckets implements AutoCloseable {
 
 	/**
 	 * Adds a bucket.
-	 * @param marked whether a last number says that a rank's gradients are spoiled
+	 * @param marked whether the last element is reserved for the mark of invalid
+	 * gradients
 	 */
 	private void add(List<Tensor> parameters, long passengers, boolean marked) {
 		long behind = passengers * Float.BYTES;
@@ -160,7 +164,7 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	/** A hook's action: the gradient announced before this one has been added. */
+	/** Action of a hook: the previously announced gradient is complete. */
 	private void announced(GradientBucket bucket, GradientSlot slot) {
 		try {
 			if (!slot.announce()) {
@@ -204,7 +208,10 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	/** Whether nobody writes the bucket any more; if somebody does, its memory stays. */
+	/**
+	 * Whether no reduction writes to the bucket any more. If one does, the memory is not
+	 * freed.
+	 */
 	private static boolean isIdle(GradientBucket bucket) {
 		CompletableFuture<Void> reduction = bucket.reduction();
 		if (reduction == null) {

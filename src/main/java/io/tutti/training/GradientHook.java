@@ -5,8 +5,8 @@ import org.bytedeco.pytorch.TensorBase;
 import org.bytedeco.pytorch.VoidTensorHook;
 
 /**
- * Tells when the backward pass has computed a parameter's gradient, just before it adds
- * it. Lets nothing be thrown into native code.
+ * Runs an action when the backward pass has computed a parameter's gradient, just before
+ * it is accumulated. Native code calls the hook, so the action must not throw.
  */
 final class GradientHook extends VoidTensorHook {
 
@@ -16,7 +16,7 @@ final class GradientHook extends VoidTensorHook {
 
 	private final int handle;
 
-	/** Watches a parameter until {@link #remove()}. */
+	/** Registers the hook, until {@link #remove()}. */
 	GradientHook(Tensor parameter, Runnable action) {
 		this.parameter = parameter;
 		this.action = action;

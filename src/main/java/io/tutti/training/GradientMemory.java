@@ -6,34 +6,33 @@ import java.util.concurrent.CompletableFuture;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Where gradients lie side by side, on the device of their parameters, and how they are
- * combined there. A segment of it is for the host to read and write only where
- * {@link #onHost} says so.
+ * Contiguous memory for gradients on the device of their parameters, and the all-reduce
+ * on it. The host may read and write only the segments that {@link #onHost} returns.
  */
 interface GradientMemory extends AutoCloseable {
 
-	/** Memory for gradients, undefined at first, to be given back all together. */
+	/** Allocates uninitialised memory for gradients, which {@link #close()} frees. */
 	MemorySegment allocate(long bytes);
 
-	/** The place in main memory where some of the numbers are written and read. */
+	/** The segment in main memory where the host reads and writes these values. */
 	MemorySegment onHost(MemorySegment numbers);
 
-	/** Takes what was written in main memory to where it is combined. */
+	/** Copies values from main memory to the gradient memory. */
 	void send(MemorySegment onHost, MemorySegment numbers);
 
-	/** Takes what was combined back to main memory. */
+	/** Copies values from the gradient memory to main memory. */
 	void fetch(MemorySegment numbers, MemorySegment onHost);
 
-	/** Replaces float32 by all ranks' reduction; what was computed before is in it. */
+	/** Reduces float32 values in place over all ranks, after all work queued so far. */
 	void allReduce(MemorySegment gradients, ReduceOp op);
 
 	/**
-	 * As {@link #allReduce}, at this place in the group's order and if possible on
-	 * another thread.
+	 * As {@link #allReduce}, if possible on another thread. Keeps its position in the
+	 * group's order of collectives.
 	 */
 	CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op);
 
-	/** Gives all memory back; nobody works in it any more. */
+	/** Frees all memory. No operation may still use it. */
 	@Override
 	void close();
 

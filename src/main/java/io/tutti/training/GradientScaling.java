@@ -3,18 +3,18 @@ package io.tutti.training;
 import io.tutti.engine.ReduceOp;
 
 /**
- * How the ranks' gradients become one.
+ * How the ranks' gradients are combined.
  */
 public enum GradientScaling {
 
 	/**
-	 * The mean over ranks: right where each rank's loss is a mean over its own samples,
-	 * and all ranks have equally many.
+	 * The mean over ranks. Correct if each rank's loss is the mean over its own samples
+	 * and all ranks have the same number of samples.
 	 */
 	AVERAGE(ReduceOp.AVERAGE),
 	/**
-	 * The sum over ranks: right where each rank's loss is a sum over its samples divided
-	 * by the number of samples of all ranks, however unevenly they are shared.
+	 * The sum over ranks. Correct if each rank's loss is the sum over its samples divided
+	 * by the number of samples of all ranks, also for shares of different size.
 	 */
 	SUM(ReduceOp.SUM);
 

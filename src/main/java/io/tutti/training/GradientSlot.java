@@ -6,7 +6,7 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * The place of one parameter's gradient in its bucket.
+ * Memory of one parameter's gradient in its bucket.
  */
 final class GradientSlot {
 
@@ -30,8 +30,8 @@ final class GradientSlot {
 	}
 
 	/**
-	 * Notes that the backward pass has computed the gradient.
-	 * @return whether it had not yet in this step
+	 * Records that the backward pass has computed the gradient.
+	 * @return whether it is the first time in this step
 	 */
 	boolean announce() {
 		boolean first = !this.announced;
@@ -39,19 +39,21 @@ final class GradientSlot {
 		return first;
 	}
 
-	/** Makes the slot ready for the next backward pass. */
+	/** Prepares the slot for the next backward pass. */
 	void nextStep() {
 		this.announced = false;
 	}
 
-	/** Makes the slot the parameter's gradient, so that autograd adds into it. */
+	/**
+	 * Sets the slot as the parameter's gradient, so that autograd accumulates into it.
+	 */
 	void attach() {
 		this.parameter.mutable_grad().put(this.gradient);
 	}
 
 	/**
-	 * Sees to it that the slot holds this step's gradient, whoever has replaced or
-	 * dropped the gradient tensor since ({@code Optimizer.zero_grad()} drops it).
+	 * Copies this step's gradient into the slot if the gradient tensor was replaced, and
+	 * zeroes the slot if it was dropped ({@code Optimizer.zero_grad()} drops it).
 	 */
 	void adopt() {
 		try (Tensor current = this.parameter.grad()) {
@@ -74,7 +76,7 @@ final class GradientSlot {
 		}
 	}
 
-	/** Leaves the parameter without a gradient: the memory is about to go. */
+	/** Removes the parameter's gradient before its memory is freed. */
 	void detach() {
 		this.parameter.mutable_grad().reset();
 		this.gradient.releaseReference();

@@ -9,11 +9,11 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Gradients of parameters in main memory.
+ * Gradient memory of parameters in main memory.
  */
 final class HostGradients implements GradientMemory {
 
-	/** As PyTorch's allocator and every vector unit would have it. */
+	/** Alignment of PyTorch's allocator, enough for every vector unit. */
 	private static final long ALIGNMENT = 64;
 
 	private final ProcessGroup group;
@@ -36,12 +36,12 @@ final class HostGradients implements GradientMemory {
 
 	@Override
 	public void send(MemorySegment onHost, MemorySegment numbers) {
-		// They are in place.
+		// The values are already in place.
 	}
 
 	@Override
 	public void fetch(MemorySegment numbers, MemorySegment onHost) {
-		// They are in place.
+		// The values are already in place.
 	}
 
 	@Override

@@ -4,7 +4,7 @@ import org.bytedeco.openblas.global.openblas;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * Threads that libtorch uses inside one operation.
+ * Number of threads that libtorch uses inside one operation.
  */
 final class IntraOpThreads {
 
@@ -12,7 +12,8 @@ final class IntraOpThreads {
 	}
 
 	/**
-	 * Sets them for this process; OpenBLAS has threads of its own and must be told too.
+	 * Sets the number for this process, in libtorch and in OpenBLAS, which has its own
+	 * threads.
 	 */
 	static void set(int threads) {
 		torch.set_num_threads(threads);

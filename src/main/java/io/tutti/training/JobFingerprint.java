@@ -6,16 +6,16 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What a job's parameters follow from, as named values: whoever shares a job, a rank or a
- * checkpoint, must agree in all of them.
+ * The named values that determine a job's parameters. All ranks of a job and its
+ * checkpoint must agree in all of them.
  *
  * @param values the names and values, such as {@code seed 1}
  */
 record JobFingerprint(List<Value> values) {
 
 	/**
-	 * Counts the ways in which columns have been scaled and steps sized: what was begun
-	 * in an older way cannot go on in this one.
+	 * Version of the column scaling and the learning-rate schedule. A checkpoint of
+	 * another version is rejected.
 	 */
 	private static final String RECIPE = "2";
 
@@ -41,19 +41,19 @@ record JobFingerprint(List<Value> values) {
 				new Value("recipe", RECIPE)));
 	}
 
-	/** The same with one more value. */
+	/** A copy with one more value. */
 	JobFingerprint with(String name, Object value) {
 		List<Value> more = new ArrayList<>(this.values);
 		more.add(new Value(name, value.toString()));
 		return new JobFingerprint(more);
 	}
 
-	/** The first value that another fingerprint has otherwise. */
+	/** The first value that another fingerprint lacks or has with a different value. */
 	Optional<Value> firstDifference(JobFingerprint other) {
 		return this.values.stream().filter((value) -> !other.values.contains(value)).findFirst();
 	}
 
-	/** The value of that name, in words. */
+	/** Name and value for messages. */
 	String describe(String name) {
 		return this.values.stream()
 			.filter((value) -> value.name().equals(name))
@@ -62,14 +62,14 @@ record JobFingerprint(List<Value> values) {
 			.orElse("no " + name);
 	}
 
-	/** The text that {@link #parse} reads. */
+	/** The text form, one {@code name=value} per line. */
 	String text() {
 		return this.values.stream()
 			.map((value) -> value.name() + "=" + value.value())
 			.collect(Collectors.joining("\n"));
 	}
 
-	/** What {@link #text()} wrote. */
+	/** Parses the output of {@link #text()}. */
 	static JobFingerprint parse(String text) {
 		List<Value> values = new ArrayList<>();
 		for (String line : text.split("\n")) {

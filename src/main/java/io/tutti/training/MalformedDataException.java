@@ -3,8 +3,8 @@ package io.tutti.training;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A table that cannot be trained on; the message names the file and, where it lies in
- * one, the line and the column.
+ * Thrown if a table cannot be read or used for training. The message names the file and,
+ * if known, the line and the column.
  */
 public final class MalformedDataException extends IllegalArgumentException {
 

@@ -12,7 +12,7 @@ import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.OutputArchive;
 
 /**
- * An optimizer's state as bytes, in libtorch's own archive format.
+ * Saves and loads an optimizer's state as bytes in libtorch's archive format.
  */
 final class OptimizerArchive {
 
@@ -28,7 +28,7 @@ final class OptimizerArchive {
 		return bytes.toByteArray();
 	}
 
-	/** Takes a state up on a device, wherever the parameters were that it was of. */
+	/** Loads a state onto a device; the state may come from another device. */
 	static void load(Optimizer optimizer, byte[] bytes, Device device) {
 		try (InputArchive archive = new InputArchive();
 				BytePointer memory = new BytePointer(bytes);
@@ -38,7 +38,7 @@ final class OptimizerArchive {
 		}
 	}
 
-	/** Takes the pieces of an archive as libtorch writes them. */
+	/** Collects the parts of an archive as libtorch writes them. */
 	private static final class Writer extends ArchiveWriter {
 
 		private final ByteArrayOutputStream bytes;

@@ -5,7 +5,7 @@ import java.util.List;
 import io.tutti.engine.ProcessGroup;
 
 /**
- * What every rank must hold alike.
+ * Checks that all ranks hold the same parameters and options.
  */
 final class ParameterAgreement {
 
@@ -14,8 +14,8 @@ final class ParameterAgreement {
 
 	/**
 	 * Compares the hash of the parameters with the other ranks'. A collective call.
-	 * @return the hashes by rank: all equal
-	 * @throws ReplicaMismatchException if they are not
+	 * @return the hashes by rank, all equal
+	 * @throws ReplicaMismatchException if the hashes differ
 	 */
 	static List<String> require(ProcessGroup group, String sha256) {
 		List<String> hashes = TextGather.allGather(group, sha256);
@@ -29,9 +29,9 @@ final class ParameterAgreement {
 	}
 
 	/**
-	 * Compares what the ranks were asked to do. A collective call.
-	 * @throws ReplicaMismatchException if a rank was asked otherwise; names rank and
-	 * value
+	 * Compares the fingerprints of the ranks' jobs. A collective call.
+	 * @throws ReplicaMismatchException if a rank's job differs from rank 0's; the message
+	 * names the rank and the value
 	 */
 	static void require(ProcessGroup group, JobFingerprint asked) {
 		List<String> all = TextGather.allGather(group, asked.text());

@@ -11,10 +11,10 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a parameter is.
+ * The device of a parameter.
  *
- * @param kind libtorch's name for what it is on, such as {@code CPU} or {@code CUDA}
- * @param index which one of those; 0 in main memory
+ * @param kind libtorch's device type, such as {@code CPU} or {@code CUDA}
+ * @param index index of the device; 0 in main memory
  */
 record ParameterPlace(torch.DeviceType kind, int index) {
 
@@ -25,8 +25,9 @@ record ParameterPlace(torch.DeviceType kind, int index) {
 	}
 
 	/**
-	 * Checks that the gradients of some parameters can lie side by side.
-	 * @throws IllegalArgumentException naming the first that cannot
+	 * Checks that parameters are float32 on one CPU or GPU, so that gradients can share
+	 * buckets.
+	 * @throws IllegalArgumentException if not; the message names the first such parameter
 	 */
 	static void requireOne(List<Tensor> parameters) {
 		ParameterPlace first = of(parameters.getFirst());
@@ -51,7 +52,7 @@ record ParameterPlace(torch.DeviceType kind, int index) {
 		return this.kind == torch.DeviceType.CPU || this.kind == torch.DeviceType.CUDA;
 	}
 
-	/** Memory for gradients of such parameters. */
+	/** Creates the gradient memory for parameters on this device. */
 	GradientMemory memory(ProcessGroup group, @Nullable DeviceCollectives onDevice) {
 		if (this.kind == torch.DeviceType.CPU) {
 			return new HostGradients(group);

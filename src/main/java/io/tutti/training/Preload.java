@@ -5,8 +5,8 @@ import org.bytedeco.javacpp.Loader;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * Loads libtorch ahead of its first use, which takes a second or more: ranks that load it
- * after they have met would wait for each other inside a collective.
+ * Loads libtorch before its first use. Loading takes a second or more; ranks that load it
+ * after rendezvous would wait for each other inside a collective.
  */
 public final class Preload {
 
@@ -14,9 +14,9 @@ public final class Preload {
 	}
 
 	/**
-	 * Begins to load on a thread of its own; whoever uses libtorch next waits for it.
-	 * Where libtorch has to be unpacked first, that is done before this returns.
-	 * @throws io.tutti.engine.BackendUnavailableException if it cannot be unpacked
+	 * Starts loading on a separate thread. The next caller that uses libtorch waits for
+	 * it. If libtorch has to be unpacked first, this method does so before it returns.
+	 * @throws io.tutti.engine.BackendUnavailableException if libtorch cannot be unpacked
 	 */
 	public static void begin() {
 		NativeLibraryPreparation.prepare();
@@ -28,7 +28,7 @@ public final class Preload {
 			Loader.load(torch.class);
 		}
 		catch (LinkageError ex) {
-			// The first use meets the same error, where there is somebody to tell.
+			// The first use of libtorch fails with the same error and reports it.
 		}
 	}
 

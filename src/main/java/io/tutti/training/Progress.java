@@ -1,28 +1,28 @@
 package io.tutti.training;
 
 /**
- * How far a job has come.
+ * Progress of a job.
  *
- * @param step steps that are done
- * @param epochLoss sum of the losses in the epoch that is under way
- * @param epochSamples samples of the epoch that is under way
+ * @param step number of completed steps
+ * @param epochLoss sum of the losses in the current epoch
+ * @param epochSamples number of samples processed in the current epoch
  */
 record Progress(long step, double epochLoss, long epochSamples) {
 
-	/** A job that has not begun. */
+	/** Progress of a job that has not started. */
 	static final Progress NONE = new Progress(0, 0, 0);
 
-	/** After one more step. */
+	/** Progress after one more step. */
 	Progress plus(double lossSum, int samples) {
 		return new Progress(this.step + 1, this.epochLoss + lossSum, this.epochSamples + samples);
 	}
 
-	/** Where the next epoch begins. */
+	/** Progress at the start of the next epoch. */
 	Progress atNextEpoch() {
 		return new Progress(this.step, 0, 0);
 	}
 
-	/** Mean loss of the epoch that is under way. */
+	/** Mean loss of the current epoch. */
 	double meanLoss() {
 		return this.epochLoss / this.epochSamples;
 	}

@@ -20,20 +20,20 @@ import org.bytedeco.pytorch.global.torch;
 import org.bytedeco.pytorch.kSum;
 
 /**
- * This rank's copy of the model with its optimizer: learns from a share of a batch, and
- * tells the classes of test samples.
+ * This rank's copy of the model and its optimizer. Trains on a share of a batch and
+ * classifies test samples.
  */
 final class Replica implements AutoCloseable {
 
 	private static final double MOMENTUM = 0.9;
 
-	/** Keeps many columns with little in them from being learnt by heart. */
+	/** Limits overfitting to many columns with little information. */
 	private static final double WEIGHT_DECAY = 3e-3;
 
-	/** By how much of the first epoch's step size the divisor grows with each epoch. */
+	/** Learning-rate decay: the rate is divided by 1 + decay · epoch. */
 	private static final double RATE_DECAY = 0.5;
 
-	/** Rows that are tried at once, so that a large table needs no large memory. */
+	/** Rows evaluated at once, so that memory use does not grow with the table. */
 	private static final int TEST_ROWS = 1024;
 
 	private final Classifier classifier;
@@ -48,7 +48,7 @@ final class Replica implements AutoCloseable {
 
 	private final double learningRate;
 
-	/** Builds the replica; every rank then holds rank 0's. A collective call. */
+	/** Builds the replica with rank 0's parameters. A collective call. */
 	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options, TrainingDevice device) {
 		this.device = device;
 		this.learningRate = options.learningRate();
@@ -69,8 +69,8 @@ final class Replica implements AutoCloseable {
 	}
 
 	/**
-	 * Sets the step size of an epoch, which counts from 0. It follows from the epoch
-	 * alone, so that a job that is continued for longer is the longer job.
+	 * Sets the learning rate of an epoch, counted from 0. The rate depends on the epoch
+	 * only, so that a job continued for more epochs equals a job started with that many.
 	 */
 	void beginEpoch(int epoch) {
 		try (PointerScope _ = new PointerScope()) {
@@ -79,10 +79,10 @@ final class Replica implements AutoCloseable {
 	}
 
 	/**
-	 * Learns from this rank's share of a global batch; a collective call, also with an
+	 * Trains on this rank's share of a global batch. A collective call, even with an
 	 * empty share.
-	 * @param stop whether this rank asks to stop after the step
-	 * @return what all ranks together say of the step
+	 * @param stop whether this rank requests a stop after the step
+	 * @return the step's totals over all ranks
 	 */
 	StepTotals learn(SampleTensors samples, int[] order, Share share, int globalBatch, boolean stop) {
 		try (PointerScope _ = new PointerScope()) {
@@ -96,7 +96,8 @@ final class Replica implements AutoCloseable {
 	}
 
 	/**
-	 * Differentiates the sum of losses over the size of the batch that all ranks share.
+	 * Runs the backward pass of the loss sum divided by the global batch size. Returns
+	 * the undivided loss sum.
 	 */
 	private double backward(SampleTensors samples, int[] order, Share share, int globalBatch) {
 		Tensor indices = samples.indices(order, share);
@@ -122,12 +123,12 @@ final class Replica implements AutoCloseable {
 		return torch.cross_entropy(this.classifier.forward(features), labels, sum);
 	}
 
-	/** How many samples of a share are told right. */
+	/** Number of correctly classified samples in a share. */
 	long countCorrect(SampleTensors samples, Share share) {
 		return (long) sum(share, (part) -> countCorrectAtOnce(samples, part));
 	}
 
-	/** Adds up the parts of a share that are small enough to be tried at once. */
+	/** Sums a function over parts of a share of at most {@value #TEST_ROWS} rows. */
 	private static double sum(Share share, ToDoubleFunction<Share> part) {
 		double sum = 0;
 		for (int from = share.from(); from < share.to(); from += TEST_ROWS) {
@@ -138,8 +139,8 @@ final class Replica implements AutoCloseable {
 
 	private long countCorrectAtOnce(SampleTensors samples, Share share) {
 		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
-			Tensor told = this.classifier.forward(samples.features(share)).argmax(new LongOptional(1), false);
-			return told.eq(samples.labels(share)).sum().item_long();
+			Tensor predicted = this.classifier.forward(samples.features(share)).argmax(new LongOptional(1), false);
+			return predicted.eq(samples.labels(share)).sum().item_long();
 		}
 	}
 
@@ -157,7 +158,7 @@ final class Replica implements AutoCloseable {
 		return OptimizerArchive.save(this.optimizer);
 	}
 
-	/** Takes the state of a checkpoint of the same model. */
+	/** Restores the state from a checkpoint of the same model. */
 	void restore(List<byte[]> parameterBytes, byte[] optimizerBytes) {
 		for (int index = 0; index < parameterBytes.size(); index++) {
 			TensorMemory.replace(this.parameters.get(index), parameterBytes.get(index));

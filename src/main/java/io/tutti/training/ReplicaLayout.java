@@ -10,8 +10,8 @@ import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * The shapes of a model's tensors, and which of them are one tensor. Must be the same on
- * every rank: gradients are added by their place in memory.
+ * The shapes of a model's tensors, and which entries are the same tensor. Must be the
+ * same on every rank, since gradients are reduced by their position in memory.
  */
 final class ReplicaLayout {
 
@@ -19,9 +19,9 @@ final class ReplicaLayout {
 	}
 
 	/**
-	 * Compares a layout with the other ranks'. A collective call.
-	 * @throws ReplicaMismatchException if a rank's differs; names that rank and both
-	 * layouts
+	 * Compares the layouts of all ranks. A collective call.
+	 * @throws ReplicaMismatchException if a rank's layout differs from rank 0's; the
+	 * message names the rank and both layouts
 	 */
 	static void requireSame(ProcessGroup group, List<Tensor> tensors, DataParallelSettings settings) {
 		List<String> layouts = TextGather.allGather(group, describe(tensors, settings));
@@ -49,7 +49,7 @@ final class ReplicaLayout {
 		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + shape(tensor);
 	}
 
-	/** A tensor's shape, such as {@code 128x64}; a scalar's is empty. */
+	/** Shape of a tensor, such as {@code 128x64}; empty for a scalar. */
 	static String shape(Tensor tensor) {
 		List<String> sizes = new ArrayList<>();
 		try (LongArrayRef dimensions = tensor.sizes()) {

@@ -1,8 +1,8 @@
 package io.tutti.training;
 
 /**
- * Ranks that should hold the same thing do not: other models, other options, other data,
- * or parameters that drifted apart. Thrown on every rank, with the same message.
+ * Thrown if ranks differ in model, options, data or trained parameters. Thrown on every
+ * rank, with the same message.
  */
 public final class ReplicaMismatchException extends RuntimeException {
 

@@ -3,7 +3,7 @@ package io.tutti.training;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The report cannot be written where it was asked for.
+ * Thrown if the report cannot be written to the requested path.
  */
 public final class ReportException extends RuntimeException {
 

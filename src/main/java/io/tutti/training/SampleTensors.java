@@ -6,7 +6,7 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * A data set as tensors: one row of features per sample, and its class.
+ * A data set as tensors: features of samples x columns, and one class label per sample.
  */
 final class SampleTensors implements AutoCloseable {
 
@@ -24,12 +24,12 @@ final class SampleTensors implements AutoCloseable {
 		this.labels = device.take(torch.tensor(Arrays.stream(data.labels()).asLongStream().toArray()));
 	}
 
-	/** Features of the samples at some positions of an order. */
+	/** Features of the samples with the given indices. */
 	Tensor features(Tensor indices) {
 		return this.features.index_select(0, indices);
 	}
 
-	/** Classes of the samples at some positions of an order. */
+	/** Labels of the samples with the given indices. */
 	Tensor labels(Tensor indices) {
 		return this.labels.index_select(0, indices);
 	}
@@ -39,12 +39,12 @@ final class SampleTensors implements AutoCloseable {
 		return this.features.narrow(0, share.from(), share.size());
 	}
 
-	/** Classes of a range of samples, without a copy. */
+	/** Labels of a range of samples, without a copy. */
 	Tensor labels(Share share) {
 		return this.labels.narrow(0, share.from(), share.size());
 	}
 
-	/** Which samples a share of an order names. */
+	/** Indices of the samples in a share of an order. */
 	Tensor indices(int[] order, Share share) {
 		return this.device.take(torch.tensor(Arrays.stream(order, share.from(), share.to()).asLongStream().toArray()));
 	}

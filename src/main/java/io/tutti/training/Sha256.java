@@ -5,11 +5,11 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * The one hash that training uses, to compare data and parameters and to find damage.
+ * SHA-256, used to compare data and parameters and to detect damaged checkpoints.
  */
 final class Sha256 {
 
-	/** Bytes of a hash. */
+	/** Size of a hash in bytes. */
 	static final int BYTES = 32;
 
 	private Sha256() {

@@ -1,19 +1,19 @@
 package io.tutti.training;
 
 /**
- * A rank's contiguous part of something that all ranks share.
+ * A rank's contiguous part of a range that is divided among all ranks.
  *
  * @param from first position
- * @param to position behind the last
+ * @param to position after the last
  */
 record Share(int from, int to) {
 
-	/** A rank's part of the positions from 0; parts differ by one at most. */
+	/** A rank's part of the positions from 0; part sizes differ by at most one. */
 	static Share of(int count, int rank, int worldSize) {
 		return new Share((int) ((long) count * rank / worldSize), (int) ((long) count * (rank + 1) / worldSize));
 	}
 
-	/** The same part of positions that start later. */
+	/** A copy shifted by an offset. */
 	Share shiftedBy(int offset) {
 		return new Share(this.from + offset, this.to + offset);
 	}

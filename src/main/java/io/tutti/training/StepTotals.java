@@ -4,20 +4,20 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * What all ranks together say of a step. It travels with the gradients, so that all ranks
- * agree on stopping after the same step at no cost.
+ * Totals of a step over all ranks. They are piggybacked on the gradients, so that all
+ * ranks agree to stop after the same step without another collective.
  *
  * @param lossSum sum of the losses of the global batch, before the step
- * @param stop whether any rank asks to stop after the step
+ * @param stop whether any rank requests a stop after the step
  */
 record StepTotals(double lossSum, boolean stop) {
 
-	/** How many numbers this takes. */
+	/** Number of float32 values. */
 	static final int NUMBERS = 2;
 
 	private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT;
 
-	/** Writes what one rank says. */
+	/** Writes the values of one rank. */
 	static void write(MemorySegment numbers, double lossSum, boolean stop) {
 		numbers.setAtIndex(FLOAT, 0, (float) lossSum);
 		numbers.setAtIndex(FLOAT, 1, stop ? 1 : 0);

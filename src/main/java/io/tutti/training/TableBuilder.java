@@ -6,15 +6,15 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks a table row by row and gathers its numbers. Whatever is wrong is said with file,
- * line and column, both from 1.
+ * Validates a table row by row and collects its values. Error messages name the file, and
+ * line and column counted from 1.
  */
 final class TableBuilder {
 
-	/** Largest class; what a label column that is really a measurement runs into. */
+	/** Largest class number; rejects a last column of measurements instead of classes. */
 	static final int MAX_CLASS = 9_999;
 
-	/** Fewest rows: with fewer, a fifth of them is none. */
+	/** Minimum number of rows: with fewer, a fifth is less than one row. */
 	static final int MIN_ROWS = 5;
 
 	private static final int MAX_CELL_CHARS_SHOWN = 40;
@@ -39,7 +39,7 @@ final class TableBuilder {
 
 	/**
 	 * Adds a line.
-	 * @throws MalformedDataException if the line does not fit
+	 * @throws MalformedDataException if the line is malformed
 	 */
 	void add(int line, String[] cells) {
 		if (this.firstLine == 0) {
@@ -57,7 +57,7 @@ final class TableBuilder {
 		addRow(line, cells);
 	}
 
-	/** The whole table. */
+	/** The complete table. */
 	Dataset build() {
 		if (this.firstLine == 0) {
 			throw new MalformedDataException(this.name + " line 1, column 1: the table is empty");
@@ -82,7 +82,9 @@ final class TableBuilder {
 		}
 	}
 
-	/** A header names every column: a row with one bad number is not one. */
+	/**
+	 * A header has text in every column; a row with one malformed number is not a header.
+	 */
 	private static boolean isHeader(String[] cells) {
 		return Arrays.stream(cells).allMatch((cell) -> !cell.isBlank() && parse(cell) == null);
 	}
@@ -140,8 +142,8 @@ final class TableBuilder {
 	}
 
 	/**
-	 * The number, or {@code null}; Java's own suffixes and hexadecimal are no numbers
-	 * here.
+	 * The number, or {@code null}. Java's type suffixes and hexadecimal notation are
+	 * rejected.
 	 */
 	private static @Nullable Double parse(String cell) {
 		String text = cell.strip();

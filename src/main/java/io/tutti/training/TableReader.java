@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a table of comma-separated numbers whose last column is the class of the row. The
- * first line may be a header of names; blank lines are skipped; a file that starts like
- * gzip is unpacked.
+ * first line may be a header. Blank lines are skipped. Input that starts with gzip's
+ * magic number is decompressed.
  */
 final class TableReader {
 
-	/** Longest line that is read, so that a file without line ends fills no memory. */
+	/** Maximum line length, so that a file without line ends does not fill the memory. */
 	private static final int MAX_LINE_CHARS = 1 << 20;
 
 	private final String name;
@@ -42,7 +42,7 @@ final class TableReader {
 
 	/**
 	 * Reads a file.
-	 * @throws MalformedDataException if it cannot be read, or is no such table
+	 * @throws MalformedDataException if the file cannot be read or is malformed
 	 */
 	static Dataset read(Path file) {
 		try (InputStream stream = Files.newInputStream(file)) {

@@ -9,8 +9,8 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Gives every rank rank 0's values of a tensor, whatever its element type; through main
- * memory where it is on a GPU, since it happens once.
+ * Broadcasts rank 0's values of a tensor of any element type. A tensor on a GPU is copied
+ * through main memory, since this happens only once.
  */
 final class TensorBroadcast {
 
@@ -19,7 +19,7 @@ final class TensorBroadcast {
 	private TensorBroadcast() {
 	}
 
-	/** Replaces the values by rank 0's. A collective call, unless there are no values. */
+	/** Replaces the values by rank 0's. A collective call, unless the tensor is empty. */
 	static void fromRankZero(ProcessGroup group, Tensor tensor) {
 		if (tensor.numel() == 0) {
 			return;
@@ -32,7 +32,9 @@ final class TensorBroadcast {
 		}
 	}
 
-	/** Collectives move whole 32-bit elements: what is not, travels in a padded copy. */
+	/**
+	 * Broadcasts whole INT32 elements; memory of another size is sent in a padded copy.
+	 */
 	private static void broadcast(ProcessGroup group, MemorySegment memory) {
 		long bytes = memory.byteSize();
 		if (bytes % Integer.BYTES == 0) {

@@ -9,16 +9,17 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorImpl;
 
 /**
- * Which tensors of a model are one: libtorch lists a tensor once for each name that it is
- * registered under. One means one {@code TensorImpl}, which has one gradient, and not one
- * memory: tensors that share memory have a gradient each.
+ * Finds the entries of a model that are the same tensor: libtorch lists a tensor once for
+ * each name that it is registered under. Entries are the same tensor if they have the
+ * same {@code TensorImpl}, and so the same gradient. Tensors that only share memory have
+ * separate gradients.
  */
 final class TensorIdentity {
 
 	private TensorIdentity() {
 	}
 
-	/** The tensors, each where it is listed first. */
+	/** The tensors without duplicates, in order of their first occurrence. */
 	static List<Tensor> distinct(List<Tensor> tensors) {
 		int[] first = firstIndices(tensors);
 		return IntStream.range(0, first.length)
@@ -27,7 +28,7 @@ final class TensorIdentity {
 			.toList();
 	}
 
-	/** For each tensor the index where it is listed first. */
+	/** For each entry the index of the tensor's first occurrence. */
 	static int[] firstIndices(List<Tensor> tensors) {
 		Map<Long, Integer> firstByTensor = new HashMap<>();
 		int[] first = new int[tensors.size()];

@@ -11,8 +11,8 @@ import org.bytedeco.pytorch.TensorOptions;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * The one memory behind a tensor and a segment, seen from either side, without a copy.
- * Where it is a GPU's, the segment is an address and a size and nothing to be read.
+ * Views tensors as memory segments and segments as tensors, and copies their bytes. A
+ * segment of GPU memory is only an address and a size; the host must not access it.
  */
 final class TensorMemory {
 
@@ -20,14 +20,16 @@ final class TensorMemory {
 	}
 
 	/**
-	 * The memory of a contiguous tensor in main memory. Valid while the tensor is.
+	 * The memory of a contiguous tensor in main memory, valid as long as the tensor.
 	 */
 	@SuppressWarnings("restricted") // the tensor's own size bounds the segment
 	static MemorySegment of(Tensor tensor) {
 		return MemorySegment.ofAddress(address(tensor)).reinterpret(tensor.numel() * tensor.element_size());
 	}
 
-	/** Address of a tensor's first element; 0 where it has none, and so no memory. */
+	/**
+	 * Address of a tensor's first element; 0 for an empty tensor, which has no memory.
+	 */
 	static long address(Tensor tensor) {
 		try (Pointer data = tensor.data_ptr()) {
 			return (data != null) ? data.address() : 0;
@@ -35,8 +37,9 @@ final class TensorMemory {
 	}
 
 	/**
-	 * A tensor of another's shape, type and device over a segment, which must outlive it.
-	 * Not a view of a larger tensor: autograd refuses to detach those.
+	 * A tensor over a segment with another tensor's shape, type and device. The segment
+	 * must outlive it. It is not a view of a larger tensor, since autograd refuses to
+	 * detach views.
 	 */
 	static Tensor shapedLike(Tensor other, MemorySegment segment) {
 		try (LongArrayRef sizes = other.sizes(); TensorOptions options = other.options()) {
@@ -44,7 +47,10 @@ final class TensorMemory {
 		}
 	}
 
-	/** A tensor of one dimension over a whole segment, of another's type and device. */
+	/**
+	 * A one-dimensional tensor over a whole segment with another tensor's type and
+	 * device.
+	 */
 	static Tensor flat(MemorySegment segment, Tensor other) {
 		try (TensorOptions options = other.options()) {
 			return torch.from_blob(new Address(segment.address()),
@@ -52,19 +58,19 @@ final class TensorMemory {
 		}
 	}
 
-	/** Sets a tensor that autograd does not follow to zero, wherever it is. */
+	/** Sets a tensor to zero, on any device. Autograd must not track the tensor. */
 	static void zero(Tensor tensor) {
 		tensor.zero_();
 	}
 
-	/** A tensor's bytes, in the order of its elements, wherever it is. */
+	/** A copy of a tensor's bytes in element order, from any device. */
 	static byte[] bytes(Tensor tensor) {
 		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
 			return of(values).toArray(ValueLayout.JAVA_BYTE);
 		}
 	}
 
-	/** Replaces a tensor's values by bytes in the order of its elements. */
+	/** Replaces a tensor's values by bytes in element order. */
 	static void replace(Tensor tensor, byte[] bytes) {
 		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.clone()) {
 			of(values).copyFrom(MemorySegment.ofArray(bytes));
@@ -72,7 +78,7 @@ final class TensorMemory {
 		}
 	}
 
-	/** A bare address, as JavaCPP wants it. */
+	/** A raw address as a JavaCPP pointer. */
 	private static final class Address extends Pointer {
 
 		Address(long address) {

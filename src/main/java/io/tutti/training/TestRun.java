@@ -4,8 +4,8 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.ReduceOp;
 
 /**
- * Tries the test samples, each rank a share of them, and adds up what they told right:
- * the same figure on every rank.
+ * Evaluates the model on the test samples. Each rank classifies a share; the sum over all
+ * ranks gives the same accuracy on every rank.
  */
 final class TestRun implements AutoCloseable {
 
@@ -33,14 +33,13 @@ final class TestRun implements AutoCloseable {
 		this.share = Share.of(test.rows(), group.rank(), group.worldSize());
 	}
 
-	/** How many test samples there are. */
+	/** Number of test samples. */
 	int samples() {
 		return this.count;
 	}
 
 	/**
-	 * Share of the test samples that the model tells right after a step. A collective
-	 * call.
+	 * Share of correctly classified test samples after a step, 0 to 1. A collective call.
 	 */
 	double accuracy(long step) {
 		if (this.testedStep != step) {

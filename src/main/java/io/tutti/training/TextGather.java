@@ -10,11 +10,11 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ProcessGroup;
 
 /**
- * Gives every rank the text of every rank: for comparing what should be the same.
+ * All-gathers one text per rank, to compare values that must be equal.
  */
 final class TextGather {
 
-	/** Longest text; far above a model's layout. */
+	/** Maximum length of a text; far larger than a model's layout. */
 	private static final int MAX_BYTES = 16 << 20;
 
 	private TextGather() {
@@ -49,7 +49,7 @@ final class TextGather {
 		return lengths;
 	}
 
-	/** Collectives move whole 32-bit elements. */
+	/** Rounds up to whole INT32 elements. */
 	private static int roundedUp(int bytes) {
 		return (bytes + Integer.BYTES - 1) / Integer.BYTES * Integer.BYTES;
 	}

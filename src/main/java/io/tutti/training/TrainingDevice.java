@@ -17,14 +17,14 @@ import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one rank of a training job computes on.
+ * The device that one rank of a training job uses.
  */
 public final class TrainingDevice {
 
-	/** The property that asks for one. */
+	/** The property that selects the device. */
 	public static final String PROPERTY = "tutti.train.device";
 
-	/** Main memory. */
+	/** The CPU. */
 	public static final TrainingDevice CPU = new TrainingDevice("cpu", null);
 
 	private final String name;
@@ -37,13 +37,13 @@ public final class TrainingDevice {
 	}
 
 	/**
-	 * What a rank computes on.
-	 * @param localRank place of the rank among those of its host
+	 * Selects the device of a rank.
+	 * @param localRank index of the rank among the ranks of its host
 	 * @param fallback whether gradients on a GPU may go through main memory
-	 * @param listener hears a warning for each reduction that does, and of a GPU that the
-	 * group reaches and libtorch does not
-	 * @param timeout how long a reduction may take
-	 * @throws BackendUnavailableException if a GPU is asked for and cannot be had
+	 * @param listener receives a warning for each reduction through main memory, and one
+	 * if the group can use GPUs but libtorch sees none
+	 * @param timeout time limit of a reduction
+	 * @throws BackendUnavailableException if a GPU is requested and not available
 	 */
 	public static TrainingDevice choose(DeviceChoice choice, ProcessGroup group, int localRank, HostFallback fallback,
 			CollectiveListener listener, Duration timeout) {
@@ -61,9 +61,9 @@ public final class TrainingDevice {
 	}
 
 	/**
-	 * Refuses a GPU that is asked for and not there, before other ranks are met.
-	 * @param localRank place of the rank among those of its host
-	 * @throws BackendUnavailableException if it is not there
+	 * Rejects a requested GPU that is not available, before rendezvous.
+	 * @param localRank index of the rank among the ranks of its host
+	 * @throws BackendUnavailableException if the GPU is not available
 	 */
 	public static void requirePresent(DeviceChoice choice, int localRank) {
 		if (choice.kind() == DeviceChoice.Kind.CUDA) {
@@ -71,17 +71,17 @@ public final class TrainingDevice {
 		}
 	}
 
-	/** How many GPUs libtorch sees; none if it was built without them. */
+	/** Number of GPUs that libtorch sees; 0 if it was built without GPU support. */
 	private static int visible() {
 		NativeLibraryPreparation.prepare();
 		return torch.cuda_is_available() ? torch.cuda_device_count() : 0;
 	}
 
 	/**
-	 * The GPU's number, or -1 for the CPU.
-	 * @param visible how many GPUs libtorch sees, asked only if it matters
-	 * @param groupReachesDevices whether the group's backend works on device memory, and
-	 * so on the device of the local rank
+	 * Index of the GPU, or -1 for the CPU.
+	 * @param visible number of GPUs that libtorch sees, called only if needed
+	 * @param groupReachesDevices whether the group's backend supports device memory, and
+	 * so uses the device of the local rank
 	 */
 	static int index(DeviceChoice choice, IntSupplier visible, int localRank, boolean groupReachesDevices,
 			HostFallback fallback) {
@@ -111,7 +111,7 @@ public final class TrainingDevice {
 		return index;
 	}
 
-	/** The GPU's number, by the local rank where none is given. */
+	/** Index of the GPU, by default that of the local rank. */
 	private static int present(DeviceChoice choice, int gpus, int localRank) {
 		if (gpus < 1) {
 			throw unavailable(choice, "libtorch sees no GPU",
@@ -130,12 +130,12 @@ public final class TrainingDevice {
 		return new BackendUnavailableException("cuda", PROPERTY + "=" + choice + ", but " + problem, action);
 	}
 
-	/** Carries the gradients of a model that is on a GPU; {@code null} for the CPU. */
+	/** Collectives for gradients on a GPU; {@code null} for the CPU. */
 	@Nullable DeviceCollectives collectives() {
 		return this.collectives;
 	}
 
-	/** Moves a model here, so that its parameters stay the same objects. */
+	/** Moves a model to this device. Its parameters stay the same objects. */
 	void take(Module module) {
 		if (this.collectives != null) {
 			try (Device device = open()) {
@@ -144,7 +144,10 @@ public final class TrainingDevice {
 		}
 	}
 
-	/** A tensor's values here; closes the one that was given if they had to move. */
+	/**
+	 * Copies a tensor to a GPU and closes the original; on the CPU returns the tensor
+	 * itself.
+	 */
 	Tensor take(Tensor tensor) {
 		if (this.collectives == null) {
 			return tensor;
@@ -154,7 +157,7 @@ public final class TrainingDevice {
 		}
 	}
 
-	/** In libtorch's words, to be closed by the caller. */
+	/** The libtorch device, which the caller must close. */
 	Device open() {
 		return new Device(this.name);
 	}

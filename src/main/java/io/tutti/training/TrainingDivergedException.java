@@ -1,8 +1,8 @@
 package io.tutti.training;
 
 /**
- * The loss is no longer a number, or implausibly large; the message says what to try.
- * Thrown on every rank after the same step.
+ * Thrown if the loss is not finite or implausibly large. The message suggests what to
+ * change. Thrown on every rank after the same step.
  */
 public final class TrainingDivergedException extends RuntimeException {
 

@@ -11,12 +11,12 @@ import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's part of a data-parallel training job: a small classifier learns a table of
- * numbers, each rank a share of every batch.
+ * One rank's part of a data-parallel training job. It trains a small classifier on a
+ * table of numbers; each rank processes a share of every batch.
  * <p>
- * The job is reproducible: the same options and world size give the same parameters to
- * the bit, another world size the same up to rounding. All ranks must be given the same
- * options.
+ * The job is reproducible: the same options and world size give bit-identical parameters.
+ * Another world size gives the same parameters up to rounding. All ranks must be given
+ * the same options.
  */
 public final class TrainingJob {
 
@@ -31,18 +31,18 @@ public final class TrainingJob {
 	private final AtomicReference<@Nullable String> stopReason = new AtomicReference<>();
 
 	/**
-	 * A job on the CPU that has not begun.
-	 * @param group the ranks that train together; stays the caller's to close
+	 * Creates a job on the CPU.
+	 * @param group the ranks that train together; the caller closes it
 	 */
 	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener) {
 		this(group, options, listener, () -> TrainingDevice.CPU);
 	}
 
 	/**
-	 * A job that has not begun.
-	 * @param group the ranks that train together; stays the caller's to close
-	 * @param device what to compute on, found out when the job runs; of one kind on every
-	 * rank
+	 * Creates a job on the given device.
+	 * @param group the ranks that train together; the caller closes it
+	 * @param device the device, requested when the job runs; its kind must be the same on
+	 * every rank
 	 */
 	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener,
 			Supplier<TrainingDevice> device) {
@@ -53,19 +53,20 @@ public final class TrainingJob {
 	}
 
 	/**
-	 * Trains until the last step, or until any rank has asked to stop. Runs on the
-	 * caller's thread; once per job. A failure of this rank alone aborts the group, so
-	 * that the others are told why.
-	 * @return what was done
-	 * @throws MalformedDataException if the table cannot be trained on
-	 * @throws CheckpointException if there is a checkpoint that cannot be continued from,
-	 * or a new one cannot be kept
+	 * Trains until the last step, or until any rank requests a stop. Runs on the calling
+	 * thread, once per job. A failure of this rank only aborts the group, so that the
+	 * other ranks receive the reason.
+	 * @return the summary of the job
+	 * @throws MalformedDataException if the table cannot be read or used for training
+	 * @throws CheckpointException if the job cannot continue from the checkpoint or
+	 * cannot write a new one
 	 * @throws ReportException on rank 0, if the report cannot be written
-	 * @throws io.tutti.engine.BackendUnavailableException if a GPU was asked for and
-	 * cannot be had, or if libtorch cannot be unpacked
-	 * @throws ReplicaMismatchException if ranks were given other options, or ended apart
-	 * @throws TrainingDivergedException if the loss stops being a number, grows far
-	 * beyond what it was before the first step, or ends above that
+	 * @throws io.tutti.engine.BackendUnavailableException if a GPU is requested and not
+	 * available, or if libtorch cannot be unpacked
+	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
+	 * differ
+	 * @throws TrainingDivergedException if the loss is not finite, grows far above its
+	 * value before the first step, or ends above that value
 	 * @throws io.tutti.engine.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
@@ -81,9 +82,9 @@ public final class TrainingJob {
 	}
 
 	/**
-	 * Asks all ranks to stop after the same step, soon, with a checkpoint if one is kept.
-	 * From any thread, any number of times, before or during {@link #run()}; the first
-	 * reason stays.
+	 * Requests that all ranks stop soon, after the same step, with a checkpoint if the
+	 * job has a checkpoint directory. May be called from any thread, any number of times,
+	 * before or during {@link #run()}. The first reason is kept.
 	 */
 	public void requestStop(String reason) {
 		this.stopReason.compareAndSet(null, reason);
@@ -121,7 +122,7 @@ public final class TrainingJob {
 		}
 	}
 
-	/** Whether the other ranks throw the same, and need not be told. */
+	/** Whether the other ranks throw the same exception, so that no abort is needed. */
 	private static boolean isKnownToAll(Throwable failure) {
 		return switch (failure) {
 			case CollectiveException _, ReplicaMismatchException _, TrainingDivergedException _ -> true;

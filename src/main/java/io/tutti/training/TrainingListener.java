@@ -3,32 +3,32 @@ package io.tutti.training;
 import java.nio.file.Path;
 
 /**
- * Hears how a training job goes. Called on the training thread of each rank, with the
- * same values on every rank: must return quickly and not throw.
+ * Receives the events of a training job. Called on the training thread of each rank, with
+ * the same values on every rank. Must return quickly and not throw.
  */
 public interface TrainingListener {
 
-	/** Hears nothing. */
+	/** Ignores all events. */
 	TrainingListener NONE = new TrainingListener() {
 	};
 
-	/** Data, model and checkpoint are in place; the first step comes next. */
+	/** Data, model and checkpoint are loaded; the first step follows. */
 	default void started(TrainingPlan plan) {
 	}
 
 	/**
-	 * A step is done on every rank.
-	 * @param step how many steps the job has done, from 1, those of earlier runs included
+	 * A step is complete on every rank.
+	 * @param step number of the step, from 1, counting the steps of earlier runs
 	 * @param loss mean loss over the step's global batch, before the step
 	 */
 	default void step(long step, double loss) {
 	}
 
-	/** A pass over the training samples is done and the test samples were tried. */
+	/** An epoch is complete, and the model was evaluated on the test samples. */
 	default void epochDone(EpochResult result) {
 	}
 
-	/** Rank 0 has kept a checkpoint; heard on rank 0 only. */
+	/** Rank 0 has written a checkpoint. Called on rank 0 only. */
 	default void checkpointed(Path file, long step) {
 	}
 
@@ -36,7 +36,7 @@ public interface TrainingListener {
 	default void stopping(long step, String reason) {
 	}
 
-	/** The job is over, done or stopped. */
+	/** The job is complete or stopped. */
 	default void finished(TrainingSummary summary) {
 	}
 

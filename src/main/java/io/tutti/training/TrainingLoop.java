@@ -7,8 +7,8 @@ import io.tutti.engine.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Goes through the steps of a job in lockstep with the other ranks, from where a
- * checkpoint left off until the end or until a rank asks to stop.
+ * Runs the steps of a job in lockstep with the other ranks, from the checkpoint, if any,
+ * to the last step or until a rank requests a stop.
  */
 final class TrainingLoop implements AutoCloseable {
 
@@ -61,7 +61,7 @@ final class TrainingLoop implements AutoCloseable {
 				? new CheckpointStore(group, options.checkpointDirectory()) : null;
 	}
 
-	/** Takes up the checkpoint, if there is one, and tells what is to come. */
+	/** Restores the checkpoint, if any, and passes the plan to the listener. */
 	void restore(String data) {
 		Checkpoint kept = (this.checkpoints != null) ? this.checkpoints.restore(this.job) : null;
 		if (kept != null) {
@@ -73,7 +73,6 @@ final class TrainingLoop implements AutoCloseable {
 				this.options.epochs(), totalSteps(), this.progress.step()));
 	}
 
-	/** Trains. */
 	void run() {
 		if (this.progress.step() == totalSteps()) {
 			this.divergence.end(trainingLoss());
@@ -154,7 +153,9 @@ final class TrainingLoop implements AutoCloseable {
 		this.listener.checkpointed(this.checkpoints.file(), this.progress.step());
 	}
 
-	/** Tries the test samples and compares the ranks' parameters. A collective call. */
+	/**
+	 * Evaluates the test samples and compares the ranks' parameters. A collective call.
+	 */
 	TrainingSummary summarise() {
 		double seconds = this.trainingNanos / 1e9;
 		double communication = this.replica.replicas().waitedNanos() / 1e9;

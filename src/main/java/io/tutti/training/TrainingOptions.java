@@ -5,36 +5,39 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a training job is asked to do; the same on every rank.
+ * Options of a training job. Must be the same on every rank.
  *
  * @param epochs passes over the training samples, at least 1
  * @param globalBatch samples per step over all ranks together, at least 1
- * @param learningRate step size of the optimizer in the first epoch, more than zero; it
- * becomes smaller from epoch to epoch
- * @param seed what the split, the initial parameters and the order of samples follow from
+ * @param learningRate learning rate in the first epoch, finite and above 0; it decreases
+ * from epoch to epoch
+ * @param seed seed of the split, the initial parameters and the order of samples
  * @param threads threads that libtorch may use inside one operation, at least 1
- * @param data table to train on, {@code null} for the digits that come along
- * @param checkpointDirectory where rank 0 keeps the checkpoint and every rank continues
- * from, {@code null} for none
+ * @param data table to train on, {@code null} for the bundled digits data set
+ * @param checkpointDirectory directory in which rank 0 keeps the checkpoint that all
+ * ranks continue from, {@code null} for none
  * @param checkpointEvery steps between checkpoints, 0 for one after each epoch
- * @param report where rank 0 writes the summary as JSON, {@code null} for nowhere
+ * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
  */
 public record TrainingOptions(int epochs, int globalBatch, double learningRate, long seed, int threads,
 		@Nullable Path data, @Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
 
-	/** Passes over the training samples unless told otherwise. */
+	/** Default number of epochs. */
 	public static final int DEFAULT_EPOCHS = 30;
 
-	/** Samples per step unless told otherwise. */
+	/** Default global batch. */
 	public static final int DEFAULT_GLOBAL_BATCH = 32;
 
-	/** Step size unless told otherwise. */
+	/** Default learning rate. */
 	public static final double DEFAULT_LEARNING_RATE = 0.05;
 
-	/** Seed unless told otherwise. */
+	/** Default seed. */
 	public static final long DEFAULT_SEED = 42;
 
-	/** One thread: torchrun sets OMP_NUM_THREADS and other launchers do not. */
+	/**
+	 * Default number of threads: torchrun sets OMP_NUM_THREADS and other launchers do
+	 * not.
+	 */
 	public static final int DEFAULT_THREADS = 1;
 
 	public TrainingOptions {
@@ -54,7 +57,7 @@ public record TrainingOptions(int epochs, int globalBatch, double learningRate, 
 		}
 	}
 
-	/** The digits, with no checkpoint and no report. */
+	/** The digits data set, no checkpoint and no report. */
 	public static TrainingOptions defaults() {
 		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_LEARNING_RATE, DEFAULT_SEED,
 				DEFAULT_THREADS, null, null, 0, null);

@@ -1,18 +1,18 @@
 package io.tutti.training;
 
 /**
- * What a job is about to do.
+ * Description of a job, given before its first step.
  *
  * @param rank this rank
- * @param worldSize how many ranks train
- * @param backend name of the backend that carries the collectives
- * @param data what is trained on, in words
- * @param trainingSamples samples that are trained on
- * @param testSamples samples that are kept back for the test
- * @param parameters values that the model learns
- * @param epochs passes over the training samples
- * @param totalSteps steps of the whole job
- * @param firstStep steps that a checkpoint has already done, 0 for a fresh start
+ * @param worldSize number of ranks
+ * @param backend name of the backend of the collectives
+ * @param data name of the data set
+ * @param trainingSamples number of training samples
+ * @param testSamples number of test samples
+ * @param parameters number of trained values in the model
+ * @param epochs number of epochs
+ * @param totalSteps number of steps of the whole job
+ * @param firstStep number of steps completed before the checkpoint, 0 without one
  */
 public record TrainingPlan(int rank, int worldSize, String backend, String data, int trainingSamples, int testSamples,
 		long parameters, int epochs, long totalSteps, long firstStep) {

@@ -9,7 +9,7 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A job's summary as programs read it; the components are the fields of the JSON.
+ * A job's summary as JSON; the components are its fields.
  */
 record TrainingReport(int worldSize, String backend, int epochs, double testAccuracy, double samplesPerSecond,
 		long allReducedBytes, double communicationSeconds, List<String> parameterSha256) {
@@ -23,8 +23,8 @@ record TrainingReport(int worldSize, String backend, int epochs, double testAccu
 	}
 
 	/**
-	 * Checks, before the work begins, that there is a place for the report.
-	 * @throws ReportException if its directory does not exist
+	 * Checks before training that the directory of the report exists.
+	 * @throws ReportException if the directory does not exist
 	 */
 	static void requirePlace(Path file) {
 		Path directory = AtomicFile.directoryOf(file);
@@ -33,7 +33,7 @@ record TrainingReport(int worldSize, String backend, int epochs, double testAccu
 		}
 	}
 
-	/** Writes the report, whole or not at all. */
+	/** Writes the report atomically. */
 	void write(Path file) {
 		try {
 			AtomicFile.write(file, MAPPER.writeValueAsBytes(this));

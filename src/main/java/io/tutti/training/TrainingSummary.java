@@ -3,22 +3,21 @@ package io.tutti.training;
 import java.util.List;
 
 /**
- * What a training job did. Rates and times are this rank's own, and of this run: what an
- * earlier run did before its checkpoint is not in them.
+ * Result of a training job. Rates and times are those of this rank and this run; runs
+ * before the checkpoint are not included.
  *
- * @param worldSize how many ranks trained
- * @param backend name of the backend that carried the collectives
- * @param epochs passes over the training samples that are complete, those of earlier runs
- * included
- * @param steps steps that are done, those of earlier runs included
- * @param testAccuracy share of the test samples that are told right, 0 to 1
+ * @param worldSize number of ranks
+ * @param backend name of the backend of the collectives
+ * @param epochs number of completed epochs, including earlier runs
+ * @param steps number of completed steps, including earlier runs
+ * @param testAccuracy share of correctly classified test samples, 0 to 1
  * @param samplesPerSecond training samples per second, over all ranks together
- * @param allReducedBytes bytes that this rank gave to all-reduces
- * @param trainingSeconds time spent in steps
- * @param communicationSeconds the part of it in which this rank's training thread did
- * nothing but communicate
- * @param parameterSha256 hash of the final parameters, one per rank: all equal
- * @param stopped whether the job was asked to stop before its last step
+ * @param allReducedBytes bytes that this rank passed to all-reduces
+ * @param trainingSeconds seconds spent in steps
+ * @param communicationSeconds the part of it in which this rank's training thread only
+ * communicated
+ * @param parameterSha256 SHA-256 of the final parameters, one per rank, all equal
+ * @param stopped whether the job stopped on request before its last step
  */
 public record TrainingSummary(int worldSize, String backend, int epochs, long steps, double testAccuracy,
 		double samplesPerSecond, long allReducedBytes, double trainingSeconds, double communicationSeconds,
@@ -28,7 +27,7 @@ public record TrainingSummary(int worldSize, String backend, int epochs, long st
 		parameterSha256 = List.copyOf(parameterSha256);
 	}
 
-	/** Share of the time in steps that went into communication, 0 to 1. */
+	/** Share of the time in steps spent on communication, 0 to 1. */
 	public double communicationShare() {
 		return (this.trainingSeconds > 0) ? this.communicationSeconds / this.trainingSeconds : 0;
 	}

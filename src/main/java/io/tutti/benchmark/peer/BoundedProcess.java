@@ -13,40 +13,41 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs programs that are not trusted to end: each in a session of its own, killed with
- * all that it started when its time is up, when the waiting thread is interrupted or when
- * this JVM ends. Where there is timeout(1), a JVM that is killed outright leaves nothing
- * that outlives its limit.
+ * Runs programs that may not terminate. Each runs in its own session and is killed with
+ * its descendants at its time limit, when the waiting thread is interrupted or when this
+ * JVM ends. If timeout(1) is installed, the time limit also holds when this JVM is
+ * killed.
  */
 final class BoundedProcess {
 
-	/** What a program gets between being asked to end and being killed. */
+	/** Time between the request to terminate and the kill. */
 	private static final Duration GRACE = Duration.ofSeconds(2);
 
-	/** Output past this is no benchmark's. */
+	/** Maximum output that is read. */
 	private static final int MAX_OUTPUT_BYTES = 4 << 20;
 
 	private static final int KILLED = 137;
 
 	private static final File NOTHING = new File("/dev/null");
 
-	/** Variables by which a launcher would take these programs for ranks of its own. */
+	/**
+	 * Prefixes of variables that make a launcher treat these programs as its own ranks.
+	 */
 	private static final List<String> FOREIGN = List.of("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPIR_", "SLURM_");
 
 	private final SearchPath path;
 
 	/**
-	 * Runs programs.
-	 * @param path where the programs are looked for that make a session and keep time
+	 * @param path search path for setsid(1) and timeout(1)
 	 */
 	BoundedProcess(SearchPath path) {
 		this.path = path;
 	}
 
 	/**
-	 * Runs a command to its end.
-	 * @param environment variables on top of this process's own
-	 * @param limit when to kill it
+	 * Runs a command until it ends or its limit passes.
+	 * @param environment variables added to those of this process
+	 * @param limit time after which the command is killed
 	 */
 	ProcessOutcome run(List<String> command, Map<String, String> environment, Duration limit)
 			throws IOException, InterruptedException {
@@ -71,7 +72,10 @@ final class BoundedProcess {
 		}
 	}
 
-	/** A session makes a group to be killed; a timer in it outlives this JVM. */
+	/**
+	 * setsid(1) creates a session of its own; timeout(1) also works if this JVM is
+	 * killed.
+	 */
 	private List<String> guarded(List<String> command, Duration limit) {
 		List<String> words = new ArrayList<>();
 		this.path.find("setsid").ifPresent((setsid) -> words.add(setsid.toString()));
@@ -94,7 +98,10 @@ final class BoundedProcess {
 		}
 	}
 
-	/** Its descendants too: launchers put their ranks into groups of their own. */
+	/**
+	 * Also kills descendants, since launchers put their ranks into separate process
+	 * groups.
+	 */
 	private void kill(Process process) {
 		if (!process.isAlive()) {
 			return;
@@ -109,7 +116,7 @@ final class BoundedProcess {
 			Runtime.getRuntime().removeShutdownHook(atExit);
 		}
 		catch (IllegalStateException ex) {
-			// The JVM is ending, and the hook with it.
+			// The JVM is shutting down and runs the hook.
 		}
 	}
 

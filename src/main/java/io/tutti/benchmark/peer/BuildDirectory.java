@@ -6,12 +6,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where the peers' programs are built: in {@code target/bench} of the checkout that this
- * program was built in and runs from, else in a directory of its own for a while.
+ * The directory in which the peers' programs are built: {@code target/bench} of the
+ * source checkout if this program runs from one, else a temporary directory.
  */
 public final class BuildDirectory implements AutoCloseable {
 
-	/** The application layout that the build makes. */
+	/** The application layout that the build creates. */
 	private static final Path APPLICATION = Path.of("target", "app");
 
 	private final Path path;
@@ -43,7 +43,7 @@ public final class BuildDirectory implements AutoCloseable {
 		return this.path;
 	}
 
-	/** Removes a directory that was for this JVM alone. */
+	/** Removes the directory if it is temporary. */
 	@Override
 	public void close() throws IOException {
 		if (!this.temporary) {

@@ -5,13 +5,13 @@ import java.util.Map;
 import io.tutti.benchmark.Measurement;
 
 /**
- * One system's figures for one collective and size.
+ * One system's result for one collective and size.
  *
- * @param line of the one round; of several the median of the rounds' medians, between the
- * lowest and the highest of them
- * @param rounds how many rounds had such a line
- * @param ratios by peer, its time over this line's, so that above 1 this line is the
- * faster one by that factor; empty on the peers' own lines
+ * @param line the result of a single round; for several rounds the median, lowest and
+ * highest of the rounds' medians
+ * @param rounds number of rounds with this line
+ * @param ratios for each peer, its time divided by this line's time; above 1 this line is
+ * faster by that factor; empty for the peers' own lines
  */
 public record ComparedLine(Measurement line, int rounds, Map<Peer, Double> ratios) {
 

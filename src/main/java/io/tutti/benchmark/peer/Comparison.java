@@ -13,8 +13,8 @@ import io.tutti.benchmark.Operation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the lines of several rounds and systems beside each other. For each size the
- * fastest variant of a peer stands for it.
+ * Compares the lines of several rounds and systems. At each size a peer is represented by
+ * its fastest variant.
  */
 public final class Comparison {
 
@@ -22,12 +22,12 @@ public final class Comparison {
 
 	private final Map<Peer, List<Measurement>> peers = new EnumMap<>(Peer.class);
 
-	/** Takes a line of this system. */
+	/** Adds a line of this system. */
 	public void add(Measurement line) {
 		this.own.add(line);
 	}
 
-	/** Takes lines of a peer, of any variant. */
+	/** Adds lines of a peer, of any variant. */
 	public void add(Peer peer, List<Measurement> lines) {
 		this.peers.computeIfAbsent(peer, (_) -> new ArrayList<>()).addAll(lines);
 	}
@@ -53,7 +53,7 @@ public final class Comparison {
 		return new ComparedLine(own.line(), own.rounds(), ratios);
 	}
 
-	/** By cell, the variant with the lowest median. */
+	/** For each cell the variant with the lowest median. */
 	private static Map<Cell, ComparedLine> best(List<Measurement> lines) {
 		Map<Cell, Map<String, List<Measurement>>> cells = new LinkedHashMap<>();
 		for (Measurement line : lines) {
@@ -90,7 +90,7 @@ public final class Comparison {
 				rounds.size(), Map.of());
 	}
 
-	/** What is compared with what. */
+	/** Lines with the same operation and size are compared. */
 	private record Cell(Operation operation, long bytes) {
 
 		static Cell of(Measurement line) {

@@ -9,8 +9,8 @@ import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.Measurement;
 
 /**
- * How a comparison is shown: as the benchmark's own lines are, with the system's name and
- * a ratio for each peer.
+ * Formats a comparison like the benchmark's own lines, with the system's name and a ratio
+ * for each peer.
  */
 public final class ComparisonReport {
 
@@ -20,8 +20,8 @@ public final class ComparisonReport {
 
 	/**
 	 * A report.
-	 * @param format how a single system's lines would be shown
-	 * @param peers which have a ratio, in order
+	 * @param format output format
+	 * @param peers peers with a ratio column, in order
 	 */
 	public ComparisonReport(BenchmarkReport format, List<Peer> peers) {
 		this.format = format;

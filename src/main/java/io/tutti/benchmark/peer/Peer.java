@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * A system to compare with.
+ * A system that the benchmark is compared with.
  */
 public enum Peer {
 
@@ -14,7 +14,7 @@ public enum Peer {
 	OPENMPI("openmpi"),
 	/** MPICH. */
 	MPICH("mpich"),
-	/** Gloo, which has TCP only. */
+	/** Gloo, which supports TCP only. */
 	GLOO("gloo");
 
 	private final String label;
@@ -23,14 +23,14 @@ public enum Peer {
 		this.label = label;
 	}
 
-	/** The name people type and read. */
+	/** The name in options and output. */
 	public String label() {
 		return this.label;
 	}
 
 	/**
-	 * The peers of a list such as {@code openmpi,gloo}, each once, in the order given.
-	 * @throws IllegalArgumentException if a name is not known
+	 * Parses a list such as {@code openmpi,gloo}: each peer once, in the given order.
+	 * @throws IllegalArgumentException if a name is unknown
 	 */
 	public static List<Peer> parse(String list) {
 		List<Peer> peers = new ArrayList<>();

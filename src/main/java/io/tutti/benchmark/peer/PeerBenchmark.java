@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import io.tutti.benchmark.Measurement;
 
 /**
- * Runs the benchmark of other systems on this host, one after the other. This system's
- * own ranks must rest meanwhile. A peer that is not installed, cannot be built or fails
- * is said in one line and left out.
+ * Runs the benchmarks of other systems on this host, one after the other. The ranks of
+ * this system must be idle during that time. A peer that is not installed, cannot be
+ * built or fails is omitted and reported in one line.
  */
 public final class PeerBenchmark {
 
@@ -34,9 +34,9 @@ public final class PeerBenchmark {
 
 	/**
 	 * A benchmark of peers.
-	 * @param job what they measure
-	 * @param directory where their programs are built
-	 * @param notes hears what was left out and why
+	 * @param job options of the measurement
+	 * @param directory directory in which the programs are built
+	 * @param notes receives which peers were omitted and why
 	 */
 	public PeerBenchmark(PeerJob job, Path directory, Consumer<String> notes) {
 		this(job, directory, SearchPath.ofThisProcess(), notes);
@@ -52,7 +52,7 @@ public final class PeerBenchmark {
 		this.notes = notes;
 	}
 
-	/** What all of some peers can take at most, building included. */
+	/** Maximum total time of some peers, including builds. */
 	public static Duration limit(PeerJob job, List<Peer> peers) {
 		PeerVariants variants = new PeerVariants(job.ranks(), 1, false);
 		long runs = peers.stream().mapToLong((peer) -> variants.of(peer, job.sharedMemory()).size()).sum();
@@ -62,7 +62,7 @@ public final class PeerBenchmark {
 
 	/**
 	 * Runs one peer in all its variants.
-	 * @return every line of every variant, none if the peer cannot be run
+	 * @return the lines of all variants, up to the first that cannot be run
 	 */
 	public List<Measurement> run(Peer peer) throws InterruptedException {
 		List<Measurement> lines = new ArrayList<>();
@@ -77,7 +77,7 @@ public final class PeerBenchmark {
 		return lines;
 	}
 
-	/** Lines that a variant printed before it failed count. */
+	/** Returns the lines of a variant, including those printed before a failure. */
 	private List<Measurement> run(Peer peer, PeerVariant variant)
 			throws PeerUnavailableException, IOException, InterruptedException {
 		List<String> command = new ArrayList<>();

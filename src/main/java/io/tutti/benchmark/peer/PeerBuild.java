@@ -13,12 +13,11 @@ import java.util.Map;
 import java.util.zip.CRC32;
 
 /**
- * Compiles the peers' programs from the sources that this program carries. What was
- * compiled from the same source stays.
+ * Compiles the peers' programs from the bundled sources. Results are cached by source.
  */
 final class PeerBuild {
 
-	/** Gloo's headers take a compiler a while. */
+	/** Long enough to compile Gloo's headers. */
 	static final Duration LIMIT = Duration.ofMinutes(3);
 
 	private final Path directory;
@@ -29,8 +28,8 @@ final class PeerBuild {
 
 	/**
 	 * A build.
-	 * @param directory where results go
-	 * @param path where compilers are looked for
+	 * @param directory directory for the results
+	 * @param path search path for compilers
 	 */
 	PeerBuild(Path directory, SearchPath path, BoundedProcess process) {
 		this.directory = directory;
@@ -40,7 +39,7 @@ final class PeerBuild {
 
 	/**
 	 * The compiled program.
-	 * @throws PeerUnavailableException if there is no compiler, or it fails
+	 * @throws PeerUnavailableException if the compiler is missing or fails
 	 */
 	Path build(PeerProgram program) throws PeerUnavailableException, IOException, InterruptedException {
 		Path compiler = this.path.require(program.compiler());
@@ -53,7 +52,10 @@ final class PeerBuild {
 		return result;
 	}
 
-	/** Under a name of its own first: another rank 0 may build the same. */
+	/**
+	 * Builds in a temporary directory and renames the result, since another rank 0 may
+	 * build the same program.
+	 */
 	private void compile(PeerProgram program, Path compiler, byte[] source, Path result)
 			throws PeerUnavailableException, IOException, InterruptedException {
 		Path work = Files.createTempDirectory(this.directory, "build");

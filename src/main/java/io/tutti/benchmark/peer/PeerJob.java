@@ -10,24 +10,24 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 
 /**
- * What every peer is to measure.
+ * The measurement that every peer runs.
  *
  * @param options operations, sizes and samples, as for this system's own ranks
  * @param ranks world size, all on this host
- * @param sharedMemory whether ranks may use the host's memory, or TCP only
+ * @param sharedMemory whether ranks may use shared memory, or TCP only
  * @param congestionControl of TCP connections, {@code system} to leave it alone
  */
 public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory, String congestionControl) {
 
-	/** What a start, and then each line, may take whatever it measures. */
+	/** Time limit for the start; each line adds {@link #LINE}. */
 	private static final Duration START = Duration.ofSeconds(30);
 
 	private static final Duration LINE = Duration.ofSeconds(5);
 
-	/** What the slowest peer is trusted to move over all calls of a line. */
+	/** Assumed speed of the slowest peer over all calls of a line. */
 	private static final long SLOWEST_BYTES_PER_MILLI = 10_000;
 
-	/** A line of so many samples fits into its time. */
+	/** Number of samples that fits into the time limit of a line. */
 	private static final int USUAL_SAMPLES = 100;
 
 	public PeerJob {
@@ -37,7 +37,7 @@ public record PeerJob(BenchmarkOptions options, int ranks, boolean sharedMemory,
 		}
 	}
 
-	/** What a peer's program is told, after what it alone needs. */
+	/** The common arguments of all peers' programs. */
 	List<String> arguments() {
 		return List.of(this.options.operations().stream().map(Operation::label).collect(Collectors.joining(",")),
 				this.options.sizes().stream().map(String::valueOf).collect(Collectors.joining(",")),

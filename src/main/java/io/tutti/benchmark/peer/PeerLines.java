@@ -8,11 +8,11 @@ import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.Operation;
 
 /**
- * Reads what a peer's program prints.
+ * Parses the output of a peer's program.
  */
 final class PeerLines {
 
-	/** What a line begins with that is a result. */
+	/** First field of a result line. */
 	private static final String MARK = "R";
 
 	private static final int FIELDS = 11;
@@ -23,8 +23,7 @@ final class PeerLines {
 	}
 
 	/**
-	 * The measurements among the lines; what is none, or only half of one, is passed
-	 * over.
+	 * The measurements among the lines. Other and incomplete lines are ignored.
 	 */
 	static List<Measurement> parse(List<String> lines) {
 		return lines.stream().map(PeerLines::parse).flatMap(Optional::stream).toList();

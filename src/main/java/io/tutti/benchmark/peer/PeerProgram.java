@@ -3,17 +3,17 @@ package io.tutti.benchmark.peer;
 import java.util.List;
 
 /**
- * Something to be compiled for a peer.
+ * A program or library to be compiled for a peer.
  *
- * @param name what the result is called
- * @param source name of its one source file
- * @param compiler what compiles it
- * @param flags words before the source
- * @param libraries words after it
+ * @param name file name of the result
+ * @param source name of its source file
+ * @param compiler the compiler
+ * @param flags compiler arguments before the source
+ * @param libraries compiler arguments after the source
  */
 record PeerProgram(String name, String source, String compiler, List<String> flags, List<String> libraries) {
 
-	/** Gives every TCP socket of a program the congestion control it is told. */
+	/** Preloaded library that sets the congestion control of every TCP socket. */
 	static final PeerProgram CONGESTION_CONTROL = new PeerProgram("cc_shim.so", "cc_shim.c", "gcc",
 			List.of("-shared", "-fPIC", "-O2"), List.of("-ldl"));
 

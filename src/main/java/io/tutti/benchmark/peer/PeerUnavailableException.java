@@ -1,7 +1,7 @@
 package io.tutti.benchmark.peer;
 
 /**
- * A peer cannot be measured; the message says in one line what is missing or went wrong.
+ * Thrown if a peer cannot be measured. The message names the cause in one line.
  */
 final class PeerUnavailableException extends Exception {
 

@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One way to run a peer; of several, the fastest counts.
+ * One configuration of a peer. The fastest of several counts.
  *
- * @param name what carries the data and how, such as {@code shm-ucx}
- * @param launcher the words before the peer's program
- * @param arguments the words after it, before those of the job
- * @param environment variables that make the difference
+ * @param name name of the transport and its settings, such as {@code shm-ucx}
+ * @param launcher command before the peer's program
+ * @param arguments arguments of the program, before those of the job
+ * @param environment environment variables of this variant
  */
 record PeerVariant(String name, List<String> launcher, List<String> arguments, Map<String, String> environment) {
 

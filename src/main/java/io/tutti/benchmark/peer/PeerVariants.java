@@ -6,8 +6,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * How each peer is run at its best: pinned where there are cores enough, and over one
- * host with each setting that is known to be the fastest for some size.
+ * The fastest configurations of each peer: ranks are pinned if there are enough cores,
+ * and shared memory is tried with each setting that is known to be the fastest at some
+ * size.
  */
 final class PeerVariants {
 
@@ -19,18 +20,18 @@ final class PeerVariants {
 
 	private final int ranks;
 
-	private final boolean crowded;
+	private final boolean oversubscribed;
 
 	private final boolean root;
 
 	/**
 	 * Variants for a world.
-	 * @param cores how many there are
-	 * @param root whether the user is root, whom Open MPI refuses unless told
+	 * @param cores number of cores of the host
+	 * @param root whether the user is root, which Open MPI rejects without an option
 	 */
 	PeerVariants(int ranks, int cores, boolean root) {
 		this.ranks = ranks;
-		this.crowded = ranks > cores;
+		this.oversubscribed = ranks > cores;
 		this.root = root;
 	}
 
@@ -57,7 +58,8 @@ final class PeerVariants {
 		if (this.root) {
 			launcher.add("--allow-run-as-root");
 		}
-		launcher.addAll(this.crowded ? List.of("--oversubscribe", "--bind-to", "none") : List.of("--bind-to", "core"));
+		launcher.addAll(
+				this.oversubscribed ? List.of("--oversubscribe", "--bind-to", "none") : List.of("--bind-to", "core"));
 		if (!settings.isEmpty()) {
 			launcher.addAll(List.of(settings.split(" ")));
 		}
@@ -66,7 +68,7 @@ final class PeerVariants {
 
 	private PeerVariant mpich(String name, Map<String, String> environment) {
 		List<String> launcher = new ArrayList<>(List.of("mpirun.mpich", "-np", String.valueOf(this.ranks)));
-		if (!this.crowded) {
+		if (!this.oversubscribed) {
 			launcher.addAll(List.of("-bind-to", "core"));
 		}
 		return new PeerVariant(name, launcher, List.of(name), environment);

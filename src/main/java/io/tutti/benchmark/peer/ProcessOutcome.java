@@ -3,11 +3,11 @@ package io.tutti.benchmark.peer;
 import java.util.List;
 
 /**
- * How a process ended.
+ * Result of a process.
  *
- * @param exitCode its exit code, 128 + signal where one ended it
- * @param timedOut whether it was ended for taking too long
- * @param seconds its limit
+ * @param exitCode exit code, 128 + signal number if a signal killed the process
+ * @param timedOut whether it was killed at its time limit
+ * @param seconds the time limit
  * @param output lines of its standard output
  * @param errors lines of its standard error
  */
@@ -24,7 +24,10 @@ record ProcessOutcome(int exitCode, boolean timedOut, long seconds, List<String>
 		return this.exitCode == 0 && !this.timedOut;
 	}
 
-	/** Why it failed, in one line: the first that speaks of an error, else the last. */
+	/**
+	 * The cause of the failure in one line: the first line of standard error with the
+	 * word "error", else the last line.
+	 */
 	String reason() {
 		if (this.timedOut) {
 			return "not done after " + this.seconds + " s";

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Where programs are looked for, in order.
+ * The directories in which programs are searched, in order.
  */
 record SearchPath(List<Path> directories) {
 
