@@ -1,182 +1,124 @@
 package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
-import java.util.Iterator;
-import java.util.LinkedHashSet;
-import java.util.Set;
 import java.util.function.Consumer;
 
 import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlLoop;
+import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.tls.ConnectionAcceptor;
+import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsChannel;
+import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where rank 0 takes calls. Callers who have proved nothing are few, have little time and
- * little room, so that no number of them holds up the ranks: when there are too many, the
- * one that has dawdled longest goes first.
+ * Accepts connections at the rendezvous address. The TLS handshake, if there is TLS, runs
+ * on a thread of its own, and the rendezvous handshake on the control thread. A client
+ * holds a place among the pending connections until it has joined.
  */
-final class ControlAcceptor implements AutoCloseable {
+final class ControlAcceptor implements ConnectionAcceptor.Handshake, AutoCloseable {
 
-	/** How long a caller may take until it has its seat. */
+	/** Time for a client to join. */
 	static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
 
-	/** Ranks all come at once; strangers beyond that number are not waited for. */
-	private static final int STRANGERS = 512;
+	/** Places for clients other than the ranks, which may all connect at once. */
+	private static final int OTHER_CLIENTS = 512;
 
-	/** Calls taken before somebody else gets a turn. */
-	private static final int CALLS_PER_TURN = 64;
-
-	private final ServerSocketChannel listener;
+	private final ConnectionAcceptor acceptor;
 
 	private final ControlLoop loop;
 
 	private final HandshakeProof proofs;
 
-	private final int mostUnproved;
+	private final JoinHandler joinHandler;
 
-	/** Hears of callers that may already have said something. */
-	private final Consumer<PendingConnection> seen;
+	/** Reads from a new connection, on the control thread. */
+	private final Consumer<PendingConnection> opened;
 
-	/** Where callers come from who speak TLS, {@code null} if nobody does. */
-	private final @Nullable TlsAcceptor tlsAcceptor;
-
-	/** The one who called first comes first. */
-	private final Set<PendingConnection> unproved = new LinkedHashSet<>();
-
-	private @Nullable SelectionKey key;
-
-	/**
-	 * @param tls how callers speak, {@code null} for in the clear
-	 * @param joinHandler hears of callers who are turned away before they say anything
-	 * @param seen hears of callers who may already have said something
-	 */
 	ControlAcceptor(ServerSocketChannel listener, ControlLoop loop, HandshakeProof proofs, int worldSize,
-			@Nullable Tls tls, JoinHandler joinHandler, Consumer<PendingConnection> seen) {
-		this.listener = listener;
+			JoinHandler joinHandler, Consumer<PendingConnection> opened) {
+		this.acceptor = new ConnectionAcceptor(listener, OTHER_CLIENTS + worldSize, HANDSHAKE_LIMIT);
 		this.loop = loop;
 		this.proofs = proofs;
-		this.mostUnproved = STRANGERS + worldSize;
-		this.seen = seen;
-		this.tlsAcceptor = (tls != null) ? new TlsAcceptor(tls, loop, listener(joinHandler), this.mostUnproved) : null;
+		this.joinHandler = joinHandler;
+		this.opened = opened;
 	}
 
-	private TlsAcceptor.Listener listener(JoinHandler joinHandler) {
-		return new TlsAcceptor.Listener() {
-			@Override
-			public void admitted(TlsChannel channel, long sinceNanos) throws IOException {
-				ControlAcceptor.this.seen.accept(welcome(new ControlConnection(channel), sinceNanos));
-			}
-
-			@Override
-			public void turnedAway(String from, String why) {
-				joinHandler.hungUp(from, why);
-			}
-		};
+	/**
+	 * Starts to accept.
+	 * @param tls {@code null} for plain TCP
+	 */
+	void open(@Nullable Tls tls) {
+		this.acceptor.start("tutti-r0-accept-control", tls, this);
 	}
 
-	void open() throws IOException {
-		this.listener.configureBlocking(false);
-		this.key = this.loop.register(this.listener, SelectionKey.OP_ACCEPT, this);
+	@Override
+	public void authenticate(SocketChannel socket, @Nullable TlsChannel tls, HandshakeDeadline deadline)
+			throws IOException {
+		ControlConnection connection = (tls != null) ? new ControlConnection(tls) : new ControlConnection(socket);
+		this.loop.execute(() -> register(new PendingConnection(connection, new ServerHandshake(this.proofs))));
 	}
 
-	/** Takes calls that have come. */
-	void accept(long nowNanos) {
-		for (int i = 0; i < CALLS_PER_TURN; i++) {
-			try {
-				SocketChannel channel = this.listener.accept();
-				if (channel == null) {
-					return;
-				}
-				receive(channel, nowNanos);
-			}
-			catch (IOException ex) {
-				// Out of descriptors, most likely: a stranger gives one back, and calls
-				// wait.
-				closeOldest();
-				listen(0);
-				return;
-			}
-		}
-	}
-
-	private void receive(SocketChannel channel, long nowNanos) throws IOException {
-		if (this.tlsAcceptor != null) {
-			this.tlsAcceptor.enter(channel, nowNanos);
-			return;
-		}
+	private void register(PendingConnection pending) {
+		ControlConnection connection = pending.connection();
 		try {
-			welcome(new ControlConnection(channel), nowNanos);
+			connection.register(this.loop.register(connection.channel(), SelectionKey.OP_READ, pending));
+			// TLS may already have taken the first message from the socket.
+			this.opened.accept(pending);
 		}
 		catch (IOException ex) {
-			channel.close();
-		}
-	}
-
-	private PendingConnection welcome(ControlConnection connection, long sinceNanos) throws IOException {
-		PendingConnection pending = new PendingConnection(connection, new ServerHandshake(this.proofs), sinceNanos);
-		connection.register(this.loop.register(connection.channel(), SelectionKey.OP_READ, pending));
-		this.unproved.add(pending);
-		if (this.unproved.size() > this.mostUnproved) {
-			closeOldest();
-		}
-		return pending;
-	}
-
-	/** The caller has its seat, or has gone. */
-	void done(PendingConnection pending) {
-		this.unproved.remove(pending);
-	}
-
-	/** Hangs up on those whose time is up, and listens again. */
-	void expire(long nowNanos) {
-		listen(SelectionKey.OP_ACCEPT);
-		Iterator<PendingConnection> oldestFirst = this.unproved.iterator();
-		while (oldestFirst.hasNext()) {
-			PendingConnection pending = oldestFirst.next();
-			if (nowNanos - pending.sinceNanos() < HANDSHAKE_LIMIT.toNanos()) {
-				return;
-			}
-			pending.connection().close();
-			oldestFirst.remove();
-		}
-	}
-
-	private void listen(int interest) {
-		if (this.key != null && this.key.isValid()) {
-			this.key.interestOps(interest);
-		}
-	}
-
-	private void closeOldest() {
-		if (this.tlsAcceptor != null) {
-			this.tlsAcceptor.closeOldest();
-		}
-		Iterator<PendingConnection> oldestFirst = this.unproved.iterator();
-		if (oldestFirst.hasNext()) {
-			oldestFirst.next().connection().close();
-			oldestFirst.remove();
+			connection.close();
+			release(pending);
 		}
 	}
 
 	@Override
+	public ByteBuffer refusal(TlsException.Reason reason, String problem) {
+		return MessageCodec.encode(new Refused(Reason.AUTHENTICATION,
+				problem + ((reason == TlsException.Reason.NOT_TLS) ? ", and rank 0 does" : "")
+						+ "; give every rank the same tutti.tls.bundle and tutti.tls.peer-name, with a certificate"
+						+ " that carries that name"));
+	}
+
+	@Override
+	public void rejected(String client, TlsException cause) {
+		this.loop.execute(() -> this.joinHandler.hungUp(client, cause.getMessage() + advice(cause.reason())));
+	}
+
+	private static String advice(TlsException.Reason reason) {
+		return switch (reason) {
+			case NOT_TLS -> ", and rank 0 does; give every rank the same tutti.tls.bundle";
+			case UNTRUSTED -> "; give every rank a certificate of the authority that tutti.tls.bundle trusts";
+			case REFUSED -> "; it may have no certificate of the authority that tutti.tls.bundle trusts, and its own"
+					+ " log says more";
+		};
+	}
+
+	/**
+	 * The client has joined, or its connection is closed.
+	 * @return {@code false} if the acceptor has closed it
+	 */
+	boolean release(PendingConnection pending) {
+		return this.acceptor.release(pending.connection().channel());
+	}
+
+	/** Closes the connections of clients that have not joined in time. */
+	void closeExpired() {
+		this.acceptor.closeExpired();
+	}
+
+	@Override
 	public void close() {
-		if (this.tlsAcceptor != null) {
-			this.tlsAcceptor.close();
-		}
-		this.unproved.forEach((pending) -> pending.connection().close());
-		this.unproved.clear();
-		try {
-			this.listener.close();
-		}
-		catch (IOException ex) {
-			// The port is given back either way.
-		}
+		this.acceptor.close();
 	}
 
 }

@@ -109,13 +109,12 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 				new WaitLogger(0, this.control.events(), deadline), System.nanoTime());
 		this.joinHandler = new JoinHandler(
 				new JoinPolicy(settings.jobId(), Math.max(0, settings.generation()), worldSize), this.control.events());
-		this.acceptor = new ControlAcceptor(listener, this.loop, this.proofs, worldSize, settings.tls(),
-				this.joinHandler, this::read);
+		this.acceptor = new ControlAcceptor(listener, this.loop, this.proofs, worldSize, this.joinHandler, this::read);
 	}
 
 	/** Starts to gather; the result comes by the deadline or soon after. */
-	CompletableFuture<RendezvousResult> start() throws IOException {
-		this.acceptor.open();
+	CompletableFuture<RendezvousResult> start() {
+		this.acceptor.open(this.settings.tls());
 		this.loop.start(this);
 		return this.formed;
 	}
@@ -140,9 +139,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 			if (key.isValid() && key.isWritable()) {
 				pending.connection().flush();
 			}
-			return;
 		}
-		this.acceptor.accept(System.nanoTime());
 	}
 
 	private void read(PendingConnection pending) {
@@ -194,11 +191,10 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	private void greet(PendingConnection pending, Greeting greeting) throws IOException, MalformedFrameException {
 		Hello hello = this.joinHandler.greet(pending, greeting, this::slotOf);
-		if (hello == null) {
+		if (hello == null || !this.acceptor.release(pending)) {
 			return;
 		}
 		this.rankTable.take(pending.asEntry(hello));
-		this.acceptor.done(pending);
 		pending.seat(hello);
 		this.connections.add(pending);
 		this.board.heard(hello.rank());
@@ -280,7 +276,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	private void hungUp(PendingConnection pending, String detail) {
 		pending.connection().close();
-		this.acceptor.done(pending);
+		this.acceptor.release(pending);
 		if (!this.connections.remove(pending)) {
 			return;
 		}
@@ -321,7 +317,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 	}
 
 	private void beat(long now) {
-		this.acceptor.expire(now);
+		this.acceptor.closeExpired();
 		ByteBuffer ping = MessageCodec.encode(new Ping(now));
 		this.connections.stream().filter(this::isUp).forEach((pending) -> {
 			if (this.heartbeats.silent(this.board.heardNanos(pending.rank()), now)) {

@@ -20,16 +20,13 @@ final class PendingConnection {
 
 	private final ServerHandshake handshake;
 
-	private final long sinceNanos;
-
 	private @Nullable Hello hello;
 
 	private boolean refused;
 
-	PendingConnection(ControlConnection connection, ServerHandshake handshake, long sinceNanos) {
+	PendingConnection(ControlConnection connection, ServerHandshake handshake) {
 		this.connection = connection;
 		this.handshake = handshake;
-		this.sinceNanos = sinceNanos;
 	}
 
 	ControlConnection connection() {
@@ -38,10 +35,6 @@ final class PendingConnection {
 
 	ServerHandshake handshake() {
 		return this.handshake;
-	}
-
-	long sinceNanos() {
-		return this.sinceNanos;
 	}
 
 	/** The caller is a rank from now on. */

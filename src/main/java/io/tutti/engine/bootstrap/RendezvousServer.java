@@ -162,7 +162,7 @@ final class RendezvousServer {
 			}
 			throw new IllegalStateException("rank 0: the meeting failed", ex.getCause());
 		}
-		catch (InterruptedException | TimeoutException | IOException ex) {
+		catch (InterruptedException | TimeoutException ex) {
 			server.control().close();
 			if (ex instanceof InterruptedException interrupted) {
 				throw interrupted;

@@ -1,7 +1,7 @@
 /**
- * Connections that nobody else can read, between sides that show each other who they are:
- * TLS 1.3 with certificates on both. Knows the JDK's {@code SSLContext}, wherever it
- * comes from, and nothing of ranks; imports nothing of ours.
+ * What the rendezvous port and the data port share: accepting connections under limits,
+ * and mutual TLS 1.3. Uses the JDK's {@code SSLContext}, wherever it comes from, and
+ * knows nothing of ranks. Imports no other Tutti package.
  */
 @NullMarked
 package io.tutti.engine.tls;

@@ -4,52 +4,46 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.StandardSocketOptions;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.ServerSocketChannel;
-import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.tls.ConnectionAcceptor;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts this process's data connections, for all its groups, on a thread of its own.
- * Opened before the ranks meet, since its port is part of what a rank says there;
- * connections are let in once the session's key is known. What does not prove the key is
- * closed and forgotten.
+ * Accepts this process's data connections for all its groups. The port is bound before
+ * the rendezvous, since each rank advertises its port there. Connections are accepted
+ * once the session key is known, and those that do not prove it are closed.
  */
 public final class DataListener implements AutoCloseable {
 
-	/** Time for one handshake; a stranger that dribbles gets no more than that. */
+	/** Time for one handshake, also of a slow or hostile client. */
 	private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
 
-	/** How often within its limit a handshake looks at the clock in a silence. */
-	private static final int LOOKS_PER_LIMIT = 10;
+	/** How often a handshake checks its deadline while nothing arrives. */
+	private static final int CHECKS_PER_LIMIT = 10;
 
 	/** Handshakes at once; more wait in the kernel's queue. */
 	private static final int MAX_HANDSHAKES = 512;
-
-	/** How long the loop rests when the system has no descriptor left. */
-	private static final Duration BREATH = Duration.ofMillis(50);
 
 	private static final int BACKLOG = 1024;
 
 	/** A late connection to a group that was closed longer ago stays parked. */
 	private static final int MAX_CLOSED_GROUPS = 4096;
 
-	/** Takes the connections of one name, whoever makes them. */
+	/** Receives the connections of one group. */
 	interface Subscriber {
 
 		/**
-		 * A connection has come.
-		 * @param from the world rank that made it
+		 * A connection has arrived.
+		 * @param from the world rank that connected
 		 */
 		void arrived(int from, TcpStream stream);
 
@@ -63,7 +57,9 @@ public final class DataListener implements AutoCloseable {
 
 	}
 
-	private final ServerSocketChannel server;
+	private final ConnectionAcceptor acceptor;
+
+	private final Duration handshakeLimit;
 
 	private final Map<Group, Subscriber> subscribers = new ConcurrentHashMap<>();
 
@@ -75,13 +71,8 @@ public final class DataListener implements AutoCloseable {
 
 	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
 
-	private final HandshakeLimiter antechamber;
-
-	private final Duration handshakeLimit;
-
-	private DataListener(ServerSocketChannel server, int mostHandshakes, Duration handshakeLimit) {
-		this.server = server;
-		this.antechamber = new HandshakeLimiter(mostHandshakes, handshakeLimit);
+	private DataListener(ServerSocketChannel server, int maxHandshakes, Duration handshakeLimit) {
+		this.acceptor = new ConnectionAcceptor(server, maxHandshakes, handshakeLimit);
 		this.handshakeLimit = handshakeLimit;
 	}
 
@@ -94,7 +85,7 @@ public final class DataListener implements AutoCloseable {
 		return open(address, port, MAX_HANDSHAKES, HANDSHAKE_LIMIT);
 	}
 
-	static DataListener open(@Nullable InetAddress address, int port, int mostHandshakes, Duration handshakeLimit)
+	static DataListener open(@Nullable InetAddress address, int port, int maxHandshakes, Duration handshakeLimit)
 			throws IOException {
 		ServerSocketChannel server = ServerSocketChannel.open();
 		try {
@@ -107,24 +98,34 @@ public final class DataListener implements AutoCloseable {
 					+ ((address != null) ? "at " + address.getHostAddress() + ", " : "on ") + "port " + port + ": "
 					+ ex.getMessage(), ex);
 		}
-		return new DataListener(server, mostHandshakes, handshakeLimit);
+		return new DataListener(server, maxHandshakes, handshakeLimit);
 	}
 
 	/** The port that was bound. */
 	public int port() {
-		return this.server.socket().getLocalPort();
+		return this.acceptor.port();
 	}
 
 	/**
-	 * Lets connections in.
-	 * @param tls how they go in cipher, {@code null} if they go as they are
+	 * Starts to accept connections.
+	 * @param tls how they are encrypted, {@code null} for plain TCP
 	 */
 	public void start(int worldRank, SessionKey key, @Nullable Tls tls) {
 		DataHandshake handshake = new DataHandshake(key);
-		Thread.ofPlatform()
-			.name("tutti-r" + worldRank + "-accept")
-			.daemon()
-			.start(() -> accept(worldRank, handshake, tls));
+		this.acceptor.start("tutti-r" + worldRank + "-accept", tls, (socket, secured,
+				deadline) -> authenticate(worldRank, handshake, new TcpStream(socket, secured), deadline));
+	}
+
+	private void authenticate(int worldRank, DataHandshake handshake, TcpStream stream, HandshakeDeadline deadline)
+			throws IOException {
+		stream.socket().socket().setSoTimeout((int) this.handshakeLimit.dividedBy(CHECKS_PER_LIMIT).toMillis());
+		DataHello hello = handshake.receive(stream.input(), stream.output(), deadline);
+		if (hello.to() != worldRank) {
+			throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
+		}
+		if (this.acceptor.release(stream.socket())) {
+			park(hello, stream);
+		}
 	}
 
 	/** Parks a group's connections until this rank asks for them. */
@@ -179,7 +180,7 @@ public final class DataListener implements AutoCloseable {
 		if (replaced != null) {
 			replaced.close();
 		}
-		if (isClosed(Group.of(hello)) || !this.server.isOpen()) {
+		if (isClosed(Group.of(hello)) || !this.acceptor.isOpen()) {
 			discard(hello);
 			return;
 		}
@@ -205,66 +206,10 @@ public final class DataListener implements AutoCloseable {
 		}
 	}
 
-	private void accept(int worldRank, DataHandshake handshake, @Nullable Tls tls) {
-		while (this.server.isOpen()) {
-			try {
-				this.antechamber.awaitRoom();
-				SocketChannel channel = this.server.accept();
-				this.antechamber.enter(channel);
-				Thread.ofVirtual().start(() -> admit(worldRank, handshake, tls, channel));
-			}
-			catch (ClosedChannelException ex) {
-				return;
-			}
-			catch (IOException ex) {
-				// Out of descriptors, most likely: a stranger gives one back, and calls
-				// wait.
-				this.antechamber.hangUpOnFirst();
-				LockSupport.parkNanos(BREATH.toNanos());
-			}
-			catch (InterruptedException ex) {
-				return;
-			}
-		}
-	}
-
-	private void admit(int worldRank, DataHandshake handshake, @Nullable Tls tls, SocketChannel channel) {
-		try {
-			HandshakeDeadline patience = untilOver(this.handshakeLimit);
-			TcpStream stream = new TcpStream(channel, (tls != null) ? tls.accept(channel, patience) : null);
-			channel.socket().setSoTimeout((int) this.handshakeLimit.dividedBy(LOOKS_PER_LIMIT).toMillis());
-			DataHello hello = handshake.receive(stream.input(), stream.output(), patience);
-			if (hello.to() != worldRank) {
-				throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
-			}
-			park(hello, stream);
-		}
-		catch (IOException ex) {
-			HandshakeLimiter.close(channel);
-		}
-		finally {
-			this.antechamber.leave(channel);
-		}
-	}
-
-	private static HandshakeDeadline untilOver(Duration limit) {
-		long startNanos = System.nanoTime();
-		return () -> {
-			if (System.nanoTime() - startNanos >= limit.toNanos()) {
-				throw new IOException("the handshake took longer than " + limit.toMillis() + " ms");
-			}
-		};
-	}
-
-	/** Stops listening and closes connections that nobody has taken. */
+	/** Closes the port and the parked connections. */
 	@Override
 	public void close() {
-		try {
-			this.server.close();
-		}
-		catch (IOException ex) {
-			// The port is given back by the end of the process at the latest.
-		}
+		this.acceptor.close();
 		this.parked.keySet().forEach(this::discard);
 	}
 

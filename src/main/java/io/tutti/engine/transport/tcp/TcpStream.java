@@ -11,6 +11,7 @@ import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
+import io.tutti.engine.tls.LingeringClose;
 import io.tutti.engine.tls.TlsChannel;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
@@ -27,8 +28,6 @@ final class TcpStream implements ByteStream {
 
 	/** How long a closed connection discards input so that queued output arrives. */
 	private static final Duration LINGER = Duration.ofSeconds(2);
-
-	private static final int DISCARD_BYTES = 16 * 1024;
 
 	private final SocketChannel socket;
 
@@ -136,38 +135,12 @@ final class TcpStream implements ByteStream {
 	}
 
 	/**
-	 * Ends the output, discards input until the peer ends its side, for at most
-	 * {@link #LINGER}, and closes. The kernel resets a connection that is closed with
-	 * unread input, and a reset drops the output that is still queued. Returns at once;
-	 * the stream must no longer be registered with an open selector.
+	 * Ends the output and closes once it has arrived, or after {@link #LINGER}. Returns
+	 * at once; the stream must no longer be registered with an open selector.
 	 */
 	void closeAfterDelivery() {
 		shutdownOutput();
-		Thread.startVirtualThread(() -> {
-			try {
-				discardInput(System.nanoTime() + LINGER.toNanos());
-			}
-			catch (IOException ex) {
-				// The peer has closed or reset the connection, or is too slow.
-			}
-			finally {
-				close();
-			}
-		});
-	}
-
-	private void discardInput(long endNanos) throws IOException {
-		this.socket.configureBlocking(true);
-		InputStream input = this.socket.socket().getInputStream();
-		byte[] discarded = new byte[DISCARD_BYTES];
-		long leftMillis = LINGER.toMillis();
-		while (leftMillis > 0) {
-			this.socket.socket().setSoTimeout((int) leftMillis);
-			if (input.read(discarded) < 0) {
-				return;
-			}
-			leftMillis = (endNanos - System.nanoTime()) / 1_000_000;
-		}
+		Thread.startVirtualThread(() -> LingeringClose.run(this.socket, LINGER));
 	}
 
 	/** Closes at once. */
