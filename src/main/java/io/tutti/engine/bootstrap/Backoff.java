@@ -6,8 +6,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import io.tutti.engine.Deadline;
 
 /**
- * Growing pauses between attempts, of random length so that many ranks do not come in
- * step.
+ * Exponential back-off with jitter, so that many ranks do not retry in lockstep.
  */
 final class Backoff {
 

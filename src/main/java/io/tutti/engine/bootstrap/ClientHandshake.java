@@ -29,14 +29,14 @@ import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of a rank to get its seat, on the thread that waits for the meeting.
+ * One attempt of a rank to join, on the thread that waits for the rendezvous.
  * <p>
- * An {@link IOException} means that another attempt may do better; a
+ * An {@link IOException} means that another attempt may succeed; a
  * {@link RendezvousException} that none will.
  */
 final class ClientHandshake {
 
-	/** As much as the greetings need; what comes after them waits in the socket. */
+	/** Enough for the handshake. Later messages stay in the socket. */
 	private static final int SCRATCH_BYTES = 8 << 10;
 
 	private final HandshakeProof proofs;
@@ -59,9 +59,10 @@ final class ClientHandshake {
 	}
 
 	/**
-	 * Knocks at one address.
-	 * @param hello who knocks; without a chosen host it gets the connection's local end
-	 * @return the connection, once rank 0 has given and proved its welcome
+	 * Connects to one address and does the handshake.
+	 * @param hello this rank; without an advertised host it gets the connection's local
+	 * address
+	 * @return the connection, after rank 0 has accepted this rank and proved itself
 	 */
 	ControlConnection knock(InetAddress address, int port, Hello hello) throws IOException, InterruptedException {
 		SocketChannel channel = SocketChannel.open();
@@ -81,14 +82,15 @@ final class ClientHandshake {
 
 	private void connect(SocketChannel channel, InetSocketAddress address) throws IOException, InterruptedException {
 		channel.configureBlocking(false);
-		// The kernel may pick the very port that rank 0 is about to listen on. It must
-		// get that all the same, also while such a connection's end is remembered.
+		// The kernel may choose the port that rank 0 is about to bind. Rank 0 must be
+		// able to bind it, also while the connection is in TIME_WAIT.
 		channel.setOption(StandardSocketOptions.SO_REUSEADDR, true);
 		try (Selector selector = Selector.open()) {
 			channel.register(selector, SelectionKey.OP_CONNECT);
 			if (address.getAddress().isLoopbackAddress()) {
-				// To 127.0.1.1, as some hosts call themselves, the kernel would come from
-				// 127.0.0.1; but this rank accepts data where it came from.
+				// For 127.0.1.1, the address of some hosts' own names, the kernel would
+				// choose 127.0.0.1 as the source; but peers connect to the source
+				// address.
 				channel.bind(new InetSocketAddress(address.getAddress(), 0));
 			}
 			if (!channel.connect(address)) {

@@ -6,7 +6,7 @@ import java.net.SocketTimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How often a rank has tried to get its seat, and what of that is worth telling.
+ * Counts a rank's attempts to join and keeps the causes that an error reports.
  */
 final class ConnectAttempts {
 
@@ -21,8 +21,8 @@ final class ConnectAttempts {
 	}
 
 	/**
-	 * Takes what an attempt ended with. One that only ran out of time, as the last may
-	 * that the deadline cuts short, says nothing new.
+	 * Records the cause of a failed attempt. A mere timeout, such as that of the last
+	 * attempt at the deadline, does not replace an earlier cause.
 	 */
 	void failed(IOException cause) {
 		if (cause instanceof JoinRejectedException said) {
@@ -33,12 +33,12 @@ final class ConnectAttempts {
 		}
 	}
 
-	/** The failure to tell of, {@code null} if there was none. */
+	/** The cause to report, {@code null} if there is none. */
 	@Nullable IOException cause() {
 		return this.last;
 	}
 
-	/** The attempts in words. */
+	/** The attempts for an error message. */
 	String describe() {
 		StringBuilder text = new StringBuilder().append(this.count).append(" attempts");
 		if (this.last != null) {

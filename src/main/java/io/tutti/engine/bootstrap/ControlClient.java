@@ -30,8 +30,8 @@ import io.tutti.engine.control.MalformedFrameException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Any other rank's side of its connection to rank 0, from its welcome until one of them
- * goes. Everything happens on the control thread.
+ * The control connection of a rank other than 0, from the end of the handshake until one
+ * side leaves. All of it runs on the control thread.
  */
 final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
@@ -39,13 +39,13 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private enum Phase {
 
-		/** Others have yet to come. */
+		/** Some ranks have not joined. */
 		WAITING,
-		/** All have met. */
+		/** All ranks have joined. */
 		FORMED,
-		/** Rank 0 has gone: this rank decides alone. */
+		/** Rank 0 is gone: this rank decides alone. */
 		ALONE,
-		/** This rank has said goodbye. */
+		/** This rank is leaving. */
 		LEAVING
 
 	}
@@ -54,7 +54,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private final ControlLoop loop;
 
-	/** Where this rank reached rank 0. */
+	/** The address at which this rank reached rank 0. */
 	private final String rankZeroHost;
 
 	private final PeerTable board;
@@ -69,7 +69,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 
 	private volatile @Nullable Awaiting awaiting;
 
-	/** Why this rank goes without having been asked to, {@code null} if it was. */
+	/**
+	 * The reason for leaving that this rank reports, {@code null} for an orderly close.
+	 */
 	private volatile @Nullable String gaveUp;
 
 	private Phase phase = Phase.WAITING;
@@ -89,7 +91,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	}
 
 	/**
-	 * Starts to wait for the others.
+	 * Starts to wait for the other ranks.
 	 * @return the roster; an {@link IOException} if the connection was lost before
 	 */
 	CompletableFuture<Roster> start() throws IOException {
@@ -103,13 +105,13 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		return this.control;
 	}
 
-	/** Goes for a reason of its own, which means nobody else. */
+	/** Leaves for a reason that concerns this rank only. */
 	void giveUp(String reason) {
 		this.gaveUp = reason;
 		this.control.close();
 	}
 
-	/** How the meeting stood when rank 0 last said so. */
+	/** The last status that rank 0 has sent. */
 	@Nullable Awaiting awaiting() {
 		return this.awaiting;
 	}

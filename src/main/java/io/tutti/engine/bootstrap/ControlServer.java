@@ -39,12 +39,12 @@ import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rank 0's side of every connection: first it gathers the ranks, then it carries the
- * control plane. Everything happens on the control thread.
+ * Rank 0's side of every control connection: first the ranks join, then the connections
+ * carry the control plane. All of it runs on the control thread.
  */
 final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, RankControl.Uplink {
 
-	/** How long what is pending may take to reach the others when rank 0 goes. */
+	/** Time for pending messages to reach the other ranks when rank 0 leaves. */
 	static final Duration LINGER = Duration.ofSeconds(2);
 
 	private static final int SCRATCH_BYTES = 64 << 10;
@@ -112,7 +112,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		this.acceptor = new ControlAcceptor(listener, this.loop, this.proofs, worldSize, this.joinHandler, this::read);
 	}
 
-	/** Starts to gather; the result comes by the deadline or soon after. */
+	/** Starts the rendezvous. The result comes by the deadline or soon after. */
 	CompletableFuture<RendezvousResult> start() {
 		this.acceptor.open(this.settings.tls());
 		this.loop.start(this);
@@ -265,7 +265,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		this.arbiter.receive(pending.rank(), new Leave(cutOff));
 	}
 
-	/** Those who wait are told at once: whoever stopped that rank may mean them too. */
+	/** Informs the waiting ranks at once: the operator may be stopping them, too. */
 	private void withdrew(PendingConnection pending) {
 		if (this.connections.remove(pending)) {
 			this.rankTable.leave(pending.rank());
@@ -339,7 +339,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		return this.arbiter.stateOf(pending.rank()) == PeerStatus.State.UP;
 	}
 
-	/** A lost rank's connection stays: if it was only stopped, it reads why it is out. */
+	/** Keeps a lost rank's connection: a rank that was only stopped reads the reason. */
 	private void silent(PendingConnection pending) {
 		if (this.phase == Phase.FORMED) {
 			this.arbiter.lost(pending.rank(), this.heartbeats.describeSilence());

@@ -10,9 +10,9 @@ import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How either side proves that it knows the job's token without telling it, and what is
- * derived from the token. A job with no token uses a key that everybody knows: the steps
- * are the same, and a side that has a token notices one that has none.
+ * Proofs by either side that it knows the job's token, and the keys derived from the
+ * token. The token is never sent. A job without a token uses a well-known key: the steps
+ * are the same, and a side with a token detects a side without.
  */
 final class HandshakeProof {
 
@@ -54,7 +54,7 @@ final class HandshakeProof {
 		return this.key.proves(rankZeroMessage(hello, challenge, generation), proof);
 	}
 
-	/** The session key that every rank derives from what rank 0 drew. */
+	/** The session key that every rank derives from rank 0's nonce. */
 	SessionKey session(byte[] keyNonce) {
 		return new SessionKey(this.key.prove(join(SESSION, ByteBuffer.wrap(keyNonce), new byte[0])));
 	}

@@ -7,8 +7,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * What tells hosts apart: the kernel's boot id and the host name. Containers of one
- * machine share the first and differ in the second.
+ * Identifies a host by the kernel's boot id and the host name. Containers of one machine
+ * share the first and differ in the second.
  */
 public final class HostIdentity {
 
@@ -19,7 +19,7 @@ public final class HostIdentity {
 	private HostIdentity() {
 	}
 
-	/** This host, as one word. */
+	/** This host's identity. */
 	public static String ofThisHost() {
 		return read(BOOT_ID) + "/" + hostName();
 	}

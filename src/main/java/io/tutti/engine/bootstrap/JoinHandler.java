@@ -12,11 +12,11 @@ import io.tutti.engine.control.MalformedFrameException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Talks to callers until they get a seat or are turned away.
+ * Takes clients through the rendezvous handshake until they join or are rejected.
  */
 final class JoinHandler {
 
-	/** More warnings than this, which strangers can cause, would flood a log. */
+	/** Limit of warnings, since hostile clients can cause any number of them. */
 	private static final int MOST_WARNINGS = 20;
 
 	private final JoinPolicy policy;
@@ -35,9 +35,9 @@ final class JoinHandler {
 	}
 
 	/**
-	 * Takes a caller's next message.
-	 * @param slots how a rank's seat stands
-	 * @return who the caller is, if it may have its seat, else {@code null}
+	 * Handles a client's next message.
+	 * @param slots the state of a rank's place
+	 * @return the client's hello if it may join, else {@code null}
 	 */
 	@Nullable Hello greet(PendingConnection pending, Greeting greeting, IntFunction<JoinPolicy.Slot> slots)
 			throws MalformedFrameException {
@@ -65,17 +65,17 @@ final class JoinHandler {
 		return null;
 	}
 
-	/** What a caller sent is no message. */
+	/** A client has sent a malformed frame. */
 	void hungUp(PendingConnection pending, MalformedFrameException ex) {
 		hungUp(pending.describe(), String.valueOf(ex.getMessage()));
 	}
 
-	/** Somebody was not let in as far as a greeting. */
+	/** A client was closed before its first message. */
 	void hungUp(String from, String why) {
 		warn("hung up on a caller from " + from + ": " + why);
 	}
 
-	/** A caller speaks TLS to a job that does not. */
+	/** A client speaks TLS to a job that does not. */
 	void refuseTls(PendingConnection pending) {
 		refuse(pending, "a caller", new Refused(RendezvousException.Reason.AUTHENTICATION,
 				"it speaks TLS, and rank 0 does not; give every " + "rank the same tutti.tls.bundle, or none"));

@@ -6,30 +6,30 @@ import io.tutti.engine.control.ControlMessage.Refused;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may take a seat among the ranks of one forming of a job.
+ * Decides which clients join one generation of a job.
  *
  * @param jobId the job
- * @param generation which forming
- * @param worldSize how many ranks there are
+ * @param generation number of times the group has formed before
+ * @param worldSize number of ranks
  */
 record JoinPolicy(String jobId, long generation, int worldSize) {
 
-	/** A generation that accepts rank 0's. */
+	/** Accepts the generation that rank 0 chooses. */
 	static final long ANY_GENERATION = -1;
 
-	/** Whether a rank's seat can be had. */
+	/** State of a rank's place. */
 	enum Slot {
 
-		/** Nobody sits there. */
+		/** No process has joined as the rank. */
 		FREE,
-		/** A live process sits there. */
+		/** A live process has joined as the rank. */
 		TAKEN,
-		/** The group has formed, and who sat there is gone or the group is broken. */
+		/** The group has formed, and the rank is lost or the group is broken. */
 		ABANDONED
 
 	}
 
-	/** Why the caller gets no seat, whoever sits there, or {@code null} if it may. */
+	/** The reason to reject the client whatever the place's state, or {@code null}. */
 	@Nullable Refused judge(Hello hello) {
 		if (!hello.jobId().equals(this.jobId)) {
 			return new Refused(Reason.JOB, "the meeting point belongs to job " + this.jobId + ", not " + hello.jobId()
@@ -54,7 +54,7 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 		return null;
 	}
 
-	/** Why the caller does not get this seat, or {@code null} if it does. */
+	/** The reason to reject the client for this state, or {@code null}. */
 	@Nullable Refused judge(Hello hello, Slot seat) {
 		return switch (seat) {
 			case FREE -> null;

@@ -3,7 +3,7 @@ package io.tutti.engine.bootstrap;
 import java.io.IOException;
 
 /**
- * Rank 0 has no seat for this rank now; it may have one later.
+ * Rank 0 rejects this rank for now. A later attempt may succeed.
  */
 final class JoinRejectedException extends IOException {
 

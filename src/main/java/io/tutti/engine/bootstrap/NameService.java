@@ -4,18 +4,18 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 
 /**
- * Knows the addresses of names; in a cluster it may not know one yet.
+ * Resolves host names. In a cluster a name may not be known yet.
  */
 @FunctionalInterface
 interface NameService {
 
-	/** The one of this host. */
+	/** The system's resolver. */
 	NameService SYSTEM = InetAddress::getAllByName;
 
 	/**
-	 * A host's addresses, at least one; may take long.
+	 * A host's addresses, at least one. May block for long.
 	 * @param host name or address
-	 * @throws UnknownHostException if it has none so far
+	 * @throws UnknownHostException if the name is not known
 	 */
 	InetAddress[] addressesOf(String host) throws UnknownHostException;
 

@@ -9,8 +9,8 @@ import io.tutti.engine.control.ControlMessage.Refused;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection at rank 0: nobody at first, a rank once it has proved itself and got its
- * seat.
+ * A connection to rank 0: first of an unknown client, then of a rank once the client has
+ * authenticated and joined.
  */
 final class PendingConnection {
 
@@ -37,13 +37,13 @@ final class PendingConnection {
 		return this.handshake;
 	}
 
-	/** The caller is a rank from now on. */
+	/** The client has joined as a rank. */
 	void seat(Hello proved) {
 		this.hello = proved;
 		this.connection.trust();
 	}
 
-	/** Tells the caller why it is turned away; nothing it says after that counts. */
+	/** Sends the reason for a rejection and ignores all later input. */
 	void refuse(Refused refusal) {
 		this.refused = true;
 		this.connection.send(refusal);
@@ -54,19 +54,19 @@ final class PendingConnection {
 		return this.refused;
 	}
 
-	/** The caller's rank, or -1 while it has none. */
+	/** The client's rank, or -1 before it has joined. */
 	int rank() {
 		return (this.hello != null) ? this.hello.rank() : NO_RANK;
 	}
 
-	/** What a seat holds of a caller that proved itself. */
+	/** The rank table's entry for an authenticated client. */
 	RankTable.Entry asEntry(Hello proved) throws IOException {
 		InetAddress remote = this.connection.remote().getAddress();
 		return new RankTable.Entry(proved, remote.isLoopbackAddress(),
 				RendezvousAddress.text(this.connection.local().getAddress()));
 	}
 
-	/** Where the caller calls from, in words. */
+	/** The client's address for a log line. */
 	String describe() {
 		try {
 			return String.valueOf(this.connection.remote());

@@ -10,7 +10,7 @@ import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rank 0's connections to the ranks that have their ranks.
+ * Rank 0's connections to the ranks that have joined.
  */
 final class RankConnections implements AutoCloseable {
 
@@ -25,8 +25,8 @@ final class RankConnections implements AutoCloseable {
 	}
 
 	/**
-	 * The connection has gone.
-	 * @return whether it was a member's
+	 * Removes a closed connection.
+	 * @return whether it was a rank's
 	 */
 	boolean remove(PendingConnection pending) {
 		int rank = pending.rank();
@@ -37,7 +37,7 @@ final class RankConnections implements AutoCloseable {
 		return true;
 	}
 
-	/** A copy, so that members may go meanwhile. */
+	/** A copy, so that connections can be removed meanwhile. */
 	Stream<PendingConnection> stream() {
 		return Arrays.stream(this.byRank.clone()).filter(Objects::nonNull);
 	}
@@ -49,7 +49,7 @@ final class RankConnections implements AutoCloseable {
 		}
 	}
 
-	/** Encodes once, whatever the number of members. */
+	/** Encodes the message once, whatever the number of ranks. */
 	void broadcast(ControlMessage message) {
 		ByteBuffer frame = MessageCodec.encode(message);
 		for (PendingConnection pending : this.byRank) {
@@ -59,7 +59,7 @@ final class RankConnections implements AutoCloseable {
 		}
 	}
 
-	/** Nothing more will be said to anybody. */
+	/** Ends the output of all connections. */
 	void finish() {
 		stream().forEach((pending) -> pending.connection().finish());
 	}

@@ -12,14 +12,14 @@ import io.tutti.engine.control.ControlMessage.Hello;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who has come to the meeting. Rank 0 is there from the start.
+ * The ranks that have joined. Rank 0 has joined from the start.
  */
 final class RankTable {
 
 	/**
-	 * A rank that has come.
+	 * A rank that has joined.
 	 *
-	 * @param sameHost whether it came by a loopback address, so from rank 0's own host
+	 * @param sameHost whether it connected over a loopback address, so from rank 0's host
 	 * @param reachedAt the address of rank 0 that it reached
 	 */
 	record Entry(Hello hello, boolean sameHost, String reachedAt) {
@@ -27,10 +27,10 @@ final class RankTable {
 
 	private final @Nullable Entry[] entries;
 
-	/** Who had come before its connection dropped. */
+	/** Ranks that had joined and whose connection dropped. */
 	private final BitSet dropped;
 
-	/** Who had come and left in order. */
+	/** Ranks that had joined and left in order. */
 	private final BitSet left;
 
 	private int taken = 1;
@@ -53,13 +53,13 @@ final class RankTable {
 		this.taken++;
 	}
 
-	/** The rank's connection dropped; it may come again. */
+	/** The rank's connection dropped. It may join again. */
 	void drop(int rank) {
 		free(rank);
 		this.dropped.set(rank);
 	}
 
-	/** The rank has said goodbye; it may come again. */
+	/** The rank has left. It may join again. */
 	void leave(int rank) {
 		free(rank);
 		this.left.set(rank);
@@ -87,8 +87,8 @@ final class RankTable {
 	}
 
 	/**
-	 * Where rank 0 is reached: by ranks of other hosts, if there are any, else by
-	 * loopback.
+	 * The address of rank 0: the one that ranks of other hosts reached, if there are any,
+	 * else loopback.
 	 */
 	String rankZeroHost(String otherwise) {
 		String host = otherwise;
@@ -104,9 +104,9 @@ final class RankTable {
 	}
 
 	/**
-	 * The ranks that want to be found at a loopback address though some are on other
-	 * hosts.
-	 * @param rankZeroHost the host that rank 0 chose, {@code null} if it did not
+	 * The ranks that advertise a loopback address though some ranks are on other hosts.
+	 * @param rankZeroHost the host that rank 0 advertises, {@code null} if none is
+	 * configured
 	 */
 	List<Integer> hidden(@Nullable String rankZeroHost) {
 		if (oneHost()) {
@@ -129,9 +129,9 @@ final class RankTable {
 	}
 
 	/**
-	 * Everybody's address, once all have come. Where some ranks are on other hosts,
-	 * loopback is of no use to them: a rank that came by it is reached where rank 0 is.
-	 * @param rankZeroHost where rank 0 is reached
+	 * The addresses of all ranks, once all have joined. Ranks of other hosts cannot use
+	 * loopback: a rank that connected over it gets the address of rank 0's host.
+	 * @param rankZeroHost the address of rank 0
 	 */
 	List<PeerAddress> roster(PeerAddress rankZero, String rankZeroHost) {
 		List<PeerAddress> roster = new ArrayList<>(this.entries.length);

@@ -17,28 +17,28 @@ import io.tutti.engine.control.simulated.SimulatedControl;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where ranks find each other. Rank 0 listens at the meeting point, every other rank
- * knocks there until it is let in or refused, and when all have come each knows where all
- * the others are. The connections to rank 0 stay open as the control plane.
+ * Forms the group of all ranks. Rank 0 listens at the rendezvous address, and every other
+ * rank connects until it joins or is rejected. When all ranks have joined, each knows the
+ * addresses of all. The connections to rank 0 stay open as the control plane.
  */
 public final class Rendezvous {
 
-	/** So that a hello always fits into what an unproved caller may send. */
+	/** A hello must fit into the frame size of unauthenticated clients. */
 	private static final int MAX_NAME_CHARACTERS = 256;
 
 	private Rendezvous() {
 	}
 
 	/**
-	 * Meets the other ranks; a rank alone in its world opens no port. May return on one
-	 * rank before it does on another; one that is lost in between is reported to
-	 * {@code events}, as any is later.
-	 * @param assignment who this rank is and where the ranks meet
-	 * @param settings what else it brings
-	 * @param events what the control plane tells this process, from the first moment on
-	 * @param deadline by when all must have come
-	 * @return what this rank holds now; its control plane must be closed
-	 * @throws RendezvousException if the ranks do not meet or this one is refused
+	 * Joins the other ranks. A rank alone in its world opens no port. May return on one
+	 * rank before it does on another; a rank that is lost in between is reported to
+	 * {@code events}, as later ones are.
+	 * @param assignment this rank and the rendezvous address
+	 * @param settings the other settings
+	 * @param events receives events from rendezvous on
+	 * @param deadline the time by which all ranks must have joined
+	 * @return the membership, whose control plane must be closed
+	 * @throws RendezvousException if not all ranks join or this one is rejected
 	 * @throws IllegalArgumentException if a setting is out of range
 	 */
 	public static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
@@ -46,7 +46,7 @@ public final class Rendezvous {
 		return meet(assignment, settings, events, deadline, NameService.SYSTEM);
 	}
 
-	/** As above, with a name service to ask for the meeting point. */
+	/** As above, with a resolver for the rendezvous address. */
 	static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
 			Deadline deadline, NameService names) {
 		check(settings);

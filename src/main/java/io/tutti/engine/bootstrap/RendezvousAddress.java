@@ -13,21 +13,21 @@ import java.util.regex.Pattern;
 import io.tutti.engine.Deadline;
 
 /**
- * Host and port where ranks meet.
+ * Host and port of the rendezvous.
  *
  * @param host name or address; an IPv6 address with or without brackets
  * @param port port
  */
 record RendezvousAddress(String host, int port) {
 
-	/** A name service that loses a question may answer the next one. */
+	/** A name service that loses a query may answer the next one. */
 	private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(10);
 
 	private static final Pattern LITERAL_IPV4 = Pattern.compile("[0-9.]+");
 
 	/**
-	 * The host's addresses. A name service that does not answer holds the caller up for
-	 * some seconds, and not beyond the deadline.
+	 * The host's addresses. Blocks for at most some seconds, and not beyond the deadline,
+	 * if the name service does not answer.
 	 * @throws UnknownHostException if there are none, or none were found in time
 	 */
 	List<InetAddress> resolve(NameService names, Deadline deadline) throws UnknownHostException, InterruptedException {
@@ -50,14 +50,14 @@ record RendezvousAddress(String host, int port) {
 	}
 
 	/**
-	 * Whether the host is given by a name that other hosts may know by another address;
-	 * {@code localhost} is meant as it is.
+	 * Whether the host is a name that other hosts may resolve to another address.
+	 * {@code localhost} is not.
 	 */
 	boolean isName() {
 		return !this.host.equals("localhost") && !this.host.contains(":") && !LITERAL_IPV4.matcher(this.host).matches();
 	}
 
-	/** Whether a host is a loopback address as it is written, with nobody asked. */
+	/** Whether a host is literally a loopback address; resolves no name. */
 	static boolean isLoopback(String host) {
 		try {
 			return host.equals("localhost") || InetAddress.ofLiteral(host).isLoopbackAddress();
@@ -67,7 +67,7 @@ record RendezvousAddress(String host, int port) {
 		}
 	}
 
-	/** An address as peers on other hosts can use it: with no interface name. */
+	/** An address without the interface name, which means nothing to other hosts. */
 	static String text(InetAddress address) {
 		String text = address.getHostAddress();
 		int scope = text.indexOf('%');

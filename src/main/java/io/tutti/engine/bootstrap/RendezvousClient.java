@@ -22,8 +22,8 @@ import io.tutti.engine.control.ControlMessage.Roster;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Any other rank's way through a meeting: knock until rank 0 answers, then wait until all
- * have come; from the start again if rank 0 is lost meanwhile.
+ * The rendezvous of ranks other than 0: connects until rank 0 answers, then waits until
+ * all ranks have joined. Starts again if rank 0 is lost meanwhile.
  */
 final class RendezvousClient {
 
@@ -92,7 +92,7 @@ final class RendezvousClient {
 						this.point.port(), hello());
 			}
 			catch (JoinRejectedException ex) {
-				// Rank 0 is found: what other addresses lead to says less.
+				// Rank 0 has answered: no other address leads to it.
 				throw ex;
 			}
 			catch (IOException ex) {
@@ -151,7 +151,7 @@ final class RendezvousClient {
 		}
 	}
 
-	/** Rank 0 has given up: coming again would be of no use. */
+	/** Rank 0 has given up: another attempt is of no use. */
 	private void giveUpWith(@Nullable Awaiting awaiting) {
 		if (awaiting != null && awaiting.over()) {
 			throw this.failure.timedOut(awaiting.absence(), this.deadline);

@@ -11,10 +11,10 @@ import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says why a rank's meeting failed and what to do, in the same words everywhere.
+ * Builds the errors of a failed rendezvous, each with the action to take.
  *
- * @param rank the rank that says it
- * @param point where ranks meet
+ * @param rank this rank
+ * @param point the rendezvous address
  */
 record RendezvousFailure(int rank, RendezvousAddress point) {
 
@@ -38,18 +38,18 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 				List.of(0), attempts.cause());
 	}
 
-	/** Rank 0 turned this rank away for good. */
+	/** Rank 0 rejects this rank permanently. */
 	RendezvousException refused(Reason reason, String message) {
 		return failure(reason, "refused at " + this.point + ": " + message, List.of(), null);
 	}
 
-	/** Something answered that is not rank 0 of a job of ours. */
+	/** The peer is not rank 0 of this job. */
 	RendezvousException stranger(Reason reason, String detail, @Nullable Exception cause) {
 		return failure(reason, "what answers at " + this.point + " is not this job's rank 0: " + detail
 				+ ". Check MASTER_ADDR and MASTER_PORT", List.of(), cause);
 	}
 
-	/** This rank and what answers do not come to speak TLS. */
+	/** The TLS handshake with the peer failed. */
 	RendezvousException tls(TlsException cause) {
 		String who = "rank " + this.rank + ": what answers at " + this.point + " ";
 		String text = switch (cause.reason()) {
@@ -78,7 +78,7 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 				List.of(), cause);
 	}
 
-	/** What an exception says, or its name where it says nothing. */
+	/** An exception's message, or its class name if it has none. */
 	static String words(Exception ex) {
 		String message = ex.getMessage();
 		return (message != null) ? message : ex.getClass().getSimpleName();

@@ -6,7 +6,7 @@ import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 
 /**
- * What rank 0 decided when all had met.
+ * What rank 0 decides when all ranks have joined.
  */
 record RendezvousResult(long generation, List<PeerAddress> roster, SessionKey sessionKey) {
 }

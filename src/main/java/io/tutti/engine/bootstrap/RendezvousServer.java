@@ -25,14 +25,14 @@ import io.tutti.engine.control.RendezvousSettings;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rank 0's way through a meeting: listen, gather, form.
+ * The rendezvous of rank 0: listens and waits until all ranks have joined.
  */
 final class RendezvousServer {
 
-	/** The kernel takes less where it must. */
+	/** The kernel caps it. */
 	private static final int BACKLOG = 4096;
 
-	/** Rank 0 gives up by its own clock; only a control thread that died takes longer. */
+	/** The control thread ends the rendezvous at its deadline, unless it has died. */
 	private static final long SLACK_SECONDS = 5;
 
 	private final RankAssignment assignment;
@@ -78,7 +78,8 @@ final class RendezvousServer {
 			}
 			catch (RendezvousException ex) {
 				if (ex.getCause() instanceof BindException && LocalAddress.isOfThisHost(address)) {
-					// The port is taken: others would look for rank 0 here all the same.
+					// The port is taken: the other ranks would still connect to this
+					// address.
 					throw ex;
 				}
 				first = (first != null) ? first : ex;
@@ -87,7 +88,7 @@ final class RendezvousServer {
 		throw Objects.requireNonNull(first, "a name that is known has an address");
 	}
 
-	/** Ranks of other hosts need an address that is none of theirs too. */
+	/** Addresses other than loopback come first: ranks of other hosts need one. */
 	private List<InetAddress> candidates(ControlListener events) throws InterruptedException {
 		return resolve(events).stream().sorted(Comparator.comparing(InetAddress::isLoopbackAddress)).toList();
 	}
@@ -111,7 +112,7 @@ final class RendezvousServer {
 		}
 	}
 
-	/** Some systems give a host's own name an address like 127.0.1.1. */
+	/** Some systems map a host's own name to an address such as 127.0.1.1. */
 	private void warnOfLoopback(InetAddress address, ControlListener events) {
 		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
 		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
@@ -178,7 +179,7 @@ final class RendezvousServer {
 			}
 		}
 		catch (IOException ex) {
-			// What matters has been said by the failure that led here.
+			// The failure that led here is reported instead.
 		}
 	}
 

@@ -12,25 +12,25 @@ import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One caller's way to its proof, as rank 0 sees it: hello, challenge, proof. Nothing of
- * the job is told before the proof is right.
+ * Rank 0's side of one handshake: hello, challenge, proof. A client learns nothing of the
+ * job before its proof is verified.
  */
 final class ServerHandshake {
 
-	/** What to do with the caller. */
+	/** What to do with the client. */
 	sealed interface Step {
 
 	}
 
-	/** Answer and wait for more. */
+	/** Answer and wait for the next message. */
 	record Answer(ControlMessage message) implements Step {
 	}
 
-	/** The caller knows the token; whether it gets a seat is another question. */
+	/** The client knows the token. The join policy decides whether it joins. */
 	record Proved(Hello hello) implements Step {
 	}
 
-	/** Say why and hang up. */
+	/** Send the reason and close. */
 	record Refuse(Refused refusal) implements Step {
 	}
 
@@ -46,8 +46,8 @@ final class ServerHandshake {
 	}
 
 	/**
-	 * Takes the caller's next message.
-	 * @throws MalformedFrameException if it is out of turn
+	 * Handles the client's next message.
+	 * @throws MalformedFrameException if it is out of order
 	 */
 	Step receive(ControlMessage message) throws MalformedFrameException {
 		if (message instanceof ForeignHello(int version)) {
@@ -64,7 +64,7 @@ final class ServerHandshake {
 		throw new MalformedFrameException("a " + message.getClass().getSimpleName() + " out of turn");
 	}
 
-	/** Rank 0's own proof, once the caller has given its. */
+	/** Rank 0's own proof, after the client's. */
 	byte[] answerProof(Hello pending, long generation) {
 		return this.proofs.ofRankZero(pending, this.challenge, generation);
 	}

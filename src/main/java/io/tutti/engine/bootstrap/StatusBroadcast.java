@@ -7,8 +7,8 @@ import io.tutti.engine.control.ControlMessage.Awaiting;
 import io.tutti.engine.control.ControlMessage.PeerUpdate;
 
 /**
- * How often rank 0 tells everybody about everybody. Its length grows with the ranks, and
- * so does the time between.
+ * Sends all ranks the status of all ranks. A message's length grows with the world size,
+ * and so does the interval.
  */
 final class StatusBroadcast {
 
@@ -16,7 +16,7 @@ final class StatusBroadcast {
 
 	private static final long INTERVAL_NANOS_PER_RANK = Duration.ofMillis(5).toNanos();
 
-	/** How much sooner a change is told. */
+	/** Part of the interval after which a change is sent. */
 	private static final int CHANGE_DIVISOR = 10;
 
 	private final RankConnections connections;
@@ -36,12 +36,12 @@ final class StatusBroadcast {
 		this.toldNanos = nowNanos;
 	}
 
-	/** A rank has come or gone. */
+	/** A rank has joined or left. */
 	void changed() {
 		this.changed = true;
 	}
 
-	/** While ranks gather: who is missing. */
+	/** Before all ranks have joined: sends the missing ranks. */
 	void tellAbsence(RankTable rankTable, RendezvousAddress point) {
 		if (this.changed) {
 			this.changed = false;
@@ -50,7 +50,7 @@ final class StatusBroadcast {
 		this.waitLogger.tell(() -> "waits at " + point + " for " + rankTable.absence().describe());
 	}
 
-	/** Once all have met: who was last heard of when. */
+	/** After all ranks have joined: sends when each was last heard. */
 	void tellSightings(PeerTable board, long nowNanos) {
 		long due = this.changed ? this.intervalNanos / CHANGE_DIVISOR : this.intervalNanos;
 		if (nowNanos - this.toldNanos >= due) {

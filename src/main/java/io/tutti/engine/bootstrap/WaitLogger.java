@@ -7,14 +7,14 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.control.ControlListener;
 
 /**
- * Tells an operator what a rank still waits for and until when: first after some seconds,
- * then after twice as long each time, since a thousand ranks may wait together.
+ * Logs what a rank still waits for and until when: first after some seconds, then at
+ * doubling intervals, since a thousand ranks may wait at once.
  */
 final class WaitLogger {
 
 	private static final long FIRST_NANOS = Duration.ofSeconds(5).toNanos();
 
-	/** Of a short time to wait the first note comes after this part. */
+	/** The first note of a short wait comes after this part of it. */
 	private static final int SHARE = 4;
 
 	private final int rank;
@@ -40,7 +40,7 @@ final class WaitLogger {
 	}
 
 	/**
-	 * Tells what is waited for, if it is time.
+	 * Logs what the rank waits for, if a note is due.
 	 * @param what follows the rank's name, as in "waits for rank 2"
 	 */
 	void tell(Supplier<String> what) {
@@ -53,8 +53,8 @@ final class WaitLogger {
 	}
 
 	/**
-	 * Ranks other than 0 may log only what is wrong: once they tell it as that, since
-	 * somebody may look at one rank's log alone.
+	 * Ranks other than 0 may log warnings only. Their first note is a warning, so that
+	 * the log of one rank alone shows the wait.
 	 */
 	private void publish(String message) {
 		if (this.rank != 0 && !this.told) {

@@ -1,9 +1,9 @@
 /**
- * Where ranks meet: rank 0 listens, tells ranks from strangers and gives out ranks; every
- * other rank knocks until it has one or is refused by name; once all have come, the same
- * connections carry the control plane. Others call
- * {@link io.tutti.engine.bootstrap.Rendezvous} alone. Imports its sister rooms, the
- * package above and the engine's root.
+ * The rendezvous. Rank 0 listens, authenticates clients and decides which of them join;
+ * every other rank connects until it joins or is rejected with a reason. When all ranks
+ * have joined, the same connections carry the control plane. Other packages use
+ * {@link io.tutti.engine.bootstrap.Rendezvous}. Imports the control plane, what both
+ * ports share, and the engine's root.
  */
 @NullMarked
 package io.tutti.engine.bootstrap;

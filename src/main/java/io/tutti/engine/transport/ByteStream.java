@@ -3,19 +3,19 @@ package io.tutti.engine.transport;
 import java.io.IOException;
 
 /**
- * Plain bytes to and from one peer, without blocking and without meaning.
+ * A non-blocking stream of uninterpreted bytes to and from one peer.
  */
 public interface ByteStream {
 
 	/**
-	 * Writes as many bytes as go now.
-	 * @return how many, 0 if none
+	 * Writes what the stream accepts now.
+	 * @return the number of bytes written, may be 0
 	 */
 	long write(long address, long bytes) throws IOException;
 
 	/**
-	 * Reads as many bytes as are there now.
-	 * @return how many, 0 if none
+	 * Reads what has arrived.
+	 * @return the number of bytes read, may be 0
 	 * @throws java.io.EOFException if the peer has closed its side
 	 */
 	long read(long address, long bytes) throws IOException;
@@ -28,8 +28,8 @@ public interface ByteStream {
 	}
 
 	/**
-	 * Up to this many bytes it costs less to copy them together and move them at once
-	 * than to move them on their own.
+	 * Up to this size, copying bytes together and writing them at once costs less than
+	 * writing them separately.
 	 */
 	default int smallBytes() {
 		return 8 * 1024;

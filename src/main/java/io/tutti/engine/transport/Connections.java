@@ -3,23 +3,23 @@ package io.tutti.engine.transport;
 import java.io.IOException;
 
 /**
- * The connections that carry one group's messages: a rank dials whoever it has something
- * to tell, at any time, and takes in whoever dials it. Used under one lock, but for
+ * The connections that carry one group's messages. A rank connects to a peer when it
+ * first sends to it, and accepts connections at any time. Used under one lock, but for
  * {@link #sleep} and {@link #wake}.
  */
 public interface Connections extends AutoCloseable {
 
-	/** Takes in connections. */
+	/** Receives new connections. */
 	interface Handler {
 
 		/**
-		 * A connection has come about.
+		 * A connection is established.
 		 * @param dialed whether this rank made it
 		 */
 		void arrived(int peer, ByteStream wire, boolean dialed);
 
 		/**
-		 * A connection that this rank wanted to make has not come about.
+		 * This rank could not connect to a peer.
 		 * @param cause an {@link java.net.UnknownHostException} if this rank cannot
 		 * resolve the peer's host name; the peer is at fault otherwise
 		 */
@@ -27,14 +27,14 @@ public interface Connections extends AutoCloseable {
 
 	}
 
-	/** Begins to connect to a rank of the group; {@link #poll} tells what came of it. */
+	/** Begins to connect to a rank of the group; {@link #poll} delivers the outcome. */
 	void dial(int peer);
 
-	/** Hands over the connections that have come about since the last time. */
+	/** Delivers the connections established since the last call. */
 	boolean poll(Handler handler);
 
 	/**
-	 * Tells what {@link #sleep} shall wait for: anything to read or a way unblocked.
+	 * Sets what {@link #sleep} waits for: any input, or room to write.
 	 * @param awaited the rank that matters most, or any negative number
 	 */
 	void prepareSleep(int awaited);
@@ -42,7 +42,7 @@ public interface Connections extends AutoCloseable {
 	/** Sleeps until something may move, at most that long; one thread at a time. */
 	void sleep(long maxNanos);
 
-	/** Ends the sleep, if any; from any thread. */
+	/** Ends the sleep, if any. Called from any thread. */
 	void wake();
 
 	@Override

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StreamLink implements Link {
 
-	/** Bytes that ride along with a fingerprint; more would cost a copy that matters. */
+	/**
+	 * Bytes sent together with a fingerprint. Copying more would cost measurable time.
+	 */
 	private static final int SMALL_BYTES = 32 * 1024;
 
 	/**
@@ -60,7 +62,7 @@ public final class StreamLink implements Link {
 
 	private @Nullable ByteStream wire;
 
-	/** A link whose wire is not there yet. */
+	/** A link that is not connected yet. */
 	public StreamLink(int peer, CallFrame frame, Arena arena) {
 		this.peer = peer;
 		this.frame = frame;
@@ -69,12 +71,12 @@ public final class StreamLink implements Link {
 		this.in = arena.allocate(SMALL_BYTES, ALIGNMENT).address();
 	}
 
-	/** Gives the link its wire. */
+	/** Connects the link. */
 	public void connect(ByteStream wire) {
 		this.wire = wire;
 	}
 
-	/** Whether the link has a wire. */
+	/** Whether the link is connected. */
 	public boolean connected() {
 		return this.wire != null;
 	}
@@ -94,7 +96,7 @@ public final class StreamLink implements Link {
 		return this.blockedWriting;
 	}
 
-	/** Forgets what earlier calls were waiting for, and what they moved. */
+	/** Clears what earlier calls waited for and how many bytes they moved. */
 	public void unblock() {
 		this.blockedReading = false;
 		this.blockedWriting = false;
