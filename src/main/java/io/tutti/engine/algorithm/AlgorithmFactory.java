@@ -27,7 +27,7 @@ final class AlgorithmFactory {
 
 	private final Chunks chunks;
 
-	private final RingPass ring;
+	private final RingAllReduce ring;
 
 	private final Exchange exchange;
 
@@ -41,7 +41,7 @@ final class AlgorithmFactory {
 		this.kernels = kernels;
 		this.scratch = scratch;
 		this.chunks = new Chunks(this.worldSize);
-		this.ring = new RingPass(this.rank, this.worldSize, transport, kernels, this.chunks);
+		this.ring = new RingAllReduce(this.rank, this.worldSize, transport, kernels, this.chunks);
 		this.exchange = new Exchange(transport, kernels);
 		this.doubling = new RecursiveDoubling(this.rank, this.worldSize, this.exchange, kernels);
 	}
@@ -89,8 +89,7 @@ final class AlgorithmFactory {
 			case RECURSIVE_DOUBLING -> new RecursiveDoublingAllReduce(this.doubling);
 			case HALVING_DOUBLING ->
 				new HalvingDoublingAllReduce(this.rank, this.worldSize, this.exchange, this.kernels);
-			case RING, BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION ->
-				new RingAllReduce(this.ring, this.chunks, this.worldSize);
+			case RING, BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION -> this.ring;
 		};
 	}
 

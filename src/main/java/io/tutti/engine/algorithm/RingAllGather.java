@@ -4,8 +4,9 @@ import io.tutti.engine.Call;
 import io.tutti.engine.NativeMemory;
 
 /**
- * Ring all-gather. In each of {@code N - 1} steps a rank forwards the part that it
- * received last. Each rank sends {@code N - 1} parts, the minimum.
+ * All-gather round a ring, the second half of {@link RingAllReduce}: in {@code N - 1}
+ * steps each rank passes on what it received last. Each rank sends {@code N - 1} parts,
+ * the least possible.
  * <p>
  * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
  * operations in MPICH, International Journal of High Performance Computing Applications
@@ -13,7 +14,7 @@ import io.tutti.engine.NativeMemory;
  */
 final class RingAllGather implements Algorithm {
 
-	private final RingPass pass;
+	private final RingAllReduce ring;
 
 	private final Chunks chunks;
 
@@ -21,8 +22,8 @@ final class RingAllGather implements Algorithm {
 
 	private final int worldSize;
 
-	RingAllGather(RingPass pass, Chunks chunks, int rank, int worldSize) {
-		this.pass = pass;
+	RingAllGather(RingAllReduce ring, Chunks chunks, int rank, int worldSize) {
+		this.ring = ring;
 		this.chunks = chunks;
 		this.rank = rank;
 		this.worldSize = worldSize;
@@ -32,8 +33,7 @@ final class RingAllGather implements Algorithm {
 	public void run(Call call) {
 		this.chunks.ofParts(call);
 		NativeMemory.copy(call.sendAddress(), call.receiveAddress() + this.chunks.start(this.rank), call.sendBytes());
-		this.pass.prepare(call, call.receiveAddress());
-		this.pass.run(0, this.worldSize - 1);
+		this.ring.pass(call, 0, this.worldSize - 1);
 	}
 
 }

@@ -127,14 +127,14 @@ final class ClientHandshake {
 			throws IOException, InterruptedException {
 		connection.send(hello);
 		if (!(next(connection, selector) instanceof Challenge(byte[] challenge))) {
-			throw stranger("it did not ask for proof");
+			throw wrongPeer("it did not ask for proof");
 		}
 		connection.send(new Proof(this.proofs.ofRank(hello, challenge)));
 		if (!(next(connection, selector) instanceof Welcome(long generation, byte[] proof))) {
-			throw stranger("it did not give a welcome");
+			throw wrongPeer("it did not give a welcome");
 		}
 		if (!this.proofs.isOfRankZero(hello, challenge, generation, proof)) {
-			throw this.failure.stranger(Reason.AUTHENTICATION, "it does not know the token", null);
+			throw this.failure.wrongPeer(Reason.AUTHENTICATION, "it does not know the token", null);
 		}
 	}
 
@@ -154,7 +154,7 @@ final class ClientHandshake {
 			return (message instanceof Refused refusal) ? refused(refusal) : message;
 		}
 		catch (MalformedFrameException ex) {
-			throw this.failure.stranger(Reason.PROTOCOL, ex.getMessage(), ex);
+			throw this.failure.wrongPeer(Reason.PROTOCOL, ex.getMessage(), ex);
 		}
 	}
 
@@ -166,8 +166,8 @@ final class ClientHandshake {
 		throw new JoinRejectedException(refusal.message());
 	}
 
-	private RendezvousException stranger(String detail) {
-		return this.failure.stranger(Reason.PROTOCOL, detail, null);
+	private RendezvousException wrongPeer(String detail) {
+		return this.failure.wrongPeer(Reason.PROTOCOL, detail, null);
 	}
 
 	private void select(Selector selector) throws IOException, InterruptedException {

@@ -91,7 +91,7 @@ final class ControlAcceptor implements ConnectionAcceptor.Handshake, AutoCloseab
 
 	@Override
 	public void rejected(String client, TlsException cause) {
-		this.loop.execute(() -> this.joinHandler.hungUp(client, cause.getMessage() + advice(cause.reason())));
+		this.loop.execute(() -> this.joinHandler.closed(client, cause.getMessage() + advice(cause.reason())));
 	}
 
 	private static String advice(TlsException.Reason reason) {

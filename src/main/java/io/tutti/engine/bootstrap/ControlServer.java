@@ -164,7 +164,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 				return;
 			}
 			if (!pending.refused()) {
-				this.joinHandler.hungUp(pending, ex);
+				this.joinHandler.closed(pending, ex);
 			}
 			hungUp(pending, "it sent what is no message: " + ex.getMessage());
 		}
@@ -241,17 +241,17 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	private void request(PendingConnection pending, Request request) {
 		if (request instanceof Leave(var cutOff)) {
-			goodbye(pending, cutOff);
+			left(pending, cutOff);
 		}
 		else if (this.phase == Phase.FORMED) {
 			this.arbiter.receive(pending.rank(), request);
 		}
 	}
 
-	private void goodbye(PendingConnection pending, @Nullable String cutOff) {
+	private void left(PendingConnection pending, @Nullable String cutOff) {
 		pending.connection().finish();
 		if (this.phase == Phase.GATHERING && cutOff == null) {
-			withdrew(pending);
+			leftBeforeForming(pending);
 		}
 		if (this.phase != Phase.FORMED) {
 			return;
@@ -266,7 +266,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 	}
 
 	/** Informs the waiting ranks at once: the operator may be stopping them, too. */
-	private void withdrew(PendingConnection pending) {
+	private void leftBeforeForming(PendingConnection pending) {
 		if (this.connections.remove(pending)) {
 			this.rankTable.leave(pending.rank());
 			this.connections.broadcast(new Awaiting(this.rankTable.absence(), false));

@@ -46,7 +46,7 @@ final class JoinHandler {
 				pending.connection().send(message);
 				yield null;
 			}
-			case ServerHandshake.Refuse(Refused refusal) -> refuse(pending, "a caller", refusal);
+			case ServerHandshake.Refuse(Refused refusal) -> refuse(pending, "a client", refusal);
 			case ServerHandshake.Proved(Hello hello) -> judge(pending, hello, slots);
 		};
 	}
@@ -66,26 +66,26 @@ final class JoinHandler {
 	}
 
 	/** A client has sent a malformed frame. */
-	void hungUp(PendingConnection pending, MalformedFrameException ex) {
-		hungUp(pending.describe(), String.valueOf(ex.getMessage()));
+	void closed(PendingConnection pending, MalformedFrameException ex) {
+		closed(pending.describe(), String.valueOf(ex.getMessage()));
 	}
 
 	/** A client was closed before its first message. */
-	void hungUp(String from, String why) {
-		warn("hung up on a caller from " + from + ": " + why);
+	void closed(String from, String why) {
+		warn("closed the connection of a client at " + from + ": " + why);
 	}
 
 	/** A client speaks TLS to a job that does not. */
 	void refuseTls(PendingConnection pending) {
-		refuse(pending, "a caller", new Refused(RendezvousException.Reason.AUTHENTICATION,
-				"it speaks TLS, and rank 0 does not; give every " + "rank the same tutti.tls.bundle, or none"));
+		refuse(pending, "a client", new Refused(RendezvousException.Reason.AUTHENTICATION,
+				"it speaks TLS, and rank 0 does not; give every rank the same tutti.tls.bundle, or none"));
 	}
 
 	private void warn(String message) {
 		if (this.warnings++ < MOST_WARNINGS) {
 			this.events.warn(message);
 			if (this.warnings == MOST_WARNINGS) {
-				this.events.warn("further callers that are turned away are not reported");
+				this.events.warn("further rejected clients are not reported");
 			}
 		}
 	}

@@ -32,8 +32,9 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 	/** The reason to reject the client whatever the place's state, or {@code null}. */
 	@Nullable Refused judge(Hello hello) {
 		if (!hello.jobId().equals(this.jobId)) {
-			return new Refused(Reason.JOB, "the meeting point belongs to job " + this.jobId + ", not " + hello.jobId()
-					+ "; give each job its own master port, or every rank the same tutti.rendezvous.job-id");
+			return new Refused(Reason.JOB,
+					"the rendezvous address belongs to job " + this.jobId + ", not " + hello.jobId()
+							+ "; give each job its own master port, or every rank the same tutti.rendezvous.job-id");
 		}
 		if (hello.worldSize() != this.worldSize) {
 			return new Refused(Reason.WORLD_SIZE, "rank 0 was told a world size of " + this.worldSize + ", rank "
@@ -41,10 +42,10 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 		}
 		if (hello.generation() != ANY_GENERATION && hello.generation() < this.generation) {
 			return new Refused(Reason.STALE_GENERATION, "the group forms for the time " + this.generation
-					+ ", the caller belongs to " + hello.generation() + ", which is over; end this process");
+					+ ", the client belongs to " + hello.generation() + ", which is over; end this process");
 		}
 		if (hello.generation() > this.generation) {
-			return new Refused(null, "rank 0 still belongs to generation " + this.generation + ", the caller to "
+			return new Refused(null, "rank 0 still belongs to generation " + this.generation + ", the client to "
 					+ hello.generation() + "; waiting for a new rank 0");
 		}
 		if (hello.rank() < 0 || hello.rank() >= this.worldSize) {

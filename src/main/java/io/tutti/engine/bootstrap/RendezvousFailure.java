@@ -44,7 +44,7 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 	}
 
 	/** The peer is not rank 0 of this job. */
-	RendezvousException stranger(Reason reason, String detail, @Nullable Exception cause) {
+	RendezvousException wrongPeer(Reason reason, String detail, @Nullable Exception cause) {
 		return failure(reason, "what answers at " + this.point + " is not this job's rank 0: " + detail
 				+ ". Check MASTER_ADDR and MASTER_PORT", List.of(), cause);
 	}

@@ -161,14 +161,14 @@ final class RendezvousServer {
 			if (ex.getCause() instanceof RendezvousException failed) {
 				throw failed;
 			}
-			throw new IllegalStateException("rank 0: the meeting failed", ex.getCause());
+			throw new IllegalStateException("rank 0: the rendezvous failed", ex.getCause());
 		}
 		catch (InterruptedException | TimeoutException ex) {
 			server.control().close();
 			if (ex instanceof InterruptedException interrupted) {
 				throw interrupted;
 			}
-			throw new IllegalStateException("rank 0: the meeting failed", ex);
+			throw new IllegalStateException("rank 0: the rendezvous failed", ex);
 		}
 	}
 

@@ -58,9 +58,9 @@ public final class Tls {
 	}
 
 	/**
-	 * The side that has connected.
+	 * The connecting side.
 	 * @param channel a connected, blocking channel; the caller closes it in every case
-	 * @param patience asked while nothing comes
+	 * @param patience checked while nothing arrives
 	 * @return the channel, whose other side has shown who it is
 	 * @throws TlsException if the other side does not speak TLS or is not one of ours
 	 * @throws IOException if the connection breaks or patience ends
@@ -73,9 +73,9 @@ public final class Tls {
 	}
 
 	/**
-	 * The side that has accepted.
+	 * The accepting side.
 	 * @param channel a connected, blocking channel; the caller closes it in every case
-	 * @param patience asked while nothing comes
+	 * @param patience checked while nothing arrives
 	 * @return the channel, whose other side has shown who it is
 	 * @throws TlsException if the other side does not speak TLS or is not one of ours
 	 * @throws IOException if the connection breaks or patience ends
@@ -85,8 +85,8 @@ public final class Tls {
 	}
 
 	/**
-	 * The side that has accepted and tells a caller with a trusted certificate of a wrong
-	 * name what is wrong.
+	 * The accepting side, which sends the reason to a client with a trusted certificate
+	 * of a wrong name what is wrong.
 	 * @param lastWords what to say to it, made of what is wrong
 	 */
 	public TlsChannel accept(SocketChannel channel, HandshakeDeadline patience, Function<String, ByteBuffer> lastWords)

@@ -17,13 +17,11 @@ import io.tutti.engine.tls.TlsException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Bytes in cipher over one socket, blocking or not as the socket is. For one thread at a
- * time.
+ * TLS over one socket, blocking or not as the socket is. For one thread at a time.
  * <p>
- * What {@link #write} says it has taken has left in cipher, so nothing needs to be
- * flushed. In return the bytes that it has not taken must be offered again before any
- * others: they may be in cipher already. After the first failure nothing is read or
- * written any more.
+ * Bytes that {@link #write} accepts have been sent, so there is no flush. In return, the
+ * bytes that it has not accepted must be offered again before any others: they may be
+ * encrypted already. After the first failure nothing is read or written.
  */
 public final class TlsChannel implements ByteChannel {
 
@@ -38,16 +36,16 @@ public final class TlsChannel implements ByteChannel {
 
 	private final int recordBytes;
 
-	/** Cipher that has come and not been read, from position to limit. */
+	/** Encrypted input that has not been read, from position to limit. */
 	private ByteBuffer in;
 
-	/** Cipher that has yet to leave, from position to limit. */
+	/** Encrypted output that has not been sent, from position to limit. */
 	private ByteBuffer out;
 
-	/** What has been read out of cipher and not been taken. */
+	/** Decrypted input that has not been taken. */
 	private final ByteBuffer plain;
 
-	/** How many bytes that were not taken yet the outgoing cipher stands for. */
+	/** Number of offered bytes that are in the encrypted output but not yet accepted. */
 	private int behind;
 
 	private boolean ended;
@@ -66,7 +64,7 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/**
-	 * Does the handshake, on a blocking socket.
+	 * Does the handshake on a blocking socket.
 	 * @param patience asked while nothing comes
 	 */
 	void shakeHands(HandshakeDeadline patience) throws IOException {
@@ -83,7 +81,7 @@ public final class TlsChannel implements ByteChannel {
 			}
 		}
 		catch (SSLException ex) {
-			sayWhy();
+			sendAlert();
 			throw fail(TlsException.of(ex));
 		}
 	}
@@ -113,7 +111,7 @@ public final class TlsChannel implements ByteChannel {
 			got = receive();
 		}
 		catch (SocketTimeoutException ex) {
-			// HandshakeDeadline decides whether to go on.
+			// The deadline decides whether to go on.
 		}
 		if (got < 0) {
 			throw new EOFException("it closed the connection during the TLS handshake");
@@ -128,8 +126,8 @@ public final class TlsChannel implements ByteChannel {
 		return first >= 20 && first <= 23;
 	}
 
-	/** The other side is told by an alert what it was that did not please. */
-	private void sayWhy() {
+	/** Sends the alert that states the reason. */
+	private void sendAlert() {
 		try {
 			while (this.engine.getHandshakeStatus() == SSLEngineResult.HandshakeStatus.NEED_WRAP
 					&& wrap() == SSLEngineResult.Status.OK) {
@@ -137,7 +135,7 @@ public final class TlsChannel implements ByteChannel {
 			}
 		}
 		catch (IOException ex) {
-			// It will find out by the end of the connection.
+			// The peer sees the connection end.
 		}
 	}
 
@@ -155,18 +153,18 @@ public final class TlsChannel implements ByteChannel {
 		return result.getStatus();
 	}
 
-	/** Makes room for several records at once in either direction. */
+	/** Enlarges the buffers to several records in either direction. */
 	public void expectMuch() {
 		this.in = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.in).flip();
 		this.out = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.out).flip();
 	}
 
-	/** Whether more may be read although nothing more comes. */
+	/** Whether bytes may be left to read although nothing more arrives. */
 	public boolean holdsBytes() {
 		return this.plain.hasRemaining() || this.in.hasRemaining();
 	}
 
-	/** What the two sides have agreed on. */
+	/** The negotiated session. */
 	SSLSession session() {
 		return this.engine.getSession();
 	}
@@ -177,7 +175,7 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/**
-	 * Reads what has come, as far as there is room.
+	 * Reads what has arrived, as far as there is room.
 	 * @return how many bytes, 0 if none have come, -1 if the other side has ended in
 	 * order
 	 * @throws EOFException if the connection ended without the other side saying so
@@ -191,7 +189,7 @@ public final class TlsChannel implements ByteChannel {
 		try {
 			boolean asked = false;
 			while (target.hasRemaining() && !this.ended) {
-				if (decipher(target)) {
+				if (decrypt(target)) {
 					continue;
 				}
 				if (asked || target.position() > start) {
@@ -201,7 +199,7 @@ public final class TlsChannel implements ByteChannel {
 				asked = true;
 				int got = receive();
 				if (got < 0) {
-					throw new EOFException("the connection ended without a word");
+					throw new EOFException("the connection ended without a TLS close");
 				}
 				if (got == 0) {
 					break;
@@ -218,8 +216,8 @@ public final class TlsChannel implements ByteChannel {
 		return (got == 0 && this.ended && target.hasRemaining()) ? -1 : got;
 	}
 
-	/** Reads one record out of cipher; returns whether there was a whole one. */
-	private boolean decipher(ByteBuffer target) throws IOException {
+	/** Decrypts one record; returns whether there was a whole one. */
+	private boolean decrypt(ByteBuffer target) throws IOException {
 		switch (unwrap(target)) {
 			case OK -> {
 				return true;
@@ -289,14 +287,14 @@ public final class TlsChannel implements ByteChannel {
 			while (send()) {
 				if (this.behind > source.remaining()) {
 					throw new IOException(source.remaining() + " bytes are offered, and " + this.behind
-							+ " of them are in cipher already");
+							+ " of them are encrypted already");
 				}
 				source.position(source.position() + this.behind);
 				this.behind = 0;
 				if (!source.hasRemaining()) {
 					break;
 				}
-				encipher(source);
+				encrypt(source);
 			}
 		}
 		catch (IOException ex) {
@@ -305,14 +303,14 @@ public final class TlsChannel implements ByteChannel {
 		return source.position() - start;
 	}
 
-	/** Puts as much as there is room for in cipher and leaves the source as it was. */
-	private void encipher(ByteBuffer source) throws IOException {
+	/** Encrypts as much as there is room for and leaves the source as it was. */
+	private void encrypt(ByteBuffer source) throws IOException {
 		int start = source.position();
 		this.out.clear();
 		while (source.hasRemaining() && this.out.remaining() >= this.recordBytes) {
 			SSLEngineResult result = this.engine.wrap(source, this.out);
 			if (result.getStatus() != SSLEngineResult.Status.OK) {
-				throw new SSLException("nothing more can be put in cipher: " + result.getStatus());
+				throw new SSLException("encryption failed: " + result.getStatus());
 			}
 			if (result.bytesProduced() == 0) {
 				requireProgress(result.getHandshakeStatus());
@@ -323,19 +321,19 @@ public final class TlsChannel implements ByteChannel {
 		source.position(start);
 	}
 
-	/** An engine may change its keys at any time, and has a step for itself then. */
+	/** The engine may update its keys at any time, which takes a step without data. */
 	private void requireProgress(SSLEngineResult.HandshakeStatus status) throws SSLException {
 		switch (status) {
 			case NEED_TASK -> runTasks();
 			case FINISHED -> {
-				// It only wanted to say so.
+				// A mere notice.
 			}
 			case NOT_HANDSHAKING, NEED_WRAP, NEED_UNWRAP, NEED_UNWRAP_AGAIN ->
-				throw new SSLException("the engine does not go on: " + status);
+				throw new SSLException("the engine makes no progress: " + status);
 		}
 	}
 
-	/** Sends the cipher that is still here; returns whether nothing is left. */
+	/** Sends encrypted bytes that are left; returns whether all are sent. */
 	private boolean send() throws IOException {
 		while (this.out.hasRemaining()) {
 			if (this.channel.write(this.out) == 0) {
@@ -389,7 +387,7 @@ public final class TlsChannel implements ByteChannel {
 		return this.channel.isOpen();
 	}
 
-	/** Closes the socket, with no more words. */
+	/** Closes the socket without a TLS close. */
 	@Override
 	public void close() throws IOException {
 		this.channel.close();

@@ -10,8 +10,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two sides do not come to speak TLS, or no longer do. The message says of the other side
- * what is wrong with it; trying again would end the same way.
+ * The TLS handshake or the TLS connection has failed. The message states what is wrong
+ * with the peer; another attempt would fail the same way.
  */
 public final class TlsException extends IOException {
 
@@ -20,14 +20,15 @@ public final class TlsException extends IOException {
 	/** What is wrong. */
 	public enum Reason {
 
-		/** The other side does not speak TLS at all. */
+		/** The peer does not speak TLS. */
 		NOT_TLS,
 		/**
-		 * The other side's certificate is not to be trusted or of a wrong name.
+		 * The peer's certificate is not trusted or carries a wrong name.
 		 */
 		UNTRUSTED,
 		/**
-		 * The other side gave up or shows no certificate, or they find no common words.
+		 * The peer rejected the handshake, sent no certificate, or supports no common
+		 * parameters.
 		 */
 		REFUSED
 
@@ -40,7 +41,7 @@ public final class TlsException extends IOException {
 		this.reason = reason;
 	}
 
-	/** What the JDK's engine says, in words about the other side. */
+	/** Maps the JDK engine's exception to a statement about the peer. */
 	static TlsException of(SSLException ex) {
 		for (Throwable cause = ex; cause != null; cause = cause.getCause()) {
 			if (cause instanceof CertificateException) {
@@ -50,7 +51,7 @@ public final class TlsException extends IOException {
 		return new TlsException(Reason.REFUSED, "TLS failed: " + ex.getMessage(), ex);
 	}
 
-	/** The last of the causes says what is wrong, the others only where. */
+	/** The innermost cause states what is wrong. */
 	private static String innermost(Throwable ex) {
 		Throwable last = ex;
 		while (last.getCause() != null) {

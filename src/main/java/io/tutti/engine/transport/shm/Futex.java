@@ -73,7 +73,7 @@ final class Futex {
 		call(address, WAKE, Integer.MAX_VALUE, 0);
 	}
 
-	/** What the kernel answers does not matter: who wakes looks for himself. */
+	/** The result does not matter: callers re-check their condition. */
 	private void call(long address, int operation, int value, long time) {
 		try {
 			long ignored = (long) this.systemCall.invokeExact(this.number, address, operation, value, time);

@@ -7,7 +7,7 @@ import java.nio.charset.StandardCharsets;
 import io.tutti.engine.MetadataExchange;
 
 /**
- * What one rank says in one step of the handshake.
+ * One rank's message in one step of the handshake.
  *
  * @param fine whether this rank can go on
  * @param first a number, as the step wants

@@ -131,7 +131,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 		return new HostMemory(this.members, this.self, proven);
 	}
 
-	/** Gives back what was not handed over. */
+	/** Releases the memory unless it was handed over. */
 	@Override
 	public void close() throws IOException {
 		SharedSegment unused = this.segment;

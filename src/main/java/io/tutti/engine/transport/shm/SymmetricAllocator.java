@@ -9,8 +9,9 @@ import io.tutti.engine.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How all ranks make one allocation: rank 0 makes the segment and names it, the others
- * map it, and it loses its name. One that cannot tells the others, and all go without.
+ * Makes one allocation on all ranks: rank 0 creates the segment, the other ranks map it,
+ * and rank 0 unlinks it. If a rank cannot, it informs the others, and no rank has the
+ * allocation.
  */
 final class SymmetricAllocator {
 

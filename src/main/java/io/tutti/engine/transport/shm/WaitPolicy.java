@@ -1,7 +1,7 @@
 package io.tutti.engine.transport.shm;
 
 /**
- * How a rank waits for the others, seen from what it waits at.
+ * How a rank waits for its peers, as the waiting code sees it.
  */
 interface WaitPolicy {
 

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connections for one group's messages between threads of one JVM. As over TCP, a
- * connection belongs to whoever made it and goes both ways.
+ * connection belongs to the rank that made it and carries bytes both ways.
  */
 public final class SimulatedConnections implements Connections {
 

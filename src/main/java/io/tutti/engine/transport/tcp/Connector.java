@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes the data connections of one group: of two ranks the higher connects and the lower
- * accepts, so that one connection comes of it.
+ * accepts, so that there is one connection.
  */
 final class Connector {
 

@@ -32,28 +32,28 @@ final class DataHandshake {
 
 	/**
 	 * The connecting side.
-	 * @param in what comes, with a timeout after which patience is asked
-	 * @param patience asked whenever nothing has come for a while
+	 * @param in input with a timeout, after which the deadline is checked
+	 * @param deadline checked while nothing arrives
 	 * @throws IOException if the other side refuses or proves nothing
 	 */
-	void introduce(InputStream in, OutputStream out, DataHello hello, HandshakeDeadline patience) throws IOException {
-		byte[] nonce = read(in, NONCE_BYTES, patience);
+	void introduce(InputStream in, OutputStream out, DataHello hello, HandshakeDeadline deadline) throws IOException {
+		byte[] nonce = read(in, NONCE_BYTES, deadline);
 		byte[] words = hello.encode();
 		byte[] proof = this.key.prove(join("connect", nonce, words));
 		ByteBuffer frame = ByteBuffer.allocate(Short.BYTES + words.length + proof.length);
 		frame.putShort((short) words.length).put(words).put(proof);
 		out.write(frame.array());
-		byte[] answer = read(in, SessionKey.PROOF_BYTES, patience);
+		byte[] answer = read(in, SessionKey.PROOF_BYTES, deadline);
 		if (!this.key.proves(join("accept", nonce, words), answer)) {
 			throw new IOException("the other side refused the connection or is not of this session");
 		}
 	}
 
-	private static byte[] read(InputStream in, int count, HandshakeDeadline patience) throws IOException {
+	private static byte[] read(InputStream in, int count, HandshakeDeadline deadline) throws IOException {
 		byte[] bytes = new byte[count];
 		int held = 0;
 		while (held < count) {
-			patience.check();
+			deadline.check();
 			try {
 				int got = in.read(bytes, held, count - held);
 				if (got < 0) {
@@ -62,7 +62,7 @@ final class DataHandshake {
 				held += got;
 			}
 			catch (SocketTimeoutException ex) {
-				// HandshakeDeadline decides whether to go on.
+				// The deadline decides whether to go on.
 			}
 		}
 		return bytes;
@@ -70,21 +70,21 @@ final class DataHandshake {
 
 	/**
 	 * The accepting side.
-	 * @param in what comes, with a timeout after which patience is asked
-	 * @param patience ends the whole of it, however the other side dribbles
-	 * @throws IOException if the other side proves nothing, talks nonsense or takes too
-	 * long
+	 * @param in input with a timeout, after which the deadline is checked
+	 * @param deadline ends the whole handshake, also with a slow client
+	 * @throws IOException if the other side proves nothing, sends malformed data or takes
+	 * too long
 	 */
-	DataHello receive(InputStream in, OutputStream out, HandshakeDeadline patience) throws IOException {
+	DataHello receive(InputStream in, OutputStream out, HandshakeDeadline deadline) throws IOException {
 		byte[] nonce = new byte[NONCE_BYTES];
 		RANDOM.nextBytes(nonce);
 		out.write(nonce);
-		int length = ByteBuffer.wrap(read(in, Short.BYTES, patience)).getShort() & 0xffff;
+		int length = ByteBuffer.wrap(read(in, Short.BYTES, deadline)).getShort() & 0xffff;
 		if (length > DataHello.MAX_BYTES) {
 			throw new IOException("a hello of " + length + " bytes, at most " + DataHello.MAX_BYTES + " are allowed");
 		}
-		byte[] words = read(in, length, patience);
-		byte[] proof = read(in, SessionKey.PROOF_BYTES, patience);
+		byte[] words = read(in, length, deadline);
+		byte[] proof = read(in, SessionKey.PROOF_BYTES, deadline);
 		if (!this.key.proves(join("connect", nonce, words), proof)) {
 			throw new IOException("the other side did not prove that it belongs to this session");
 		}

@@ -9,17 +9,16 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 
 /**
- * The first words on a data connection: which group it belongs to and between whom it
- * runs.
+ * The first frame on a data connection: its group and its two ranks.
  *
  * @param group name of the group
- * @param generation which forming of the job
+ * @param generation the generation of the job
  * @param from world rank that connects
  * @param to world rank that accepts
  */
 record DataHello(String group, long generation, int from, int to) {
 
-	/** Longest encoded hello; what a stranger can make us read. */
+	/** Longest encoded hello: the limit of what an unauthenticated client sends. */
 	static final int MAX_BYTES = 512;
 
 	private static final long MAGIC = 0x5455_5454_4944_4154L;

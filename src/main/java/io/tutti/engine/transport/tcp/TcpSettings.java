@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * the kernel's own
  * @param connect how long connecting to a rank that listens may take
  * @param crowded whether this host has fewer cores than ranks
- * @param tls how data go in cipher, {@code null} if they go as they are
+ * @param tls encrypts data connections, {@code null} for plain TCP
  */
 public record TcpSettings(String congestionControl, Duration connect, boolean crowded, @Nullable Tls tls) {
 }
