@@ -150,8 +150,8 @@ public final class DeviceCollectives {
 	 */
 	public void gatherInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);
-		boolean here = this.group.rank() == root;
-		run(Collective.GATHER, here ? own(buffer) : buffer, here ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
+		boolean isRoot = this.group.rank() == root;
+		run(Collective.GATHER, isRoot ? own(buffer) : buffer, isRoot ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
 	}
 
 	/** Returns, in rank order, the part that each rank sends to this rank. */
@@ -181,8 +181,8 @@ public final class DeviceCollectives {
 	 */
 	public void scatterInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);
-		boolean here = this.group.rank() == root;
-		run(Collective.SCATTER, here ? buffer : buffer.part(0, 0), here ? own(buffer) : buffer, ReduceOp.SUM, root);
+		boolean isRoot = this.group.rank() == root;
+		run(Collective.SCATTER, isRoot ? buffer : buffer.part(0, 0), isRoot ? own(buffer) : buffer, ReduceOp.SUM, root);
 	}
 
 	private long ofAllRanks(DeviceBuffer part) {

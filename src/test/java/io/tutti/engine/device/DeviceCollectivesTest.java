@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * What carries a call on device memory, and the way through host memory.
+ * Dispatch of calls on device memory, and staging through host memory.
  */
 @Timeout(120)
 class DeviceCollectivesTest {
@@ -33,7 +33,7 @@ class DeviceCollectivesTest {
 
 	private static final HostFallback ALLOWED = new HostFallback(true);
 
-	/** Two chunks and a bit, of the part of each of two ranks. */
+	/** Slightly more than two chunks per rank, for two ranks. */
 	private static final int SEVERAL_CHUNKS = (int) (HostStaging.CHUNK_BYTES / Float.BYTES) + 3;
 
 	private final SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS);
@@ -55,7 +55,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void withoutAWayACallIsRefusedWithBothWaysOutBeforeAnythingHappens() {
+	void anUnsupportedCallIsRejectedWithBothRemediesBeforeAnythingRuns() {
 		try (DeviceBuffer buffer = buffer(0, 4)) {
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> collectives(0, new HostFallback(false)).allReduce(buffer, ReduceOp.SUM))
@@ -70,7 +70,7 @@ class DeviceCollectivesTest {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void aRootOutOfRangeIsRefusedFirst(boolean fallback) {
+	void aRootOutOfRangeIsRejectedFirst(boolean fallback) {
 		DeviceCollectives collectives = collectives(0, new HostFallback(fallback));
 		try (DeviceBuffer buffer = buffer(0, 4)) {
 			for (Runnable call : List.<Runnable>of(() -> collectives.broadcast(buffer, 2),
@@ -83,7 +83,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void whatGroupsHaveNoTypeForIsRefused() {
+	void anUnsupportedTypeIsRejected() {
 		try (DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, 0, 4, DeviceDataType.FLOAT8_E4M3)) {
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> collectives(0, ALLOWED).allReduce(buffer, ReduceOp.SUM))
@@ -92,7 +92,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void partsThatDoNotComeOutEvenAreRefused() {
+	void aCountThatIsNotAMultipleOfTheWorldSizeIsRejected() {
 		try (DeviceBuffer buffer = buffer(0, 3)) {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> collectives(0, ALLOWED).reduceScatter(buffer, ReduceOp.SUM))
@@ -101,7 +101,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void eachCallThroughHostMemoryWarnsOnceWithItsNameAndTheSwitch() throws Exception {
+	void eachStagedCallWarnsOnceWithItsNameAndTheSetting() throws Exception {
 		RankThreads.run(2, LONG, (rank) -> {
 			try (DeviceBuffer buffer = buffer(rank, 4)) {
 				DeviceCollectives collectives = new DeviceCollectives(this.world.group(rank), this.devices, ALLOWED,
@@ -122,7 +122,7 @@ class DeviceCollectivesTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 7, SEVERAL_CHUNKS })
-	void everyCollectiveComesThroughHostMemory(int count) throws Exception {
+	void everyCollectiveWorksThroughHostMemory(int count) throws Exception {
 		RankThreads.run(2, LONG, (rank) -> {
 			DeviceCollectives collectives = collectives(rank, ALLOWED);
 			int other = 1 - rank;
@@ -160,7 +160,7 @@ class DeviceCollectivesTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 1, 7, SEVERAL_CHUNKS })
-	void everyCollectiveInPlaceComesThroughHostMemory(int count) throws Exception {
+	void everyInPlaceCollectiveWorksThroughHostMemory(int count) throws Exception {
 		RankThreads.run(2, LONG, (rank) -> {
 			InPlaceCalls.check(this.devices, collectives(rank, ALLOWED), rank, 2, count);
 			return null;
@@ -169,7 +169,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void inPlaceCallsAreCheckedAsTheOthers() {
+	void inPlaceCallsAreCheckedLikeOtherCalls() {
 		DeviceCollectives collectives = collectives(0, ALLOWED);
 		try (DeviceBuffer three = buffer(0, 3)) {
 			for (Runnable call : List.<Runnable>of(() -> collectives.allGatherInPlace(three),
@@ -197,7 +197,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void aPartIsTheSameMemoryAndEndsWithItsWhole() {
+	void aPartSharesMemoryAndClosesWithItsWhole() {
 		DeviceBuffer whole = buffer(0, 6);
 		DeviceBuffer part = whole.part(2, 3);
 		assertThat(part.address()).isEqualTo(whole.address() + 8);
@@ -213,7 +213,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void aBrokenGroupFailsTheCallAndGivesAllMemoryBack() throws Exception {
+	void aBrokenGroupFailsTheCallAndFreesAllMemory() throws Exception {
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
 			try (DeviceBuffer buffer = buffer(rank, SEVERAL_CHUNKS)) {
 				if (rank == 1) {
@@ -231,7 +231,7 @@ class DeviceCollectivesTest {
 	}
 
 	@Test
-	void thePropertyGoesBeforeTheVariable() {
+	void thePropertyTakesPrecedenceOverTheVariable() {
 		assertThat(HostFallback.of((name) -> null, Map.of()).allowed()).isFalse();
 		assertThat(HostFallback.of((name) -> null, Map.of("TUTTI_ENABLE_GPU_FALLBACK", "1")).allowed()).isTrue();
 		assertThat(HostFallback.of((name) -> "false", Map.of("TUTTI_ENABLE_GPU_FALLBACK", "1")).allowed()).isFalse();

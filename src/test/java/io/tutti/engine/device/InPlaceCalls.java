@@ -6,8 +6,8 @@ import io.tutti.engine.backend.nccl.HostDevices;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every collective that can be in place, once, as one of the ranks makes it. Part
- * {@code p} of rank {@code r}'s buffer holds {@code 100 (r + 1) + p}.
+ * Makes every in-place collective once on one rank. Part {@code p} of rank {@code r}'s
+ * buffer holds {@code 100 (r + 1) + p}.
  */
 public final class InPlaceCalls {
 
@@ -30,8 +30,8 @@ public final class InPlaceCalls {
 	}
 
 	/**
-	 * Makes the calls on this rank's device and looks at what every part holds then.
-	 * @param count elements of a part
+	 * Makes the calls on this rank's device and checks every part. @param count elements
+	 * per part
 	 */
 	public static void check(HostDevices devices, DeviceCollectives collectives, int rank, int worldSize, int count) {
 		new InPlaceCalls(devices, collectives, rank, worldSize, count).check();

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What JavaCPP is told, and what lies in its cache, for jars that the test makes.
+ * JavaCPP's properties and cache content for jars that the test creates.
  */
 @Timeout(60)
 class NativeLibraryPreparationTest {
@@ -46,7 +46,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void librariesAreUnpackedIntoOneFolderThatJavaCppLooksIntoFirst() throws Exception {
+	void librariesAreUnpackedIntoOneFolderThatJavaCppSearchesFirst() throws Exception {
 		prepare(jar("torch.jar",
 				Map.of(TORCH + "/libtorch.so", "torch", TORCH + "/libgomp.so.1", "gomp", TORCH + "/torch.cpp", "source",
 						"org/bytedeco/opencv/linux-x86_64/libopencv.so", "other")),
@@ -62,14 +62,14 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void anExtensionsLibrariesComeBeforeThePlainOnes() throws Exception {
+	void extensionLibrariesTakePrecedence() throws Exception {
 		prepare(jar("torch.jar", Map.of(TORCH + "/libtorch.so", "plain", TORCH + "/libc10.so", "plain")),
 				jar("torch-gpu.jar", Map.of(TORCH + "-gpu/libtorch.so", "for GPUs")));
 		assertThat(contents(published())).containsExactlyInAnyOrder("libc10.so=plain", "libtorch.so=for GPUs");
 	}
 
 	@Test
-	void otherLibrariesHaveAnotherFolder() throws Exception {
+	void differentLibrariesHaveDifferentFolders() throws Exception {
 		prepare(jar("one.jar", Map.of(TORCH + "/libtorch.so", "one")));
 		prepare(jar("two.jar", Map.of(TORCH + "/libtorch.so", "two")));
 		try (Stream<Path> folders = Files.list(this.cache).filter(Files::isDirectory)) {
@@ -78,7 +78,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void whatAKilledProcessLeftBehindIsRemoved() throws Exception {
+	void thePartialFolderOfAKilledProcessIsRemoved() throws Exception {
 		Path jar = jar("torch.jar", Map.of(TORCH + "/libtorch.so", "torch"));
 		prepare(jar);
 		Path folder = published();
@@ -91,7 +91,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void aFolderThatLostAFileIsMadeAgain() throws Exception {
+	void aFolderWithAMissingFileIsUnpackedAgain() throws Exception {
 		Path jar = jar("torch.jar", Map.of(TORCH + "/libtorch.so", "torch", TORCH + "/libc10.so", "c10"));
 		prepare(jar);
 		Files.delete(published().resolve("libc10.so"));
@@ -100,7 +100,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void aPublishedFolderIsUsedWhereNothingCanBeWritten() throws Exception {
+	void aPublishedFolderIsUsedWithoutWriting() throws Exception {
 		Path jar = jar("torch.jar", Map.of(TORCH + "/libtorch.so", "torch"));
 		prepare(jar);
 		Path folder = published();
@@ -110,7 +110,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void aCacheThatCannotBeMadeIsAnErrorThatNamesTheSetting() throws Exception {
+	void aCacheThatCannotBeCreatedIsAnErrorThatNamesTheSetting() throws Exception {
 		Files.writeString(this.cache, "no folder");
 		Path jar = jar("torch.jar", Map.of(TORCH + "/libtorch.so", "torch"));
 		assertThatExceptionOfType(BackendUnavailableException.class).isThrownBy(() -> prepare(jar))
@@ -119,7 +119,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void withoutLibrariesJavaCppIsLeftAlone() throws Exception {
+	void withoutLibrariesNoPropertyIsSet() throws Exception {
 		Properties before = (Properties) this.properties.clone();
 		prepare(jar("bindings.jar", Map.of("org/bytedeco/pytorch/Tensor.class", "")));
 		assertThat(this.properties).isEqualTo(before);
@@ -127,7 +127,7 @@ class NativeLibraryPreparationTest {
 	}
 
 	@Test
-	void theLayoutsLibrariesAreLoadedInPlace() throws Exception {
+	void librariesOfTheLayoutAreLoadedInPlace() throws Exception {
 		Path natives = Files.createDirectory(this.directory.resolve("natives"));
 		try (URLClassLoader loader = new URLClassLoader(new URL[0], null)) {
 			NativeLibraryPreparation.prepare(this.properties, loader, natives);
@@ -169,7 +169,7 @@ class NativeLibraryPreparationTest {
 		}
 	}
 
-	/** A jar with entries for its folders, as the presets' jars have them. */
+	/** A jar with folder entries, like the presets' jars. */
 	private Path jar(String name, Map<String, String> entries) throws IOException {
 		Path jar = this.directory.resolve(name);
 		try (OutputStream out = Files.newOutputStream(jar); JarOutputStream content = new JarOutputStream(out)) {

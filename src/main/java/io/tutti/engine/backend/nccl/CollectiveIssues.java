@@ -29,7 +29,7 @@ final class CollectiveIssues {
 		operands.requireDevice(this.place.device());
 		DeviceOperands o = operands;
 		int type = NcclCodes.of(o.type());
-		boolean here = this.place.rank() == root;
+		boolean isRoot = this.place.rank() == root;
 		int worldSize = this.place.worldSize();
 		int rank = this.place.rank();
 		return switch (collective) {
@@ -40,7 +40,7 @@ final class CollectiveIssues {
 						o.sendCount(), type, op, communicator, stream));
 			}
 			case REDUCE -> {
-				if (here) {
+				if (isRoot) {
 					o.requireEqual();
 					o.requireApartOrInPlace(0, 0);
 				}
@@ -54,7 +54,7 @@ final class CollectiveIssues {
 						o.receiveCount(), type, op, communicator, stream));
 			}
 			case BROADCAST -> {
-				if (here) {
+				if (isRoot) {
 					o.requireEqual();
 					o.requireApartOrInPlace(0, 0);
 				}
@@ -68,7 +68,7 @@ final class CollectiveIssues {
 						stream);
 			}
 			case GATHER -> {
-				if (here) {
+				if (isRoot) {
 					o.requireReceived(worldSize);
 					o.requireApartOrInPlace(rank, 0);
 				}
@@ -76,7 +76,7 @@ final class CollectiveIssues {
 						o.receive(), o.sendCount(), type, root, communicator, stream) : gather(o, root, stream);
 			}
 			case SCATTER -> {
-				if (here) {
+				if (isRoot) {
 					o.requireSent(worldSize);
 					o.requireApartOrInPlace(0, rank);
 				}

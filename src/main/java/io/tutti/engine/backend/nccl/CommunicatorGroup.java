@@ -284,8 +284,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * communicators
 	 */
 	private boolean end(State asked) {
-		boolean alone = this.turn.tryLock(PatientLock.COURTESY.toNanos());
-		State how = alone ? asked : State.ABORTED;
+		boolean locked = this.turn.tryLock(PatientLock.COURTESY.toNanos());
+		State how = locked ? asked : State.ABORTED;
 		try {
 			if (!this.state.compareAndSet(State.OPEN, how)) {
 				return false;
@@ -294,7 +294,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 			return true;
 		}
 		finally {
-			if (alone) {
+			if (locked) {
 				this.turn.unlock();
 			}
 		}

@@ -19,10 +19,10 @@ interface Nccl {
 	/** Creates one blocking communicator per device of this process. */
 	int commInitAll(long[] communicators, int[] devices);
 
-	/** As creation, the handle may come later. */
+	/** Non-blocking: the handle may be written after the call returns. */
 	int commSplit(long communicator, int color, int key, long slot);
 
-	/** As creation, the handle may come later. */
+	/** Non-blocking: the handle may be written after the call returns. */
 	int commShrink(long communicator, int[] excluded, long slot, int flags);
 
 	int commFinalize(long communicator);

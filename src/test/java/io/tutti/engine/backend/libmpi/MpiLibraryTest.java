@@ -18,28 +18,28 @@ class MpiLibraryTest {
 	Path directory;
 
 	@Test
-	void aNameThatIsNoneIsRefusedWithThoseThatAre() {
-		refused("lam", "tutti.mpi.library=lam is none of openmpi, mpich and a path");
+	void anUnknownNameIsRejectedAndTheValidOnesAreListed() {
+		assertRejected("lam", "tutti.mpi.library=lam is none of openmpi, mpich and a path");
 	}
 
 	@Test
-	void aPathWithNothingThereIsNamed() {
-		refused("/no/libmpi.so", "there is no library /no/libmpi.so");
+	void aMissingFileIsNamed() {
+		assertRejected("/no/libmpi.so", "there is no library /no/libmpi.so");
 	}
 
 	@Test
-	void aFileThatIsNoLibraryIsNamed() throws Exception {
+	void anInvalidLibraryFileIsNamed() throws Exception {
 		Path file = Files.writeString(this.directory.resolve("libmpi.so"), "not an ELF file");
-		refused(file.toString(), "no library " + file + " can be loaded here");
+		assertRejected(file.toString(), "no library " + file + " can be loaded here");
 	}
 
 	@Test
-	void aLibraryThatIsNotMpiIsNamed() {
+	void aLibraryWithoutMpiIsNamed() {
 		Path unrelated = Path.of(System.getProperty("java.home"), "lib", "libzip.so");
-		refused(unrelated.toString(), unrelated + " is no library of MPI 3 or later");
+		assertRejected(unrelated.toString(), unrelated + " is no library of MPI 3 or later");
 	}
 
-	private static void refused(String choice, String problem) {
+	private static void assertRejected(String choice, String problem) {
 		assertThatExceptionOfType(BackendUnavailableException.class).isThrownBy(() -> MpiLibrary.load(choice))
 			.withMessageContaining(problem)
 			.withMessageContaining("Set tutti.mpi.library to openmpi")

@@ -27,13 +27,13 @@ class CommunicatorTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3 })
-	void ourEngineDoesAllThatIsAskedOfMpi(int size) throws Exception {
+	void theEnginePassesTheMpiConformanceChecks(int size) throws Exception {
 		List<Integer> checks = onEveryRank(size, Timeouts.DEFAULTS, MpiConformance::run);
 		assertThat(checks).hasSize(size).allMatch((count) -> count > 700);
 	}
 
 	@Test
-	void aReceiveByADeadlineFailsByName() throws Exception {
+	void aReceiveThatMissesItsDeadlineFails() throws Exception {
 		List<Long> waited = onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
 			if (world.rank() == 0) {
 				assertThatExceptionOfType(CollectiveTimeoutException.class)
@@ -46,7 +46,7 @@ class CommunicatorTest {
 	}
 
 	@Test
-	void anAbortEndsEveryRanksCallsAndNamesTheCode() throws Exception {
+	void anAbortFailsEveryRanksCallsWithTheCode() throws Exception {
 		onEveryRank(2, Timeouts.DEFAULTS, (world) -> {
 			if (world.rank() == 1) {
 				world.abort(3);
@@ -89,7 +89,7 @@ class CommunicatorTest {
 		}
 	}
 
-	/** What one rank does. */
+	/** The task of one rank. */
 	@FunctionalInterface
 	private interface Work<T> {
 

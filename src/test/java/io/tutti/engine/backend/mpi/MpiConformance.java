@@ -14,9 +14,9 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.launch.MpiEnvironment;
 
 /**
- * What a communicator must do, whatever carries it: a program that every rank runs, in
- * threads over the engine and in processes under real launchers. Expected values are
- * computed from ranks and indices alone.
+ * Conformance checks for a communicator on any backend. Every rank runs them, in threads
+ * on Tutti's own engine and in processes under real launchers. Expected values are
+ * computed from ranks and indices only.
  */
 final class MpiConformance {
 
@@ -38,7 +38,7 @@ final class MpiConformance {
 		this.size = world.size();
 	}
 
-	/** Runs everything under a launcher and says how much that was. */
+	/** Runs all checks under a launcher and prints their number. */
 	public static void main(String[] args) {
 		try (Mpi mpi = MpiEnvironment.init()) {
 			double start = Mpi.wtime();
@@ -50,19 +50,18 @@ final class MpiConformance {
 	}
 
 	/**
-	 * Runs everything.
-	 * @return how many things were compared
+	 * Runs all checks. @return number of comparisons
 	 */
 	static int run(Communicator world) {
 		MpiConformance conformance = new MpiConformance(world);
 		conformance.reductions();
-		conformance.movements();
+		conformance.dataMovement();
 		conformance.callersBuffers();
 		conformance.requests();
 		conformance.messages();
 		conformance.order();
 		conformance.groups();
-		conformance.mistakes();
+		conformance.invalidArguments();
 		world.barrier();
 		return conformance.checks;
 	}
@@ -115,7 +114,7 @@ final class MpiConformance {
 				(i) -> reduced(type, op, before + i));
 	}
 
-	private void movements() {
+	private void dataMovement() {
 		for (DataType type : DataType.values()) {
 			for (int count : COUNTS) {
 				for (int root = 0; root < this.size; root++) {
@@ -225,30 +224,30 @@ final class MpiConformance {
 		expect("a wildcard", from[0] == previous && status.source() == previous);
 		this.world.send(one, 4, DataType.INT32, Mpi.PROC_NULL, 0);
 		large(next, previous);
-		toMyself();
+		sendToSelf();
 	}
 
 	private void large(int next, int previous) {
 		MemorySegment send = Values.of(DataType.FLOAT32, LARGE, (i) -> value(this.rank, i));
 		MemorySegment receive = Values.of(DataType.FLOAT32, LARGE, (i) -> 0);
-		Request coming = this.world.iRecv(receive, LARGE, DataType.FLOAT32, previous, 1);
-		Request going = this.world.iSend(send, LARGE, DataType.FLOAT32, next, 1);
-		List<Status> done = Request.waitAll(coming, going);
+		Request incoming = this.world.iRecv(receive, LARGE, DataType.FLOAT32, previous, 1);
+		Request outgoing = this.world.iSend(send, LARGE, DataType.FLOAT32, next, 1);
+		List<Status> done = Request.waitAll(incoming, outgoing);
 		expect("a large message", receive, DataType.FLOAT32, LARGE, (i) -> value(previous, i));
 		expect("its status", done.getFirst().equals(new Status(previous, 1, LARGE)));
 	}
 
-	private void toMyself() {
+	private void sendToSelf() {
 		byte[] got = new byte[8];
-		Request coming = this.world.iRecv(got, 8, DataType.INT8, this.rank, 3);
+		Request incoming = this.world.iRecv(got, 8, DataType.INT8, this.rank, 3);
 		this.world.send(new byte[] { 1, 2 }, 2, DataType.INT8, this.rank, 3);
-		expect("a message to oneself", coming.waitFor().count() == 2 && got[1] == 2);
+		expect("a message to oneself", incoming.waitFor().count() == 2 && got[1] == 2);
 		Request empty = this.world.iRecv(got, 8, DataType.INT8, this.rank, Mpi.ANY_TAG);
 		this.world.send(got, 0, DataType.INT8, this.rank, 4);
 		expect("an empty message", empty.waitFor().equals(new Status(this.rank, 4, 0)));
 	}
 
-	/** What MPI says of matching: by tag, and otherwise in the order of sending. */
+	/** MPI's matching rule: by tag, then in the order of sending. */
 	private void order() {
 		int messages = 40;
 		if (this.rank == 0) {
@@ -262,7 +261,7 @@ final class MpiConformance {
 							first[0] == i && status.tag() == 1 && status.count() == ((i % 3 == 0) ? 2000 : 1));
 				}
 			}
-			everybody();
+			anySource();
 			return;
 		}
 		List<Request> sent = new ArrayList<>();
@@ -276,13 +275,13 @@ final class MpiConformance {
 		this.world.send(new int[] { this.rank }, 1, DataType.INT32, 0, this.rank);
 	}
 
-	private void everybody() {
-		boolean[] heard = new boolean[this.size];
+	private void anySource() {
+		boolean[] received = new boolean[this.size];
 		for (int i = 1; i < this.size; i++) {
 			int[] who = new int[1];
 			Status status = this.world.recv(who, 1, DataType.INT32, Mpi.ANY_SOURCE, Mpi.ANY_TAG);
-			expect("anybody, with any tag", status.source() == who[0] && status.tag() == who[0] && !heard[who[0]]);
-			heard[who[0]] = true;
+			expect("anybody, with any tag", status.source() == who[0] && status.tag() == who[0] && !received[who[0]]);
+			received[who[0]] = true;
 		}
 	}
 
@@ -297,9 +296,9 @@ final class MpiConformance {
 				sum[0] == IntStream.range(0, this.size).filter((rank) -> rank % 2 == this.rank % 2).sum());
 		int[] got = new int[1];
 		int neighbour = (part.rank() + 1) % members;
-		Request coming = part.iRecv(got, 1, DataType.INT32, Mpi.ANY_SOURCE, 0);
+		Request incoming = part.iRecv(got, 1, DataType.INT32, Mpi.ANY_SOURCE, 0);
 		part.send(new int[] { part.rank() }, 1, DataType.INT32, neighbour, 0);
-		expect("a message in a part", coming.waitFor().source() == got[0] && neighbour < members);
+		expect("a message in a part", incoming.waitFor().source() == got[0] && neighbour < members);
 		part.barrier();
 		part.close();
 		Communicator first = this.world.split((this.rank == 0) ? 3 : Mpi.UNDEFINED, 0);
@@ -310,7 +309,7 @@ final class MpiConformance {
 		}
 	}
 
-	private void mistakes() {
+	private void invalidArguments() {
 		expectInvalidRank(() -> this.world.bcast(new int[1], 1, DataType.INT32, this.size));
 		expectInvalidRank(() -> this.world.send(new int[1], 1, DataType.INT32, -1, 0));
 		expectIllegal(() -> this.world.allReduce(new int[1], 2, DataType.INT32, ReduceOp.SUM));
@@ -372,12 +371,12 @@ final class MpiConformance {
 		this.checks++;
 	}
 
-	/** Exact in every type. */
+	/** A value that is exact in every type. */
 	private static double value(int rank, int i) {
 		return (rank * 7 + i) % 100;
 	}
 
-	/** 1 or 2, so that products stay exact. */
+	/** 1 or 2, so that products are exact. */
 	private static double operand(int rank, int i) {
 		return 1 + (rank + i) % 2;
 	}

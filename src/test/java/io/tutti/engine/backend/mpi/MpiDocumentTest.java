@@ -18,8 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The document's example is the one that is compiled and run, and every method that its
- * table names is there.
+ * The document's example equals the compiled one, and every method in its table exists.
  */
 @Timeout(30)
 class MpiDocumentTest {
@@ -29,14 +28,14 @@ class MpiDocumentTest {
 	private static final Path EXAMPLE = Path.of("src/test/java/io/tutti/engine/backend/mpi/PiExample.java");
 
 	@Test
-	void theExampleIsTheOneThatIsCompiled() throws Exception {
+	void theExampleEqualsTheCompiledOne() throws Exception {
 		Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(Files.readString(DOCUMENT));
 		assertThat(block.find()).isTrue();
 		assertThat(stripped(Files.readString(EXAMPLE))).containsSubsequence(stripped(block.group(1)));
 	}
 
 	@Test
-	void theExampleComesToPi() {
+	void theExampleComputesPi() {
 		PrintStream original = System.out;
 		ByteArrayOutputStream out = new ByteArrayOutputStream();
 		System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
@@ -50,7 +49,7 @@ class MpiDocumentTest {
 	}
 
 	@Test
-	void everyMethodThatTheTableNamesExists() throws Exception {
+	void everyMethodInTheTableExists() throws Exception {
 		List<String> methods = Pattern.compile("`(?:world|mpi|Mpi|request|Request)\\.(\\w+)\\(")
 			.matcher(Files.readString(DOCUMENT))
 			.results()

@@ -37,7 +37,7 @@ class MpiTest {
 	}
 
 	@Test
-	void twoRanksMeetWhereTheyWereToldTo() throws Exception {
+	void twoRanksJoinAtTheGivenAddress() throws Exception {
 		String address = "127.0.0.1:" + freePort();
 		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address));
 		assertThat(sumOf(0, address)).isEqualTo(1);
@@ -54,7 +54,7 @@ class MpiTest {
 	}
 
 	@Test
-	void ranksAndSizesThatCannotBeAreToldAsData() {
+	void exceptionsCarryTheInvalidRankOrSize() {
 		assertThatExceptionOfType(InvalidWorldSizeException.class).isThrownBy(() -> Mpi.init(0, 0, "localhost"))
 			.satisfies((ex) -> assertThat(ex.worldSize()).isZero());
 		assertThatExceptionOfType(InvalidRankException.class).isThrownBy(() -> Mpi.init(2, 2, "localhost"))
@@ -64,7 +64,7 @@ class MpiTest {
 	}
 
 	@Test
-	void aTakenAddressIsAnIoErrorThatNamesIt() throws Exception {
+	void anAddressInUseIsAnIoErrorThatNamesIt() throws Exception {
 		try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			String address = "127.0.0.1:" + taken.getLocalPort();
 			assertThatExceptionOfType(MpiIoException.class).isThrownBy(() -> Mpi.init(0, 2, address))
@@ -76,19 +76,19 @@ class MpiTest {
 	@ParameterizedTest
 	@CsvSource({ "host,host,29500", "host:1,host,1", "[::1]:65535,::1,65535", "[fd00::2],fd00::2,29500",
 			"10.0.0.1:4242,10.0.0.1,4242" })
-	void anAddressIsAHostWithOrWithoutAPort(String text, String host, int port) {
+	void anAddressIsAHostWithAnOptionalPort(String text, String host, int port) {
 		assertThat(MasterAddress.assignment(0, 1, text)).isEqualTo(new RankAssignment(0, 1, 0, 1, host, port));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", " ", ":29500", "host:", "host:0", "host:65536", "host:x", "::1", "[::1", "::1]:5" })
-	void anAddressThatIsNoneIsRefused(String text) {
+	void aMalformedAddressIsRejected(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> MasterAddress.assignment(0, 1, text))
 			.withMessageContaining("master address");
 	}
 
 	@Test
-	void theLaunchersVariablesSayWhoARankIsOpenMpiFirst() {
+	void openMpiVariablesTakePrecedenceOverOtherLaunchers() {
 		Map<String, String> environment = Map.of("OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE", "1", "PMI_RANK",
 				"3", "PMI_SIZE", "4", "RANK", "1", "WORLD_SIZE", "2");
 		try (Mpi mpi = MpiEnvironment.init(environment)) {
@@ -104,7 +104,7 @@ class MpiTest {
 	}
 
 	@Test
-	void whetherItCanBeUsedIsAnAnswerWithAReason() {
+	void unavailabilityHasAReason() {
 		assertThat(Mpi.isAvailable(Mpi.settings(null))).isTrue();
 		assertThat(Mpi.isAvailable(Mpi.settings("/no/libmpi.so"))).isFalse();
 		assertThat(Mpi.availability(Mpi.settings("/no/libmpi.so")).reason()).contains("/no/libmpi.so");

@@ -5,7 +5,7 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.launch.MpiEnvironment;
 
 /**
- * The example of {@code src/docs/mpi.md}: every rank integrates its share of the curve.
+ * The example of {@code src/docs/mpi.md}: every rank integrates a share of the curve.
  */
 final class PiExample {
 

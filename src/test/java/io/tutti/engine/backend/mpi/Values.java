@@ -8,14 +8,14 @@ import java.util.function.IntToDoubleFunction;
 import io.tutti.engine.DataType;
 
 /**
- * Elements of every type, written and read one by one.
+ * Reads and writes single elements of every type.
  */
 final class Values {
 
 	private Values() {
 	}
 
-	/** A native buffer of so many elements. */
+	/** A native buffer with {@code count} elements. */
 	static MemorySegment of(DataType type, int count, IntToDoubleFunction value) {
 		MemorySegment memory = Arena.ofAuto().allocate((long) count * type.bytes(), 64);
 		for (int i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ final class Values {
 		};
 	}
 
-	/** What the type makes of a number: rounded to nearest even, or towards zero. */
+	/** The number converted to the type: rounded to nearest even, or towards zero. */
 	static double rounded(DataType type, double value) {
 		MemorySegment one = of(type, 1, (i) -> value);
 		return get(one, type, 0);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a rank tells of its calls on the device, beside their way.
+ * Reports of a rank's device calls to rank 0.
  */
 @Timeout(60)
 class CallPostsTest {
@@ -43,7 +43,7 @@ class CallPostsTest {
 	private final Call whole = Call.forParts(2);
 
 	@Test
-	void everyCallIsToldOnceInItsOrderAndManyInOneMessage() {
+	void everyCallIsReportedOnceInOrderAndInBatches() {
 		for (int count = 0; count < 10_000; count++) {
 			this.posts.begun(call(count));
 		}
@@ -55,7 +55,7 @@ class CallPostsTest {
 	}
 
 	@Test
-	void thereIsOneThreadWhileThereAreCallsAndNoneWhenThereAreNoMore() throws Exception {
+	void oneThreadRunsWhileThereAreCallsAndThenEnds() throws Exception {
 		assertThat(threads()).isZero();
 		List<Thread> callers = new CopyOnWriteArrayList<>();
 		for (int caller = 0; caller < 4; caller++) {
@@ -75,7 +75,7 @@ class CallPostsTest {
 	}
 
 	@Test
-	void aCloseTellsWhatIsLeftAndNothingAfterwards() {
+	void aCloseReportsTheRemainingCallsAndNoLaterOnes() {
 		this.posts.begun(call(1));
 		this.posts.close();
 		this.posts.begun(call(2));

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Several devices of one process, on a scripted NCCL.
+ * Several devices of one process on a scripted NCCL.
  */
 @Timeout(60)
 class CommunicatorGroupTest {
@@ -59,7 +59,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void devicesMustBeTwoOrMoreAndDistinctAndThere() {
+	void devicesMustBeDistinctPresentAndAtLeastTwo() {
 		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(1)))
 			.withMessage("devices must be at least 2, got [1]");
 		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(1, 1)))
@@ -70,7 +70,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void argumentsAreRefusedByNameBeforeAnythingRuns() {
+	void invalidArgumentsAreRejectedByNameBeforeAnythingRuns() {
 		try (CommunicatorGroup group = group(List.of(0, 1, 2, 3))) {
 			List<DeviceOperands> three = operands(buffers(group, 1, 2, 3));
 			List<DeviceOperands> four = operands(buffers(group, 1, 2, 3, 4));
@@ -87,7 +87,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void theCallersDeviceIsSelectedAgain() {
+	void theCallersDeviceIsRestored() {
 		this.devices.selectDevice(3);
 		try (CommunicatorGroup group = group(List.of(0, 1))) {
 			group.allReduce(operands(buffers(group, 1, 2)), SUM);
@@ -98,7 +98,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void aSplitHandsOwnershipToTheWorkers() throws Exception {
+	void aSplitTransfersOwnershipToTheWorkers() throws Exception {
 		CommunicatorGroup group = group(List.of(1, 2));
 		List<RankCommunicator> ranks = group.split(LONG);
 		assertThat(group.size()).isZero();
@@ -122,7 +122,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void aCloseDestroysEachOnceAndAnErrorAbortsEachOnce() {
+	void aCloseDestroysAndAnErrorAbortsEachCommunicatorOnce() {
 		CommunicatorGroup whole = group(List.of(0, 1));
 		whole.close();
 		whole.close();
@@ -141,7 +141,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void aCloseWhileANativeCallDoesNotReturnAbortsAndDestroysNothing() {
+	void aCloseDuringAStuckNativeCallAbortsAndDestroysNothing() {
 		CountDownLatch release = new CountDownLatch(1);
 		CommunicatorGroup group = group(List.of(0, 1));
 		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
@@ -157,7 +157,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void anAbortInTheMiddleOfACallKeepsItFromTheRanksBehind() {
+	void anAbortDuringACallSkipsTheLaterRanks() {
 		CountDownLatch release = new CountDownLatch(1);
 		CommunicatorGroup group = group(List.of(0, 1));
 		List<DeviceOperands> operands = operands(buffers(group, 1, 2));
@@ -172,7 +172,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void anInterruptedThreadClosesInOrder() {
+	void anInterruptedThreadClosesWithoutAborting() {
 		CommunicatorGroup group = group(List.of(0, 1));
 		Thread.currentThread().interrupt();
 		group.close();
@@ -182,7 +182,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void anInterruptedWaitIsAnAbortAndNoTimeout() {
+	void anInterruptedWaitIsAnAbortNotATimeout() {
 		CommunicatorGroup group = group(List.of(0, 1));
 		this.devices.queue(11, () -> false);
 		Thread.currentThread().interrupt();
@@ -193,7 +193,7 @@ class CommunicatorGroupTest {
 	}
 
 	@Test
-	void aDeviceThatCannotBeSelectedKeepsNoOtherFromItsEnd() {
+	void aFailedDeviceSelectionDoesNotKeepOtherRanksOpen() {
 		CommunicatorGroup group = group(List.of(0, 1, 2));
 		this.devices.lost = 1;
 		assertThatExceptionOfType(DeviceException.class).isThrownBy(group::close);

@@ -4,22 +4,22 @@ import io.tutti.engine.BackendUnavailableException;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The GPU that tests tagged {@code gpu} run on. Where there is none they are skipped, and
- * say what is missing. Started by itself it says what there is.
+ * The GPU for tests tagged {@code gpu}. Without one they are skipped and report what is
+ * missing. The main method reports what is present.
  */
 final class Gpu {
 
 	private Gpu() {
 	}
 
-	/** NCCL and a device, or the end of the test. */
+	/** Returns NCCL with a device, or aborts the test as skipped. */
 	static NcclLibrary require() {
 		NcclAvailability found = new NcclProbe().look();
 		Assumptions.assumeTrue(found.available(), () -> "no GPU to test on: " + found);
 		return NcclLibrary.load();
 	}
 
-	/** Prints what there is; ends with 64 where nothing can be tested. */
+	/** Prints what is present; exits with 64 if no test can run. */
 	public static void main(String[] arguments) {
 		try {
 			System.out.println(NcclLibrary.load().availability());

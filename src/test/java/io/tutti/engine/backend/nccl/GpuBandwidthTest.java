@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * How fast an all-reduce of one rank is, beside a copy on the device; prints a table in
- * the manner of nccl-tests.
+ * Compares the speed of a single-rank all-reduce with a copy on the device and prints a
+ * table in the format of nccl-tests.
  */
 @Tag("gpu")
 @Timeout(300)
@@ -25,7 +25,7 @@ class GpuBandwidthTest {
 	private static final int ROUNDS = 20;
 
 	@Test
-	void aGibibyteIsReducedAtHalfTheSpeedOfACopyOrBetter() {
+	void aGibibyteIsReducedAtHalfTheSpeedOfACopyOrFaster() {
 		NcclLibrary library = Gpu.require();
 		DeviceRuntime runtime = library.runtime();
 		long count = GIBIBYTE / Float.BYTES;

@@ -13,7 +13,8 @@ import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
- * Small whole and half numbers as elements of any type, to and from a real device.
+ * Encodes small numbers as elements of any type and copies them to and from a real
+ * device.
  */
 final class GpuElements {
 
@@ -26,7 +27,7 @@ final class GpuElements {
 	private GpuElements() {
 	}
 
-	/** Elements as they lie in memory. */
+	/** Encodes elements as bytes. */
 	static byte[] of(DeviceDataType type, long count, LongToDoubleFunction value) {
 		byte[] bytes = new byte[Math.toIntExact(count * type.bytes())];
 		for (int index = 0; index < count; index++) {
@@ -46,7 +47,7 @@ final class GpuElements {
 		};
 	}
 
-	/** A buffer on device 0 with these elements. */
+	/** Copies elements to a new buffer on device 0. */
 	static DeviceBuffer upload(DeviceRuntime runtime, DeviceDataType type, byte[] elements) {
 		DeviceBuffer buffer = DeviceBuffer.allocate(runtime, 0, elements.length / type.bytes(), type);
 		copy(runtime, elements.length, (pinned) -> {
@@ -57,7 +58,7 @@ final class GpuElements {
 		return buffer;
 	}
 
-	/** What a buffer on device 0 holds. */
+	/** Copies the content of a buffer on device 0 to the host. */
 	static byte[] download(DeviceRuntime runtime, DeviceBuffer buffer) {
 		byte[] elements = new byte[Math.toIntExact(buffer.bytes())];
 		copy(runtime, elements.length,

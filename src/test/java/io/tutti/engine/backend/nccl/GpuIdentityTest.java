@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A rank alone gets its own operand back, whatever the collective, type and operator.
+ * A single rank receives its own operand from every collective, type and operator.
  */
 @Tag("gpu")
 @Timeout(120)
@@ -30,7 +30,7 @@ class GpuIdentityTest {
 
 	private static final long COUNT = 1031;
 
-	/** The first NCCL that knows 8-bit floats. */
+	/** The first NCCL version with 8-bit floats. */
 	private static final int FLOAT8_SINCE = 22400;
 
 	private static NcclLibrary library;

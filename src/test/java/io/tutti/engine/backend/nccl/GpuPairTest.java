@@ -17,8 +17,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two ranks on one GPU, each a process that NCCL takes for a host of its own: for
- * correctness, not for speed.
+ * Two ranks on one GPU, each a process with its own NCCL host id. Tests correctness, not
+ * speed.
  */
 @Tag("gpu")
 @Timeout(180)
@@ -29,7 +29,7 @@ class GpuPairTest {
 
 	@ParameterizedTest
 	@CsvSource({ "collectives, 0, 0", "absent, 0, 0", "killed, 0, 9", "mismatch, 0, 0" })
-	void bothRanksEndAsTheyShould(String scenario, int first, int second) throws Exception {
+	void bothRanksExitWithTheExpectedCode(String scenario, int first, int second) throws Exception {
 		Gpu.require();
 		int port = freePort();
 		List<Process> ranks = new ArrayList<>();
@@ -37,8 +37,8 @@ class GpuPairTest {
 			for (int rank = 0; rank < 2; rank++) {
 				ranks.add(start(scenario, rank, port));
 			}
-			assertThat(end(ranks.get(0))).as(output(0)).isEqualTo(first);
-			assertThat(end(ranks.get(1))).as(output(1)).isEqualTo(second);
+			assertThat(exitCode(ranks.get(0))).as(output(0)).isEqualTo(first);
+			assertThat(exitCode(ranks.get(1))).as(output(1)).isEqualTo(second);
 		}
 		finally {
 			ranks.forEach(Process::destroyForcibly);
@@ -66,7 +66,7 @@ class GpuPairTest {
 		return builder.start();
 	}
 
-	private static int end(Process rank) throws InterruptedException {
+	private static int exitCode(Process rank) throws InterruptedException {
 		return rank.waitFor(120, TimeUnit.SECONDS) ? rank.exitValue() : -1;
 	}
 

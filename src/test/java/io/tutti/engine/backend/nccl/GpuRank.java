@@ -28,8 +28,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * One of two ranks that share a GPU, as a process of its own: plays its part of a
- * scenario and ends with 0 if all was as it should be.
+ * One of two ranks that share a GPU, as a separate process: runs its part of a scenario
+ * and exits with 0 on success.
  */
 final class GpuRank {
 
@@ -53,7 +53,7 @@ final class GpuRank {
 		try (Engine engine = Engine.join(
 				new RankAssignment(rank, 2, rank, 2, "127.0.0.1", Integer.parseInt(arguments[2])),
 				EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE)) {
-			new GpuRank(engine.world(), CudaDevices.runtime()).play(scenario);
+			new GpuRank(engine.world(), CudaDevices.runtime()).runScenario(scenario);
 			System.out.println("rank " + rank + ": " + scenario + " is as it should be");
 		}
 		catch (Throwable ex) {
@@ -63,7 +63,7 @@ final class GpuRank {
 		System.exit(code);
 	}
 
-	private void play(String scenario) {
+	private void runScenario(String scenario) {
 		switch (scenario) {
 			case "collectives" -> collectives();
 			case "absent" -> absent();
@@ -81,9 +81,9 @@ final class GpuRank {
 		for (DataType hostType : DataType.values()) {
 			DeviceDataType type = DeviceDataType.of(hostType);
 			for (ReduceOp op : ReduceOp.values()) {
-				reducing(type, op);
+				checkReduction(type, op);
 			}
-			moving(type);
+			checkDataMovement(type);
 		}
 		float[] host = { this.group.rank() + 1 };
 		this.group.allReduce(host, ReduceOp.SUM);
@@ -109,7 +109,7 @@ final class GpuRank {
 		};
 	}
 
-	private void reducing(DeviceDataType type, ReduceOp op) {
+	private void checkReduction(DeviceDataType type, ReduceOp op) {
 		int rank = this.group.rank();
 		byte[] elements = GpuElements.of(type, 2 * COUNT, (index) -> value(rank, index));
 		DeviceCollectives onDevice = onDevice(LIMIT);
@@ -118,15 +118,15 @@ final class GpuRank {
 				DeviceBuffer root = onDevice.reduce(own, op, 1);
 				DeviceBuffer part = onDevice.reduceScatter(own, op)) {
 			byte[] expected = GpuElements.of(type, 2 * COUNT, (index) -> reduced(type, op, index));
-			same("all-reduce", type, op, all, expected);
-			same("reduce", type, op, root, (rank == 1) ? expected : elements);
-			same("reduce-scatter", type, op, part,
+			requireEqual("all-reduce", type, op, all, expected);
+			requireEqual("reduce", type, op, root, (rank == 1) ? expected : elements);
+			requireEqual("reduce-scatter", type, op, part,
 					GpuElements.of(type, COUNT, (index) -> reduced(type, op, rank * COUNT + index)));
-			same("the input", type, op, own, elements);
+			requireEqual("the input", type, op, own, elements);
 		}
 	}
 
-	private void moving(DeviceDataType type) {
+	private void checkDataMovement(DeviceDataType type) {
 		int rank = this.group.rank();
 		DeviceCollectives onDevice = onDevice(LIMIT);
 		try (DeviceBuffer own = GpuElements.upload(this.runtime, type,
@@ -139,16 +139,17 @@ final class GpuRank {
 			onDevice.scatter(own, part, 0);
 			byte[] both = GpuElements.of(type, 4 * COUNT,
 					(index) -> value((int) (index / (2 * COUNT)), index % (2 * COUNT)));
-			same("broadcast", type, null, ones, GpuElements.of(type, 2 * COUNT, (index) -> value(1, index)));
-			same("all-gather", type, null, all, both);
-			same("gather", type, null, gathered, (rank == 0) ? both : new byte[0]);
-			same("all-to-all", type, null, exchanged, GpuElements.of(type, 2 * COUNT,
+			requireEqual("broadcast", type, null, ones, GpuElements.of(type, 2 * COUNT, (index) -> value(1, index)));
+			requireEqual("all-gather", type, null, all, both);
+			requireEqual("gather", type, null, gathered, (rank == 0) ? both : new byte[0]);
+			requireEqual("all-to-all", type, null, exchanged, GpuElements.of(type, 2 * COUNT,
 					(index) -> value((int) (index / COUNT), rank * COUNT + index % COUNT)));
-			same("scatter", type, null, part, GpuElements.of(type, COUNT, (index) -> value(0, rank * COUNT + index)));
+			requireEqual("scatter", type, null, part,
+					GpuElements.of(type, COUNT, (index) -> value(0, rank * COUNT + index)));
 		}
 	}
 
-	private void same(String what, DeviceDataType type, ReduceOp op, DeviceBuffer actual, byte[] expected) {
+	private void requireEqual(String what, DeviceDataType type, ReduceOp op, DeviceBuffer actual, byte[] expected) {
 		assertThat(GpuElements.download(this.runtime, actual)).as("%s of %s, %s", what, type, op).isEqualTo(expected);
 	}
 
@@ -156,7 +157,7 @@ final class GpuRank {
 		return GpuElements.upload(this.runtime, DeviceDataType.FLOAT32, new byte[Float.BYTES * count]);
 	}
 
-	/** Rank 1 stays away until the group is broken, which it is told. */
+	/** Rank 1 makes no call until it learns that the group is broken. */
 	private void absent() {
 		if (this.group.rank() == 0) {
 			long start = System.nanoTime();
@@ -181,7 +182,7 @@ final class GpuRank {
 			.satisfies((ex) -> assertThat(ex.failure().ranks()).isEqualTo(List.of(1)));
 	}
 
-	/** NCCL may finish such calls; then rank 0's word comes a moment later. */
+	/** NCCL may complete mismatched calls; rank 0's verdict then follows. */
 	private void mismatch() {
 		long start = System.nanoTime();
 		assertThatExceptionOfType(CollectiveMismatchException.class).isThrownBy(() -> {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The way through pinned host memory, from and to a real device.
+ * Staging through pinned host memory from and to a real device.
  */
 @Tag("gpu")
 @Timeout(120)
@@ -30,7 +30,7 @@ class GpuStagingTest {
 	private static final long COUNT = 3_000_001;
 
 	@Test
-	void theSumComesThroughPinnedHostMemoryAndTheInputStays() throws Exception {
+	void theSumIsStagedThroughPinnedMemoryAndTheInputIsKept() throws Exception {
 		DeviceRuntime runtime = Gpu.require().runtime();
 		List<String> warnings = new CopyOnWriteArrayList<>();
 		CollectiveListener listener = new CollectiveListener() {

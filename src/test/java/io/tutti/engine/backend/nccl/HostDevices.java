@@ -17,12 +17,12 @@ import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
 
 /**
- * Devices whose memory is main memory. What is queued on a stream is carried out when the
- * stream is looked at, in order, as far as it can be.
+ * Simulated devices with memory in host memory. Work queued on a stream runs in order
+ * when the stream is polled, up to the first item that cannot run yet.
  */
 public final class HostDevices implements DeviceRuntime {
 
-	/** Something queued on a stream: done or not yet. */
+	/** Work queued on a stream; returns whether it is done. */
 	interface Work {
 
 		boolean attempt();
@@ -33,7 +33,7 @@ public final class HostDevices implements DeviceRuntime {
 
 	private final ThreadLocal<Integer> current = ThreadLocal.withInitial(() -> 0);
 
-	/** A piece of memory. */
+	/** An allocation. */
 	private record Piece(Arena arena, long bytes, int device) {
 	}
 
@@ -68,23 +68,23 @@ public final class HostDevices implements DeviceRuntime {
 		queueOf(stream).add(work);
 	}
 
-	/** The default streams of two devices are two. */
+	/** Each device has its own default stream. */
 	private Queue<Work> queueOf(long stream) {
 		long key = (stream == DEFAULT_STREAM) ? -1 - currentDevice() : stream;
 		return this.streams.computeIfAbsent(key, (_) -> new ConcurrentLinkedQueue<>());
 	}
 
-	/** Pieces of memory that were allocated and not given back. */
+	/** Number of allocations that have not been freed. */
 	public int allocations() {
 		return this.memory.size();
 	}
 
-	/** Copies that were queued. */
+	/** Number of queued copies. */
 	public int copies() {
 		return this.copies.get();
 	}
 
-	/** From now on the driver is too old for the runtime. */
+	/** Makes the driver too old for the runtime from now on. */
 	public void refuseDriver() {
 		this.driverRefused = true;
 	}
@@ -190,14 +190,14 @@ public final class HostDevices implements DeviceRuntime {
 		}
 	}
 
-	/** Fills device memory. */
+	/** Writes device memory. */
 	public static void write(long address, float... values) {
 		for (int index = 0; index < values.length; index++) {
 			NativeMemory.putFloat(address + 4L * index, values[index]);
 		}
 	}
 
-	/** What device memory holds. */
+	/** Reads device memory. */
 	public static float[] read(long address, int count) {
 		float[] values = new float[count];
 		for (int index = 0; index < count; index++) {

@@ -15,7 +15,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * What is missing is said by name, whatever stands where a library should be.
+ * The probe names what is missing, also if a file is not the expected library.
  */
 @Timeout(60)
 class NcclProbeTest {
@@ -26,7 +26,7 @@ class NcclProbeTest {
 	Path directory;
 
 	@Test
-	void aMissingDriverIsNamedWithinAFifthOfASecond() {
+	void aMissingDriverIsNamedWithin200Milliseconds() {
 		look(NONE, NONE, NONE);
 		long start = System.nanoTime();
 		NcclAvailability answer = look(NONE, NONE, NONE);
@@ -38,13 +38,13 @@ class NcclProbeTest {
 	}
 
 	@Test
-	void aFileThatIsNoLibraryIsNoDriver() throws IOException {
+	void anInvalidLibraryFileIsAMissingDriver() throws IOException {
 		Path text = Files.writeString(this.directory.resolve("libcuda.so.1"), "not a library");
 		assertThat(look(text.toString(), NONE, NONE).state()).isEqualTo(State.DRIVER_MISSING);
 	}
 
 	@Test
-	void aLibraryThatIsNoDriverIsSaidToLackItsFunctions() {
+	void aLibraryWithoutDriverFunctionsIsAMissingDriver() {
 		Path library = StubLibrary.compile(this.directory, "other", "int other(void) { return 0; }");
 		NcclAvailability answer = look(library.toString(), NONE, NONE);
 		assertThat(answer.state()).isEqualTo(State.DRIVER_MISSING);
@@ -52,19 +52,19 @@ class NcclProbeTest {
 	}
 
 	@Test
-	void aDriverThatDoesNotStartHasNoDevice() {
+	void aDriverThatFailsToInitializeHasNoDevice() {
 		Path driver = StubLibrary.driver(this.directory, "driver", 100, 0, 7);
 		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: cuInit answered 100");
 	}
 
 	@Test
-	void aDriverThatCountsNoneHasNoDevice() {
+	void aDriverWithoutDevicesHasNoDevice() {
 		Path driver = StubLibrary.driver(this.directory, "driver", 0, 0, 0);
 		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: the driver offers no GPU");
 	}
 
 	@Test
-	void aCountThatFailedIsNotBelieved() {
+	void theCountOfAFailedCallIsIgnored() {
 		Path driver = StubLibrary.driver(this.directory, "driver", 0, 3, 12345);
 		NcclAvailability answer = look(driver.toString(), NONE, NONE);
 		assertThat(answer.available()).isFalse();
@@ -86,21 +86,21 @@ class NcclProbeTest {
 	}
 
 	@Test
-	void aLibraryThatIsNotNcclIsSaidToLackItsVersion() {
+	void aLibraryWithoutAVersionFunctionIsAMissingNccl() {
 		NcclAvailability answer = look(driver(), runtime(), runtime());
 		assertThat(answer.state()).isEqualTo(State.LIBRARY_MISSING);
 		assertThat(answer.detail()).endsWith(" has no ncclGetVersion");
 	}
 
 	@Test
-	void anNcclWithoutDeadlinesIsTooOld() {
+	void anNcclWithoutNonBlockingCreationIsTooOld() {
 		Path nccl = StubLibrary.nccl(this.directory, "nccl", 21304, NcclFunction.LAST_ERROR);
 		assertThat(look(driver(), runtime(), nccl.toString()))
 			.hasToString("NCCL too old: NCCL 2.13.4 lacks ncclCommInitRankConfig, which came with 2.14");
 	}
 
 	@Test
-	void anInstalledNcclIsSaidWithWhatItHas() {
+	void anInstalledNcclIsReportedWithVersionAndFunctions() {
 		Path nccl = StubLibrary.nccl(this.directory, "nccl", 21803, NcclFunction.INIT_RANK_CONFIG,
 				NcclFunction.FINALIZE, NcclFunction.SPLIT);
 		NcclAvailability answer = look(driver(), runtime(), nccl.toString());
@@ -113,13 +113,13 @@ class NcclProbeTest {
 	}
 
 	@Test
-	void aClassPathWithoutThePresetIsNamed() {
+	void aMissingPresetIsNamed() {
 		NcclAvailability answer = new NcclProbe(new NativeLibraries(NONE, NONE, NONE), false).look();
 		assertThat(answer.state()).isEqualTo(State.PRESET_MISSING);
 	}
 
 	@Test
-	void thisProcessGetsAnAnswerWhateverIsInstalled() {
+	void theProbeOfThisProcessAlwaysReturnsAResult() {
 		assertThat(new NcclProbe().look().detail()).isNotBlank();
 	}
 

@@ -27,8 +27,8 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Our interface is what the preset offers, and none of it is invented. Looks at the
- * preset's classes without starting them, which would need a driver.
+ * {@link Nccl} matches the preset's functions and constants. Reads the preset's classes
+ * without initializing them, which would need a driver.
  */
 @Timeout(60)
 class PresetDriftTest {
@@ -41,7 +41,7 @@ class PresetDriftTest {
 
 	@ParameterizedTest
 	@MethodSource("ourCalls")
-	void everyCallIsOneOfThePresets(Method ours) {
+	void everyCallExistsInThePreset(Method ours) {
 		List<String> expected = Stream.of(ours.getParameters()).map((parameter) -> kind(parameter.getType())).toList();
 		assertThat(presets(theirName(ours.getName()))).as("ncclXxx of %s", ours).anySatisfy((theirs) -> {
 			assertThat(answer(theirs)).isEqualTo(answer(ours));
@@ -53,13 +53,13 @@ class PresetDriftTest {
 
 	@ParameterizedTest
 	@EnumSource(NcclFunction.class)
-	void everyOptionalFunctionIsOneOfThePresets(NcclFunction function) {
+	void everyOptionalFunctionExistsInThePreset(NcclFunction function) {
 		assertThat(presets(function.symbol())).isNotEmpty();
 	}
 
 	@ParameterizedTest
 	@EnumSource(DeviceDataType.class)
-	void everyTypeHasNcclsNumber(DeviceDataType type) throws Exception {
+	void everyTypeHasNcclsCode(DeviceDataType type) throws Exception {
 		String name = switch (type) {
 			case FLOAT8_E4M3 -> "ncclFloat8e4m3";
 			case FLOAT8_E5M2 -> "ncclFloat8e5m2";
@@ -70,7 +70,7 @@ class PresetDriftTest {
 
 	@ParameterizedTest
 	@EnumSource(ReduceOp.class)
-	void everyOperatorHasNcclsNumber(ReduceOp op) throws Exception {
+	void everyOperatorHasNcclsCode(ReduceOp op) throws Exception {
 		String name = switch (op) {
 			case SUM -> "ncclSum";
 			case PRODUCT -> "ncclProd";
@@ -83,7 +83,7 @@ class PresetDriftTest {
 
 	@ParameterizedTest
 	@EnumSource(NcclResult.class)
-	void everyResultHasNcclsNumber(NcclResult result) throws Exception {
+	void everyResultHasNcclsCode(NcclResult result) throws Exception {
 		StringBuilder name = new StringBuilder("nccl");
 		for (String word : result.name().split("_")) {
 			name.append(word.charAt(0)).append(word.substring(1).toLowerCase(Locale.ROOT));
@@ -93,7 +93,7 @@ class PresetDriftTest {
 	}
 
 	@Test
-	void theFlagsHaveNcclsNumbers() throws Exception {
+	void theFlagsHaveNcclsValues() throws Exception {
 		assertThat(NcclCodes.NO_COLOR).isEqualTo(constant("NCCL_SPLIT_NOCOLOR"));
 		assertThat(NcclCodes.SHRINK_DEFAULT).isEqualTo(constant("NCCL_SHRINK_DEFAULT"));
 		assertThat(NcclCodes.SHRINK_ABORT).isEqualTo(constant("NCCL_SHRINK_ABORT"));
@@ -101,7 +101,7 @@ class PresetDriftTest {
 	}
 
 	@Test
-	void onlyTheTwoClassesBehindTheProbeTouchThePreset() {
+	void onlyTheTwoPresetClassesUseThePreset() {
 		noClasses().that()
 			.haveNameNotMatching(".*\\.Preset[^.]*")
 			.should()
@@ -115,7 +115,7 @@ class PresetDriftTest {
 		return "nccl" + Character.toUpperCase(ours.charAt(0)) + ours.substring(1);
 	}
 
-	/** The preset's parameters where ours are fewer or carry two in one. */
+	/** The preset's parameters, where {@link Nccl} has fewer or combines two in one. */
 	private static List<String> inTheirOrder(String name, List<String> kinds) {
 		return switch (name) {
 			case "commInitRankConfig" -> List.of("address", "int", "address", "int", "address");
@@ -129,7 +129,7 @@ class PresetDriftTest {
 		};
 	}
 
-	/** Our {@code long} is an address or a number: what the preset says is right. */
+	/** A {@code long} of {@link Nccl} is an address or a number in the preset. */
 	private static boolean fits(String one, String other) {
 		return one.equals(other) || one.equals("number") && other.equals("address")
 				|| one.equals("address") && other.equals("number");

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The real bindings, down to the C calls, on a CUDA and an NCCL that the test compiles:
- * what a GPU would be told is what they are told.
+ * Runs the real bindings, down to the C calls, on stub libraries for CUDA and NCCL that
+ * the test compiles.
  */
 @Timeout(120)
 class PresetOnStubsTest {
@@ -38,7 +38,7 @@ class PresetOnStubsTest {
 	}
 
 	@Test
-	void everyCallReachesTheLibraryAsItWasMeant() throws Exception {
+	void everyCallReachesTheLibraryWithItsArguments() throws Exception {
 		assertThat(run(java(System.getProperty("java.class.path"), StubbedGpu.class), 0))
 			.contains(
 					"init: rank 0 of 1, id 7..7, size right, magic cafebeef, version 22903, blocking 0, the rest unset")
@@ -46,7 +46,7 @@ class PresetOnStubsTest {
 	}
 
 	@Test
-	void bindingsWithoutTheirNativePartAreMissedBeforeAnyCall() throws Exception {
+	void missingNativeBindingsAreReportedBeforeAnyCall() throws Exception {
 		String withoutNativePart = Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
 			.filter((entry) -> !Path.of(entry).getFileName().toString().matches("cuda-.*-linux-.*\\.jar"))
 			.collect(Collectors.joining(File.pathSeparator));

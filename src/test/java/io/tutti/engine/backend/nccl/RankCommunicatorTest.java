@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * A communicator's calls, its life and its ends, on a scripted NCCL.
+ * Calls, life cycle, close and abort of a communicator on a scripted NCCL.
  */
 @Timeout(60)
 class RankCommunicatorTest {
@@ -59,7 +59,7 @@ class RankCommunicatorTest {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void partsGoWhereTheyBelongWhetherTheLibraryHasTheCallOrOnlyMessages(boolean hasCalls) throws Exception {
+	void partsReachTheirRanksByOneCallOrByMessages(boolean hasCalls) throws Exception {
 		Set<NcclFunction> functions = EnumSet.allOf(NcclFunction.class);
 		if (!hasCalls) {
 			functions.removeAll(Set.of(NcclFunction.GATHER, NcclFunction.SCATTER, NcclFunction.ALL_TO_ALL));
@@ -88,7 +88,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void theOtherCollectivesReachTheirRanks() throws Exception {
+	void theOtherCollectivesComputeTheirResults() throws Exception {
 		List<float[]> results = onRanks(2, (communicator) -> {
 			float rank = communicator.rank();
 			try (DeviceBuffer own = buffer(communicator, rank + 1);
@@ -127,7 +127,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void messagesThatCrossGoInOneGroup() throws Exception {
+	void crossingMessagesUseOneGroup() throws Exception {
 		List<float[]> results = onRanks(2, (communicator) -> {
 			int other = 1 - communicator.rank();
 			try (DeviceBuffer send = buffer(communicator, communicator.rank() + 7);
@@ -145,7 +145,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void severalBuffersGoInOneGroup() {
+	void severalBuffersUseOneGroup() {
 		try (RankCommunicator alone = alone();
 				DeviceBuffer one = buffer(alone, 1);
 				DeviceBuffer two = buffer(alone, 2)) {
@@ -156,7 +156,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void anErrorInsideAGroupStillClosesTheGroup() {
+	void anErrorInsideAGroupStillEndsTheGroup() {
 		try (RankCommunicator alone = alone(); DeviceBuffer one = buffer(alone, 1)) {
 			this.nccl.answers("allReduce", NcclResult.INVALID_ARGUMENT);
 			DeviceOperands operands = DeviceOperands.inPlace(one);
@@ -169,17 +169,17 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aBarrierWaitsForTheLast() throws Exception {
-		CountDownLatch firstIsIn = new CountDownLatch(1);
+	void aBarrierWaitsForTheLastRank() throws Exception {
+		CountDownLatch firstHasEntered = new CountDownLatch(1);
 		onRanks(2, (communicator) -> {
 			if (communicator.rank() == 1) {
-				assertThat(firstIsIn.await(20, TimeUnit.SECONDS)).isTrue();
+				assertThat(firstHasEntered.await(20, TimeUnit.SECONDS)).isTrue();
 			}
 			else {
 				CompletableFuture<Void> barrier = CompletableFuture.runAsync(communicator::barrier);
 				Awaitility.await().until(() -> this.nccl.count("allReduce") == 1);
 				assertThat(barrier).isNotDone();
-				firstIsIn.countDown();
+				firstHasEntered.countDown();
 				barrier.get(20, TimeUnit.SECONDS);
 				return null;
 			}
@@ -189,7 +189,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void argumentsAreRefusedBeforeAnythingRuns() {
+	void invalidArgumentsAreRejectedBeforeAnythingRuns() {
 		try (RankCommunicator alone = alone();
 				DeviceBuffer two = buffer(alone, 1, 2);
 				DeviceBuffer one = buffer(alone, 1)) {
@@ -212,7 +212,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void memoryThatOverlapsIsRefusedUnlessItLiesAsACallInPlaceHasIt() throws Exception {
+	void overlappingBuffersAreRejectedUnlessTheyAreInPlace() throws Exception {
 		onRanks(2, (communicator) -> {
 			int rank = communicator.rank();
 			try (DeviceBuffer four = buffer(communicator, 1, 2, 3, 4)) {
@@ -240,7 +240,7 @@ class RankCommunicatorTest {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void whatLiesInItsPlaceIsNoMessage(boolean hasCalls) throws Exception {
+	void aPartInItsPlaceIsNotSent(boolean hasCalls) throws Exception {
 		Set<NcclFunction> functions = EnumSet.allOf(NcclFunction.class);
 		if (!hasCalls) {
 			functions.removeAll(Set.of(NcclFunction.GATHER, NcclFunction.SCATTER));
@@ -263,7 +263,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void countsThatNoMemoryHoldsAreRefused() {
+	void impossibleCountsAreRejected() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new DeviceOperands(0, 8, Long.MAX_VALUE / 4 + 1, 8, 1, DeviceDataType.FLOAT32))
 			.withMessageStartingWith("send count must be in 0..");
@@ -276,7 +276,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aRankOrDeviceOutOfRangeIsRefusedBeforeAnythingRuns() {
+	void aRankOrDeviceOutOfRangeIsRejectedBeforeAnythingRuns() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new RankPlace(2, 2, 0))
 			.withMessage("rank must be in 0..1, got 2");
 		assertThatIllegalArgumentException()
@@ -286,13 +286,13 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void localRanksTakeTheDevicesInTurn() {
+	void localRanksShareDevicesRoundRobin() {
 		assertThat(RankPlace.ofLocalRank(5, 8, 1, 4).device()).isEqualTo(1);
 		assertThat(RankPlace.ofLocalRank(5, 8, 5, 4).device()).isEqualTo(1);
 	}
 
 	@Test
-	void aMeetingThatNotAllComeToEndsAtItsDeadline() {
+	void aCreationThatARankMissesTimesOut() {
 		assertThatExceptionOfType(NcclException.class)
 			.isThrownBy(
 					() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 2, 0), null, SHORT))
@@ -302,7 +302,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void anErrorAtTheMeetingIsSaidInNcclsWords() {
+	void aCreationErrorIncludesNcclsLastError() {
 		this.nccl.answers("commInitRankConfig", NcclResult.INVALID_USAGE).lastError = "Duplicate GPU detected";
 		assertThatExceptionOfType(NcclException.class).isThrownBy(this::alone)
 			.withMessageContaining("Duplicate GPU detected")
@@ -310,7 +310,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void anErrorWhileTheyMeetLeavesNothingBehind() {
+	void anAsynchronousCreationErrorAbortsAndLeaksNoStream() {
 		this.nccl.failsWhenMade = NcclResult.SYSTEM_ERROR;
 		assertThatExceptionOfType(NcclException.class).isThrownBy(this::alone)
 			.withMessageContaining("a system call failed");
@@ -319,17 +319,17 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aPeerThatNeverArrivesEndsTheWaitAtTheDeadline() throws Exception {
+	void aMissingPeerTimesOutAndAbortsTheCommunicator() throws Exception {
 		onRanks(2, (communicator) -> {
 			if (communicator.rank() == 0) {
 				DeviceBuffer buffer = buffer(communicator, 1);
-				StreamOperations hurried = communicator.operations().within(SHORT);
-				hurried.allReduce(DeviceOperands.inPlace(buffer), SUM);
-				assertThatExceptionOfType(NcclException.class).isThrownBy(hurried::synchronize)
+				StreamOperations impatient = communicator.operations().within(SHORT);
+				impatient.allReduce(DeviceOperands.inPlace(buffer), SUM);
+				assertThatExceptionOfType(NcclException.class).isThrownBy(impatient::synchronize)
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.TIMEOUT));
 				assertThat(communicator.abortHandle().isAborted()).isTrue();
 				assertThatExceptionOfType(NcclException.class)
-					.isThrownBy(() -> hurried.allReduce(DeviceOperands.inPlace(buffer), SUM))
+					.isThrownBy(() -> impatient.allReduce(DeviceOperands.inPlace(buffer), SUM))
 					.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.ABORTED));
 			}
 			return null;
@@ -337,7 +337,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void anAbortFreesACallThatIsStuckOnAnotherThread() throws Exception {
+	void anAbortReleasesACallStuckOnAnotherThread() throws Exception {
 		onRanks(2, (communicator) -> {
 			if (communicator.rank() == 0) {
 				DeviceBuffer buffer = buffer(communicator, 1);
@@ -357,7 +357,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void anAbortComesThroughThoughANativeCallDoesNotReturn() throws Exception {
+	void anAbortSucceedsDuringAStuckNativeCall() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
 		RankCommunicator communicator = alone();
 		DeviceBuffer buffer = buffer(communicator, 1);
@@ -374,7 +374,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aCloseFinishesThenDestroysThenGivesItsStreamBackOnce() {
+	void aCloseFinalizesAndDestroysOnceAndReleasesItsStream() {
 		RankCommunicator communicator = alone();
 		communicator.close();
 		communicator.close();
@@ -390,7 +390,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aCloseAfterAnAbortOnlyGivesTheStreamBack() {
+	void aCloseAfterAnAbortOnlyDestroysTheStream() {
 		RankCommunicator communicator = alone();
 		communicator.abortHandle().abort();
 		communicator.close();
@@ -399,7 +399,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aCloseThatCannotFinishAborts() {
+	void aCloseThatCannotFinalizeAborts() {
 		this.nccl.answers("commFinalize", NcclResult.REMOTE_ERROR);
 		alone().close();
 		assertThat(this.nccl.count("commAbort")).isOne();
@@ -407,7 +407,7 @@ class RankCommunicatorTest {
 	}
 
 	@RepeatedTest(50)
-	void howeverAbortAndCloseRaceItEndsOnce() throws Exception {
+	void concurrentAbortAndCloseEndTheCommunicatorOnce() throws Exception {
 		RankCommunicator communicator = alone();
 		RankThreads.run(4, LONG, (thread) -> {
 			if (thread % 2 == 0) {
@@ -423,7 +423,7 @@ class RankCommunicatorTest {
 	}
 
 	@RepeatedTest(10)
-	void aCloseDuringASynchronizeEndsItAndLooksAtNothingThatIsGone() throws Exception {
+	void aCloseEndsASynchronizeWhichThenLeavesTheStreamAlone() throws Exception {
 		RankCommunicator communicator = alone();
 		CountDownLatch waiting = new CountDownLatch(1);
 		this.devices.queue(communicator.operations().stream(), () -> {
@@ -442,7 +442,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void whoWaitsBehindANativeCallThatDoesNotReturnEndsAtItsOwnDeadline() throws Exception {
+	void aCallerBehindAStuckNativeCallTimesOutAtItsOwnDeadline() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
 		RankCommunicator communicator = alone();
 		DeviceBuffer buffer = buffer(communicator, 1);
@@ -461,7 +461,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aCloseBehindANativeCallThatDoesNotReturnBecomesAnAbort() throws Exception {
+	void aCloseBehindAStuckNativeCallAborts() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
 		Communicator communicator = new Communicator(this.nccl.library(), alone().handle(), 0, 0);
 		this.nccl.blocks("groupStart", release);
@@ -501,7 +501,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void theCallersStreamStaysTheCallers() {
+	void theCallersStreamIsNotDestroyed() {
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 0),
 				77L, LONG);
 		assertThat(communicator.operations().stream()).isEqualTo(77);
@@ -511,7 +511,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void whereNoStreamIsToBeHadTheDefaultOneDoes() {
+	void theDefaultStreamIsUsedIfNoneCanBeCreated() {
 		this.devices.refusesStreams = true;
 		try (RankCommunicator communicator = alone()) {
 			assertThat(communicator.operations().stream()).isZero();
@@ -520,7 +520,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void theCallersDeviceIsSelectedAgain() {
+	void theCallersDeviceIsRestored() {
 		this.devices.selectDevice(3);
 		try (RankCommunicator communicator = alone(); DeviceBuffer buffer = buffer(communicator, 1)) {
 			communicator.operations().allReduce(DeviceOperands.inPlace(buffer), SUM);
@@ -531,13 +531,13 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void theWatchdogTellsOfAnErrorThatCameByItself() throws Exception {
-		CompletableFuture<NcclException> told = new CompletableFuture<>();
+	void theWatchdogReportsAnAsynchronousError() throws Exception {
+		CompletableFuture<NcclException> reported = new CompletableFuture<>();
 		try (RankCommunicator communicator = alone();
-				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), told::complete)) {
+				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), reported::complete)) {
 			this.nccl.lastError = "connection to 10.0.0.7 reset";
 			this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
-			NcclException failure = told.get(10, TimeUnit.SECONDS);
+			NcclException failure = reported.get(10, TimeUnit.SECONDS);
 			assertThat(failure.result()).isEqualTo(NcclResult.REMOTE_ERROR);
 			assertThat(failure).hasMessageContaining("connection to 10.0.0.7 reset")
 				.hasMessageContaining("Look at the rank that ended first");
@@ -547,25 +547,25 @@ class RankCommunicatorTest {
 		assertThat(this.nccl.count("commAbort")).isOne();
 	}
 
-	/** A call that misses its deadline aborts, and tells of the deadline. */
+	/** A call that misses its deadline aborts and reports the timeout itself. */
 	@Test
-	void theWatchdogEndsAtAnAbortAndLeavesItToWhoAborted() {
-		CompletableFuture<NcclException> told = new CompletableFuture<>();
+	void theWatchdogEndsAtAnAbortWithoutReportingIt() {
+		CompletableFuture<NcclException> reported = new CompletableFuture<>();
 		try (RankCommunicator communicator = alone();
-				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), told::complete)) {
+				Watchdog _ = Watchdog.start(communicator, Duration.ofMillis(5), reported::complete)) {
 			communicator.abortHandle().abort();
 			Awaitility.await()
 				.until(() -> Thread.getAllStackTraces()
 					.keySet()
 					.stream()
 					.noneMatch((thread) -> thread.getName().equals("tutti-r0-nccl-watchdog")));
-			assertThat(told).isNotDone();
+			assertThat(reported).isNotDone();
 		}
 	}
 
 	@Test
-	void thoseWhoAreLeftGoOnAfterAFailure() {
-		RankCommunicator communicator = pairOfWhichOneIsLost();
+	void theRemainingRanksContinueAfterAFailure() {
+		RankCommunicator communicator = pairWithALostRank();
 		try (communicator; RankCommunicator rest = communicator.shrink(Set.of(1), true)) {
 			assertThat(rest.worldSize()).isOne();
 			assertThat(this.nccl.calls).contains("commShrink" + NcclCodes.SHRINK_ABORT);
@@ -573,7 +573,7 @@ class RankCommunicatorTest {
 		}
 	}
 
-	private RankCommunicator pairOfWhichOneIsLost() {
+	private RankCommunicator pairWithALostRank() {
 		CompletableFuture<RankCommunicator> other = CompletableFuture.supplyAsync(
 				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(1, 2, 1), null, LONG));
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 2, 0),
@@ -585,7 +585,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aSplitThatFailsOnTheWayIsAFailureAndNotAPartWithoutThisRank() {
+	void aSplitThatFailsAsynchronouslyThrows() {
 		RankCommunicator communicator = alone();
 		this.nccl.answers("commSplit", NcclResult.IN_PROGRESS);
 		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
@@ -596,7 +596,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void aPartIsACommunicatorOfItsOwnAndNoColourIsNone() {
+	void aSplitReturnsACommunicatorOrNullWithoutAColor() {
 		try (RankCommunicator communicator = alone(); RankCommunicator part = communicator.split(0, 0)) {
 			assertThat(part.worldSize()).isOne();
 			part.barrier();
@@ -605,7 +605,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void whatTheLibraryLacksIsRefusedAndNeverCalled() {
+	void aMissingFunctionIsRejectedAndNeverCalled() {
 		NcclLibrary old = this.nccl.library(EnumSet.of(NcclFunction.INIT_RANK_CONFIG, NcclFunction.FINALIZE));
 		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlace(0, 1, 0), null, LONG);
 				DeviceBuffer buffer = buffer(communicator, 1)) {
@@ -621,7 +621,7 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void registeredAndAllocatedMemoryIsGivenBackOnce() {
+	void registeredAndAllocatedMemoryIsReleasedOnce() {
 		try (RankCommunicator communicator = alone()) {
 			DeviceBuffer buffer = communicator.allocate(4, DeviceDataType.BFLOAT16);
 			BufferRegistration registration = communicator.register(buffer);
@@ -635,14 +635,14 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void theIdIsHiddenAndSurvivesItsBytes() {
+	void theIdIsRedactedAndSurvivesEncoding() {
 		assertThat(UniqueId.fromBytes(this.id.asBytes())).isEqualTo(this.id);
 		assertThat(this.id).hasToString("UniqueId[hidden]");
 		assertThatIllegalArgumentException().isThrownBy(() -> UniqueId.fromBytes(new byte[64]))
 			.withMessage("a unique id has 128 bytes, got 64");
 	}
 
-	/** On a thread of its own: those of the common pool may be one. */
+	/** Runs on a new thread, since the common pool may have only one. */
 	private static CompletableFuture<Void> onThread(Runnable task) {
 		return CompletableFuture.runAsync(task, (run) -> Thread.ofPlatform().daemon().start(run));
 	}

@@ -3,7 +3,7 @@ package io.tutti.engine.backend.nccl;
 import io.tutti.engine.BackendUnavailableException;
 
 /**
- * GPUs and an NCCL for tests of what stands above them.
+ * Simulated GPUs and NCCL for tests of other packages.
  */
 public final class ScriptedGpus {
 
@@ -11,7 +11,7 @@ public final class ScriptedGpus {
 
 	private final ScriptedNccl nccl;
 
-	/** Some devices of one host, whose ranks are threads of this process. */
+	/** Devices of one host, whose ranks are threads of this process. */
 	public ScriptedGpus(int devices) {
 		this.devices = new HostDevices(devices);
 		this.nccl = new ScriptedNccl(this.devices);
@@ -22,24 +22,24 @@ public final class ScriptedGpus {
 		return this.devices;
 	}
 
-	/** How a rank that has NCCL comes to its communicator. */
+	/** Communicator setup of a rank that has NCCL. */
 	public NcclMeeting meeting(int localRank) {
 		return new NcclMeeting(this.nccl::library, localRank);
 	}
 
-	/** How a rank without NCCL says so. */
+	/** Communicator setup of a rank without NCCL. */
 	public static NcclMeeting without(String problem) {
 		return new NcclMeeting(() -> {
 			throw new BackendUnavailableException(NcclBackend.NAME, problem, "Install it");
 		}, 0);
 	}
 
-	/** From now on calls that do not fit together come to an end all the same. */
+	/** Makes mismatched calls complete from now on. */
 	public void forgive() {
 		this.nccl.forgiving = true;
 	}
 
-	/** How often NCCL was called by a name, such as {@code commAbort}. */
+	/** Number of NCCL calls with a name, such as {@code commAbort}. */
 	public long calls(String name) {
 		return this.nccl.count(name);
 	}

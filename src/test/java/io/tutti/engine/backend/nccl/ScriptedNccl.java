@@ -21,9 +21,9 @@ import io.tutti.engine.NativeMemory;
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 
 /**
- * An NCCL whose ranks are threads of one process: float32 collectives on memory that is
- * main memory, each carried out once every rank has issued it. Answers with an error, or
- * blocks, where a test's script says so.
+ * A simulated NCCL whose ranks are threads of one process: float32 collectives on host
+ * memory, each executed once every rank has issued it. Returns an error or blocks as a
+ * test's script requires.
  */
 final class ScriptedNccl implements Nccl {
 
@@ -31,7 +31,7 @@ final class ScriptedNccl implements Nccl {
 
 	private static final int IN_PROGRESS = NcclResult.IN_PROGRESS.ordinal();
 
-	/** A world of communicators with one id. */
+	/** The communicators with one unique id. */
 	private static final class World {
 
 		final Map<Integer, Long> members = new ConcurrentHashMap<>();
@@ -71,7 +71,7 @@ final class ScriptedNccl implements Nccl {
 
 	}
 
-	/** Two that differ never come together, as on a GPU. */
+	/** Operations that differ never complete, as on a GPU. */
 	private record Operation(String call, long send, long receive, long count, Combination combination) {
 	}
 
@@ -93,10 +93,10 @@ final class ScriptedNccl implements Nccl {
 
 	volatile String lastError = "";
 
-	/** What goes wrong in a communicator while its ranks meet. */
+	/** Asynchronous error of a communicator during its creation. */
 	volatile NcclResult failsWhenMade = NcclResult.SUCCESS;
 
-	/** Whether calls that do not fit together come to an end all the same. */
+	/** Whether mismatched calls complete. */
 	volatile boolean forgiving;
 
 	private final ThreadLocal<Integer> depth = ThreadLocal.withInitial(() -> 0);
@@ -105,19 +105,19 @@ final class ScriptedNccl implements Nccl {
 		this.devices = devices;
 	}
 
-	/** The next call of a name answers with a result; later ones as usual. */
+	/** The next call with a name returns a result; later calls succeed. */
 	ScriptedNccl answers(String call, NcclResult result) {
 		this.script.computeIfAbsent(call, (_) -> new ConcurrentLinkedDeque<>()).add(result.ordinal());
 		return this;
 	}
 
-	/** Every call of a name blocks until the latch is down. */
+	/** Every call with a name blocks until the latch is released. */
 	ScriptedNccl blocks(String call, CountDownLatch latch) {
 		this.stuck.put(call, latch);
 		return this;
 	}
 
-	/** From now on a communicator has an error that came up by itself. */
+	/** Sets the asynchronous error of a communicator. */
 	void fail(long communicator, NcclResult result) {
 		this.members.get(communicator).asyncError = result.ordinal();
 	}
@@ -404,7 +404,10 @@ final class ScriptedNccl implements Nccl {
 		return answer;
 	}
 
-	/** What is sent, as it is when it is issued: an in-place result may replace it. */
+	/**
+	 * Copies the operand when the call is issued, since an in-place result may replace
+	 * it.
+	 */
 	private Operation snapshot(Operation own, String call, Member member) {
 		long elements = switch (call) {
 			case "reduceScatter", "alltoAll" -> own.count() * member.world.size;

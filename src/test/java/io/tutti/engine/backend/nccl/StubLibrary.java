@@ -10,14 +10,14 @@ import org.junit.jupiter.api.Assumptions;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A shared library that the test compiles, to be found where CUDA's or NCCL's would be.
+ * Compiles shared libraries that stand in for CUDA and NCCL.
  */
 final class StubLibrary {
 
 	private StubLibrary() {
 	}
 
-	/** A driver that answers what it is told to. */
+	/** A driver that returns the given codes and count. */
 	static Path driver(Path directory, String name, int init, int countCode, int count) {
 		return compile(directory, name, """
 				int cuInit(unsigned flags) { return flags == 0 ? %d : 1; }
@@ -25,7 +25,7 @@ final class StubLibrary {
 				""".formatted(init, count, countCode));
 	}
 
-	/** An NCCL of a version, with some functions that must never be called. */
+	/** An NCCL with a version and some functions, which must never be called. */
 	static Path nccl(Path directory, String name, int version, NcclFunction... functions) {
 		StringBuilder source = new StringBuilder(
 				"int ncclGetVersion(int *version) { *version = " + version + "; return 0; }\n");
@@ -35,7 +35,7 @@ final class StubLibrary {
 		return compile(directory, name, source.toString());
 	}
 
-	/** Any library; the test is skipped by name where there is no compiler. */
+	/** Compiles a library; skips the test with a message if there is no compiler. */
 	static Path compile(Path directory, String name, String source) {
 		Path code = directory.resolve(name + ".c");
 		Path library = directory.resolve(name + ".so");

@@ -5,7 +5,8 @@ import io.tutti.engine.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 
 /**
- * The GPU's identity test in a process of its own, whose CUDA and NCCL are the stubs.
+ * Runs {@link GpuIdentityTest} in a separate process with stub libraries for CUDA and
+ * NCCL.
  */
 final class StubbedGpu {
 

@@ -1,6 +1,6 @@
 /**
- * NCCL without a GPU: the probe against libraries that the tests build, the rest against
- * a scripted NCCL and device memory that is main memory.
+ * NCCL tests without a GPU: the probe runs on libraries that the tests compile,
+ * everything else on a scripted NCCL with device memory simulated in host memory.
  */
 @NullMarked
 package io.tutti.engine.backend.nccl;
