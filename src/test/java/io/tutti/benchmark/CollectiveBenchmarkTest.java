@@ -18,19 +18,19 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What a benchmark runs and checks; not how long it takes.
+ * Tests which operations a benchmark runs and checks, but not its timings.
  */
 @Timeout(120)
 class CollectiveBenchmarkTest {
 
 	private static final int RANKS = 3;
 
-	/** One of each kind: the first calls of each take a while to be compiled. */
+	/** One operation of each kind, since the first calls of each take time to compile. */
 	private static final List<Operation> OPERATIONS = List.of(Operation.ALL_GATHER, Operation.SEND_RECEIVE,
 			Operation.BARRIER);
 
 	@Test
-	void everyOperationIsMeasuredAndRightOnEveryRank() throws Exception {
+	void everyOperationIsMeasuredAndCorrectOnEveryRank() throws Exception {
 		BenchmarkOptions options = new BenchmarkOptions(OPERATIONS, 12, 1200, 100, 5, 1, DataType.FLOAT32, ReduceOp.SUM,
 				BufferKind.PRIVATE, Duration.ofMillis(1));
 		for (List<Measurement> lines : run(options)) {

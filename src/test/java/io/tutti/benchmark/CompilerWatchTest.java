@@ -8,9 +8,6 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/**
- * When a compiler counts as calm.
- */
 @Timeout(20)
 class CompilerWatchTest {
 
@@ -21,7 +18,7 @@ class CompilerWatchTest {
 	private final CompilerWatch watch = new CompilerWatch(() -> this.nanos, () -> this.compiledMillis);
 
 	@Test
-	void itIsBusyUntilAWholeWindowWasCalm() {
+	void itIsBusyUntilACompleteWindowWasIdle() {
 		assertThat(this.watch.busy()).isTrue();
 		pass(99, 0);
 		assertThat(this.watch.busy()).isTrue();
@@ -34,7 +31,7 @@ class CompilerWatchTest {
 	}
 
 	@Test
-	void thisJvmsCompilerComesToRest() {
+	void thisJvmsCompilerBecomesIdle() {
 		CompilerWatch own = CompilerWatch.ofThisJvm();
 		assertThat(own.busy()).isTrue();
 		Awaitility.await().atMost(Duration.ofSeconds(15)).pollInterval(Duration.ofMillis(110)).until(() -> !own.busy());

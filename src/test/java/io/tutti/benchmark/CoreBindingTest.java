@@ -13,7 +13,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * The measuring thread has a core of its own, for as long as it measures.
+ * The measuring thread is bound to its own core during the measurement.
  */
 @Timeout(20)
 class CoreBindingTest {
@@ -21,13 +21,13 @@ class CoreBindingTest {
 	private BitSet before = new BitSet();
 
 	@BeforeEach
-	void kernelTellsItsCores() {
+	void requireKnownCores() {
 		Assumptions.assumeTrue(CoreBinding.allowed().isPresent(), "the kernel tells nothing of cores");
 		this.before = CoreBinding.allowed().orElseThrow();
 	}
 
 	@Test
-	void ranksOfAHostGetACoreEachAndGiveItBack() {
+	void eachRankOfAHostIsBoundToItsOwnCoreAndReleasesIt() {
 		int ranks = this.before.cardinality();
 		List<BitSet> cores = new ArrayList<>();
 		for (int rank = 0; rank < ranks; rank++) {
@@ -41,14 +41,14 @@ class CoreBindingTest {
 	}
 
 	@Test
-	void moreRanksThanCoresAreNotBound() {
+	void ranksAreNotBoundIfTheyOutnumberTheCores() {
 		CoreBinding binding = CoreBinding.of(0, this.before.cardinality() + 1);
 		assertThat(binding).hasToString("none");
 		binding.during(() -> assertThat(CoreBinding.allowed()).contains(this.before));
 	}
 
 	@Test
-	void aFailureGivesTheCoreBackToo() {
+	void theBindingEndsAfterAFailure() {
 		CoreBinding binding = CoreBinding.of(0, 1);
 		assertThatIllegalStateException().isThrownBy(() -> binding.during(() -> {
 			throw new IllegalStateException("measured nothing");

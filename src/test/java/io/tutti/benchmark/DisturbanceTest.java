@@ -11,7 +11,7 @@ class DisturbanceTest {
 	private final Disturbance disturbance = new Disturbance();
 
 	@Test
-	void oneSlowLineInFourSaysNothing() {
+	void oneSlowLineInFourCausesNoWarning() {
 		take(10, 30);
 		take(10, 11);
 		take(10, 15);
@@ -20,7 +20,7 @@ class DisturbanceTest {
 	}
 
 	@Test
-	void aBenchmarkThatSharedItsCoresSaysSo() {
+	void aBenchmarkOnSharedCoresCausesAWarning() {
 		take(10, 30);
 		take(10, 21);
 		take(10, 11);

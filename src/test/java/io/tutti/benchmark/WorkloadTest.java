@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The check of results takes no right one for wrong, where sums and products of many
- * ranks may leave what a small type can hold.
+ * The check accepts every correct result, even though sums and products over many ranks
+ * can exceed the range of a small type.
  */
 @Timeout(60)
 class WorkloadTest {
@@ -25,7 +25,7 @@ class WorkloadTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void everyOperationIsRightInEveryTypeWithEveryOperator(Operation operation) throws Exception {
+	void everyOperationIsCorrectInEveryTypeWithEveryOperator(Operation operation) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(RANKS, Timeouts.DEFAULTS)) {
 			RankThreads.run(RANKS, Duration.ofSeconds(50), (rank) -> {
 				requireRight(world.group(rank), operation);

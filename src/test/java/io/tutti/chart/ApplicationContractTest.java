@@ -45,8 +45,8 @@ import org.springframework.core.env.SystemEnvironmentPropertySource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the chart sets is what the application reads: each variable is read by the
- * application's own code, and each exit code is the application's own.
+ * The contract between chart and application: the application's own code reads each
+ * variable that the chart sets, and the chart handles each of its exit codes.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class ApplicationContractTest {
@@ -94,7 +94,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void everyVariableIsReadAsItIsMeant() {
+	void everyVariableIsParsedToTheIntendedValue() {
 		Map<String, String> environment = chart.with(ODD_VALUES.formatted("StatefulSet")).environment();
 		assertThat(bound(environment, TimeoutProperties.class)).isEqualTo(new TimeoutProperties(Duration.ofSeconds(11),
 				Duration.ofSeconds(12), Duration.ofSeconds(13), Duration.ofSeconds(4), Duration.ofSeconds(15)));
@@ -108,9 +108,9 @@ class ApplicationContractTest {
 		assertThat(chart.scenario("serve").environment()).containsEntry("TUTTI_SERVE_LINGER", "0s");
 	}
 
-	/** As Services, the chart's own test and an Ingress call them. */
+	/** The host names used by Services, the chart's own test and an Ingress. */
 	@Test
-	void ranksServeUnderTheNamesOfTheirService() {
+	void ranksAcceptTheHostNamesOfTheirService() {
 		List<String> hosts = bound(chart.with("http: {allowedHosts: [ranks.example.org]}").environment(),
 				HttpProperties.class)
 			.allowedHosts();
@@ -119,7 +119,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theCertificateOfTheSecretIsTheBundleThatRanksSpeakWith() {
+	void ranksUseTheCertificateOfTheSecret() {
 		Map<String, String> environment = chart.scenario("tls").environment();
 		TlsProperties tls = bound(environment, TlsProperties.class);
 		assertThat(tls.peerName()).isEqualTo("demo-tutti.ml.svc");
@@ -131,13 +131,13 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theBackendIsAProfileOfTheApplication() {
+	void theBackendIsAnApplicationProfile() {
 		assertThat(Backends.names()).contains(chart.scenario("nccl").environment().get("SPRING_PROFILES_ACTIVE"));
 		assertThat(chart.scenario("default").environment()).doesNotContainKey("SPRING_PROFILES_ACTIVE");
 	}
 
 	@Test
-	void noVariableIsSetThatNobodyReads() {
+	void onlyVariablesThatTheApplicationReadsAreSet() {
 		assertThat(chart.scenario("serve").rank().path("env").findValuesAsString("name")).containsExactlyInAnyOrder(
 				"TUTTI_WORLD_SIZE", "TUTTI_POD_INDEX", "MASTER_ADDR", "MASTER_PORT", "TUTTI_RENDEZVOUS_JOBID",
 				"TUTTI_RENDEZVOUS_BINDADDRESS", "TUTTI_TRANSPORT_PORT", "TUTTI_HTTP_ADDRESS", "TUTTI_HTTP_PORT",
@@ -147,7 +147,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theTokenLiesWhereTheApplicationLooks() {
+	void theTokenIsMountedWhereTheApplicationReadsIt() {
 		JsonNode pod = chart.scenario("train").pod();
 		Map<String, JsonNode> mounts = byName(pod.at("/containers/0/volumeMounts"));
 		Map<String, JsonNode> volumes = byName(pod.path("volumes"));
@@ -168,7 +168,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theImageReadsTheVariablesThatAreItsOwn() throws IOException {
+	void theImageReadsItsOwnVariables() throws IOException {
 		String script = Files.readString(Path.of("src/main/docker/tutti.sh"));
 		assertThat(script).contains("${TUTTI_VECTORS:-", "${TUTTI_JAVA_OPTS:-");
 		assertThat(chart.scenario("train").environment()).containsEntry("TUTTI_VECTORS", "false")
@@ -176,7 +176,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theImageRunsAsTheUserAndInTheFolderThatTheChartNames() throws IOException {
+	void theImageUsesTheUserAndDirectoryOfTheChart() throws IOException {
 		String image = Files.readString(Path.of("Dockerfile"));
 		JsonNode security = chart.scenario("default").pod().path("securityContext");
 		assertThat(image).contains("\nUSER " + security.path("runAsUser") + ":" + security.path("runAsGroup") + "\n");
@@ -188,7 +188,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theTestAsksEveryRank() {
+	void theTestQueriesEveryRank() {
 		JsonNode container = chart.scenario("train").only("Pod").at("/spec/containers/0");
 		assertThat(container.at("/command").toString()).contains("\"" + GroupProbe.class.getName() + "\"",
 				"\"/app/tutti.jar\"");
@@ -198,7 +198,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theTestTrustsWhomTheRanksTrust() {
+	void theTestTrustsTheAuthorityOfTheRanks() {
 		JsonNode pod = chart.scenario("tls").only("Pod").path("spec");
 		assertThat(pod.at("/containers/0/args/1").asString()).isEqualTo("https://demo-tutti-0.demo-tutti:8080");
 		Map<String, JsonNode> environment = byName(pod.at("/containers/0/env"));
@@ -215,7 +215,7 @@ class ApplicationContractTest {
 	}
 
 	@Test
-	void theTestHasTheTokenThatItNeedsToCallTheRoll() {
+	void theTestHasTheTokenForTheRollCall() {
 		JsonNode pod = chart.scenario("train").only("Pod").path("spec");
 		JsonNode variable = pod.at("/containers/0/env/0");
 		assertThat(variable.path("name").asString()).isEqualTo("TUTTI_SECURITY_TOKENFILE");
@@ -227,7 +227,7 @@ class ApplicationContractTest {
 			.isEqualTo("/run/secrets/tutti");
 	}
 
-	/** The application keeps them in one class. */
+	/** The exit codes of the application, which one class defines. */
 	private static Map<String, Integer> exitCodes() {
 		Map<String, Integer> codes = new LinkedHashMap<>();
 		try {
@@ -269,7 +269,7 @@ class ApplicationContractTest {
 		return Binder.get(spring(environment)).bindOrCreate(prefix, type);
 	}
 
-	/** Spring's view of a process that has these variables and no others. */
+	/** A Spring environment with these variables only. */
 	private static StandardEnvironment spring(Map<String, String> variables) {
 		StandardEnvironment environment = new StandardEnvironment();
 		environment.getPropertySources().remove(StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME);

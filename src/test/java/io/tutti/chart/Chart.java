@@ -12,14 +12,14 @@ import com.marcnuri.helm.DryRun;
 import com.marcnuri.helm.Helm;
 
 /**
- * The project's chart as Helm renders it, for a release called {@code demo} in the
- * namespace {@code ml}.
+ * The project's chart as rendered by Helm, for release {@code demo} in namespace
+ * {@code ml}.
  */
 final class Chart {
 
 	static final Path FOLDER = Path.of("helm", "tutti");
 
-	/** What the chart is tried with; newer than the oldest that it supports. */
+	/** Version used in the tests; newer than the oldest supported one. */
 	private static final String KUBERNETES = "1.33.0";
 
 	private final Path folder;
@@ -29,15 +29,15 @@ final class Chart {
 	}
 
 	/**
-	 * The chart with its test among the ordinary objects: Helm keeps hooks out of what it
-	 * renders.
+	 * A copy of the chart with its test as an ordinary object, since Helm omits hooks
+	 * from the rendered objects.
 	 * @param folder empty folder for the copy
 	 */
 	static Chart in(Path folder) {
 		return in(folder, (template) -> template);
 	}
 
-	/** The same, each template changed beforehand. */
+	/** A copy of the chart with a change applied to each template. */
 	static Chart in(Path folder, UnaryOperator<String> change) {
 		try (Stream<Path> files = Files.walk(FOLDER)) {
 			for (Path file : files.toList()) {
@@ -65,7 +65,7 @@ final class Chart {
 		return render(FOLDER.resolve("ci").resolve(name + "-values.yaml"));
 	}
 
-	/** Renders with the values of a text. */
+	/** Renders with the given values. */
 	Rendered with(String values) {
 		return render(file(values));
 	}
@@ -79,7 +79,7 @@ final class Chart {
 			.call());
 	}
 
-	/** What Helm tells whoever installed the chart. */
+	/** The notes that Helm prints after installation. */
 	String notes(Path values) {
 		String output = new Helm(this.folder).install()
 			.clientOnly()

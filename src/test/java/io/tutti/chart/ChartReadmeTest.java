@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The chart's README and its values say the same.
+ * The chart's README and its values agree.
  */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ChartReadmeTest {
@@ -33,7 +33,7 @@ class ChartReadmeTest {
 	private static final Pattern KEY = Pattern.compile("( *)([A-Za-z]+):(.*)");
 
 	@Test
-	void theTableHoldsEveryValueWithItsDefaultAndItsMeaning() throws IOException {
+	void theTableHasEveryValueWithItsDefaultAndDescription() throws IOException {
 		List<String> table = Files.readAllLines(Chart.FOLDER.resolve("README.md"))
 			.stream()
 			.dropWhile((line) -> !line.equals("## Values"))
@@ -43,7 +43,7 @@ class ChartReadmeTest {
 	}
 
 	@Test
-	void theSchemaKnowsEveryValue() throws IOException {
+	void theSchemaDefinesEveryValue() throws IOException {
 		JsonNode schema = JsonMapper.shared()
 			.readTree(Files.readString(Chart.FOLDER.resolve("values.schema.json")))
 			.path("properties");
@@ -53,7 +53,7 @@ class ChartReadmeTest {
 	}
 
 	@Test
-	void aRankOfKubeflowsExampleResolves() throws IOException {
+	void aRankOfTheKubeflowExampleResolves() throws IOException {
 		String readme = Files.readString(Chart.FOLDER.resolve("README.md"));
 		String example = readme.substring(readme.indexOf("apiVersion: trainer.kubeflow.org"));
 		JsonNode runtime = Rendered.parse(example.substring(0, example.indexOf("```"))).only("TrainingRuntime");
@@ -83,7 +83,7 @@ class ChartReadmeTest {
 		return rows;
 	}
 
-	/** The line of comment above each value, by the value's path. */
+	/** The comment above each value, by the path of the value. */
 	private static Map<String, String> meanings() throws IOException {
 		Map<String, String> meanings = new LinkedHashMap<>();
 		List<String> path = new ArrayList<>();

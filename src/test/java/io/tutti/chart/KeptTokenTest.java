@@ -24,8 +24,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * An upgrade keeps the token that was generated: Helm looks it up in a cluster, of which
- * there is here only what answers that question.
+ * An upgrade keeps the generated token. Helm looks the token up in a cluster; this test
+ * simulates the part of the API server that answers the lookup.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KeptTokenTest {
@@ -56,7 +56,7 @@ class KeptTokenTest {
 	private Path kubeconfig;
 
 	@BeforeEach
-	void startTheCluster() throws IOException {
+	void startTheApiServer() throws IOException {
 		String variable = System.getenv("KUBECONFIG");
 		assumeTrue(variable != null && variable.contains("target"),
 				"KUBECONFIG names no file under target, as the build would have it: Helm could ask a real cluster");
@@ -67,7 +67,7 @@ class KeptTokenTest {
 	}
 
 	@AfterEach
-	void stopTheCluster() throws IOException {
+	void stopTheApiServer() throws IOException {
 		if (this.cluster != null) {
 			this.cluster.stop(0);
 			Files.delete(this.kubeconfig);
@@ -85,7 +85,7 @@ class KeptTokenTest {
 	}
 
 	@Test
-	void anUpgradeGeneratesATokenWhereThereWasNone() {
+	void anUpgradeGeneratesAMissingToken() {
 		answer(404, """
 				{"kind": "Status", "apiVersion": "v1", "status": "Failure", "reason": "NotFound", "code": 404}""");
 		assertThat(token(upgraded())).isNotEmpty();
@@ -93,14 +93,15 @@ class KeptTokenTest {
 	}
 
 	@Test
-	void anInstallationAsksNobody() {
+	void anInstallationLooksNothingUp() {
 		answer(500, "{}");
 		assertThat(token(Chart.in(this.folder))).isNotEmpty();
 		assertThat(this.asked).isEmpty();
 	}
 
 	/**
-	 * Helm renders only installations without a cluster, so the chart is told otherwise.
+	 * Changes the chart to render an upgrade: without a cluster, Helm renders
+	 * installations only.
 	 */
 	private Chart upgraded() {
 		return Chart.in(this.folder, (template) -> template.replace(".Release.IsUpgrade", "true"));

@@ -31,9 +31,9 @@ import io.kubernetes.client.openapi.models.V1StatefulSet;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Whether an object is what Kubernetes takes. Two families of types are asked, since each
- * sees what the other lets pass: one refuses fields that are unknown or missing, the
- * other values of a wrong type. Neither knows which words a field may hold.
+ * Checks objects against Kubernetes' types. Two families of types are needed: one rejects
+ * unknown and missing fields, the other values of a wrong type. Neither checks the
+ * allowed values of a text field.
  */
 final class KubernetesSchema {
 
@@ -57,14 +57,15 @@ final class KubernetesSchema {
 	private KubernetesSchema() {
 	}
 
-	/** Whether Kubernetes itself has this kind, rather than an extension of it. */
+	/** Whether this kind is built into Kubernetes and not from an extension. */
 	static boolean knows(JsonNode object) {
 		return SCHEMAS.containsKey(object.path("kind").asString());
 	}
 
 	/**
-	 * Checks an object of one of Kubernetes' own kinds.
-	 * @throws IllegalArgumentException saying what is wrong
+	 * Checks an object of a built-in kind.
+	 * @throws IllegalArgumentException if the object is invalid; the message names the
+	 * error
 	 */
 	static void check(JsonNode object) {
 		SCHEMAS.get(object.path("kind").asString()).check(object);
@@ -92,7 +93,7 @@ final class KubernetesSchema {
 
 	}
 
-	/** Looks for unknown and missing fields. */
+	/** Rejects unknown and missing fields. */
 	private interface Fields {
 
 		void check(JsonElement element) throws IOException;

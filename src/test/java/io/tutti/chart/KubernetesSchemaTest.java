@@ -24,14 +24,13 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * What the chart renders is what Kubernetes takes.
+ * The rendered objects are valid Kubernetes objects.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class KubernetesSchemaTest {
 
 	/**
-	 * Words that a field may hold, by the field's name; Kubernetes' types leave them
-	 * open.
+	 * Allowed values of text fields, by field name, which Kubernetes' types do not check.
 	 */
 	private static final Map<String, Set<String>> WORDS = Map.ofEntries(
 			Map.entry("completionMode", Set.of("Indexed", "NonIndexed")),
@@ -74,7 +73,7 @@ class KubernetesSchemaTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void everyObjectFitsItsSchema(Path values) {
+	void everyObjectMatchesItsSchema(Path values) {
 		Rendered rendered = chart.render(values);
 		assertThat(rendered.objects()).isNotEmpty();
 		for (JsonNode object : rendered.objects()) {
@@ -84,7 +83,7 @@ class KubernetesSchemaTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void everyFieldHoldsAWordThatItMay(Path values) {
+	void everyTextFieldHasAnAllowedValue(Path values) {
 		for (JsonNode object : chart.render(values).objects()) {
 			WORDS.forEach((field, words) -> assertThat(texts(object, field)).as(field).isSubsetOf(words));
 		}
@@ -92,7 +91,7 @@ class KubernetesSchemaTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void everyObjectSaysWhatItBelongsTo(Path values) {
+	void everyObjectIsLabelledWithItsRelease(Path values) {
 		List<JsonNode> objects = chart.render(values).objects();
 		assertThat(objects).allSatisfy((object) -> {
 			assertThat(object.at("/metadata/labels/app.kubernetes.io~1instance").asString()).isEqualTo("demo");
@@ -103,7 +102,7 @@ class KubernetesSchemaTest {
 	}
 
 	@Test
-	void aJobSetHoldsAJobAndOnlyFieldsOfItsOwn() {
+	void aJobSetHasAJobAndOnlyKnownFields() {
 		JsonNode jobSet = chart.scenario("jobset").only("JobSet");
 		assertThat(jobSet.path("apiVersion").asString()).isEqualTo("jobset.x-k8s.io/v1alpha2");
 		assertThat(names(jobSet.path("spec"))).containsExactlyInAnyOrder("network", "failurePolicy", "replicatedJobs");
@@ -117,7 +116,7 @@ class KubernetesSchemaTest {
 	}
 
 	@Test
-	void fieldsOfExtensionsAreTheirOwn() {
+	void extensionObjectsHaveOnlyKnownFields() {
 		Rendered serve = chart.scenario("serve");
 		assertThat(serve.only("PodMonitor").path("apiVersion").asString()).isEqualTo("monitoring.coreos.com/v1");
 		assertThat(names(serve.only("PodMonitor").path("spec"))).containsExactlyInAnyOrder("selector",
@@ -133,7 +132,7 @@ class KubernetesSchemaTest {
 	}
 
 	@Test
-	void aMisspeltFieldIsNoticed() {
+	void aMisspeltFieldIsRejected() {
 		ObjectNode job = job();
 		((ObjectNode) job.path("spec")).put("backoffLimitPerRank", 1);
 		assertThatIllegalArgumentException().isThrownBy(() -> KubernetesSchema.check(job))
@@ -141,7 +140,7 @@ class KubernetesSchemaTest {
 	}
 
 	@Test
-	void aTextForANumberIsNoticed() {
+	void aTextForANumberIsRejected() {
 		ObjectNode job = job();
 		((ObjectNode) job.path("spec")).put("completions", "2");
 		assertThatIllegalArgumentException().isThrownBy(() -> KubernetesSchema.check(job))
@@ -149,7 +148,7 @@ class KubernetesSchemaTest {
 	}
 
 	@Test
-	void aMissingFieldIsNoticed() {
+	void aMissingFieldIsRejected() {
 		ObjectNode job = job();
 		((ObjectNode) job.path("spec")).remove("template");
 		assertThatIllegalArgumentException().isThrownBy(() -> KubernetesSchema.check(job))
@@ -178,7 +177,7 @@ class KubernetesSchemaTest {
 		return new TreeSet<>(object.propertyNames());
 	}
 
-	/** Every text under a field of this name, wherever it is. */
+	/** All text values of fields with this name, at any depth. */
 	private static List<String> texts(JsonNode object, String field) {
 		return object.findValues(field)
 			.stream()

@@ -15,7 +15,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each rank's pod: what it may do, how it is watched, where it runs.
+ * The pod of each rank: permissions, probes and scheduling.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RankPodTest {
@@ -36,7 +36,7 @@ class RankPodTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void noPodMayMoreThanItNeeds(Path values) {
+	void noPodHasMorePermissionsThanItNeeds(Path values) {
 		assertThat(chart.render(values).pods()).hasSize(2).allSatisfy((pod) -> {
 			assertThat(pod.path("automountServiceAccountToken").asBoolean(true)).isFalse();
 			assertThat(pod.at("/securityContext/runAsNonRoot").asBoolean()).isTrue();
@@ -53,14 +53,14 @@ class RankPodTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void noServiceOfTheNamespaceCanPassForAVariable(Path values) {
+	void servicesOfTheNamespaceSetNoVariables(Path values) {
 		assertThat(chart.render(values).pods())
 			.allSatisfy((pod) -> assertThat(pod.path("enableServiceLinks").asBoolean(true)).isFalse());
 	}
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void theStartMayTakeAsLongAsTheRendezvous(Path values) {
+	void theStartupProbeAllowsForTheRendezvous(Path values) {
 		Rendered rendered = chart.render(values);
 		JsonNode probe = rendered.rank().path("startupProbe");
 		int seconds = probe.path("periodSeconds").asInt() * probe.path("failureThreshold").asInt();
@@ -71,7 +71,7 @@ class RankPodTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void livenessNeverLooksAtTheGroup(Path values) {
+	void livenessDoesNotDependOnTheGroup(Path values) {
 		JsonNode rank = chart.render(values).rank();
 		assertThat(rank.at("/livenessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
 		assertThat(rank.at("/startupProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
@@ -87,7 +87,7 @@ class RankPodTest {
 	}
 
 	@Test
-	void sharedMemoryIsMemoryOfASetSize() {
+	void sharedMemoryHasASizeLimit() {
 		JsonNode pod = chart.scenario("volcano").pod();
 		assertThat(pod.at("/volumes/0/name").asString()).isEqualTo("shm");
 		assertThat(pod.at("/volumes/0/emptyDir/medium").asString()).isEqualTo("Memory");
@@ -96,7 +96,7 @@ class RankPodTest {
 	}
 
 	@Test
-	void gpusAreALimitBesideTheOthers() {
+	void gpusAreAnAdditionalLimit() {
 		JsonNode resources = chart.scenario("volcano").rank().path("resources");
 		assertThat(resources.at("/limits/nvidia.com~1gpu").asInt()).isOne();
 		assertThat(resources.at("/limits/memory").asString()).isEqualTo("2Gi");
@@ -104,7 +104,7 @@ class RankPodTest {
 	}
 
 	@Test
-	void aRankRunsWhereItIsTold() {
+	void aRankRunsWhereTheValuesPlaceIt() {
 		JsonNode pod = chart.scenario("serve").pod();
 		assertThat(pod.at("/topologySpreadConstraints/0/labelSelector/matchLabels/app.kubernetes.io~1component")
 			.asString()).isEqualTo("rank");
@@ -126,7 +126,7 @@ class RankPodTest {
 	}
 
 	@Test
-	void aTrainingKeepsItsCheckpointsInTheClaim() {
+	void aTrainingWritesItsCheckpointsToTheClaim() {
 		Rendered train = chart.scenario("train");
 		assertThat(train.rank().path("args").toString())
 			.isEqualTo("[\"train\",\"--checkpoint=/checkpoints\",\"--epochs\",\"5\"]");

@@ -14,8 +14,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
- * Values that contradict each other are refused before anything reaches a cluster, and
- * those beside them are not.
+ * Contradictory values are rejected before anything reaches a cluster, and similar valid
+ * ones are accepted.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class RefusedValuesTest {
@@ -86,7 +86,7 @@ class RefusedValuesTest {
 					{config: {server: {ssl: {bundle: ranks}}}}                                          | see tls.http
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
-	void aContradictionIsRefusedByName(String values, String named) {
+	void contradictoryValuesAreRejectedByName(String values, String named) {
 		assertThatIllegalStateException().isThrownBy(() -> chart.with(values)).withMessageContaining(named);
 	}
 
@@ -102,7 +102,7 @@ class RefusedValuesTest {
 			"{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
-	void whatStandsBesideItIsTaken(String values) {
+	void similarValidValuesAreAccepted(String values) {
 		assertThat(chart.with(values).objects()).isNotEmpty();
 	}
 

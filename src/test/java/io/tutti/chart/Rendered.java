@@ -13,7 +13,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The objects that one rendering of the chart gives.
+ * The objects of one rendering of the chart.
  */
 record Rendered(List<JsonNode> objects) {
 
@@ -49,7 +49,7 @@ record Rendered(List<JsonNode> objects) {
 		return WORKLOADS.stream().flatMap((kind) -> all(kind).stream()).findFirst().orElseThrow();
 	}
 
-	/** What Kubernetes makes Jobs from: of the Job itself or within the JobSet. */
+	/** The specification of the Job, on its own or in the JobSet. */
 	JsonNode jobSpec() {
 		JsonNode workload = workload();
 		return workload.path("kind").asString().equals("JobSet") ? workload.at("/spec/replicatedJobs/0/template/spec")
@@ -69,12 +69,12 @@ record Rendered(List<JsonNode> objects) {
 		return pod().at("/containers/0");
 	}
 
-	/** Every template of pods, the test's too. */
+	/** All pod templates, including the test's. */
 	Stream<JsonNode> pods() {
 		return Stream.concat(Stream.of(pod()), all("Pod").stream().map((pod) -> pod.path("spec")));
 	}
 
-	/** The variables that the chart sets as text. */
+	/** The variables that the chart sets to a text value. */
 	Map<String, String> environment() {
 		Map<String, String> environment = new LinkedHashMap<>();
 		for (JsonNode variable : rank().path("env")) {

@@ -23,14 +23,14 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the ranks have around them: a token, walls, and somebody who watches.
+ * The objects beside the ranks: token, certificates, network policy and monitoring.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class SurroundingsTest {
 
 	/**
-	 * The meters that the design names, and the process's start, as Prometheus spells
-	 * them, without what follows from their kind.
+	 * The meters of the design and the process's start time in Prometheus spelling,
+	 * without the suffixes of their type.
 	 */
 	private static final Set<String> METERS = Set.of("collective_duration", "collective_bytes", "collective_inflight",
 			"collective_timeouts", "collective_mismatches", "collective_aborts", "collective_last_sequence",
@@ -59,20 +59,20 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void aTokenIsGeneratedWhereNoneIsGiven() {
+	void aTokenIsGeneratedIfNoneIsGiven() {
 		JsonNode secret = chart.scenario("default").only("Secret");
 		assertThat(decoded(secret.at("/data/token"))).matches("[a-zA-Z0-9]{48}");
 		assertThat(chart.scenario("default").only("Secret").at("/data/token")).isNotEqualTo(secret.at("/data/token"));
 	}
 
 	@Test
-	void aTokenThatIsGivenIsTaken() {
+	void aGivenTokenIsUsed() {
 		assertThat(decoded(chart.scenario("serve-bare").only("Secret").at("/data/token"))).isEqualTo("of-my-own");
 		assertThat(chart.scenario("train").all("Secret")).isEmpty();
 	}
 
 	@Test
-	void certManagerIsAskedForWhatRanksLookForAndMount() {
+	void theRequestedCertificateIsTheOneThatRanksMount() {
 		Rendered tls = chart.scenario("tls");
 		JsonNode certificate = tls.only("Certificate").path("spec");
 		assertThat(certificate.path("dnsNames").toString()).isEqualTo("[\"demo-tutti.ml.svc\"]");
@@ -103,7 +103,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void whoAsksOverHttpsIsToldSoAndWhomToTrust() {
+	void httpClientsAreConfiguredForHttpsWithItsAuthority() {
 		Rendered tls = chart.scenario("tls");
 		assertThat(tls.environment()).containsEntry("SERVER_SSL_BUNDLE", tls.environment().get("TUTTI_TLS_BUNDLE"));
 		for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
@@ -119,7 +119,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void withoutTlsNothingSpeaksOfIt() {
+	void withoutTlsNoTlsSettingsAreRendered() {
 		Rendered plain = chart.scenario("serve");
 		assertThat(plain.all("Certificate")).isEmpty();
 		assertThat(plain.environment().keySet()).noneMatch((name) -> name.contains("TLS") || name.contains("SSL"));
@@ -127,7 +127,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void onlyRanksReachTheMeetingPointAndTheData() {
+	void onlyRanksReachTheRendezvousAndDataPorts() {
 		JsonNode policy = chart.scenario("volcano").only("NetworkPolicy").path("spec");
 		assertThat(policy.path("policyTypes").toString()).isEqualTo("[\"Ingress\",\"Egress\"]");
 		JsonNode ranks = policy.at("/ingress/0");
@@ -142,7 +142,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void ranksOnNcclReachEachOtherAtThePortsThatTheKernelPicks() {
+	void ranksOnNcclReachEachOtherAtEphemeralPorts() {
 		JsonNode policy = chart.scenario("nccl").only("NetworkPolicy").path("spec");
 		for (JsonNode rule : List.of(policy.at("/ingress/0"), policy.at("/egress/0"))) {
 			assertThat(rule.has("ports")).isFalse();
@@ -152,7 +152,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void httpIsReachedByWhomTheValuesName() {
+	void httpIsOpenToThePeersInTheValues() {
 		JsonNode http = chart.scenario("serve").only("NetworkPolicy").at("/spec/ingress/1");
 		assertThat(ports(http)).containsExactly(8080);
 		assertThat(http.path("from")).hasSize(2);
@@ -177,7 +177,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void prometheusScrapesWhereMetersAre() {
+	void prometheusScrapesTheMeterEndpoint() {
 		JsonNode monitor = chart.scenario("serve").only("PodMonitor");
 		assertThat(monitor.at("/spec/podMetricsEndpoints/0/path").asString()).isEqualTo("/actuator/prometheus");
 		assertThat(monitor.at("/spec/podMetricsEndpoints/0/port").asString()).isEqualTo("http");
@@ -185,7 +185,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void nobodyWatchesUnlessAsked() {
+	void monitoringIsOffByDefault() {
 		Rendered rendered = chart.scenario("default");
 		assertThat(rendered.all("PodMonitor")).isEmpty();
 		assertThat(rendered.all("PrometheusRule")).isEmpty();
@@ -193,7 +193,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void alertsAskOnlyForMetersThatThereAre() {
+	void alertsUseOnlyExistingMeters() {
 		JsonNode rules = chart.scenario("serve").only("PrometheusRule").at("/spec/groups/0/rules");
 		assertThat(rules).hasSize(7);
 		for (JsonNode rule : rules) {
@@ -205,7 +205,7 @@ class SurroundingsTest {
 
 	@ParameterizedTest
 	@CsvSource({ "300, 600", "20, 3" })
-	void anAlertComesBeforeTheDeadlineThatEndsTheRank(int rendezvousSeconds, int collectiveSeconds) {
+	void anAlertFiresBeforeTheDeadlineThatEndsTheRank(int rendezvousSeconds, int collectiveSeconds) {
 		JsonNode rules = chart
 			.with("""
 					{prometheusRule: {enabled: true},
@@ -219,7 +219,7 @@ class SurroundingsTest {
 	}
 
 	@Test
-	void theDashboardShowsOnlyMetersThatThereAre() {
+	void theDashboardUsesOnlyExistingMeters() {
 		JsonNode map = chart.scenario("serve").only("ConfigMap");
 		assertThat(map.at("/metadata/labels/grafana_dashboard").asString()).isEqualTo("1");
 		JsonNode dashboard = JsonMapper.shared().readTree(map.at("/data/tutti.json").asString());
@@ -231,7 +231,7 @@ class SurroundingsTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void theNotesNameWhatThereIs(Path values) {
+	void theNotesNameTheRenderedObjects(Path values) {
 		Rendered rendered = chart.render(values);
 		String notes = chart.notes(values);
 		String kind = rendered.workload().path("kind").asString();
@@ -245,7 +245,7 @@ class SurroundingsTest {
 		}
 	}
 
-	/** How long an alert looks back, and then waits. */
+	/** The query window plus the waiting time of an alert. */
 	private static int secondsUntil(String alert, JsonNode rules) {
 		JsonNode rule = rules.valueStream()
 			.filter((each) -> each.path("alert").asString().equals(alert))

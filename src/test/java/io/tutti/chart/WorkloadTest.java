@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What starts the ranks, what it does when one of them ends, and what surrounds them.
+ * The workload that starts the ranks, its reaction to exit codes, and related objects.
  */
 @Timeout(value = 60, unit = TimeUnit.SECONDS)
 class WorkloadTest {
@@ -55,18 +55,18 @@ class WorkloadTest {
 	@ParameterizedTest
 	@CsvSource({ "64, FailJob", "65, FailJob", "70, Count", "75, Count", "76, Count", "77, FailJob", "78, FailJob",
 			"79, Ignore", "80, FailJob" })
-	void aJobKnowsWhatAnExitCodeMeans(int code, String action) {
+	void aJobHandlesEachExitCode(int code, String action) {
 		assertThat(actions(chart.scenario("default").jobSpec())).containsEntry(code, action);
 		assertThat(actions(chart.scenario("jobset").jobSpec())).containsEntry(code, action);
 	}
 
 	@Test
-	void aDrainEndsTheJobWhereThatWasAskedFor() {
+	void aDrainEndsTheJobIfConfigured() {
 		assertThat(actions(chart.scenario("train").jobSpec())).containsEntry(79, "FailJob");
 	}
 
 	@Test
-	void whatKubernetesItselfEndsDoesNotCount() {
+	void podsDisruptedByKubernetesDoNotCount() {
 		JsonNode first = chart.scenario("default").jobSpec().at("/podFailurePolicy/rules/0");
 		assertThat(first.path("action").asString()).isEqualTo("Ignore");
 		assertThat(first.at("/onPodConditions/0/type").asString()).isEqualTo("DisruptionTarget");
@@ -74,7 +74,7 @@ class WorkloadTest {
 	}
 
 	@Test
-	void onlyTheRanksOwnExitCodeCounts() {
+	void onlyTheExitCodeOfTheRankContainerCounts() {
 		JsonNode rules = chart.scenario("default").jobSpec().at("/podFailurePolicy/rules");
 		assertThat(rules.valueStream().skip(1)).hasSize(3)
 			.allMatch((rule) -> rule.at("/onExitCodes/containerName").asString().equals("tutti"));
@@ -91,7 +91,7 @@ class WorkloadTest {
 	}
 
 	@Test
-	void aJobIsToldItsLimits() {
+	void aJobHasTheConfiguredLimits() {
 		JsonNode job = chart.scenario("train").only("Job").path("spec");
 		assertThat(job.path("activeDeadlineSeconds").asInt()).isEqualTo(3600);
 		assertThat(job.path("ttlSecondsAfterFinished").asInt()).isEqualTo(600);
@@ -100,7 +100,7 @@ class WorkloadTest {
 	}
 
 	@Test
-	void aJobSetStartsAllRanksAgainTogether() {
+	void aJobSetRestartsAllRanksTogether() {
 		JsonNode jobSet = chart.scenario("jobset").only("JobSet").path("spec");
 		assertThat(jobSet.at("/failurePolicy/maxRestarts").asInt()).isEqualTo(5);
 		assertThat(jobSet.at("/failurePolicy/rules/0/action").asString()).isEqualTo("FailJobSet");
@@ -124,7 +124,7 @@ class WorkloadTest {
 	}
 
 	@Test
-	void ranksAreKnownByNameBeforeTheyAreReady() {
+	void ranksAreResolvableBeforeTheyAreReady() {
 		Rendered job = chart.scenario("default");
 		JsonNode service = job.only("Service");
 		assertThat(service.at("/spec/clusterIP").asString()).isEqualTo("None");
@@ -134,7 +134,7 @@ class WorkloadTest {
 
 	@ParameterizedTest
 	@MethodSource("scenarios")
-	void everySelectorFindsTheRanksAndNothingElse(Path values) {
+	void everySelectorMatchesOnlyTheRanks(Path values) {
 		Rendered rendered = chart.render(values);
 		JsonNode labels = rendered.podTemplate().at("/metadata/labels");
 		JsonNode test = rendered.only("Pod").at("/metadata/labels");
@@ -178,7 +178,7 @@ class WorkloadTest {
 			.isEqualTo(group.at("/metadata/name"));
 	}
 
-	/** What each exit code leads to: the first rule that names it. */
+	/** The action for each exit code, from the first matching rule. */
 	private static Map<Integer, String> actions(JsonNode job) {
 		Map<Integer, String> actions = new HashMap<>();
 		for (JsonNode rule : job.at("/podFailurePolicy/rules")) {

@@ -1,7 +1,7 @@
 /**
- * The Helm chart and the image, without a cluster and without a Docker engine: the chart
- * is rendered by Helm itself, checked against Kubernetes' own types, and compared with
- * what the application reads.
+ * Tests of the Helm chart and the image without a cluster or a Docker engine: Helm
+ * renders the chart, and the tests check the result against Kubernetes' types and the
+ * settings that the application reads.
  */
 @NullMarked
 package io.tutti.chart;

@@ -31,7 +31,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What the probes say of ranks that answer well, badly, something else or not at all.
+ * The results of the probes for ranks that answer correctly, with errors, with other
+ * content or not at all.
  */
 @Timeout(value = 30, unit = TimeUnit.SECONDS)
 class ProbeTest {
@@ -49,7 +50,7 @@ class ProbeTest {
 
 	@ParameterizedTest
 	@CsvSource({ "'', 127.0.0.1", "0.0.0.0, 127.0.0.1", "::, [::1]", "10.1.2.3, 10.1.2.3", "fd00::1, [fd00::1]" })
-	void theRankIsAskedWhereItListens(String address, String host) {
+	void theProbeUsesTheAddressThatTheRankListensOn(String address, String host) {
 		assertThat(HealthProbe.endpoint(Map.of("TUTTI_HTTP_ADDRESS", address, "TUTTI_HTTP_PORT", "8123"), "liveness"))
 			.hasToString("http://" + host + ":8123/actuator/health/liveness");
 	}
@@ -61,31 +62,31 @@ class ProbeTest {
 	}
 
 	@Test
-	void aRankThatSaysOkIsHealthy() {
+	void aRankThatAnswers200IsHealthy() {
 		assertThat(HealthProbe.healthy(server(200, () -> "{\"status\":\"UP\"}"))).isTrue();
 	}
 
 	@Test
-	void aRankThatSaysNoIsNot() {
+	void aRankThatAnswers503IsUnhealthy() {
 		assertThat(HealthProbe.healthy(server(503, () -> "{\"status\":\"DOWN\"}"))).isFalse();
 	}
 
 	@Test
-	void aRankThatDoesNotAnswerIsNot() {
+	void aRankThatDoesNotAnswerIsUnhealthy() {
 		URI gone = server(200, () -> "");
 		this.servers.removeFirst().stop(0);
 		assertThat(HealthProbe.healthy(gone)).isFalse();
 	}
 
 	@Test
-	void ranksOfOneFormingAreOneGroup() throws InterruptedException {
+	void ranksOfTheSameGenerationAreOneGroup() throws InterruptedException {
 		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank("READY", 1, 2, 7)), "", Trust.JAVAS_OWN);
 		assertThat(probe.agreesWithin(Duration.ZERO)).isTrue();
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "BROKEN, 1, 2, 7", "READY, 0, 2, 7", "READY, 1, 3, 7", "READY, 1, 2, 8" })
-	void aRankThatIsNotWhatItShouldBeIsNoPartOfTheGroup(String state, int rank, int worldSize, long generation)
+	void aRankWithAnUnexpectedStateIsNotPartOfTheGroup(String state, int rank, int worldSize, long generation)
 			throws InterruptedException {
 		GroupProbe probe = new GroupProbe(List.of(rank("READY", 0, 2, 7), rank(state, rank, worldSize, generation)), "",
 				Trust.JAVAS_OWN);
@@ -93,14 +94,14 @@ class ProbeTest {
 	}
 
 	@Test
-	void aRankThatAnswersNonsenseIsNoPartOfTheGroup() throws InterruptedException {
+	void aRankThatAnswersNoJsonIsNotPartOfTheGroup() throws InterruptedException {
 		assertThat(
 				new GroupProbe(List.of(server(200, () -> "<html>")), "", Trust.JAVAS_OWN).agreesWithin(Duration.ZERO))
 			.isFalse();
 	}
 
 	@Test
-	void aGroupMayTakeItsTimeToForm() throws InterruptedException {
+	void theProbeWaitsForAGroupToForm() throws InterruptedException {
 		AtomicInteger asked = new AtomicInteger();
 		URI forming = server(200, () -> view((asked.getAndIncrement() == 0) ? "FORMING" : "READY", 0, 1, 1));
 		assertThat(new GroupProbe(List.of(forming), "", Trust.JAVAS_OWN).agreesWithin(Duration.ofSeconds(20))).isTrue();
@@ -108,7 +109,7 @@ class ProbeTest {
 	}
 
 	@Test
-	void aRollThatEveryRankAnswersIsComplete() {
+	void aRollCallThatEveryRankAnswersIsComplete() {
 		URI rank = server(200, () -> "{\"answered\":[{\"rank\":0},{\"rank\":1}],\"silentRanks\":[]}");
 		assertThat(new GroupProbe(List.of(rank, rank), "a token", Trust.JAVAS_OWN).answersTheRoll()).isTrue();
 		assertThat(this.received).containsExactly("POST /api/v1/roll-call Bearer a token {}");
@@ -120,21 +121,21 @@ class ProbeTest {
 			200, '{"answered":[{"rank":0}],"silentRanks":[]}'
 			200, '<html>'
 			401, '{"type":"urn:tutti:problem:auth-failed"}'""")
-	void aRollThatLacksARankIsNot(int status, String answer) {
+	void aRollCallWithoutAnAnswerOfEveryRankIsIncomplete(int status, String answer) {
 		URI rank = server(status, () -> answer);
 		assertThat(new GroupProbe(List.of(rank, rank), "", Trust.JAVAS_OWN).answersTheRoll()).isFalse();
 		assertThat(this.received).containsExactly("POST /api/v1/roll-call null {}");
 	}
 
 	@Test
-	void aRollThatNobodyCallsIsNotComplete() {
+	void aRollCallWithoutAServerIsIncomplete() {
 		URI gone = server(200, () -> "");
 		this.servers.removeFirst().stop(0);
 		assertThat(new GroupProbe(List.of(gone), "", Trust.JAVAS_OWN).answersTheRoll()).isFalse();
 	}
 
 	@Test
-	void theTokenIsWhereTheRanksHaveIt(@TempDir Path folder) throws IOException {
+	void theTokenIsReadFromTheVariablesOfTheRanks(@TempDir Path folder) throws IOException {
 		Path file = Files.writeString(folder.resolve("token"), "from a file\n");
 		assertThat(GroupProbe.token(Map.of())).isEmpty();
 		assertThat(GroupProbe.token(Map.of("TUTTI_SECURITY_TOKEN", "given"))).isEqualTo("given");
@@ -142,7 +143,7 @@ class ProbeTest {
 	}
 
 	@Test
-	void aRankThatSpeaksTlsIsAskedOverHttps() {
+	void aRankThatUsesTlsIsQueriedOverHttps() {
 		URI rank = secured(() -> "{}");
 		assertThat(HealthProbe.secured(URI.create(rank.toString().replace("https", "http")))).isEqualTo(rank);
 		assertThat(HealthProbe.healthy(rank)).isTrue();
@@ -150,14 +151,14 @@ class ProbeTest {
 	}
 
 	@Test
-	void theActuatorIsAskedAtAPortOfItsOwn() {
+	void theActuatorIsQueriedAtItsOwnPort() {
 		assertThat(
 				HealthProbe.endpoint(Map.of("TUTTI_HTTP_PORT", "8080", "MANAGEMENT_SERVER_PORT", "9090"), "liveness"))
 			.hasToString("http://127.0.0.1:9090/actuator/health/liveness");
 	}
 
 	@Test
-	void theRollIsCalledOverHttpsWhereTheCertificateIsTheRanks(@TempDir Path folder) throws Exception {
+	void aRollCallOverHttpsRequiresTheRanksCertificate(@TempDir Path folder) throws Exception {
 		URI rank = secured(() -> "{\"answered\":[{\"rank\":0}],\"silentRanks\":[]}");
 		assertThat(new GroupProbe(List.of(rank), "a token", trust(OURS, Authority.NAME, folder)).answersTheRoll())
 			.isTrue();

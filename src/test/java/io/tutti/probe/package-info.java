@@ -1,5 +1,5 @@
 /**
- * Tests of the probes against ranks that are played by the JDK's own HTTP server.
+ * Tests of the probes against ranks that the JDK's HTTP server simulates.
  */
 @NullMarked
 package io.tutti.probe;

@@ -48,7 +48,7 @@ class RankTestTest {
 	}
 
 	@Test
-	void aRankThatFailsIsNamedAndTheOthersDoNotWaitForIt() {
+	void aFailedRankIsNamedAndTheOthersDoNotWaitForIt() {
 		long start = System.nanoTime();
 		run("oneRankFails").assertThatEvents()
 			.haveExactly(1, finishedWithFailure(instanceOf(AssertionError.class),
@@ -57,31 +57,31 @@ class RankTestTest {
 	}
 
 	@Test
-	void everyRankThatFailedByItselfIsNamed() {
+	void everyRankWithItsOwnFailureIsNamed() {
 		run("everyRankFails").assertThatEvents()
 			.haveExactly(1, finishedWithFailure(message((text) -> text.matches("(?s)rank \\d of 2.*"))));
 	}
 
 	@Test
-	void aRankThatNeverEndsIsNamedAtTheLimit() {
+	void aRankThatHangsIsNamedAtTheTimeLimit() {
 		run("oneRankHangs").assertThatEvents()
 			.haveExactly(1, finishedWithFailure(message((text) -> text.contains("not done") && text.contains("[1]"))));
 	}
 
 	@Test
-	void aRankThatLeavesACollectiveOutIsNamedByTheOthers() {
+	void aRankThatOmitsACollectiveIsNamedByTheOthers() {
 		run("oneRankCallsNothing").assertThatEvents()
 			.haveExactly(1, finishedWithFailure(message((text) -> text.contains("rank 1"))));
 	}
 
 	@Test
-	void anAssumptionThatDoesNotHoldSkipsTheTest() {
+	void aFailedAssumptionSkipsTheTest() {
 		run("assumesWhatIsNot").assertStatistics((numbers) -> numbers.aborted(1).failed(0));
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "noRanks", "noTime" })
-	void whatMakesNoSenseIsRefused(String method) {
+	void invalidSettingsAreRejected(String method) {
 		run(method).assertThatEvents()
 			.haveExactly(1, finishedWithFailure(message((text) -> text.contains("at least 1"))));
 	}
@@ -110,7 +110,7 @@ class RankTestTest {
 		assertThat(value.get(ValueLayout.JAVA_INT, 0)).isEqualTo(worldSize * (worldSize + 1) / 2);
 	}
 
-	/** Tests that fail, for those above; run by nobody else. */
+	/** Failing tests that only the tests above run. */
 	@org.junit.jupiter.api.Disabled("run by RankTestTest alone")
 	static class Wrong {
 

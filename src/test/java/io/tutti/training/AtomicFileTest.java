@@ -19,7 +19,7 @@ class AtomicFileTest {
 	private Path directory;
 
 	@Test
-	void aFileIsMadeAndReplaced() throws IOException {
+	void aFileIsCreatedAndReplaced() throws IOException {
 		Path file = this.directory.resolve("file");
 		AtomicFile.write(file, new byte[] { 1, 2, 3 });
 		AtomicFile.write(file, new byte[] { 4 });
@@ -28,7 +28,7 @@ class AtomicFileTest {
 	}
 
 	@Test
-	void aFailureLeavesTheFileAsItWas() throws IOException {
+	void aFailureLeavesTheFileUnchanged() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("file"), "before");
 		Files.createDirectories(AtomicFile.temporary(file).resolve("in the way"));
 		assertThatExceptionOfType(IOException.class).isThrownBy(() -> AtomicFile.write(file, new byte[] { 1 }));
@@ -45,7 +45,7 @@ class AtomicFileTest {
 	}
 
 	@Test
-	void anotherProcessThatWritesTheSameFileIsNotDisturbed() throws IOException {
+	void theTemporaryFileOfAnotherProcessStaysUnchanged() throws IOException {
 		Path other = Files.writeString(this.directory.resolve("file.1.tmp"), "half of another's file");
 		Path file = this.directory.resolve("file");
 		AtomicFile.write(file, new byte[] { 1 });
@@ -54,7 +54,7 @@ class AtomicFileTest {
 	}
 
 	@Test
-	void aLinkIsWrittenThroughAndStays() throws IOException {
+	void aWriteToASymbolicLinkChangesItsTarget() throws IOException {
 		Path target = Files.writeString(this.directory.resolve("target"), "before");
 		Path link = Files.createSymbolicLink(this.directory.resolve("link"), target);
 		AtomicFile.write(link, "after".getBytes(StandardCharsets.UTF_8));

@@ -16,7 +16,7 @@ class BatchScheduleTest {
 	@ParameterizedTest
 	@CsvSource({ "1437, 32, 1", "1437, 32, 4", "1437, 64, 3", "10, 3, 5", "7, 100, 2", "5, 1, 13",
 			"2000000000, 2147483647, 3" })
-	void theSharesOfAllRanksAreTheWholeEpochInOrder(int samples, int globalBatch, int worldSize) {
+	void theSharesOfAllRanksCoverTheEpochInOrder(int samples, int globalBatch, int worldSize) {
 		BatchSchedule schedule = new BatchSchedule(samples, globalBatch, worldSize, 1);
 		int position = 0;
 		for (int step = 0; step < schedule.stepsPerEpoch(); step++) {
@@ -42,7 +42,7 @@ class BatchScheduleTest {
 	}
 
 	@Test
-	void theOrderFollowsFromSeedAndEpochAndNotFromTheWorldSize() {
+	void theOrderDependsOnSeedAndEpochButNotOnTheWorldSize() {
 		int[] order = new BatchSchedule(1000, 32, 4, 9).order(5);
 		assertThat(new BatchSchedule(1000, 64, 1, 9).order(5)).isEqualTo(order);
 		assertThat(new BatchSchedule(1000, 32, 4, 9).order(6)).isNotEqualTo(order);

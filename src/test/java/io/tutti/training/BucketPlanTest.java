@@ -17,17 +17,17 @@ class BucketPlanTest {
 	}
 
 	@Test
-	void aBucketIsClosedBeforeItWouldGrowPastItsSize() {
+	void aBucketIsClosedBeforeItWouldExceedItsSize() {
 		assertThat(plan(99, 40, 30, 30, 50, 50)).containsExactly(List.of(4), List.of(3, 2), List.of(1, 0));
 	}
 
 	@Test
-	void aParameterLargerThanABucketHasOneOfItsOwn() {
+	void aParameterLargerThanABucketGetsItsOwnBucket() {
 		assertThat(plan(10, 4, 1000, 4)).containsExactly(List.of(2), List.of(1), List.of(0));
 	}
 
 	@Test
-	void everythingFitsIntoOneLargeBucket() {
+	void allParametersFitIntoOneLargeBucket() {
 		assertThat(plan(DataParallelSettings.DEFAULT_BUCKET_BYTES, 4, 8, 4)).containsExactly(List.of(2, 1, 0));
 	}
 

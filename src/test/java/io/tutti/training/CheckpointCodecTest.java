@@ -18,7 +18,7 @@ class CheckpointCodecTest {
 			new byte[] { 9, 10 });
 
 	@Test
-	void whatIsWrittenIsRead() {
+	void decodingAnEncodedCheckpointGivesAnEqualOne() {
 		Checkpoint read = CheckpointCodec.decode(CheckpointCodec.encode(CHECKPOINT));
 		assertThat(read.job()).isEqualTo(CHECKPOINT.job());
 		assertThat(read.progress()).isEqualTo(CHECKPOINT.progress());
@@ -27,7 +27,7 @@ class CheckpointCodecTest {
 	}
 
 	@Test
-	void everyTruncationIsRefused() {
+	void everyTruncatedCheckpointIsRejected() {
 		byte[] whole = CheckpointCodec.encode(CHECKPOINT);
 		for (int length = 0; length < whole.length; length++) {
 			byte[] part = Arrays.copyOf(whole, length);
@@ -36,7 +36,7 @@ class CheckpointCodecTest {
 	}
 
 	@Test
-	void everyFlippedBitIsRefused() {
+	void everyFlippedBitIsDetected() {
 		byte[] whole = CheckpointCodec.encode(CHECKPOINT);
 		for (int bit = 0; bit < 8 * whole.length; bit++) {
 			byte[] damaged = whole.clone();
@@ -46,7 +46,7 @@ class CheckpointCodecTest {
 	}
 
 	@Test
-	void anotherFileIsNoCheckpoint() {
+	void aFileOfAnotherFormatIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> CheckpointCodec.decode(new byte[1000]))
 			.withMessageContaining("no Tutti checkpoint");
 	}

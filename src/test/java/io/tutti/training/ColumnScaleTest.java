@@ -21,16 +21,16 @@ class ColumnScaleTest {
 
 	@ParameterizedTest
 	@ValueSource(doubles = { 1e-30, 1e-6, 1, 1e6, 1e30 })
-	void anOrdinaryColumnHasMeanZeroAndDeviationOneWhateverItsUnit(double unit) {
+	void aNormalColumnHasMeanZeroAndDeviationOneInEveryUnit(double unit) {
 		double[] scaled = scaled(normal(unit, 3));
 		assertThat(mean(scaled)).isCloseTo(0, within(1e-3));
 		assertThat(deviation(scaled)).isCloseTo(1, within(1e-3));
 	}
 
-	/** Mean and deviation of these alone would make all other values one. */
+	/** Without winsorisation, all other values would be almost equal. */
 	@ParameterizedTest
 	@ValueSource(floats = { 100, 1e6f, 1e38f })
-	void aFewLargeValuesDoNotSqueezeTheOthers(float outlier) {
+	void aFewOutliersDoNotCompressTheOtherValues(float outlier) {
 		float[] column = normal(1, 0);
 		Arrays.fill(column, 0, ROWS / 100, outlier);
 		double[] scaled = Arrays.copyOfRange(scaled(column), ROWS / 100, ROWS);
@@ -39,7 +39,7 @@ class ColumnScaleTest {
 	}
 
 	@Test
-	void aHeavyTailedColumnKeepsTheOrderOfItsBulk() {
+	void aHeavyTailedColumnKeepsTheSpreadOfItsMiddleHalf() {
 		Random random = new Random(5);
 		float[] column = floats(() -> (float) Math.tan(Math.PI * (random.nextDouble() - 0.5)));
 		double[] scaled = scaled(column);
@@ -49,10 +49,10 @@ class ColumnScaleTest {
 		assertThat(scaled[ROWS - 1]).isEqualTo(LIMIT);
 	}
 
-	/** The deviation of such a column is so small that one row is 89 of them away. */
+	/** The deviation of such a column is so small that one row is 89 deviations away. */
 	@ParameterizedTest
 	@ValueSource(floats = { 1e-6f, 1, 255, 1e30f })
-	void aColumnThatIsAlmostConstantDoesNotExplode(float rare) {
+	void anAlmostConstantColumnIsClamped(float rare) {
 		float[] column = new float[ROWS];
 		column[17] = rare;
 		ColumnScale scale = ColumnScale.of(column.clone());
@@ -64,7 +64,7 @@ class ColumnScaleTest {
 
 	@ParameterizedTest
 	@ValueSource(floats = { 0, 0.1f, -1e38f, Float.MIN_VALUE })
-	void aConstantColumnIsZeroWhateverTheTestHolds(float value) {
+	void aConstantColumnIsZeroForEveryTestValue(float value) {
 		float[] column = new float[ROWS];
 		Arrays.fill(column, value);
 		ColumnScale scale = ColumnScale.of(column);
@@ -72,9 +72,9 @@ class ColumnScaleTest {
 		assertThat(scale.apply(1e30f)).isZero();
 	}
 
-	/** Pixels that most images leave dark tell much where they are lit. */
+	/** Pixels that are dark in most images carry much information where they are lit. */
 	@Test
-	void aColumnThatIsMostlyZeroKeepsItsGrades() {
+	void aMostlyZeroColumnKeepsTheOrderOfItsValues() {
 		float[] column = floats(() -> 0);
 		IntStream.range(0, ROWS / 10).forEach((row) -> column[row * 10] = 55 + row % 200);
 		ColumnScale scale = ColumnScale.of(column.clone());

@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.within;
 class DataSplitTest {
 
 	@Test
-	void aFifthIsKeptForTheTestAndNoRowIsLostOrTwice() {
+	void aFifthIsTheTestPartAndEveryRowIsInOnePart() {
 		Dataset table = numbered(101);
 		DataSplit split = DataSplit.of(table, 3);
 		assertThat(split.training().rows()).isEqualTo(80);
@@ -26,7 +26,7 @@ class DataSplitTest {
 	}
 
 	@Test
-	void theSeedDecidesWhichRowsAreTested() {
+	void theSeedSelectsTheTestRows() {
 		assertThat(DataSplit.of(numbered(50), 3).test().labels())
 			.isEqualTo(DataSplit.of(numbered(50), 3).test().labels())
 			.isNotEqualTo(DataSplit.of(numbered(50), 4).test().labels());
@@ -48,7 +48,7 @@ class DataSplitTest {
 	}
 
 	@Test
-	void theTestIsScaledByTheTrainingRowsAlone() {
+	void testRowsAreScaledByStatisticsOfTheTrainingRows() {
 		float[] features = { 0, 2, 0, 2, 100 };
 		DataSplit split = null;
 		for (long seed = 0; split == null || split.test().labels()[0] != 4; seed++) {
@@ -68,7 +68,7 @@ class DataSplitTest {
 	}
 
 	@Test
-	void aWideTableHasRowsOfTheLengthOfANarrowOne() {
+	void rowsOfAWideTableHaveTheNormOfNarrowRows() {
 		Random random = new Random(4);
 		float[] features = new float[500 * 640];
 		for (int index = 0; index < features.length; index++) {

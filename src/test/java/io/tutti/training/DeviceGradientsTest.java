@@ -32,15 +32,15 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Gradients in a device's memory that is main memory, so that libtorch computes in it
- * without a GPU: the buckets, the copies and the calls are those of a GPU.
+ * Gradients in simulated device memory that is main memory, so that libtorch can use it
+ * without a GPU. Buckets, copies and calls are the same as on a GPU.
  */
 @Timeout(120)
 class DeviceGradientsTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
-	/** Every parameter in a bucket of its own: a weight and a bias. */
+	/** One bucket per parameter: a weight and a bias. */
 	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults()
 		.withBucketBytes(4)
 		.withScaling(GradientScaling.SUM);
@@ -59,7 +59,7 @@ class DeviceGradientsTest {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { true, false })
-	void bucketsAreReducedWhereTheyLie(boolean overlap) throws Exception {
+	void bucketsAreReducedInDeviceMemory(boolean overlap) throws Exception {
 		List<float[]> gradients = ScriptedGpuRanks.run(this.gpus, 2, LIMIT,
 				(group) -> trained(group, false, SMALL_BUCKETS.withOverlap(overlap), 0));
 		assertThat(gradients).allSatisfy((gradient) -> assertThat(gradient).containsExactly(1 + 2, 2 + 4, 3 + 6));
@@ -69,15 +69,15 @@ class DeviceGradientsTest {
 		assertThat(this.devices.allocations()).isZero();
 	}
 
-	/** There and back, on two ranks. */
+	/** One copy in each direction per step, on two ranks. */
 	@Test
-	void numbersThatTravelAlongAreTakenToTheDeviceAndBack() throws Exception {
+	void piggybackedValuesAreCopiedToTheDeviceAndBack() throws Exception {
 		ScriptedGpuRanks.run(this.gpus, 2, LIMIT, (group) -> trained(group, false, SMALL_BUCKETS, 2));
 		assertThat(this.devices.copies()).isEqualTo(2 * 2 * STEPS);
 	}
 
 	@Test
-	void whereTheBackendReachesNoDeviceEachBucketGoesThroughHostMemoryWithAWarning() throws Exception {
+	void withoutDeviceSupportEachBucketIsReducedThroughHostMemoryWithAWarning() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 			List<float[]> gradients = RankThreads.run(2, LIMIT,
 					(rank) -> trained(world.group(rank), true, SMALL_BUCKETS, 1));
@@ -89,7 +89,7 @@ class DeviceGradientsTest {
 	}
 
 	@Test
-	void withoutAWayTheFirstStepIsRefusedWithBothWaysOut() {
+	void withoutHostFallbackTheFirstStepFailsAndNamesBothRemedies() {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			assertThatExceptionOfType(UnsupportedOperationException.class)
 				.isThrownBy(() -> trained(world.group(0), false, SMALL_BUCKETS, 0))
@@ -100,7 +100,7 @@ class DeviceGradientsTest {
 	}
 
 	@Test
-	void aModelOnAGpuNeedsCollectivesThatReachIt() {
+	void aModelOnAGpuNeedsDeviceCollectives() {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			assertThatIllegalArgumentException()
 				.isThrownBy(() -> new ParameterPlace(torch.DeviceType.CUDA, 1).memory(world.group(0), null))
@@ -109,7 +109,7 @@ class DeviceGradientsTest {
 	}
 
 	@Test
-	void parametersOnSeveralDevicesOrOnNeitherCpuNorGpuAreRefusedByName() {
+	void parametersOnSeveralOrUnsupportedDevicesAreRejectedByName() {
 		Tensor here = torch.ones(2);
 		try (Device meta = new Device("meta"); TensorOptions options = new TensorOptions(meta)) {
 			Tensor elsewhere = torch.empty(new long[] { 3 }, options, null);
@@ -122,7 +122,8 @@ class DeviceGradientsTest {
 	}
 
 	/**
-	 * A step's gradients are the rank's number times 1 and 2, and of the bias times 3.
+	 * In each step, the gradients of the weight are (rank + 1) times 1 and 2, and that of
+	 * the bias is (rank + 1) times 3.
 	 */
 	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings, int passengers) {
 		LinearImpl model = new LinearImpl(2, 1);

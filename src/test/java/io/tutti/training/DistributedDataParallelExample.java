@@ -10,15 +10,15 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
 
 /**
- * All that it takes to train a model of one's own on every rank: here one that finds y =
- * 3a - 2b from examples that each rank makes up for itself.
+ * A complete example of data-parallel training with a user's model. The model learns y =
+ * 3a - 2b from samples that each rank generates.
  */
 final class DistributedDataParallelExample {
 
 	private DistributedDataParallelExample() {
 	}
 
-	/** The user's own model. */
+	/** The user's model. */
 	static final class Plane extends Module {
 
 		final LinearImpl layer = register_module("layer", new LinearImpl(2, 1));
@@ -29,7 +29,7 @@ final class DistributedDataParallelExample {
 
 	}
 
-	/** Trains this rank's replica and returns it: every rank's is the same. */
+	/** Trains this rank's replica and returns it. The replicas of all ranks are equal. */
 	static Plane train(ProcessGroup group, int steps) {
 		Plane plane = new Plane();
 		SGD optimizer = new SGD(plane.parameters(), new SGDOptions(0.1));

@@ -54,13 +54,13 @@ class DistributedDataParallelTest {
 
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
 
-	/** Every parameter in a bucket of its own. */
+	/** One bucket per parameter. */
 	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults().withBucketBytes(4);
 
-	/** By which ranks tell each other of a second backward pass under overlap. */
+	/** Size of the mark by which ranks report a second backward pass under overlap. */
 	private static final long MARK_BYTES = Float.BYTES;
 
-	/** Two layers, and one that {@link #forward} leaves out. */
+	/** Two layers, and one that {@link #forward} does not use. */
 	private static final class Net extends Module {
 
 		final LinearImpl first;
@@ -91,7 +91,7 @@ class DistributedDataParallelTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3 })
-	void theExampleFindsThePlaneAndEveryRankHoldsTheSameOne(int worldSize) throws Exception {
+	void theExampleLearnsThePlaneAndAllReplicasAreEqual(int worldSize) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
 			List<float[]> weights = RankThreads.run(worldSize, LIMIT,
 					(rank) -> values(DistributedDataParallelExample.train(world.group(rank), 100).layer.weight()));
@@ -102,7 +102,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void everyRankTakesTheParametersAndBuffersOfRankZero() throws Exception {
+	void rankZerosParametersAndBuffersAreBroadcast() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -140,7 +140,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void overlapAndBucketSizeChangeNoBit() throws Exception {
+	void gradientsAreBitIdenticalWithAnyOverlapAndBucketSize() throws Exception {
 		List<List<float[]>> results = new ArrayList<>();
 		for (DataParallelSettings settings : List.of(SMALL_BUCKETS, SMALL_BUCKETS.withOverlap(false))) {
 			try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
@@ -153,7 +153,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void aRankWithoutSamplesJoinsWithZeros() throws Exception {
+	void aRankWithoutSamplesContributesZeros() throws Exception {
 		DataParallelSettings settings = SMALL_BUCKETS.withScaling(GradientScaling.SUM);
 		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(3, LIMIT, (rank) -> {
@@ -175,7 +175,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void gradientsThatTheOptimizerDroppedAreTakenBackIntoTheirBucket() throws Exception {
+	void gradientsDroppedByTheOptimizerAreCopiedIntoTheirBucket() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -196,7 +196,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void aGradientThatWasDroppedAndNotComputedAgainCountsAsZero() throws Exception {
+	void aDroppedGradientThatIsNotComputedAgainIsZero() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -219,7 +219,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void aBucketIsReducedWhileTheBackwardPassGoesOn() {
+	void aBucketIsReducedDuringTheBackwardPass() {
 		CountDownLatch reduced = new CountDownLatch(1);
 		boolean[] overlapped = new boolean[1];
 		try (ProcessGroup group = lonely((call) -> {
@@ -250,7 +250,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void severalBackwardPassesAddUpWithoutOverlap() throws Exception {
+	void backwardPassesAccumulateWithoutOverlap() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -278,12 +278,12 @@ class DistributedDataParallelTest {
 	}
 
 	/**
-	 * The ranks' backward passes are as different as they may be: one rank makes two, and
-	 * the next one, or none.
+	 * The number of backward passes differs between ranks: one rank makes two, the next
+	 * one or none.
 	 */
 	@ParameterizedTest
 	@MethodSource("secondPasses")
-	void aSecondBackwardPassUnderOverlapIsRefusedOnEveryRankAndTheNextStepIsRight(int worldSize, long bucketBytes,
+	void aSecondBackwardPassUnderOverlapFailsOnEveryRankAndTheNextStepSucceeds(int worldSize, long bucketBytes,
 			GradientScaling scaling, boolean everywhere) throws Exception {
 		DataParallelSettings settings = DataParallelSettings.defaults()
 			.withBucketBytes(bucketBytes)
@@ -319,7 +319,7 @@ class DistributedDataParallelTest {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 4, DataParallelSettings.DEFAULT_BUCKET_BYTES })
-	void gradientsThatOthersMayHaveAreNotSetToZero(long bucketBytes) throws Exception {
+	void gradientsThatOtherRanksMayHaveAreNotSetToZero(long bucketBytes) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -357,7 +357,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void aParameterThatBeginsToRequireAGradientIsRefusedByName() {
+	void aParameterThatStartsToRequireAGradientIsRejectedByName() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
@@ -375,7 +375,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void ranksWithOtherModelsAreToldBothLayouts() throws Exception {
+	void ranksWithDifferentModelsFailWithBothLayouts() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
 				new DistributedDataParallel(world.group(rank), new Net((rank == 2) ? 5 : 4)).close();
@@ -390,7 +390,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void ranksWithOtherSettingsAreTold() throws Exception {
+	void ranksWithDifferentSettingsFail() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				new DistributedDataParallel(world.group(rank), new Net(4),
@@ -405,7 +405,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void parametersThatNeedNoGradientAreLeftAlone() {
+	void parametersThatRequireNoGradientAreNotReduced() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
@@ -422,7 +422,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void otherElementTypesAreRefusedByName() {
+	void otherElementTypesAreRejectedByName() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
@@ -435,7 +435,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void aModelWithoutParametersIsRefused() {
+	void aModelWithoutParametersIsRejected() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			assertThatIllegalArgumentException()
@@ -445,7 +445,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void itOutlivesThePointerScopeItWasMadeIn() {
+	void itOutlivesThePointerScopeItWasCreatedIn() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
@@ -464,7 +464,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void afterItIsClosedTheModelKeepsItsValuesAndTrainsAlone() {
+	void afterCloseTheModelKeepsItsValuesAndTrainsOnItsOwn() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
@@ -484,7 +484,7 @@ class DistributedDataParallelTest {
 	}
 
 	@Test
-	void stepsLeaveNoNativeObjectBehind() {
+	void stepsLeakNoNativeObjects() {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
@@ -527,7 +527,7 @@ class DistributedDataParallelTest {
 		torch.mse_loss(net.forward(rows), torch.ones(2, 2)).backward();
 	}
 
-	/** The gradients that libtorch computes without us. */
+	/** Reference gradients that libtorch computes without data parallelism. */
 	private static List<float[]> localGradients(int sample) {
 		Net net = new Net(4);
 		net.assign(0.25);
@@ -557,7 +557,7 @@ class DistributedDataParallelTest {
 		return values;
 	}
 
-	/** Gradients of all parameters, zeros where there is none. */
+	/** Gradients of all parameters, zeros for a parameter without one. */
 	private static List<float[]> gradients(Net net) {
 		List<float[]> gradients = new ArrayList<>();
 		try (TensorVector parameters = net.parameters()) {
@@ -580,7 +580,7 @@ class DistributedDataParallelTest {
 		}
 	}
 
-	/** A group of one rank whose backend tells what it is called for. */
+	/** A group of one rank whose backend records its calls. */
 	private static ProcessGroup lonely(Consumer<Call> watcher) {
 		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
 		return new DefaultProcessGroup(identity, new Backend() {

@@ -17,7 +17,7 @@ class DivergenceCheckTest {
 
 	@ParameterizedTest
 	@ValueSource(doubles = { Double.NaN, Double.POSITIVE_INFINITY })
-	void aLossThatIsNoNumberEndsTheTrainingAtOnce(double loss) {
+	void aNonFiniteLossEndsTheTrainingImmediately(double loss) {
 		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> this.check.step(7, loss))
 			.withMessageContaining("at step 7")
 			.withMessageContaining("--learning-rate below 0.05")
@@ -25,7 +25,7 @@ class DivergenceCheckTest {
 	}
 
 	@Test
-	void aLossThatIsImplausibleAndGrowsEndsTheTraining() {
+	void anImplausiblyLargeAndGrowingLossEndsTheTraining() {
 		this.check.step(1, 1e30);
 		this.check.epoch(1, 0.4);
 		this.check.epoch(2, 9 * GUESS);
@@ -35,7 +35,7 @@ class DivergenceCheckTest {
 	}
 
 	@Test
-	void aTrainingThatRecoversGoesOn() {
+	void aTrainingThatRecoversContinues() {
 		assertThatCode(() -> {
 			for (double loss : new double[] { 1e6, 1e5, 1e5, 300, 20, 22, 1, 2, 0.4 }) {
 				this.check.epoch(1, loss);
@@ -46,13 +46,13 @@ class DivergenceCheckTest {
 
 	@ParameterizedTest
 	@ValueSource(doubles = { Double.NaN, Double.POSITIVE_INFINITY, 1e28, 2.4 })
-	void aModelThatIsWorseThanBeforeIsNoResult(double loss) {
+	void aModelWorseThanBeforeTheTrainingIsRejected(double loss) {
 		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> this.check.end(loss))
 			.withMessageContaining("the trained model has a loss of");
 	}
 
 	@Test
-	void aModelThatLearntNothingIsAResult() {
+	void aModelThatLearntNothingIsAccepted() {
 		assertThatCode(() -> this.check.end(GUESS)).doesNotThrowAnyException();
 		assertThatCode(() -> new DivergenceCheck(3, 10, 0.05).end(3)).doesNotThrowAnyException();
 	}

@@ -27,7 +27,7 @@ class TableReaderTest {
 	private Path directory;
 
 	@Test
-	void theDigitsAreAllThere() {
+	void theDigitsDataSetIsComplete() {
 		Dataset digits = Digits.read();
 		assertThat(digits.rows()).isEqualTo(1797);
 		assertThat(digits.columns()).isEqualTo(64);
@@ -47,7 +47,7 @@ class TableReaderTest {
 			labels as decimals     | 1,2.5,0.0\\n-3,4e-1,1.0\\n5,6,2\\n7,8,0\\n9,10,1\\n
 			a byte order mark      | \\ufeff1,2.5,0\\n-3,4e-1,1\\n5,6,2\\n7,8,0\\n9,10,1\\n
 			""")
-	void theSameTableIsReadFrom(String form, String text) throws IOException {
+	void theSameTableIsReadFromEveryForm(String form, String text) throws IOException {
 		Dataset table = read(unescaped(text).getBytes(StandardCharsets.UTF_8));
 		assertThat(table.columns()).as(form).isEqualTo(2);
 		assertThat(table.classes()).isEqualTo(3);
@@ -56,7 +56,7 @@ class TableReaderTest {
 	}
 
 	@Test
-	void aPackedFileIsTheSameTable() throws IOException {
+	void aGzipFileGivesTheSameTable() throws IOException {
 		Path plain = Files.writeString(this.directory.resolve("t.csv"), GOOD);
 		Path packed = Files.write(this.directory.resolve("t.csv.gz"), gzip(GOOD));
 		assertThat(TableReader.read(packed).sha256()).isEqualTo(TableReader.read(plain).sha256());
@@ -84,7 +84,7 @@ class TableReaderTest {
 			\\n\\n                          | line 1, column 1 | the table is empty
 			\"\"                            | line 1, column 1 | the table is empty
 			""")
-	void aMalformedTableIsAnErrorThatNamesLineAndColumn(String text, String place, String what) {
+	void aMalformedTableFailsWithLineAndColumn(String text, String place, String what) {
 		assertThatExceptionOfType(MalformedDataException.class)
 			.isThrownBy(() -> read(unescaped(text).getBytes(StandardCharsets.UTF_8)))
 			.withMessageStartingWith("table.csv " + place + ": ")
@@ -96,14 +96,14 @@ class TableReaderTest {
 			1,2,0\\n1,2,1\\n                             | holds 2 rows, but at least 5
 			1,2,0\\n1,2,0\\n1,2,0\\n1,2,0\\n1,2,0\\n     | every row is of class 0 (column 3)
 			""")
-	void aTableThatTeachesNothingIsRefused(String text, String what) {
+	void aTableUnsuitableForTrainingIsRejected(String text, String what) {
 		assertThatExceptionOfType(MalformedDataException.class)
 			.isThrownBy(() -> read(unescaped(text).getBytes(StandardCharsets.UTF_8)))
 			.withMessageContaining(what);
 	}
 
 	@Test
-	void aFileWithoutLineEndsFillsNoMemory() {
+	void aFileWithoutLineEndsDoesNotFillTheMemory() {
 		byte[] zeros = new byte[3 << 20];
 		Arrays.fill(zeros, (byte) '1');
 		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> read(zeros))
@@ -111,7 +111,7 @@ class TableReaderTest {
 	}
 
 	@Test
-	void aTruncatedPackedFileIsDamaged() throws IOException {
+	void aTruncatedGzipFileIsReportedAsDamaged() throws IOException {
 		byte[] packed = gzip(GOOD.repeat(100));
 		assertThatExceptionOfType(MalformedDataException.class)
 			.isThrownBy(() -> read(Arrays.copyOf(packed, packed.length / 2)))
@@ -119,7 +119,7 @@ class TableReaderTest {
 	}
 
 	@Test
-	void aMissingFileAndADirectoryAreNamed() {
+	void theErrorNamesAMissingFileOrADirectory() {
 		Path missing = this.directory.resolve("missing.csv");
 		assertThatExceptionOfType(MalformedDataException.class).isThrownBy(() -> TableReader.read(missing))
 			.withMessageContaining("missing.csv")

@@ -32,7 +32,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 /**
- * One tensor under several names of a model, and tensors that share memory or have none.
+ * Models with one tensor under several names, and with tensors that share memory or are
+ * empty.
  */
 @Timeout(120)
 class TiedWeightsTest {
@@ -45,17 +46,17 @@ class TiedWeightsTest {
 
 	private static final double LEARNING_RATE = 0.01;
 
-	/** A model and what it makes of a sample. */
+	/** A model and its loss on a sample. */
 	private abstract static class Model extends Module {
 
 		abstract Tensor forward(Tensor rows);
 
-		/** Each tensor that learns, once. */
+		/** The trained tensors, each once. */
 		abstract List<Tensor> learning();
 
 	}
 
-	/** As in a language model: the first layer's weight is the last layer's as well. */
+	/** As in a language model, the first and the last layer share one weight. */
 	private static final class TiedEnds extends Model {
 
 		final LinearImpl middle;
@@ -65,7 +66,7 @@ class TiedWeightsTest {
 		final Tensor last;
 
 		/**
-		 * @param tied whether there is one tensor under the two names, or two
+		 * @param tied whether the two names refer to one tensor or to two
 		 */
 		TiedEnds(boolean tied) {
 			this.first = registered(this, "first", torch.ones(3, 3));
@@ -90,7 +91,7 @@ class TiedWeightsTest {
 
 	}
 
-	/** One layer in two submodules, which lies in the model three times. */
+	/** One layer in two submodules, registered three times in the model. */
 	private static final class SharedLayer extends Model {
 
 		final LinearImpl layer = new LinearImpl(3, 3);
@@ -121,7 +122,7 @@ class TiedWeightsTest {
 
 	}
 
-	/** A tied tensor that needs no gradient, between two that do. */
+	/** A tied tensor that requires no gradient, between two that do. */
 	private static final class FrozenTie extends Model {
 
 		final Tensor first;
@@ -151,7 +152,8 @@ class TiedWeightsTest {
 	}
 
 	/**
-	 * As {@link TiedEnds}, frozen by its last name and then told to learn all the same.
+	 * As {@link TiedEnds}, frozen by a registration under another name and then set to
+	 * require a gradient again.
 	 */
 	private static final class ThawedTie extends Model {
 
@@ -176,8 +178,8 @@ class TiedWeightsTest {
 	}
 
 	/**
-	 * Two tensors over one memory: libtorch gives each a gradient of its own, and so two
-	 * of them are reduced.
+	 * Two tensors over the same memory. libtorch gives each its own gradient, so both are
+	 * reduced.
 	 */
 	private static final class SharedMemory extends Model {
 
@@ -203,7 +205,7 @@ class TiedWeightsTest {
 
 	}
 
-	/** Tensors without elements, first, last and beside others. */
+	/** Empty tensors, in first, last and other positions. */
 	private static final class WithEmpty extends Model {
 
 		final Tensor weight;
@@ -244,12 +246,12 @@ class TiedWeightsTest {
 	}
 
 	/**
-	 * The single process takes the mean of the ranks' losses, or their sum, and so gets
-	 * by one backward pass what the ranks get together.
+	 * The single process computes the mean or the sum of the ranks' losses. One backward
+	 * pass then gives the gradients that the ranks compute together.
 	 */
 	@ParameterizedTest(name = "{0} on {2}, {3}")
 	@MethodSource("cases")
-	void theRanksLearnWhatOneProcessLearns(String name, Supplier<Model> model, int worldSize,
+	void theRanksTrainTheSameModelAsOneProcess(String name, Supplier<Model> model, int worldSize,
 			DataParallelSettings settings) throws Exception {
 		List<float[]> expected = learntAlone(model.get(), worldSize, settings.scaling());
 		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
@@ -277,7 +279,7 @@ class TiedWeightsTest {
 	}
 
 	@Test
-	void everyRankTakesTiedAndSharedValuesOfRankZero() throws Exception {
+	void rankZerosTiedAndSharedValuesAreBroadcast() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				SharedMemory shared = new SharedMemory();
@@ -299,7 +301,7 @@ class TiedWeightsTest {
 	}
 
 	@Test
-	void ranksThatTieOtherTensorsAreTold() throws Exception {
+	void ranksThatTieDifferentTensorsFail() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				new DistributedDataParallel(world.group(rank), new TiedEnds(rank == 0)).close();
@@ -311,9 +313,12 @@ class TiedWeightsTest {
 		}
 	}
 
-	/** Of the same number and shapes: only which name means which tensor differs. */
+	/**
+	 * The number and shapes of tensors are equal; only the mapping from names to tensors
+	 * differs.
+	 */
 	@Test
-	void ranksThatTieTheSameTensorsUnderOtherNamesAreTold() throws Exception {
+	void ranksThatTieTheSameTensorsUnderDifferentNamesFail() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				Module module = new Module("three");
@@ -332,7 +337,7 @@ class TiedWeightsTest {
 	}
 
 	@Test
-	void aParameterThatIsComputedFromAnotherTensorIsRefused() {
+	void aParameterThatIsComputedFromAnotherTensorIsRejected() {
 		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
 			TiedEnds tied = new TiedEnds();
 			tied.register_parameter("turned", tied.first.t());
@@ -343,7 +348,7 @@ class TiedWeightsTest {
 	}
 
 	@Test
-	void aModelWithNothingButEmptyParametersIsRefused() {
+	void aModelWithOnlyEmptyParametersIsRejected() {
 		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
 			Module module = new Module("empty");
 			module.register_parameter("empty", torch.empty(0));
@@ -397,7 +402,7 @@ class TiedWeightsTest {
 	}
 
 	/**
-	 * The tensor itself: what libtorch returns is a place in a list that the next
+	 * Returns the given tensor: libtorch returns a reference into a list that the next
 	 * registration may move.
 	 */
 	private static Tensor registered(Module module, String name, Tensor tensor) {

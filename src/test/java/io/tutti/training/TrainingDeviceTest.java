@@ -32,29 +32,29 @@ class TrainingDeviceTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "auto", "cpu", "cuda", "cuda:0", "cuda:17" })
-	void aChoiceIsReadAndWrittenAlike(String text) {
+	void theTextOfAParsedChoiceIsItsInput(String text) {
 		assertThat(DeviceChoice.parse(text)).hasToString(text);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "gpu", "CUDA", "cuda:", "cuda:-1", "cuda:1x", "cuda:99999999999", "cuda: 1" })
-	void anythingElseIsRefusedWithWhatIsAllowed(String text) {
+	void anInvalidChoiceIsRejectedWithTheValidOnes(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> DeviceChoice.parse(text))
 			.withMessage("device must be auto, cpu, cuda or cuda:n, got " + text);
 	}
 
-	/** An index of -1 is the CPU. */
+	/** An index of -1 means the CPU. */
 	@ParameterizedTest
 	@CsvSource({ "cpu, 4, 1, true, -1", "auto, 4, 1, true, 1", "auto, 4, 6, true, 2", "auto, 0, 1, true, -1",
 			"auto, 4, 1, false, -1", "cuda, 4, 3, true, 3", "cuda, 2, 3, true, 1", "cuda:3, 4, 3, true, 3" })
-	void theLocalRankTakesItsGpu(String choice, int gpus, int localRank, boolean groupReachesDevices, int expected) {
+	void theLocalRankSelectsTheGpu(String choice, int gpus, int localRank, boolean groupReachesDevices, int expected) {
 		assertThat(
 				TrainingDevice.index(DeviceChoice.parse(choice), () -> gpus, localRank, groupReachesDevices, FORBIDDEN))
 			.isEqualTo(expected);
 	}
 
 	@Test
-	void throughHostMemoryAnyGpuMayBeNamed() {
+	void withHostFallbackAnyGpuMayBeSelected() {
 		assertThat(TrainingDevice.index(DeviceChoice.parse("cuda:2"), () -> 4, 0, false, ALLOWED)).isEqualTo(2);
 	}
 
@@ -65,7 +65,7 @@ class TrainingDeviceTest {
 			cuda:2 | 4 | 1 | true  | the group's communicator works on device 1, that of local rank 1
 			cuda   | 4 | 1 | false | the group's backend does not reach device memory
 			""")
-	void whatCannotBeHadIsRefusedWithAReason(String choice, int gpus, int localRank, boolean groupReachesDevices,
+	void anUnavailableDeviceIsRejectedWithAReason(String choice, int gpus, int localRank, boolean groupReachesDevices,
 			String reason) {
 		assertThatExceptionOfType(BackendUnavailableException.class)
 			.isThrownBy(() -> TrainingDevice.index(DeviceChoice.parse(choice), () -> gpus, localRank,
@@ -75,7 +75,7 @@ class TrainingDeviceTest {
 	}
 
 	@Test
-	void thisLibtorchSaysThatItSeesNoGpu() {
+	void aCpuBuildOfLibtorchReportsThatItSeesNoGpu() {
 		Assumptions.assumeFalse(torch.cuda_is_available(), "there is a GPU and a libtorch for it");
 		TrainingDevice.requirePresent(DeviceChoice.parse("auto"), 0);
 		assertThatExceptionOfType(BackendUnavailableException.class)
@@ -90,7 +90,7 @@ class TrainingDeviceTest {
 	}
 
 	@Test
-	void aGroupOnGpusThatLibtorchDoesNotSeeIsWarnedOf() throws Exception {
+	void aGroupOnGpusThatLibtorchDoesNotSeeCausesAWarning() throws Exception {
 		Assumptions.assumeFalse(torch.cuda_is_available(), "there is a GPU and a libtorch for it");
 		List<String> warnings = new CopyOnWriteArrayList<>();
 		CollectiveListener listener = new CollectiveListener() {

@@ -65,7 +65,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void twoRunsOfOneWorldSizeAreBitIdentical() throws Exception {
+	void twoRunsWithTheSameWorldSizeAreBitIdentical() throws Exception {
 		String first = hash(train(3, (_) -> DEFAULTS));
 		assertThat(hash(train(3, (_) -> DEFAULTS))).isEqualTo(first);
 		assertThat(hash(train(3, (_) -> withSeed(DEFAULTS, 43)))).isNotEqualTo(first);
@@ -94,7 +94,7 @@ class TrainingJobTest {
 
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 100, 225 })
-	void aStoppedJobContinuesToTheSameBitsAsAnUndisturbedOne(long stopStep) throws Exception {
+	void aStoppedAndContinuedJobIsBitIdenticalToAnUninterruptedOne(long stopStep) throws Exception {
 		TrainingOptions plain = new TrainingOptions(10, 32, 0.05, 42, 1, null, null, 0, null);
 		String undisturbed = hash(train(2, (_) -> plain));
 
@@ -111,7 +111,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aFinishedJobStartedAgainOnlyTellsWhatItFound() throws Exception {
+	void aCompletedJobStartedAgainOnlyReportsItsResult() throws Exception {
 		TrainingOptions options = withCheckpoint(new TrainingOptions(3, 32, 0.05, 42, 1, null, null, 0, null), 0);
 		TrainingSummary first = train(2, (_) -> options).getFirst();
 		TrainingSummary again = train(1, (_) -> options).getFirst();
@@ -121,7 +121,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void moreEpochsContinueAFinishedJob() throws Exception {
+	void moreEpochsContinueACompletedJob() throws Exception {
 		TrainingOptions longer = new TrainingOptions(4, 32, 0.05, 42, 1, null, null, 0, null);
 		String undisturbed = hash(train(1, (_) -> longer));
 		train(1, (_) -> withCheckpoint(new TrainingOptions(2, 32, 0.05, 42, 1, null, null, 0, null), 0));
@@ -129,7 +129,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void checkpointsAreKeptEverySoManySteps() throws Exception {
+	void checkpointsAreWrittenAtTheConfiguredStepInterval() throws Exception {
 		List<Long> steps = Collections.synchronizedList(new ArrayList<>());
 		TrainingOptions options = withCheckpoint(new TrainingOptions(2, 64, 0.05, 42, 1, null, null, 0, null), 10);
 		train(2, (_) -> options, (job) -> new TrainingListener() {
@@ -142,7 +142,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void theListenerHearsOfEverything() throws Exception {
+	void theListenerReceivesAllEvents() throws Exception {
 		List<String> heard = new ArrayList<>();
 		train(1, (_) -> withEpochs(2), (_) -> new TrainingListener() {
 			@Override
@@ -167,7 +167,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void stepsLeaveNoNativeObjectBehind() throws Exception {
+	void stepsLeakNoNativeObjects() throws Exception {
 		List<Long> objects = new ArrayList<>();
 		train(1, (_) -> withEpochs(3), (_) -> new TrainingListener() {
 			@Override
@@ -179,7 +179,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void theReportHoldsExactlyTheAgreedFields() throws Exception {
+	void theReportHasExactlyTheSpecifiedFields() throws Exception {
 		Path report = this.directory.resolve("report.json");
 		TrainingOptions options = new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report);
 		TrainingSummary summary = train(2, (_) -> options).getFirst();
@@ -192,7 +192,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aReportThatHasNoPlaceIsSaidBeforeTheWorkBegins() throws Exception {
+	void aMissingReportDirectoryFailsBeforeTheTraining() throws Exception {
 		Path report = this.directory.resolve("missing/report.json");
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
@@ -201,7 +201,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aTableOfOnesOwnIsLearnt() throws Exception {
+	void aUsersTableIsLearnt() throws Exception {
 		StringBuilder table = new StringBuilder("left,right,side\n");
 		for (int row = 0; row < 100; row++) {
 			table.append(row % 10)
@@ -218,7 +218,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void whatOneRankCannotReadTheOthersAreTold() throws Exception {
+	void aReadErrorOfOneRankIsReportedToTheOthers() throws Exception {
 		Path broken = Files.writeString(this.directory.resolve("broken.csv"), "1,2,0\n1,x,1\n");
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(rank) -> new TrainingOptions(1, 32, 0.05, 42, 1, (rank == 1) ? broken : null, null, 0, null),
@@ -230,7 +230,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void ranksThatWereGivenDifferentJobsAreToldWhich() throws Exception {
+	void ranksWithDifferentJobsFailWithTheDifference() throws Exception {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(3, (rank) -> withSeed(DEFAULTS, (rank == 2) ? 5 : 42),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
@@ -238,7 +238,10 @@ class TrainingJobTest {
 				.hasMessageContaining("rank 2 has seed 5, but rank 0 has seed 42"));
 	}
 
-	/** In a step, in an epoch, and in the end: by rates from bad to absurd. */
+	/**
+	 * Divergence in a step, in an epoch and at the end, by learning rates from too large
+	 * to absurd.
+	 */
 	@ParameterizedTest
 	@CsvSource({ "1, 1, 32, 1e30", "2, 5, 32, 1e30", "3, 5, 32, 1", "2, 1, 32, 1", "2, 1, 1, 0.05", "3, 1, 1, 1" })
 	void aTrainingThatDivergesEndsOnEveryRank(int worldSize, int epochs, int globalBatch, double learningRate)
@@ -254,7 +257,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aModelThatDivergedIsNotKept() throws Exception {
+	void noCheckpointOfADivergedModelIsWritten() throws Exception {
 		TrainingOptions options = withCheckpoint(new TrainingOptions(1, 32, 1, 42, 1, null, null, 0, null), 0);
 		assertThat(outcomes(2, (_) -> options, (_) -> TrainingListener.NONE))
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class));
@@ -262,11 +265,12 @@ class TrainingJobTest {
 	}
 
 	/**
-	 * Columns that are constant, almost, huge, tiny, heavy-tailed, or full of outliers.
+	 * Columns that are constant, almost constant, huge, tiny, heavy-tailed or full of
+	 * outliers.
 	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3 })
-	void columnsOfEveryKindDisturbNothing(int worldSize) throws Exception {
+	void unusualColumnsDoNotPreventLearning(int worldSize) throws Exception {
 		Random random = new Random(11);
 		StringBuilder table = new StringBuilder();
 		for (int row = 0; row < 400; row++) {
@@ -292,7 +296,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aCheckpointThatWasBegunInAnotherWayIsRefused() throws Exception {
+	void aCheckpointOfAnotherRecipeIsRejected() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		Checkpoint kept = CheckpointCodec.decode(Files.readAllBytes(checkpoint()));
 		JobFingerprint older = new JobFingerprint(
@@ -307,7 +311,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aCheckpointOfAnotherJobIsRefusedOnEveryRankAndStays() throws Exception {
+	void aCheckpointOfAnotherJobIsRejectedOnEveryRankAndStaysUnchanged() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		byte[] before = Files.readAllBytes(checkpoint());
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
@@ -320,7 +324,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aDamagedCheckpointIsRefusedOnEveryRankAndStays() throws Exception {
+	void aDamagedCheckpointIsRejectedOnEveryRankAndStaysUnchanged() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		byte[] damaged = Files.readAllBytes(checkpoint());
 		damaged[damaged.length / 2] ^= 1;
@@ -334,7 +338,7 @@ class TrainingJobTest {
 	}
 
 	@Test
-	void aCheckpointThatCannotBeKeptLeavesTheOneBeforeAndTheOthersAreTold() throws Exception {
+	void aFailedCheckpointWriteKeepsThePreviousOneAndAbortsTheGroup() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		byte[] before = Files.readAllBytes(checkpoint());
 		Files.createDirectory(AtomicFile.temporary(this.directory.resolve(CheckpointStore.FILE_NAME)));
@@ -373,11 +377,11 @@ class TrainingJobTest {
 		}
 	}
 
-	/** Lets a listener reach the job that it listens to. */
+	/** Gives a listener access to its job. */
 	private record JobHandle(int rank, AtomicReference<TrainingJob> job) {
 	}
 
-	/** One rank asks, after a step, that all stop: they do after the next. */
+	/** One rank requests a stop after a step; all ranks stop after the next one. */
 	private static Function<JobHandle, TrainingListener> stopAt(long stopStep, int rank) {
 		return (handle) -> new TrainingListener() {
 			@Override

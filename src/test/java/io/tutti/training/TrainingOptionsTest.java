@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class TrainingOptionsTest {
 
 	@Test
-	void theDefaultsAreTheDigitsWithoutCheckpoint() {
+	void theDefaultsUseTheDigitsWithoutCheckpoint() {
 		TrainingOptions defaults = TrainingOptions.defaults();
 		assertThat(defaults.data()).isNull();
 		assertThat(defaults.checkpointDirectory()).isNull();
@@ -27,7 +27,7 @@ class TrainingOptionsTest {
 			"1, 32, NaN, 1, 0, learning rate must be a finite number above 0",
 			"1, 32, Infinity, 1, 0, learning rate must be a finite number above 0",
 			"1, 32, 0.05, 0, 0, threads must be at least 1", "1, 32, 0.05, 1, -1, steps between checkpoints" })
-	void aValueOutOfRangeIsNamedWithItsRange(int epochs, int globalBatch, double learningRate, int threads,
+	void anOutOfRangeValueIsRejectedWithItsRange(int epochs, int globalBatch, double learningRate, int threads,
 			int checkpointEvery, String message) {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new TrainingOptions(epochs, globalBatch, learningRate, 1, threads, null, Path.of("."),
@@ -36,7 +36,7 @@ class TrainingOptionsTest {
 	}
 
 	@Test
-	void stepsBetweenCheckpointsNeedADirectory() {
+	void aCheckpointIntervalNeedsADirectory() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new TrainingOptions(1, 32, 0.05, 1, 1, null, null, 5, null))
 			.withMessageContaining("needs a checkpoint directory");

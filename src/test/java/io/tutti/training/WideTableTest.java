@@ -21,9 +21,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Tables of 10,000 rows and 800 columns, which the default options learn at least as well
- * as a linear model does that is fitted here by itself. The tables are made up from fixed
- * seeds.
+ * Training on tables of 10,000 rows and 800 columns. The default options reach at least
+ * the accuracy of a linear model that this test fits separately. The tables are generated
+ * from fixed seeds.
  */
 @Timeout(300)
 class WideTableTest {
@@ -34,7 +34,7 @@ class WideTableTest {
 
 	private static final int CLASSES = 10;
 
-	/** Fewer than the default, so that the test is quick. */
+	/** Fewer than the default, to keep the test short. */
 	private static final int EPOCHS = 6;
 
 	private static List<Arguments> tables() {
@@ -45,7 +45,7 @@ class WideTableTest {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("tables")
-	void theDefaultsLearnAtLeastWhatALinearModelDoes(String name, Supplier<Dataset> table) {
+	void theDefaultsAreAtLeastAsAccurateAsALinearModel(String name, Supplier<Dataset> table) {
 		Dataset data = table.get();
 		double linear = linearAccuracy(data);
 		assertThat(linear).isGreaterThan(3.0 / CLASSES);
@@ -67,8 +67,8 @@ class WideTableTest {
 	}
 
 	/**
-	 * Softmax regression on the same split, each column with mean 0 and deviation 1, by
-	 * Nesterov's method on all training rows at once.
+	 * Softmax regression on the same split, with columns of mean 0 and deviation 1, by
+	 * full-batch gradient descent with Nesterov momentum.
 	 */
 	static double linearAccuracy(Dataset data) {
 		int[] order = Shuffle.order(data.rows(), TrainingOptions.DEFAULT_SEED, Shuffle.SPLIT);
@@ -123,8 +123,9 @@ class WideTableTest {
 	}
 
 	/**
-	 * Images of 28 by 28 pixels: smooth patterns, several per class, at varying place and
-	 * brightness, in noise. The pixels of the border are dark but in a few rows.
+	 * Images of 28 by 28 pixels: smooth patterns, several per class, with varying
+	 * position and brightness, and noise. The pixels of the border are dark except in a
+	 * few rows.
 	 */
 	static Dataset images() {
 		int side = 28;
@@ -171,7 +172,10 @@ class WideTableTest {
 		return values;
 	}
 
-	/** Normal columns, and the class whose plane is highest above the row, with noise. */
+	/**
+	 * Normal columns; the class is the one with the highest of several linear functions
+	 * of the row, with noise.
+	 */
 	static Dataset planes() {
 		Random random = new Random(2);
 		float[][] planes = new float[CLASSES][COLUMNS];

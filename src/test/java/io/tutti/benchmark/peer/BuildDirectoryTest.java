@@ -19,7 +19,7 @@ class BuildDirectoryTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tutti.jar", "app/tutti.jar" })
-	void aCheckoutKeepsWhatIsBuilt(String jar) throws Exception {
+	void buildsInACheckoutAreKept(String jar) throws Exception {
 		Files.createDirectories(this.checkout.resolve("src/bench"));
 		Path target = Files.createDirectory(this.checkout.resolve("target"));
 		try (BuildDirectory directory = BuildDirectory.of(target.resolve(jar).toString())) {
@@ -30,7 +30,7 @@ class BuildDirectoryTest {
 	}
 
 	@Test
-	void aJarElsewhereBuildsInADirectoryThatGoesAfterwards() throws Exception {
+	void aJarOutsideACheckoutUsesATemporaryDirectory() throws Exception {
 		Path path;
 		try (BuildDirectory directory = BuildDirectory.of(this.checkout.resolve("tutti.jar").toString())) {
 			path = directory.path();

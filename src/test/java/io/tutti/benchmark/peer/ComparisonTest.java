@@ -34,20 +34,20 @@ class ComparisonTest {
 	}
 
 	@Test
-	void aRatioIsThePeersTimeOverOurs() {
+	void aRatioIsThePeersTimeDividedByOurs() {
 		assertThat(this.comparison.lines().get(0).ratios()).containsEntry(Peer.OPENMPI, 2.0)
 			.containsEntry(Peer.GLOO, 10.0);
 	}
 
 	@Test
-	void theFastestVariantStandsForItsPeerAtEachSize() {
+	void theFastestVariantRepresentsItsPeerAtEachSize() {
 		assertThat(this.comparison.lines().get(1).ratios()).containsExactly(java.util.Map.entry(Peer.OPENMPI, 0.5));
 		assertThat(this.comparison.lines().stream().map((line) -> line.line().transport())).containsExactly("tcp",
 				"tcp", "shm", "shm-ucx", "tcp-ring");
 	}
 
 	@Test
-	void severalRoundsGiveTheMedianBetweenTheLowestAndTheHighest() {
+	void severalRoundsGiveMedianLowestAndHighest() {
 		this.comparison.add(line("tutti", "tcp", 4, 2));
 		this.comparison.add(line("tutti", "tcp", 4, 90));
 		ComparedLine own = this.comparison.lines().getFirst();
@@ -65,7 +65,7 @@ class ComparisonTest {
 	}
 
 	@Test
-	void theTableHasAColumnForEachPeerAndADashWhereItHasNoFigure() {
+	void theTableHasAColumnForEachPeerAndADashForAMissingValue() {
 		List<String> lines = report(BenchmarkReport.TABLE);
 		assertThat(lines.getFirst()).endsWith("vs openmpi     vs gloo");
 		assertThat(lines.get(3)).startsWith("  tutti").endsWith("2.00       10.00");
@@ -74,7 +74,7 @@ class ComparisonTest {
 	}
 
 	@Test
-	void everyLineForScriptsHasAsManyFieldsAsTheHeader() {
+	void everyTsvLineHasAsManyFieldsAsTheHeader() {
 		List<String> lines = report(BenchmarkReport.TSV);
 		assertThat(lines.getFirst()).startsWith("system\ttransport\top\t").endsWith("\tvs_openmpi\tvs_gloo");
 		assertThat(lines).hasSize(6).allSatisfy((line) -> assertThat(line.split("\t", -1)).hasSize(12));
@@ -83,7 +83,7 @@ class ComparisonTest {
 	}
 
 	@Test
-	void everyObjectForProgramsHasTheRatiosThatThereAre() {
+	void everyJsonObjectHasTheAvailableRatios() {
 		List<String> lines = report(BenchmarkReport.JSON);
 		JsonNode first = JsonMapper.shared().readTree(lines.getFirst());
 		assertThat(first.get("vs").get("gloo").asDouble()).isEqualTo(10);

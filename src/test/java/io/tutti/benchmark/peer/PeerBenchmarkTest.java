@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Peers whose compilers and launchers are scripts of the test.
+ * Benchmarks of peers whose compilers and launchers are scripts of the test.
  */
 @Timeout(60)
 class PeerBenchmarkTest {
@@ -41,13 +41,13 @@ class PeerBenchmarkTest {
 	private final List<String> notes = new ArrayList<>();
 
 	@BeforeEach
-	void makeRoom() throws IOException {
+	void createDirectories() throws IOException {
 		this.programs = Files.createDirectory(this.directory.resolve("programs"));
 	}
 
 	@ParameterizedTest
 	@EnumSource(Peer.class)
-	void aPeerWithoutItsProgramsIsLeftOutByName(Peer peer) throws Exception {
+	void aPeerWithoutItsProgramsIsOmittedAndNamed(Peer peer) throws Exception {
 		assertThat(run(peer)).isEmpty();
 		assertThat(this.notes).singleElement()
 			.asString()
@@ -62,7 +62,7 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void aFailingCompilerIsToldByItsFirstError() throws Exception {
+	void aCompilerFailureIsReportedWithItsFirstError() throws Exception {
 		script("mpirun.mpich", "exit 0");
 		script("mpicc.mpich", "echo 'In file included' >&2; echo 'x.c:1: fatal error: mpi.h: none' >&2; exit 1");
 		assertThat(run(Peer.MPICH)).isEmpty();
@@ -70,7 +70,7 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void theLinesOfAPeerAreItsMeasurements() throws Exception {
+	void theLinesOfAPeerBecomeMeasurements() throws Exception {
 		compiler("mpicc.mpich");
 		script("mpirun.mpich", "printf '" + LINE + "\\n'");
 		assertThat(run(Peer.MPICH)).singleElement().extracting(Measurement::system).isEqualTo("mpich-9");
@@ -78,7 +78,7 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void aPeerThatFailsKeepsTheLinesBeforeAndIsToldInOneLine() throws Exception {
+	void aFailedPeerKeepsItsEarlierLinesAndIsReportedInOneLine() throws Exception {
 		compiler("mpicc.mpich");
 		script("mpirun.mpich", "printf '" + LINE + "\\n'; echo 'no slots' >&2; exit 3");
 		assertThat(run(Peer.MPICH)).hasSize(1);
@@ -86,7 +86,7 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void whatIsBuiltOnceIsNotBuiltAgain() throws Exception {
+	void buildResultsAreReused() throws Exception {
 		compiler("mpicc.mpich");
 		script("mpirun.mpich", "printf '" + LINE + "\\n'");
 		run(Peer.MPICH);
@@ -95,7 +95,7 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void aProgramThatDoesNotEndIsKilledWithAllItStarted() throws Exception {
+	void aProgramThatDoesNotEndIsKilledWithItsDescendants() throws Exception {
 		Path pid = this.directory.resolve("pid");
 		BoundedProcess process = new BoundedProcess(SearchPath.ofThisProcess());
 		ProcessOutcome outcome = process.run(List.of("/bin/sh", "-c", "sleep 300 & echo $! > " + pid + "; wait"),
@@ -109,7 +109,7 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void onlySumsOfFloatsAreCompared() {
+	void onlyFloat32SumsAreCompared() {
 		BenchmarkOptions doubles = new BenchmarkOptions(List.of(Operation.ALL_REDUCE), 8, 8, 2, 5, 0, DataType.FLOAT64,
 				ReduceOp.SUM, BufferKind.PRIVATE, Duration.ofMillis(1));
 		assertThatIllegalArgumentException().isThrownBy(() -> new PeerJob(doubles, 2, false, "system"))
@@ -124,7 +124,7 @@ class PeerBenchmarkTest {
 			.run(peer);
 	}
 
-	/** Compiles to a file: what comes after -o. */
+	/** Writes a script that creates the file named after -o. */
 	private void compiler(String name) throws IOException {
 		script(name, "while [ \"$1\" != -o ]; do shift; done; /bin/cp /bin/true \"$2\"");
 	}

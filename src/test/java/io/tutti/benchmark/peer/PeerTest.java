@@ -12,13 +12,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 class PeerTest {
 
 	@Test
-	void aListNamesPeersInItsOrderAndEachOnce() {
+	void aListGivesEachPeerOnceInItsOrder() {
 		assertThat(Peer.parse("gloo, openmpi,gloo")).containsExactly(Peer.GLOO, Peer.OPENMPI);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "nccl", "openmpi,", "OPENMPI", "" })
-	void anUnknownNameIsRefusedWithThoseThatAreKnown(String list) {
+	void anUnknownNameIsRejectedWithTheKnownNames(String list) {
 		assertThatIllegalArgumentException().isThrownBy(() -> Peer.parse(list))
 			.withMessageContaining("openmpi, mpich, gloo, got");
 	}

@@ -12,7 +12,7 @@ class PeerVariantsTest {
 
 	@ParameterizedTest
 	@EnumSource(Peer.class)
-	void overTcpNoPeerTakesAnotherWay(Peer peer) {
+	void overTcpEveryPeerUsesTcpOnly(Peer peer) {
 		PeerVariant variant = new PeerVariants(2, 2, false).of(peer, false).getFirst();
 		switch (peer) {
 			case OPENMPI -> assertThat(variant.launcher()).containsSubsequence("pml", "ob1", "btl", "tcp,self")
@@ -24,13 +24,13 @@ class PeerVariantsTest {
 	}
 
 	@Test
-	void overOneHostOpenMpiIsTriedThroughUcxToo() {
+	void onOneHostOpenMpiAlsoRunsOverUcx() {
 		assertThat(new PeerVariants(2, 2, false).of(Peer.OPENMPI, true).stream().map(PeerVariant::name))
 			.containsExactly("shm", "shm-ucx", "shm-ucx-keep");
 	}
 
 	@Test
-	void ranksArePinnedOnlyWhereThereAreCoresEnough() {
+	void ranksArePinnedOnlyIfThereAreEnoughCores() {
 		assertThat(new PeerVariants(2, 2, false).of(Peer.OPENMPI, false).getFirst().launcher())
 			.containsSubsequence("--bind-to", "core")
 			.doesNotContain("--oversubscribe", "--allow-run-as-root");
