@@ -95,8 +95,8 @@ public final class DeviceBuffer implements AutoCloseable {
 	}
 
 	/**
-	 * The address of the first element. @throws IllegalStateException if the buffer is
-	 * closed
+	 * The address of the first element.
+	 * @throws IllegalStateException if the buffer is closed
 	 */
 	public long address() {
 		if (this.closed.get()) {

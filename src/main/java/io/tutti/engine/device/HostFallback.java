@@ -25,8 +25,8 @@ public record HostFallback(boolean allowed) {
 	}
 
 	/**
-	 * Reads the property, or the variable if the property is not set. @throws
-	 * IllegalArgumentException if the value is not true, false, 1, 0 or empty
+	 * Reads the property, or the variable if the property is not set.
+	 * @throws IllegalArgumentException if the value is not true, false, 1, 0 or empty
 	 */
 	public static HostFallback of(UnaryOperator<@Nullable String> properties, Map<String, String> variables) {
 		String property = properties.apply(PROPERTY);

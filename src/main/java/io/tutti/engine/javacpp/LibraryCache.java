@@ -29,8 +29,8 @@ final class LibraryCache {
 	private final Path published;
 
 	/**
-	 * Creates a cache without accessing the folder. @param folder parent of the published
-	 * folders; need not exist
+	 * Creates a cache without accessing the folder.
+	 * @param folder parent of the published folders; need not exist
 	 * @param bundled the libraries to unpack
 	 */
 	LibraryCache(Path folder, BundledLibraries bundled) {
@@ -46,8 +46,8 @@ final class LibraryCache {
 
 	/**
 	 * Returns the folder with the libraries and unpacks them if they are missing. Waits
-	 * if another process is unpacking them. @throws IOException if they are missing and
-	 * cannot be unpacked
+	 * if another process is unpacking them.
+	 * @throws IOException if they are missing and cannot be unpacked
 	 */
 	Path publish() throws IOException {
 		if (isPublished()) {

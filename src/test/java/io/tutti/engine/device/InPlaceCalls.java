@@ -30,8 +30,8 @@ public final class InPlaceCalls {
 	}
 
 	/**
-	 * Makes the calls on this rank's device and checks every part. @param count elements
-	 * per part
+	 * Makes the calls on this rank's device and checks every part.
+	 * @param count elements per part
 	 */
 	public static void check(HostDevices devices, DeviceCollectives collectives, int rank, int worldSize, int count) {
 		new InPlaceCalls(devices, collectives, rank, worldSize, count).check();

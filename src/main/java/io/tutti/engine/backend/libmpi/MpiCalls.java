@@ -157,8 +157,8 @@ final class MpiCalls {
 	}
 
 	/**
-	 * Creates a communicator; blocks until all its ranks call it. @param ranks address of
-	 * the world ranks, 32 bits each
+	 * Creates a communicator; blocks until all its ranks call it.
+	 * @param ranks address of the world ranks, 32 bits each
 	 */
 	long createGroup(long ranks, int count, int tag) {
 		call("MPI_Comm_group", () -> (int) this.commGroup.invokeExact(this.abi.commWorld(), out()));
@@ -186,8 +186,9 @@ final class MpiCalls {
 	}
 
 	/**
-	 * Drives progress and tests a request. @return the error code of a request that is
-	 * done, {@code -1} while it is in progress
+	 * Drives progress and tests a request.
+	 * @return the error code of a request that is done, {@code -1} while it is in
+	 * progress
 	 */
 	int test(long request, long flag, long status) {
 		try {

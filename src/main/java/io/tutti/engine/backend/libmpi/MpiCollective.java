@@ -41,8 +41,8 @@ final class MpiCollective extends MpiOperation {
 	}
 
 	/**
-	 * Prepares a call on the thread that will wait for it. @throws
-	 * IllegalArgumentException if an element count exceeds 2³¹ − 1
+	 * Prepares a call on the thread that will wait for it.
+	 * @throws IllegalArgumentException if an element count exceeds 2³¹ − 1
 	 */
 	void prepare(Call call) {
 		this.call = call;

@@ -74,9 +74,9 @@ public final class MpiLibrary {
 	}
 
 	/**
-	 * Binds a function that returns an error code. @param arguments one letter each:
-	 * {@code p} for a pointer, {@code i} for an int, {@code h} for a handle; the method
-	 * handle takes pointers and handles as longs
+	 * Binds a function that returns an error code.
+	 * @param arguments one letter each: {@code p} for a pointer, {@code i} for an int,
+	 * {@code h} for a handle; the method handle takes pointers and handles as longs
 	 */
 	MethodHandle bind(String name, String arguments) {
 		return bind(this.symbols, this.abi.handle(), name, arguments);

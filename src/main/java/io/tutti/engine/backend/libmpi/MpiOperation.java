@@ -28,8 +28,9 @@ abstract class MpiOperation {
 	private @Nullable RuntimeException failure;
 
 	/**
-	 * Starts the operation. @return whether a request is in progress at
-	 * {@link #request()}; otherwise the operation is done
+	 * Starts the operation.
+	 * @return whether a request is in progress at {@link #request()}; otherwise the
+	 * operation is done
 	 */
 	abstract boolean begin(MpiCalls calls);
 

@@ -62,8 +62,8 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Initializes the library, which joins the launcher's world. @param rank this
-	 * process's rank, for the thread name
+	 * Initializes the library, which joins the launcher's world.
+	 * @param rank this process's rank, for the thread name
 	 * @throws BackendUnavailableException if initialization misses the deadline
 	 * @throws IllegalStateException if the library was started before
 	 */
@@ -144,8 +144,8 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Creates a communicator; collective over its members. @param members world ranks, in
-	 * order of group rank
+	 * Creates a communicator; collective over its members.
+	 * @param members world ranks, in order of group rank
 	 * @param name the group's name
 	 */
 	public MpiCommunicator communicator(List<Integer> members, String name, Deadline deadline) {
@@ -195,8 +195,8 @@ public final class MpiWorld {
 
 	/**
 	 * Schedules an abort of the job after a failure in an operation that the library may
-	 * still be running. Closing this world first cancels the abort. @param gracePeriod
-	 * time for the program to report the failure
+	 * still be running. Closing this world first cancels the abort.
+	 * @param gracePeriod time for the program to report the failure
 	 */
 	public void doom(Failure failure, Duration gracePeriod) {
 		if (this.doom.compareAndSet(null, failure)) {
@@ -229,8 +229,8 @@ public final class MpiWorld {
 	}
 
 	/**
-	 * Leaves the world by {@code MPI_Finalize}; waits for other ranks until the
-	 * deadline. @return {@code false} if that failed or missed the deadline
+	 * Leaves the world by {@code MPI_Finalize}; waits for other ranks until the deadline.
+	 * @return {@code false} if that failed or missed the deadline
 	 */
 	public boolean close(Deadline deadline) {
 		if (!this.closed.compareAndSet(false, true)) {

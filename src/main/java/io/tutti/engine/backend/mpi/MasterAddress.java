@@ -12,8 +12,8 @@ final class MasterAddress {
 
 	/**
 	 * The assignment of a rank whose rendezvous is at this address; local rank and local
-	 * world size equal the global ones. @throws IllegalArgumentException if the text is
-	 * not an address
+	 * world size equal the global ones.
+	 * @throws IllegalArgumentException if the text is not an address
 	 */
 	static RankAssignment assignment(int rank, int worldSize, String text) {
 		String address = text.strip();

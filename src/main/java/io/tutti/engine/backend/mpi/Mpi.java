@@ -48,11 +48,13 @@ public final class Mpi implements AutoCloseable {
 	}
 
 	/**
-	 * Joins the world on Tutti's own engine. @param masterAddress address on which rank 0
-	 * listens, as {@code host:port} or {@code host} for port 29500; an IPv6 address in
-	 * brackets @throws InvalidWorldSizeException if the world size is less than 1 @throws
-	 * InvalidRankException if the rank is not in the world @throws MpiIoException if rank
-	 * 0 cannot listen on the address @throws RendezvousException if the rendezvous fails
+	 * Joins the world on Tutti's own engine.
+	 * @param masterAddress address on which rank 0 listens, as {@code host:port} or
+	 * {@code host} for port 29500; an IPv6 address in brackets
+	 * @throws InvalidWorldSizeException if the world size is less than 1
+	 * @throws InvalidRankException if the rank is not in the world
+	 * @throws MpiIoException if rank 0 cannot listen on the address
+	 * @throws RendezvousException if the rendezvous fails
 	 */
 	public static Mpi init(int rank, int worldSize, String masterAddress) {
 		if (worldSize < 1) {
@@ -66,10 +68,10 @@ public final class Mpi implements AutoCloseable {
 
 	/**
 	 * Joins the world that an assignment describes.
-	 * @param settings engine settings; {@link #settings} returns the defaults @throws
-	 * BackendUnavailableException if the MPI library cannot be used @throws
-	 * MpiIoException if a rank cannot listen on its address @throws RendezvousException
-	 * if the rendezvous fails
+	 * @param settings engine settings; {@link #settings} returns the defaults
+	 * @throws BackendUnavailableException if the MPI library cannot be used
+	 * @throws MpiIoException if a rank cannot listen on its address
+	 * @throws RendezvousException if the rendezvous fails
 	 */
 	public static Mpi init(RankAssignment assignment, EngineSettings settings) {
 		try {
@@ -85,8 +87,9 @@ public final class Mpi implements AutoCloseable {
 	}
 
 	/**
-	 * The default settings, with or without an MPI library. @param library
-	 * {@code openmpi}, {@code mpich}, a path, or {@code null} for Tutti's own engine
+	 * The default settings, with or without an MPI library.
+	 * @param library {@code openmpi}, {@code mpich}, a path, or {@code null} for Tutti's
+	 * own engine
 	 */
 	public static EngineSettings settings(@Nullable String library) {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);

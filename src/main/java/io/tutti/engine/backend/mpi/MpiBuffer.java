@@ -26,8 +26,9 @@ final class MpiBuffer {
 	}
 
 	/**
-	 * The first {@code count} elements of a buffer. @throws IllegalArgumentException if
-	 * the object is not a buffer, has another element type or holds fewer elements
+	 * The first {@code count} elements of a buffer.
+	 * @throws IllegalArgumentException if the object is not a buffer, has another element
+	 * type or holds fewer elements
 	 */
 	static MemorySegment of(Object buffer, long count, DataType type) {
 		if (count < 0) {

@@ -60,8 +60,8 @@ public final class Request {
 	}
 
 	/**
-	 * Tests without waiting whether the operation is done. @return the status, or empty
-	 * if the operation is not done
+	 * Tests without waiting whether the operation is done.
+	 * @return the status, or empty if the operation is not done
 	 * @throws CollectiveException as {@link #waitFor()}
 	 */
 	public Optional<Status> test() {

@@ -20,8 +20,9 @@ final class CollectiveIssues {
 	}
 
 	/**
-	 * Checks the arguments and returns the call to issue. @param reduction ignored by
-	 * collectives without a reduction @param root ignored by collectives without one
+	 * Checks the arguments and returns the call to issue.
+	 * @param reduction ignored by collectives without a reduction
+	 * @param root ignored by collectives without one
 	 * @throws IllegalArgumentException if an argument is out of range
 	 */
 	Issue of(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root, long stream) {

@@ -217,7 +217,8 @@ final class Communicator {
 	}
 
 	/**
-	 * Checks for an asynchronous error. @throws NcclException if there is one
+	 * Checks for an asynchronous error.
+	 * @throws NcclException if there is one
 	 */
 	void check(String call, Deadline deadline) {
 		NcclResult result = NcclResult.of(guarded(call, deadline, Communicator::progress));
@@ -234,8 +235,8 @@ final class Communicator {
 	}
 
 	/**
-	 * Derives another communicator from this one, which may have failed. @return the new
-	 * communicator's handle
+	 * Derives another communicator from this one, which may have failed.
+	 * @return the new communicator's handle
 	 */
 	HandleSlot derive(String call, Deadline deadline, Derivation derivation) {
 		HandleSlot child = new HandleSlot();
@@ -296,8 +297,8 @@ final class Communicator {
 	}
 
 	/**
-	 * Aborts the communicator, including calls in progress. @return whether this call did
-	 * so
+	 * Aborts the communicator, including calls in progress.
+	 * @return whether this call did so
 	 */
 	boolean abort() {
 		if (!this.state.compareAndSet(State.OPEN, State.ABORTED)

@@ -56,7 +56,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Creates communicators for some devices. @param devices at least 2 distinct devices
+	 * Creates communicators for some devices.
+	 * @param devices at least 2 distinct devices
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 * @throws NcclException if NCCL fails
 	 */
@@ -217,8 +218,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until all work on the streams, one per device, is complete. @throws
-	 * NcclException if that exceeds the timeout or the thread is interrupted; all
+	 * Waits until all work on the streams, one per device, is complete.
+	 * @throws NcclException if that exceeds the timeout or the thread is interrupted; all
 	 * communicators are then aborted
 	 */
 	public void synchronize(List<Long> streams, Duration timeout) {
@@ -240,8 +241,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	/**
 	 * Transfers the communicators, by rank, each to a worker thread that uses and closes
-	 * it. This group is empty afterwards, and closing it has no effect. @param timeout
-	 * limit for each call of a rank
+	 * it. This group is empty afterwards, and closing it has no effect.
+	 * @param timeout limit for each call of a rank
 	 */
 	public List<RankCommunicator> split(Duration timeout) {
 		this.turn.lock();
@@ -280,8 +281,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	/**
 	 * Aborts instead of destroying if a native call does not return, since a communicator
-	 * must not be destroyed while a call uses it. @return whether this call ended the
-	 * communicators
+	 * must not be destroyed while a call uses it.
+	 * @return whether this call ended the communicators
 	 */
 	private boolean end(State asked) {
 		boolean locked = this.turn.tryLock(PatientLock.COURTESY.toNanos());

@@ -22,8 +22,9 @@ public final class CudaDevices {
 	}
 
 	/**
-	 * Returns the device runtime. @throws BackendUnavailableException if the driver, a
-	 * device, the CUDA runtime or the preset is missing
+	 * Returns the device runtime.
+	 * @throws BackendUnavailableException if the driver, a device, the CUDA runtime or
+	 * the preset is missing
 	 */
 	public static DeviceRuntime runtime() {
 		NcclAvailability found = new NcclProbe().look();

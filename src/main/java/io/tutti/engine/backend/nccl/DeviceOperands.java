@@ -7,10 +7,11 @@ import io.tutti.engine.device.DeviceDataType;
  * The memory that a device call reads and writes. It must not be used until the call is
  * complete on the device.
  *
- * @param device device whose memory it is @param send address to read; ignored if the
- * call reads nothing on this rank @param sendCount number of elements to read @param
- * receive address to write; ignored if the call writes nothing on this rank @param
- * receiveCount number of elements to write
+ * @param device device whose memory it is
+ * @param send address to read; ignored if the call reads nothing on this rank
+ * @param sendCount number of elements to read
+ * @param receive address to write; ignored if the call writes nothing on this rank
+ * @param receiveCount number of elements to write
  * @param type type of all elements
  */
 public record DeviceOperands(int device, long send, long sendCount, long receive, long receiveCount,
@@ -88,9 +89,11 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 
 	/**
 	 * Rejects overlapping buffers, unless they overlap exactly as NCCL defines an
-	 * in-place call. @param sendPart index of the part of the receive buffer that is the
-	 * send buffer in place @param receivePart index of the part of the send buffer that
-	 * is the receive buffer in place
+	 * in-place call.
+	 * @param sendPart index of the part of the receive buffer that is the send buffer in
+	 * place
+	 * @param receivePart index of the part of the send buffer that is the receive buffer
+	 * in place
 	 */
 	void requireApartOrInPlace(long sendPart, long receivePart) {
 		boolean inPlace = this.send + receivePart * this.receiveCount * this.type.bytes() == this.receive

@@ -3,7 +3,8 @@ package io.tutti.engine.backend.nccl;
 /**
  * The libraries that NCCL needs, each a path or a name for the dynamic linker.
  *
- * @param driver CUDA driver @param runtime CUDA runtime
+ * @param driver CUDA driver
+ * @param runtime CUDA runtime
  * @param nccl NCCL
  */
 public record NativeLibraries(String driver, String runtime, String nccl) {

@@ -11,8 +11,9 @@ interface Nccl {
 	int getUniqueId(byte[] id);
 
 	/**
-	 * Non-blocking: may return "in progress". @param slot address of 8 bytes for the
-	 * handle, which NCCL may write until the work is done
+	 * Non-blocking: may return "in progress".
+	 * @param slot address of 8 bytes for the handle, which NCCL may write until the work
+	 * is done
 	 */
 	int commInitRankConfig(long slot, int worldSize, byte[] id, int rank);
 

@@ -6,9 +6,10 @@ import java.util.Set;
  * Result of a probe: whether NCCL can be used in this process and, if not, what is
  * missing and what to do.
  *
- * @param state outcome of the probe @param detail description of the outcome @param
- * devices number of GPUs that the driver reports @param version NCCL's version code, such
- * as 22903; 0 if no library was found
+ * @param state outcome of the probe
+ * @param detail description of the outcome
+ * @param devices number of GPUs that the driver reports
+ * @param version NCCL's version code, such as 22903; 0 if no library was found
  * @param functions the optional functions that the installed library has
  */
 public record NcclAvailability(State state, String detail, int devices, int version, Set<NcclFunction> functions) {

@@ -8,8 +8,8 @@ import io.tutti.engine.javacpp.NativeLibraryPreparation;
  * NCCL and CUDA in this process.
  *
  * @param nccl NCCL
- * @param runtime CUDA runtime @param availability result of the probe, including the
- * functions that may be called
+ * @param runtime CUDA runtime
+ * @param availability result of the probe, including the functions that may be called
  */
 record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availability) {
 

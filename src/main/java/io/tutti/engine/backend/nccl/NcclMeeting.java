@@ -47,9 +47,11 @@ public final class NcclMeeting {
 
 	/**
 	 * Creates the backend of a group on top of one for host memory. Every rank of the
-	 * group calls it. @param deadline limit for the creation; the time left after the
-	 * exchange is the default limit of later calls @throws BackendUnavailableException if
-	 * a rank cannot use NCCL; names the first such rank
+	 * group calls it.
+	 * @param deadline limit for the creation; the time left after the exchange is the
+	 * default limit of later calls
+	 * @throws BackendUnavailableException if a rank cannot use NCCL; names the first such
+	 * rank
 	 */
 	public Backend meet(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline) {

@@ -25,8 +25,8 @@ final class PresetDeviceRuntime implements DeviceRuntime {
 	}
 
 	/**
-	 * Loads the preset's native library, so that a missing one fails here. @throws
-	 * LinkageError if it or a library it depends on cannot be loaded
+	 * Loads the preset's native library, so that a missing one fails here.
+	 * @throws LinkageError if it or a library it depends on cannot be loaded
 	 */
 	PresetDeviceRuntime() {
 		Loader.load(cudart.class);

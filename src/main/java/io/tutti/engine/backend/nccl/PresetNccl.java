@@ -32,8 +32,8 @@ final class PresetNccl implements Nccl {
 	}
 
 	/**
-	 * Loads the preset's native library, so that a missing one fails here. @throws
-	 * LinkageError if it or a library it depends on cannot be loaded
+	 * Loads the preset's native library, so that a missing one fails here.
+	 * @throws LinkageError if it or a library it depends on cannot be loaded
 	 */
 	PresetNccl() {
 		Loader.load(nccl.class);

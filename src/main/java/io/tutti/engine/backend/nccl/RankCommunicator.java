@@ -82,7 +82,8 @@ public final class RankCommunicator implements AutoCloseable {
 
 	/**
 	 * Creates a communicator with its own stream. Every rank calls it at about the same
-	 * time. @param timeout limit for the creation and for each later call
+	 * time.
+	 * @param timeout limit for the creation and for each later call
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 * @throws NcclException if the creation misses the deadline or NCCL fails
 	 */
@@ -190,8 +191,8 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Checks for an asynchronous error. @throws NcclException if there is one; the
-	 * communicator has then failed
+	 * Checks for an asynchronous error.
+	 * @throws NcclException if there is one; the communicator has then failed
 	 */
 	void check() {
 		this.communicator.check("watchdog", Deadline.after(this.timeout));
@@ -203,10 +204,10 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Splits the ranks by color, ordered by key. Every rank calls it. @param color part
-	 * to join; negative for none @return the part's communicator on this device,
-	 * {@code null} for a negative color @throws UnsupportedOperationException if the
-	 * installed library has no split
+	 * Splits the ranks by color, ordered by key. Every rank calls it.
+	 * @param color part to join; negative for none
+	 * @return the part's communicator on this device, {@code null} for a negative color
+	 * @throws UnsupportedOperationException if the installed library has no split
 	 */
 	public @Nullable RankCommunicator split(int color, int key) {
 		this.library.availability().require(NcclFunction.SPLIT);
@@ -215,10 +216,10 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Creates a communicator of the remaining ranks. Only these ranks call it. @param
-	 * excluded ranks to exclude, at least one and never this rank @param afterFailure
-	 * whether to abort calls in progress instead of waiting for them @throws
-	 * UnsupportedOperationException if the installed library has no shrink
+	 * Creates a communicator of the remaining ranks. Only these ranks call it.
+	 * @param excluded ranks to exclude, at least one and never this rank
+	 * @param afterFailure whether to abort calls in progress instead of waiting for them
+	 * @throws UnsupportedOperationException if the installed library has no shrink
 	 */
 	public RankCommunicator shrink(Set<Integer> excluded, boolean afterFailure) {
 		this.library.availability().require(NcclFunction.SHRINK);
@@ -253,8 +254,8 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * Registers a buffer with NCCL, which can then transfer it without a copy. @throws
-	 * UnsupportedOperationException if the installed library has no registration
+	 * Registers a buffer with NCCL, which can then transfer it without a copy.
+	 * @throws UnsupportedOperationException if the installed library has no registration
 	 */
 	public BufferRegistration register(DeviceBuffer buffer) {
 		this.library.availability().require(NcclFunction.REGISTER);
@@ -264,8 +265,8 @@ public final class RankCommunicator implements AutoCloseable {
 
 	/**
 	 * Allocates memory on this device by {@code ncclMemAlloc}, so that network and NVLink
-	 * fabric can access it directly. @throws UnsupportedOperationException if the
-	 * installed library has no allocation
+	 * fabric can access it directly.
+	 * @throws UnsupportedOperationException if the installed library has no allocation
 	 */
 	public DeviceBuffer allocate(long count, DeviceDataType type) {
 		this.library.availability().require(NcclFunction.MEM_ALLOC);

@@ -1,8 +1,11 @@
 package io.tutti.engine.backend.nccl;
 
 /**
- * Rank, world size and device of a communicator. @param rank this rank @param worldSize
- * number of ranks, at least 1 @param device index of the device in this process
+ * Rank, world size and device of a communicator.
+ *
+ * @param rank this rank
+ * @param worldSize number of ranks, at least 1
+ * @param device index of the device in this process
  */
 public record RankPlace(int rank, int worldSize, int device) {
 
@@ -20,7 +23,8 @@ public record RankPlace(int rank, int worldSize, int device) {
 
 	/**
 	 * Assigns the device of the local rank; if a host has more ranks than devices, ranks
-	 * share them round-robin. @param devices number of devices visible to this process
+	 * share them round-robin.
+	 * @param devices number of devices visible to this process
 	 */
 	public static RankPlace ofLocalRank(int rank, int worldSize, int localRank, int devices) {
 		if (devices < 1) {

@@ -14,9 +14,10 @@ final class ScalarBytes {
 	}
 
 	/**
-	 * Rounds to the nearest element. @throws UnsupportedOperationException if the type
-	 * has 8 bits, too few for a useful factor @throws IllegalArgumentException if the
-	 * type is an integer and the value is not
+	 * Rounds to the nearest element.
+	 * @throws UnsupportedOperationException if the type has 8 bits, too few for a useful
+	 * factor
+	 * @throws IllegalArgumentException if the type is an integer and the value is not
 	 */
 	static byte[] of(double value, DeviceDataType type) {
 		ByteBuffer element = ByteBuffer.allocate(type.bytes()).order(ByteOrder.nativeOrder());

@@ -130,8 +130,8 @@ public final class StreamOperations {
 
 	/**
 	 * Issues several calls as one group, so that they run concurrently; messages that
-	 * cross need this to avoid a deadlock. @param calls makes the calls, on the
-	 * operations passed to it
+	 * cross need this to avoid a deadlock.
+	 * @param calls makes the calls, on the operations passed to it
 	 */
 	public void group(Consumer<StreamOperations> calls) {
 		if (this.group != null) {
@@ -158,9 +158,9 @@ public final class StreamOperations {
 	}
 
 	/**
-	 * Waits until all work queued on the stream is complete. @throws NcclException if the
-	 * communicator failed or was aborted, or if the limit passed, which aborts it;
-	 * buffers are then undefined
+	 * Waits until all work queued on the stream is complete.
+	 * @throws NcclException if the communicator failed or was aborted, or if the limit
+	 * passed, which aborts it; buffers are then undefined
 	 */
 	public void synchronize() {
 		await("synchronize", Deadline.after(this.timeout));

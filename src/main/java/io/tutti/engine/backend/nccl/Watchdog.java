@@ -27,7 +27,8 @@ final class Watchdog implements AutoCloseable {
 	}
 
 	/**
-	 * Starts the checks on a dedicated thread. @param listener receives at most one error
+	 * Starts the checks on a dedicated thread.
+	 * @param listener receives at most one error
 	 */
 	static Watchdog start(RankCommunicator communicator, Duration interval, Consumer<NcclException> listener) {
 		Watchdog watchdog = new Watchdog(communicator, listener);

@@ -50,7 +50,8 @@ final class MpiConformance {
 	}
 
 	/**
-	 * Runs all checks. @return number of comparisons
+	 * Runs all checks.
+	 * @return number of comparisons
 	 */
 	static int run(Communicator world) {
 		MpiConformance conformance = new MpiConformance(world);
