@@ -42,7 +42,7 @@ public final class CollectiveBenchmark {
 	private static final long WARM_UP_NANOS = 500_000_000;
 
 	/** Limit of the extra warm-up time, for a JIT compiler that never becomes idle. */
-	private static final long PATIENCE_NANOS = 20_000_000_000L;
+	private static final long EXTRA_WARM_UP_NANOS = 20_000_000_000L;
 
 	private final ProcessGroup group;
 
@@ -53,7 +53,7 @@ public final class CollectiveBenchmark {
 	private final CompilerWatch compiler = CompilerWatch.ofThisJvm();
 
 	/** Extra warm-up time that is left while a JIT compiler is busy. */
-	private long patienceNanos = PATIENCE_NANOS;
+	private long extraWarmUpNanos = EXTRA_WARM_UP_NANOS;
 
 	private @Nullable Operation warm;
 
@@ -131,14 +131,14 @@ public final class CollectiveBenchmark {
 		long limit = (workload.operation() != this.warm) ? FIRST_WARM_UP_NANOS : WARM_UP_NANOS;
 		this.warm = workload.operation();
 		long start = System.nanoTime();
-		long[] goOn = { 1 };
-		while (goOn[0] == 1) {
+		long[] warming = { 1 };
+		while (warming[0] == 1) {
 			call(workload, batch);
 			long elapsed = System.nanoTime() - start;
-			goOn[0] = (elapsed < limit || elapsed < limit + this.patienceNanos && this.compiler.busy()) ? 1 : 0;
-			this.group.allReduce(goOn, ReduceOp.MAX);
+			warming[0] = (elapsed < limit || elapsed < limit + this.extraWarmUpNanos && this.compiler.busy()) ? 1 : 0;
+			this.group.allReduce(warming, ReduceOp.MAX);
 		}
-		this.patienceNanos = Math.max(0, this.patienceNanos - Math.max(0, System.nanoTime() - start - limit));
+		this.extraWarmUpNanos = Math.max(0, this.extraWarmUpNanos - Math.max(0, System.nanoTime() - start - limit));
 	}
 
 	private double[] sample(Workload workload, int batch, int samples) {

@@ -17,7 +17,7 @@ final class CompilerWatch {
 	private static final long WINDOW_NANOS = 100_000_000;
 
 	/** Compilation time in a window up to which the compiler counts as idle. */
-	private static final long CALM_MILLIS = 10;
+	private static final long IDLE_MILLIS = 10;
 
 	private final LongSupplier nanoTime;
 
@@ -25,7 +25,7 @@ final class CompilerWatch {
 
 	private long windowStart;
 
-	private long millisBefore;
+	private long millisAtWindowStart;
 
 	private boolean busy = true;
 
@@ -33,7 +33,7 @@ final class CompilerWatch {
 		this.nanoTime = nanoTime;
 		this.compiledMillis = compiledMillis;
 		this.windowStart = nanoTime.getAsLong();
-		this.millisBefore = compiledMillis.getAsLong();
+		this.millisAtWindowStart = compiledMillis.getAsLong();
 	}
 
 	/**
@@ -42,10 +42,10 @@ final class CompilerWatch {
 	 */
 	static CompilerWatch ofThisJvm() {
 		CompilationMXBean compiler = ManagementFactory.getCompilationMXBean();
-		return new CompilerWatch(System::nanoTime, tells(compiler) ? compiler::getTotalCompilationTime : () -> 0);
+		return new CompilerWatch(System::nanoTime, reportsTime(compiler) ? compiler::getTotalCompilationTime : () -> 0);
 	}
 
-	private static boolean tells(@Nullable CompilationMXBean compiler) {
+	private static boolean reportsTime(@Nullable CompilationMXBean compiler) {
 		return compiler != null && compiler.isCompilationTimeMonitoringSupported();
 	}
 
@@ -57,9 +57,9 @@ final class CompilerWatch {
 		long now = this.nanoTime.getAsLong();
 		if (now - this.windowStart >= WINDOW_NANOS) {
 			long millis = this.compiledMillis.getAsLong();
-			this.busy = millis - this.millisBefore > CALM_MILLIS;
+			this.busy = millis - this.millisAtWindowStart > IDLE_MILLIS;
 			this.windowStart = now;
-			this.millisBefore = millis;
+			this.millisAtWindowStart = millis;
 		}
 		return this.busy;
 	}

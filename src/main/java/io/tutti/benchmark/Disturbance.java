@@ -11,10 +11,10 @@ public final class Disturbance {
 	/**
 	 * On an idle machine the median is rarely more than 1.5 times the shortest time.
 	 */
-	private static final double FAR_ABOVE = 2;
+	private static final double SLOW_FACTOR = 2;
 
 	/** One line out of this many may be disturbed by chance. */
-	private static final int TOLERATED = 4;
+	private static final int LINES_PER_OUTLIER = 4;
 
 	private int lines;
 
@@ -23,14 +23,14 @@ public final class Disturbance {
 	/** Adds a line. */
 	public void take(Measurement line) {
 		this.lines++;
-		if (line.p50Micros() > FAR_ABOVE * line.minMicros()) {
+		if (line.p50Micros() > SLOW_FACTOR * line.minMicros()) {
 			this.disturbed++;
 		}
 	}
 
 	/** A warning for the user, {@code null} if there was no disturbance. */
 	public @Nullable String note() {
-		if (this.disturbed * TOLERATED <= this.lines) {
+		if (this.disturbed * LINES_PER_OUTLIER <= this.lines) {
 			return null;
 		}
 		return "in " + this.disturbed + " of " + this.lines + " lines the median is more than twice the shortest time:"

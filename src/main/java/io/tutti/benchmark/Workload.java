@@ -42,7 +42,7 @@ final class Workload {
 		this.operation = operation;
 		this.type = type;
 		this.op = op;
-		long unit = (long) type.bytes() * (cut() ? group.worldSize() : 1);
+		long unit = (long) type.bytes() * (partitioned() ? group.worldSize() : 1);
 		long whole = (operation == Operation.BARRIER) ? 0 : Math.max(unit, bytes / unit * unit);
 		long part = whole / group.worldSize();
 		this.count = whole / type.bytes();
@@ -59,7 +59,7 @@ final class Workload {
 	}
 
 	/** Whether the full buffer is divided into one part per rank. */
-	private boolean cut() {
+	private boolean partitioned() {
 		return switch (this.operation) {
 			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER, SEND_RECEIVE -> false;
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> true;
@@ -124,7 +124,7 @@ final class Workload {
 		}
 		call(0);
 		long wrong = 0;
-		if (this.group.rank() == 0 || !onRootAlone()) {
+		if (this.group.rank() == 0 || !onRootOnly()) {
 			for (long i = 0; i < this.receive.byteSize() / this.type.bytes(); i++) {
 				wrong += (numbers.get(this.receive, i) != expected(i)) ? 1 : 0;
 			}
@@ -132,7 +132,7 @@ final class Workload {
 		return wrong;
 	}
 
-	private boolean onRootAlone() {
+	private boolean onRootOnly() {
 		return this.operation == Operation.REDUCE || this.operation == Operation.GATHER;
 	}
 

@@ -77,14 +77,14 @@ final class CheckpointStore {
 				return CheckpointFinding
 					.refused("checkpoint " + this.file + " is larger than " + CheckpointFinding.MAX_BYTES + " bytes");
 			}
-			return judge(Files.readAllBytes(this.file), job);
+			return compareJob(Files.readAllBytes(this.file), job);
 		}
 		catch (IOException ex) {
 			return CheckpointFinding.refused("cannot read checkpoint " + this.file + ": " + ex);
 		}
 	}
 
-	private CheckpointFinding judge(byte[] content, JobFingerprint job) {
+	private CheckpointFinding compareJob(byte[] content, JobFingerprint job) {
 		String advice = "; give another directory, or move the file away to start afresh";
 		try {
 			JobFingerprint kept = CheckpointCodec.decode(content).job();

@@ -35,16 +35,16 @@ record ParameterPlace(torch.DeviceType kind, int index) {
 			ParameterPlace place = of(parameter);
 			if (!place.equals(first)) {
 				throw new IllegalArgumentException("parameters must all be on one device, the first is on " + first
-						+ ", got a " + words(parameter, place));
+						+ ", got a " + description(parameter, place));
 			}
 			if (!place.isKnown() || parameter.scalar_type().intern() != torch.ScalarType.Float) {
-				throw new IllegalArgumentException(
-						"parameters must be float32 in main memory or on a GPU, got a " + words(parameter, place));
+				throw new IllegalArgumentException("parameters must be float32 in main memory or on a GPU, got a "
+						+ description(parameter, place));
 			}
 		}
 	}
 
-	private static String words(Tensor parameter, ParameterPlace place) {
+	private static String description(Tensor parameter, ParameterPlace place) {
 		return parameter.scalar_type().intern() + " of shape " + ReplicaLayout.shape(parameter) + " on " + place;
 	}
 

@@ -33,7 +33,8 @@ final class BoundedProcess {
 	/**
 	 * Prefixes of variables that make a launcher treat these programs as its own ranks.
 	 */
-	private static final List<String> FOREIGN = List.of("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPIR_", "SLURM_");
+	private static final List<String> LAUNCHER_PREFIXES = List.of("OMPI_", "PMIX_", "PMI_", "PRTE_", "HYDRA_", "MPIR_",
+			"SLURM_");
 
 	private final SearchPath path;
 
@@ -58,7 +59,7 @@ final class BoundedProcess {
 			ProcessBuilder builder = new ProcessBuilder(guarded(command, limit)).redirectOutput(out.toFile())
 				.redirectError(err.toFile())
 				.redirectInput(NOTHING);
-			builder.environment().keySet().removeIf((name) -> FOREIGN.stream().anyMatch(name::startsWith));
+			builder.environment().keySet().removeIf((name) -> LAUNCHER_PREFIXES.stream().anyMatch(name::startsWith));
 			builder.environment().putAll(environment);
 			long start = System.nanoTime();
 			int code = await(builder.start(), limit.plus(GRACE));
@@ -94,7 +95,7 @@ final class BoundedProcess {
 		}
 		finally {
 			kill(process);
-			forget(atExit);
+			removeHook(atExit);
 		}
 	}
 
@@ -111,7 +112,7 @@ final class BoundedProcess {
 		process.destroyForcibly();
 	}
 
-	private static void forget(Thread atExit) {
+	private static void removeHook(Thread atExit) {
 		try {
 			Runtime.getRuntime().removeShutdownHook(atExit);
 		}

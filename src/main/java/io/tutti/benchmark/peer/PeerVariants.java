@@ -13,8 +13,8 @@ import java.util.Map;
 final class PeerVariants {
 
 	/** glibc keeps freed scratch memory, so that large calls do not fault it in again. */
-	private static final Map<String, String> KEEP = Map.of("MALLOC_MMAP_MAX_", "0", "MALLOC_TRIM_THRESHOLD_",
-			"4294967296");
+	private static final Map<String, String> KEEP_FREED_MEMORY = Map.of("MALLOC_MMAP_MAX_", "0",
+			"MALLOC_TRIM_THRESHOLD_", "4294967296");
 
 	private static final Map<String, String> UCX = Map.of("UCX_TLS", "posix,cma,self");
 
@@ -40,7 +40,7 @@ final class PeerVariants {
 			case OPENMPI -> sharedMemory ? openMpiOverMemory() : List.of(openMpi("tcp",
 					"--mca pml ob1 --mca btl tcp,self " + "--mca btl_tcp_if_include lo --mca coll ^sm,han,adapt",
 					Map.of()));
-			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP)) : List
+			case MPICH -> sharedMemory ? List.of(mpich("shm", Map.of()), mpich("shm-keep", KEEP_FREED_MEMORY)) : List
 				.of(mpich("tcp", Map.of("MPIR_CVAR_NOLOCAL", "1", "UCX_TLS", "tcp,self", "UCX_NET_DEVICES", "lo")));
 			case GLOO -> List.of(new PeerVariant("tcp", List.of(), List.of(String.valueOf(this.ranks)), Map.of()));
 		};
@@ -49,7 +49,7 @@ final class PeerVariants {
 	private List<PeerVariant> openMpiOverMemory() {
 		String ucx = "--mca pml ucx --mca pml_ucx_tls any --mca pml_ucx_devices any";
 		Map<String, String> both = new HashMap<>(UCX);
-		both.putAll(KEEP);
+		both.putAll(KEEP_FREED_MEMORY);
 		return List.of(openMpi("shm", "", Map.of()), openMpi("shm-ucx", ucx, UCX), openMpi("shm-ucx-keep", ucx, both));
 	}
 
