@@ -24,8 +24,6 @@ final class CallRunner implements AutoCloseable {
 
 	private final FailureLatch latch;
 
-	private final FailureAgreement agreement;
-
 	private final IssueOrder order = new IssueOrder();
 
 	/** The call whose turn it is; whoever holds the turn may touch it. */
@@ -43,13 +41,12 @@ final class CallRunner implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch, FailureAgreement agreement) {
+	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.agreement = agreement;
 		this.recorder = FlightRecorder.of(identity);
-		this.check = new ConsistencyCheck(identity.name(), this.recorder, agreement);
+		this.check = new ConsistencyCheck(identity.name(), this.recorder, latch);
 		this.call = new Call(identity.worldSize(), this.check);
 		this.buffers = new Buffers(identity, backend);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
@@ -244,8 +241,8 @@ final class CallRunner implements AutoCloseable {
 
 	/** The group is broken when this returns. */
 	private CollectiveException failed(Failure failure, @Nullable Throwable reason) {
-		CollectiveException cause = this.agreement
-			.settle(CollectiveException.of(this.identity.worldRank(), failure, reason));
+		CollectiveException cause = this.latch
+			.agree(CollectiveException.of(this.identity.worldRank(), failure, reason));
 		this.backend.wake();
 		return cause;
 	}
@@ -273,10 +270,10 @@ final class CallRunner implements AutoCloseable {
 			well = true;
 		}
 		catch (CollectiveException ex) {
-			throw this.call.named(this.agreement.settle(ex));
+			throw this.call.named(this.latch.agree(ex));
 		}
 		catch (RuntimeException | Error ex) {
-			this.agreement.giveUp(this.call, ex);
+			this.latch.giveUp(this.call, ex);
 			throw ex;
 		}
 		finally {
@@ -305,7 +302,7 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	private void abort(String reason) {
-		this.agreement.abort(reason);
+		this.latch.abort(reason);
 		this.backend.wake();
 	}
 

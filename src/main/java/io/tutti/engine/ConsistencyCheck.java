@@ -15,15 +15,15 @@ final class ConsistencyCheck implements CallObserver {
 
 	private final FlightRecorder recorder;
 
-	private final FailureAgreement agreement;
+	private final FailureLatch latch;
 
 	/** Calls up to this one are reported when they begin: a peer waits in one of them. */
 	private volatile long askedThrough = -1;
 
-	ConsistencyCheck(String group, FlightRecorder recorder, FailureAgreement agreement) {
+	ConsistencyCheck(String group, FlightRecorder recorder, FailureLatch latch) {
 		this.group = group;
 		this.recorder = recorder;
-		this.agreement = agreement;
+		this.latch = latch;
 	}
 
 	/**
@@ -41,7 +41,7 @@ final class ConsistencyCheck implements CallObserver {
 	/** A call has begun and is in the recorder; no backend has inspected its buffers. */
 	void begun(Call call) {
 		if (call.sequence() <= this.askedThrough) {
-			this.agreement.post(CallReport.unseen(this.group, call));
+			this.latch.post(CallReport.unseen(this.group, call));
 		}
 	}
 
@@ -49,13 +49,13 @@ final class ConsistencyCheck implements CallObserver {
 	void ended(Call call) {
 		CallReport report = (call.sequence() <= this.askedThrough) ? called(call.sequence()) : null;
 		if (report != null) {
-			this.agreement.post(report);
+			this.latch.post(report);
 		}
 	}
 
 	@Override
 	public void waited(Call begun) {
-		this.agreement.post(CallReport.begun(this.group, begun));
+		this.latch.post(CallReport.begun(this.group, begun));
 	}
 
 	@Override
@@ -63,7 +63,7 @@ final class ConsistencyCheck implements CallObserver {
 		for (long earlier = begun.sequence() - COMPARED; earlier < begun.sequence(); earlier++) {
 			CallReport report = called(earlier);
 			if (report != null) {
-				this.agreement.post(report);
+				this.latch.post(report);
 			}
 		}
 	}

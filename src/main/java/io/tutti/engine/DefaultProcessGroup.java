@@ -24,8 +24,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private final GroupFactory factory;
 
-	private final FailureAgreement agreement;
-
 	private final GroupSplit split;
 
 	private final @Nullable PointToPoint messages;
@@ -58,9 +56,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.latch = latch;
 		this.timeouts = timeouts;
 		this.factory = factory;
-		this.agreement = new FailureAgreement(identity, latch, reporter, timeouts.abort());
+		latch.reportTo(identity, reporter, timeouts.abort());
 		this.messages = openMessages();
-		this.runner = new CallRunner(identity, backend, latch, this.agreement);
+		this.runner = new CallRunner(identity, backend, latch);
 		this.split = new GroupSplit(this, identity, factory);
 	}
 
@@ -485,7 +483,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private @Nullable PointToPoint openMessages() {
 		try {
-			return this.factory.pointToPoint(this.identity, this.latch, this.agreement);
+			return this.factory.pointToPoint(this.identity, this.latch);
 		}
 		catch (RuntimeException ex) {
 			this.backend.close();
@@ -521,8 +519,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		if (Thread.currentThread().isInterrupted()) {
 			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
 					"the calling thread was interrupted");
-			CollectiveException cause = this.agreement
-				.settle(CollectiveException.of(this.identity.worldRank(), failure, new InterruptedException()));
+			CollectiveException cause = this.latch
+				.agree(CollectiveException.of(this.identity.worldRank(), failure, new InterruptedException()));
 			wake();
 			throw cause;
 		}
@@ -530,7 +528,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void abort(String reason) {
-		this.agreement.abort(reason);
+		this.latch.abort(reason);
 		wake();
 	}
 
@@ -550,7 +548,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 		finally {
 			this.runner.close();
-			this.agreement.leave(recorder().lastCompleted());
+			this.latch.leave(recorder().lastCompleted());
 			this.backend.close();
 			this.factory.closed(this);
 			this.afterwards.run();

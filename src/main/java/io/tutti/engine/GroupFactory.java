@@ -11,8 +11,7 @@ public interface GroupFactory {
 	/** For a group that has neither. */
 	GroupFactory NONE = new GroupFactory() {
 		@Override
-		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch,
-				FailureAgreement agreement) {
+		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 			return null;
 		}
 
@@ -31,7 +30,7 @@ public interface GroupFactory {
 	 * on, whatever this rank does.
 	 * @return {@code null} for a group without messages
 	 */
-	@Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement);
+	@Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch);
 
 	/** A further group; its other ranks make theirs under the same name. */
 	DefaultProcessGroup group(GroupIdentity identity);

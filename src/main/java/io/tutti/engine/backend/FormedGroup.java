@@ -5,7 +5,6 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.shm.HostMemory;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 record FormedGroup(Groups groups, @Nullable HostMemory memory, boolean carriesMessages) implements GroupFactory {
 
 	@Override
-	public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
-		return this.carriesMessages ? this.groups.messages(identity, latch, agreement, this.memory) : null;
+	public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+		return this.carriesMessages ? this.groups.messages(identity, latch, this.memory) : null;
 	}
 
 	@Override

@@ -17,7 +17,6 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.Membership;
@@ -133,18 +132,17 @@ final class Groups implements GroupFactory {
 	}
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
-		return messages(identity, latch, agreement, null);
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+		return messages(identity, latch, null);
 	}
 
 	/**
 	 * A group's messages.
 	 * @param memory what this rank shares with others of its host, if it shares any
 	 */
-	PointToPoint messages(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement,
-			@Nullable HostMemory memory) {
+	PointToPoint messages(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory) {
 		try {
-			return new PointToPointEngine(identity, latch, agreement, wires(identity, memory),
+			return new PointToPointEngine(identity, latch, wires(identity, memory),
 					new MessageSettings(this.tcp.crowded(), this.settings.timeouts().drain(), this.unexpected));
 		}
 		catch (IOException ex) {

@@ -10,7 +10,6 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiBackend;
 import io.tutti.engine.backend.libmpi.LibMpiMessages;
@@ -65,12 +64,12 @@ final class LibMpiGroups implements GroupFactory {
 	}
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 		MpiCommunicator communicator = this.communicators.get(identity.name());
 		if (communicator == null) {
 			throw new IllegalStateException("group " + identity.name() + " is closed");
 		}
-		return new LibMpiMessages(identity, communicator, latch, agreement, patience());
+		return new LibMpiMessages(identity, communicator, latch, patience());
 	}
 
 	@Override

@@ -5,7 +5,6 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -44,8 +43,8 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	}
 
 	@Override
-	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
-		return new PointToPointEngine(identity, latch, agreement, new SimulatedConnections(identity, this.network),
+	public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+		return new PointToPointEngine(identity, latch, new SimulatedConnections(identity, this.network),
 				new MessageSettings(false, this.timeouts.drain(), this.unexpected));
 	}
 

@@ -7,7 +7,6 @@ import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.CollectiveException;
 import io.tutti.engine.DataType;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
@@ -33,8 +32,6 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private final FailureLatch latch;
 
-	private final FailureAgreement agreement;
-
 	private final Connections connections;
 
 	private final MessageArguments arguments;
@@ -50,11 +47,10 @@ public final class PointToPointEngine implements PointToPoint {
 	private final Duration drain;
 
 	/** A group's messages, without connections yet. */
-	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement,
-			Connections connections, MessageSettings settings) {
+	public PointToPointEngine(GroupIdentity identity, FailureLatch latch, Connections connections,
+			MessageSettings settings) {
 		this.group = identity.name();
 		this.latch = latch;
-		this.agreement = agreement;
 		this.connections = connections;
 		this.drain = settings.drain();
 		this.arguments = new MessageArguments(identity.worldSize());
@@ -175,7 +171,7 @@ public final class PointToPointEngine implements PointToPoint {
 		CollectiveException left = this.failures.left(peer);
 		if (left != null) {
 			this.engine.end(left);
-			throw this.agreement.settle(left);
+			throw this.latch.agree(left);
 		}
 	}
 
@@ -204,7 +200,7 @@ public final class PointToPointEngine implements PointToPoint {
 	/** Maps the failure of an operation to the group's verdict. */
 	private RuntimeException settled(Operation operation, RuntimeException failure) {
 		return (failure instanceof CollectiveException seen)
-				? MessageFailures.during(operation, this.agreement.settle(seen), System.nanoTime()) : failure;
+				? MessageFailures.during(operation, this.latch.agree(seen), System.nanoTime()) : failure;
 	}
 
 	private void makeProgress(Operation operation, int first) {
@@ -219,7 +215,7 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 		catch (CollectiveException ex) {
 			this.engine.end(ex);
-			CollectiveException cause = this.agreement.settle(ex);
+			CollectiveException cause = this.latch.agree(ex);
 			throw (cause == ex) ? ex : MessageFailures.during(operation, cause, System.nanoTime());
 		}
 		finally {
@@ -281,7 +277,7 @@ public final class PointToPointEngine implements PointToPoint {
 			return null;
 		}
 		catch (CollectiveException ex) {
-			return aborting ? null : this.agreement.settle(ex);
+			return aborting ? null : this.latch.agree(ex);
 		}
 		finally {
 			this.engine.countCaller(-1);

@@ -14,7 +14,6 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
@@ -50,12 +49,12 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 			GroupRegistry registry, Timeouts timeouts) implements GroupFactory {
 
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
 			Connections far = new SimulatedConnections(identity, this.network);
 			Connections wires = (this.memory != null)
 					? new CompositeConnections(this.around, new RingConnections(this.memory, this.around), far) : far;
-			return new PointToPointEngine(identity, latch, agreement, wires, new MessageSettings(true,
-					this.timeouts.drain(), new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+			return new PointToPointEngine(identity, latch, wires, new MessageSettings(true, this.timeouts.drain(),
+					new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}
 
 		@Override

@@ -17,7 +17,6 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.backend.PointToPointPair.Kind;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.MessageSettings;
@@ -93,8 +92,8 @@ class MessageFailureTest {
 	void anErrorOfThisRanksOwnEndsEveryOperationAndIsReported() throws Exception {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = new FailureLatch();
-		try (PointToPointEngine messenger = new PointToPointEngine(identity, latch,
-				new FailureAgreement(identity, latch, latch::trip, Duration.ofSeconds(1)), new Broken(),
+		latch.reportTo(identity, latch::trip, Duration.ofSeconds(1));
+		try (PointToPointEngine messenger = new PointToPointEngine(identity, latch, new Broken(),
 				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)))) {
 			CompletableFuture<Message> coming = messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
 			assertThat(coming).failsWithin(LIMIT)

@@ -13,7 +13,6 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.transport.Connections;
@@ -74,8 +73,8 @@ final class PointToPointPair implements AutoCloseable {
 
 	private PointToPointEngine messenger(int rank, Connections wires) {
 		FailureLatch latch = this.latches.get(rank);
-		FailureAgreement agreement = new FailureAgreement(identity(rank), latch, this.reports.get(rank)::add, LIMIT);
-		return new PointToPointEngine(identity(rank), latch, agreement, wires,
+		latch.reportTo(identity(rank), this.reports.get(rank)::add, LIMIT);
+		return new PointToPointEngine(identity(rank), latch, wires,
 				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 	}
 

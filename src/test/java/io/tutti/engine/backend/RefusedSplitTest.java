@@ -11,7 +11,6 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -81,9 +80,8 @@ class RefusedSplitTest {
 	private record Refusing(GroupFactory groups) implements GroupFactory {
 
 		@Override
-		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch,
-				FailureAgreement agreement) {
-			return this.groups.pointToPoint(identity, latch, agreement);
+		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+			return this.groups.pointToPoint(identity, latch);
 		}
 
 		@Override

@@ -11,7 +11,6 @@ import io.tutti.engine.GroupFactory;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.PointToPoint;
 import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -49,10 +48,10 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 	private record Messages(HostMemory memory) implements GroupFactory {
 
 		@Override
-		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch, FailureAgreement agreement) {
-			return new PointToPointEngine(identity, latch, agreement,
-					new RingConnections(this.memory, this.memory.members()), new MessageSettings(true,
-							Timeouts.DEFAULTS.drain(), new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+		public PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
+			return new PointToPointEngine(identity, latch, new RingConnections(this.memory, this.memory.members()),
+					new MessageSettings(true, Timeouts.DEFAULTS.drain(),
+							new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}
 
 		@Override

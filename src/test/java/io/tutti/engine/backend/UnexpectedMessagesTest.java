@@ -17,7 +17,6 @@ import io.tutti.engine.Failure;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupAbortedException;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
@@ -76,12 +75,12 @@ class UnexpectedMessagesTest {
 		this.messengers.addAll(RankThreads.run(2, LIMIT, (rank) -> {
 			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
 			FailureLatch latch = this.latches.get(rank);
-			return new PointToPointEngine(identity, latch,
-					new FailureAgreement(identity, latch, latch::trip, Duration.ofMillis(1)), switch (kind) {
-						case SIMULATED -> new SimulatedConnections(identity, network);
-						case MEMORY -> overMemory(identity, exchange);
-					}, new MessageSettings(true, this.drain, (rank == 0) ? this.unexpected
-							: new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+			latch.reportTo(identity, latch::trip, Duration.ofMillis(1));
+			return new PointToPointEngine(identity, latch, switch (kind) {
+				case SIMULATED -> new SimulatedConnections(identity, network);
+				case MEMORY -> overMemory(identity, exchange);
+			}, new MessageSettings(true, this.drain,
+					(rank == 0) ? this.unexpected : new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
 		}));
 	}
 

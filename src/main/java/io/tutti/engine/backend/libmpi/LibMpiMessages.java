@@ -15,7 +15,6 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.Message;
 import io.tutti.engine.PointToPoint;
-import io.tutti.engine.FailureAgreement;
 import io.tutti.engine.p2p.MessageArguments;
 import org.jspecify.annotations.Nullable;
 
@@ -31,8 +30,6 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private final FailureLatch latch;
 
-	private final FailureAgreement agreement;
-
 	private final Duration gracePeriod;
 
 	private final MessageArguments arguments;
@@ -44,12 +41,10 @@ public final class LibMpiMessages implements PointToPoint {
 	/**
 	 * @param gracePeriod time between a failure and the abort of the job
 	 */
-	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
-			FailureAgreement agreement, Duration gracePeriod) {
+	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch, Duration gracePeriod) {
 		this.identity = identity;
 		this.communicator = communicator;
 		this.latch = latch;
-		this.agreement = agreement;
 		this.gracePeriod = gracePeriod;
 		this.arguments = new MessageArguments(identity.worldSize());
 	}
@@ -186,7 +181,7 @@ public final class LibMpiMessages implements PointToPoint {
 	/** Maps a local failure to the group's verdict. A broken group ends the job. */
 	RuntimeException settled(RuntimeException seen) {
 		if (seen instanceof CollectiveException failure) {
-			CollectiveException settled = this.agreement.settle(failure);
+			CollectiveException settled = this.latch.agree(failure);
 			this.communicator.world().doom(settled.failure(), this.gracePeriod);
 			return settled;
 		}

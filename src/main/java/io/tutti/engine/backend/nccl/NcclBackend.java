@@ -16,7 +16,6 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.MetadataExchange;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.transport.IdleStrategy;
 
 /**
  * Collectives on device memory by NCCL, on a dedicated stream, and on host memory by the
