@@ -41,7 +41,8 @@ public final class LibMpiMessages implements PointToPoint {
 	/**
 	 * @param gracePeriod time between a failure and the abort of the job
 	 */
-	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch, Duration gracePeriod) {
+	public LibMpiMessages(GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
+			Duration gracePeriod) {
 		this.identity = identity;
 		this.communicator = communicator;
 		this.latch = latch;
