@@ -146,7 +146,7 @@ public final class NcclBackend implements Backend {
 
 	private CollectiveException failure(Call call, NcclException seen) {
 		if (seen.reason() == NcclException.Reason.ERROR) {
-			IdleStrategy.await(() -> this.latch.failure() != null, Deadline.after(VERDICT_WAIT));
+			this.latch.await(VERDICT_WAIT);
 		}
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
