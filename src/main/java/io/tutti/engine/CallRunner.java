@@ -29,9 +29,9 @@ final class CallRunner implements AutoCloseable {
 	/** The call whose turn it is; whoever holds the turn may touch it. */
 	private final Call call;
 
-	private final Buffers buffers;
+	private final BufferValidation buffers;
 
-	private final HeapStaging staging = new HeapStaging();
+	private final CallStaging staging = new CallStaging();
 
 	private final GroupWorker worker;
 
@@ -48,7 +48,7 @@ final class CallRunner implements AutoCloseable {
 		this.recorder = FlightRecorder.of(identity);
 		this.check = new ConsistencyCheck(identity.name(), this.recorder, latch);
 		this.call = new Call(identity.worldSize(), this.check);
-		this.buffers = new Buffers(identity, backend);
+		this.buffers = new BufferValidation(identity, backend);
 		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
 	}
 
@@ -137,7 +137,7 @@ final class CallRunner implements AutoCloseable {
 	 */
 	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, Duration timeout) {
-		Buffers.requireShared(send, receive);
+		BufferValidation.requireShared(send, receive);
 		long count = this.buffers.check(collective, send, receive, type, root);
 		return runAsync(collective, count, send, receive, type, op, root, null, null, timeout);
 	}
@@ -149,7 +149,7 @@ final class CallRunner implements AutoCloseable {
 	CompletableFuture<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive,
 			DataType type, @Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts,
 			Duration timeout) {
-		Buffers.requireShared(send, receive);
+		BufferValidation.requireShared(send, receive);
 		long[] ownSendCounts = sendCounts.clone();
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
 		long count = this.buffers.checkUneven(collective, send, receive, type, ownSendCounts, ownReceiveCounts);
@@ -263,7 +263,7 @@ final class CallRunner implements AutoCloseable {
 		this.check.begun(this.call);
 		boolean well = false;
 		try {
-			Buffers.requireOpen(send, receive);
+			BufferValidation.requireOpen(send, receive);
 			this.staging.place(this.call, send, receive);
 			runOnBackend(send, receive);
 			this.staging.bringBack(receive);
@@ -294,11 +294,11 @@ final class CallRunner implements AutoCloseable {
 		}
 		catch (CollectiveException ex) {
 			if (ex.getCause() instanceof IOException) {
-				Buffers.requireStillOpen(this.call, send, receive, ex);
+				BufferValidation.requireStillOpen(this.call, send, receive, ex);
 			}
 			throw ex;
 		}
-		Buffers.requireStillOpen(this.call, send, receive, null);
+		BufferValidation.requireStillOpen(this.call, send, receive, null);
 	}
 
 	private void abort(String reason) {

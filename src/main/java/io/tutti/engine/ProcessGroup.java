@@ -49,7 +49,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * anything is sent, or that the ranks did not meet and which are missing
 	 */
 	static ProcessGroup fromEnvironment() {
-		return fromEnvironment(new WordsOnStandardError());
+		return fromEnvironment(new StderrListener());
 	}
 
 	/**

@@ -54,7 +54,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	 * script before them or without, or any program.
 	 * @throws IllegalArgumentException if nothing was typed
 	 */
-	public static LaunchedCommand of(List<String> typed, OwnProgram own) {
+	public static LaunchedCommand of(List<String> typed, TuttiProgram own) {
 		if (typed.isEmpty()) {
 			throw new IllegalArgumentException("nothing to launch: give a command such as train, serve or bench");
 		}
@@ -71,7 +71,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	}
 
 	/** Without a word, or with options alone, a rank serves. */
-	private static LaunchedCommand ownCommand(List<String> typed, OwnProgram own) {
+	private static LaunchedCommand ownCommand(List<String> typed, TuttiProgram own) {
 		boolean hasWord = !typed.isEmpty() && !typed.getFirst().startsWith("-");
 		return of(hasWord ? typed : Stream.concat(Stream.of(SERVE), typed.stream()).toList(), own);
 	}
@@ -102,7 +102,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	}
 
 	/** Whether starting the group again may help after such an end. */
-	boolean restartHelps(RankEnd failure) {
+	boolean restartHelps(RankExit failure) {
 		return this.kind == Kind.PROGRAM || !NOT_MENDED_BY_A_RESTART.contains(failure.exitCode());
 	}
 
@@ -112,12 +112,12 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	}
 
 	/** How long the others may take to end by themselves after a rank has. */
-	Duration leaveLimit(RankEnd failure, LaunchTimings timings) {
+	Duration leaveLimit(RankExit failure, LaunchTimings timings) {
 		return stoppedOnRequest(failure) ? timings.drain() : timings.leave();
 	}
 
 	/** Whether a rank ended as it was asked to, which is no failure to speak of. */
-	boolean stoppedOnRequest(RankEnd end) {
+	boolean stoppedOnRequest(RankExit end) {
 		return this.kind != Kind.PROGRAM && end.exitCode() == ExitCode.STOPPED_ON_REQUEST;
 	}
 

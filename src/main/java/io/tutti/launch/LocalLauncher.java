@@ -41,8 +41,8 @@ public final class LocalLauncher {
 	 */
 	public int run() throws IOException, InterruptedException {
 		for (int restart = 0;; restart++) {
-			GroupEnd end = runGroup(restart);
-			RankEnd failure = end.firstFailure();
+			GroupExit end = runGroup(restart);
+			RankExit failure = end.firstFailure();
 			if (failure == null || this.plan.command().stoppedOnRequest(failure)) {
 				return endAsAsked(end, failure);
 			}
@@ -56,7 +56,7 @@ public final class LocalLauncher {
 		}
 	}
 
-	private int endAsAsked(GroupEnd end, @Nullable RankEnd stopped) {
+	private int endAsAsked(GroupExit end, @Nullable RankExit stopped) {
 		if (stopped != null) {
 			this.console.say(end.describeStop());
 		}
@@ -76,10 +76,10 @@ public final class LocalLauncher {
 		}
 	}
 
-	private GroupEnd runGroup(int restart) throws IOException, InterruptedException {
+	private GroupExit runGroup(int restart) throws IOException, InterruptedException {
 		boolean endsTogether = !this.plan.command().outlivesPeers() || restart < this.plan.maxRestarts();
 		RankGroup group = new RankGroup(this.plan.command(), this.timings, this.console, endsTogether);
-		try (MeetingPort port = meetingPort()) {
+		try (RendezvousPort port = meetingPort()) {
 			startRanks(group, port.number(), restart);
 			makeCurrent(group);
 			return group.awaitEnd();
@@ -91,12 +91,12 @@ public final class LocalLauncher {
 	}
 
 	/** Other programs may not be able to listen on a port that is held for them. */
-	private MeetingPort meetingPort() {
+	private RendezvousPort meetingPort() {
 		Integer given = this.plan.masterPort();
 		if (given != null) {
-			return MeetingPort.given(given);
+			return RendezvousPort.given(given);
 		}
-		MeetingPort port = MeetingPort.free();
+		RendezvousPort port = RendezvousPort.free();
 		if (this.plan.command().kind() == LaunchedCommand.Kind.PROGRAM) {
 			port.close();
 		}

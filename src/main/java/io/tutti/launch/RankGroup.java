@@ -32,7 +32,7 @@ final class RankGroup {
 
 	private final List<RankProcess> started = new ArrayList<>();
 
-	private final List<RankEnd> ends = new ArrayList<>();
+	private final List<RankExit> ends = new ArrayList<>();
 
 	private final LinkedBlockingQueue<Event> events = new LinkedBlockingQueue<>();
 
@@ -67,7 +67,7 @@ final class RankGroup {
 	}
 
 	/** Waits until every rank has ended, and ends them where that is called for. */
-	GroupEnd awaitEnd() throws InterruptedException {
+	GroupExit awaitEnd() throws InterruptedException {
 		while (!this.running.isEmpty() && this.phase != Phase.GIVEN_UP) {
 			Event event = nextEvent();
 			switch (event) {
@@ -79,11 +79,11 @@ final class RankGroup {
 		for (RankProcess process : this.started) {
 			process.finish(OUTPUT_LIMIT);
 		}
-		return new GroupEnd(this.ends, this.outlived, this.stopped);
+		return new GroupExit(this.ends, this.outlived, this.stopped);
 	}
 
 	/** Ends what runs without asking; for a start that failed half-way. */
-	GroupEnd kill() throws InterruptedException {
+	GroupExit kill() throws InterruptedException {
 		killRunning();
 		return awaitEnd();
 	}
@@ -97,7 +97,7 @@ final class RankGroup {
 		return (event != null) ? event : new TimeIsUp();
 	}
 
-	private void onEnd(RankEnd end) {
+	private void onEnd(RankExit end) {
 		this.running.remove(end.rank());
 		this.ends.add(end);
 		if (!end.failed() || this.phase != Phase.RUNNING) {
@@ -136,7 +136,7 @@ final class RankGroup {
 			}
 			case KILLED -> {
 				sayLate("of SIGKILL: giving up on it");
-				this.running.keySet().forEach((rank) -> this.ends.add(new RankEnd(rank, ExitCode.KILLED)));
+				this.running.keySet().forEach((rank) -> this.ends.add(new RankExit(rank, ExitCode.KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}
@@ -186,7 +186,7 @@ final class RankGroup {
 
 	}
 
-	private record Ended(RankEnd end) implements Event {
+	private record Ended(RankExit end) implements Event {
 
 	}
 

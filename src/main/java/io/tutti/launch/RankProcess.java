@@ -78,8 +78,8 @@ final class RankProcess {
 	}
 
 	/** Calls back once, when the process has ended. */
-	void onEnd(Consumer<RankEnd> listener) {
-		this.process.onExit().thenAccept((ended) -> listener.accept(new RankEnd(this.rank, ended.exitValue())));
+	void onEnd(Consumer<RankExit> listener) {
+		this.process.onExit().thenAccept((ended) -> listener.accept(new RankExit(this.rank, ended.exitValue())));
 	}
 
 	/**

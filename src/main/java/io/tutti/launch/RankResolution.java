@@ -91,13 +91,13 @@ public final class RankResolution {
 		if (place.localWorldSize() == worldSize) {
 			return RankAssignment.DEFAULT_MASTER_ADDRESS;
 		}
-		throw new ResolutionException(MeetingPoint.ADDRESS_VARIABLE, null,
+		throw new ResolutionException(RendezvousEndpoint.ADDRESS_VARIABLE, null,
 				"the host of rank 0, since only " + place.localWorldSize() + " of " + worldSize
 						+ " ranks are on this host; add: " + resolver.masterAddressAdvice());
 	}
 
 	private ResolvedRank alone() {
-		for (String variable : List.of(MeetingPoint.ADDRESS_VARIABLE, MeetingPoint.PORT_VARIABLE)) {
+		for (String variable : List.of(RendezvousEndpoint.ADDRESS_VARIABLE, RendezvousEndpoint.PORT_VARIABLE)) {
 			if (this.variables.has(variable)) {
 				this.variables.note(this.variables.show(variable) + " ignored: no rank is set, so this is rank 0 of 1");
 			}
@@ -109,7 +109,7 @@ public final class RankResolution {
 	}
 
 	private ResolvedRank finish(RankAssignment assignment, String source, List<String> conflicts, long generation) {
-		new UnfollowedSets(this.variables, RESOLVERS).note();
+		new IgnoredVariables(this.variables, RESOLVERS).note();
 		return new ResolvedRank(assignment, source, this.variables.used(), this.variables.notes(), conflicts,
 				generation);
 	}

@@ -28,13 +28,13 @@ interface RankResolver {
 
 	/** Host of the meeting point, {@code null} if the set names none. */
 	default @Nullable String masterAddress(Variables variables) {
-		return variables.host(MeetingPoint.ADDRESS_VARIABLE);
+		return variables.host(RendezvousEndpoint.ADDRESS_VARIABLE);
 	}
 
 	/** Port of the meeting point. */
 	default int masterPort(Variables variables, int portOffset) {
-		Integer port = variables.port(MeetingPoint.PORT_VARIABLE);
-		return (port != null) ? port : MeetingPoint.DEFAULT_PORT;
+		Integer port = variables.port(RendezvousEndpoint.PORT_VARIABLE);
+		return (port != null) ? port : RendezvousEndpoint.DEFAULT_PORT;
 	}
 
 	/** How a user of this launcher names the meeting point. */

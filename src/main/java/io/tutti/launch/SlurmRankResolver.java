@@ -73,9 +73,9 @@ final class SlurmRankResolver implements RankResolver {
 		if (nodes == null || nodes.count() == 1) {
 			return RankResolver.super.masterAddress(variables);
 		}
-		String stated = variables.peek(MeetingPoint.ADDRESS_VARIABLE);
+		String stated = variables.peek(RendezvousEndpoint.ADDRESS_VARIABLE);
 		if (stated != null && !stated.equals(nodes.first())) {
-			variables.note(variables.show(MeetingPoint.ADDRESS_VARIABLE) + " ignored: ranks meet on the first host of "
+			variables.note(variables.show(RendezvousEndpoint.ADDRESS_VARIABLE) + " ignored: ranks meet on the first host of "
 					+ variables.show(NODE_LIST) + ", " + nodes.first() + "; " + ResolutionSettings.MASTER_ADDRESS
 					+ " would come before it");
 		}

@@ -39,7 +39,7 @@ final class TorchrunRankResolver implements RankResolver {
 		variables.text(AGENT_STORE);
 		int beside = port + portOffset;
 		if (beside > WholeNumber.MAX_PORT) {
-			throw new ResolutionException(MeetingPoint.PORT_VARIABLE, Integer.toString(port),
+			throw new ResolutionException(RendezvousEndpoint.PORT_VARIABLE, Integer.toString(port),
 					"a port of at most " + (WholeNumber.MAX_PORT - portOffset)
 							+ ": torchrun's agent holds it, and ranks meet " + portOffset + " further ("
 							+ ResolutionSettings.PORT_OFFSET + ")");

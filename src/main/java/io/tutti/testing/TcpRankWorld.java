@@ -12,7 +12,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.backend.Conduct;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
@@ -34,7 +34,7 @@ final class TcpRankWorld implements RankWorld {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		this.worldSize = worldSize;
 		this.settings = new EngineSettings(defaults.backend(), "rank-test", null, -1, null, null, null, 0,
-				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE), timeouts,
+				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE), timeouts,
 				null);
 		this.port = freePort();
 	}

@@ -101,15 +101,15 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * reduced with the gradients and need no separate all-reduce.
 	 */
 	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
-			@Nullable DeviceCollectives onDevice, int passengers) {
-		this(group, module, settings, passengers, (first) -> ParameterPlace.of(first).memory(group, onDevice));
+			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
+		this(group, module, settings, piggybackedValues, (first) -> ParameterPlacement.of(first).memory(group, onDevice));
 	}
 
 	/**
 	 * @param memory creates the gradient memory, given the first parameter that requires
 	 * a gradient
 	 */
-	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int passengers,
+	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int piggybackedValues,
 			Function<Tensor, GradientMemory> memory) {
 		this.parameters = module.parameters();
 		this.parameters.retainReference();
@@ -124,7 +124,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 			ReplicaLayout.requireSame(group, all, settings);
 			TensorIdentity.distinct(all).forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
 		}
-		this.buckets = new GradientBuckets(place, learning, settings, passengers);
+		this.buckets = new GradientBuckets(place, learning, settings, piggybackedValues);
 	}
 
 	/**
@@ -157,8 +157,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * The piggybacked float32 values: written after {@link #zeroGradients()} and read
 	 * after {@link #synchronizeGradients()}.
 	 */
-	MemorySegment passengers() {
-		return this.buckets.passengers();
+	MemorySegment piggybackedValues() {
+		return this.buckets.piggybackedValues();
 	}
 
 	/** Number of values in the parameters that require a gradient. */
@@ -212,7 +212,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		if (learning.isEmpty()) {
 			throw new IllegalArgumentException("the model has no parameter that requires a gradient and has elements");
 		}
-		ParameterPlace.requireOne(learning);
+		ParameterPlacement.requireOne(learning);
 		learning.forEach(DistributedDataParallel::requireLeaf);
 		return learning;
 	}

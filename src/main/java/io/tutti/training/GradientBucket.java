@@ -23,9 +23,9 @@ final class GradientBucket {
 
 	private final List<GradientSlot> slots;
 
-	private final MemorySegment passengers;
+	private final MemorySegment piggybackedValues;
 
-	private final MemorySegment passengersOnHost;
+	private final MemorySegment piggybackedValuesOnHost;
 
 	/** Number of gradients that the backward pass has not completed yet. */
 	private int incomplete;
@@ -35,14 +35,14 @@ final class GradientBucket {
 	/**
 	 * A bucket over memory that holds the slots, followed by any piggybacked values.
 	 */
-	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots, MemorySegment passengers) {
+	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots, MemorySegment piggybackedValues) {
 		this.place = place;
 		this.memory = memory;
 		this.slots = List.copyOf(slots);
 		this.flat = TensorMemory.flat(memory, slots.getFirst().parameter());
 		this.flat.retainReference();
-		this.passengers = passengers;
-		this.passengersOnHost = place.onHost(passengers);
+		this.piggybackedValues = piggybackedValues;
+		this.piggybackedValuesOnHost = place.onHost(piggybackedValues);
 		this.incomplete = slots.size();
 	}
 
@@ -53,8 +53,8 @@ final class GradientBucket {
 	/**
 	 * The piggybacked values in main memory, reduced and set to zero with the gradients.
 	 */
-	MemorySegment passengers() {
-		return this.passengersOnHost;
+	MemorySegment piggybackedValues() {
+		return this.piggybackedValuesOnHost;
 	}
 
 	void attach() {
@@ -69,7 +69,7 @@ final class GradientBucket {
 	/** Sets all gradients to zero. */
 	void zero() {
 		TensorMemory.zero(this.flat);
-		this.passengersOnHost.fill((byte) 0);
+		this.piggybackedValuesOnHost.fill((byte) 0);
 		attach();
 	}
 
@@ -106,9 +106,9 @@ final class GradientBucket {
 	/** Reduces the bucket on the calling thread. */
 	void reduce(ReduceOp op) {
 		this.slots.forEach(GradientSlot::adopt);
-		this.place.send(this.passengersOnHost, this.passengers);
+		this.place.send(this.piggybackedValuesOnHost, this.piggybackedValues);
 		this.place.allReduce(this.memory, op);
-		this.place.fetch(this.passengers, this.passengersOnHost);
+		this.place.fetch(this.piggybackedValues, this.piggybackedValuesOnHost);
 	}
 
 	/**

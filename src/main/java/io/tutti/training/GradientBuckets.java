@@ -52,22 +52,22 @@ final class GradientBuckets implements AutoCloseable {
 	/**
 	 * Creates the buckets for the gradients of some parameters.
 	 * @param place gradient memory on the parameters' device; this object closes it
-	 * @param passengers number of piggybacked values in the last bucket
+	 * @param piggybackedValues number of piggybacked values in the last bucket
 	 */
-	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings, int passengers) {
+	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings, int piggybackedValues) {
 		this.place = place;
 		this.settings = settings;
 		BucketPlan plan = BucketPlan.of(parameters.stream().map(GradientBuckets::bytes).toList(),
 				settings.bucketBytes());
 		for (List<Integer> members : plan.buckets()) {
 			boolean last = members == plan.buckets().getLast();
-			add(members.stream().map(parameters::get).toList(), last ? passengers : 0, last && settings.overlap());
+			add(members.stream().map(parameters::get).toList(), last ? piggybackedValues : 0, last && settings.overlap());
 		}
 	}
 
 	/** The piggybacked values of the last bucket. */
-	MemorySegment passengers() {
-		return this.buckets.getLast().passengers();
+	MemorySegment piggybackedValues() {
+		return this.buckets.getLast().piggybackedValues();
 	}
 
 	int count() {
@@ -146,8 +146,8 @@ final class GradientBuckets implements AutoCloseable {
 	 * @param marked whether the last element is reserved for the mark of invalid
 	 * gradients
 	 */
-	private void add(List<Tensor> parameters, long passengers, boolean marked) {
-		long behind = passengers * Float.BYTES;
+	private void add(List<Tensor> parameters, long piggybackedValues, boolean marked) {
+		long behind = piggybackedValues * Float.BYTES;
 		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + behind + (marked ? Float.BYTES : 0);
 		MemorySegment memory = this.place.allocate(bytes);
 		List<GradientSlot> slots = new ArrayList<>();

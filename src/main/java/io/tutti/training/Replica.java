@@ -88,10 +88,10 @@ final class Replica implements AutoCloseable {
 		try (PointerScope _ = new PointerScope()) {
 			this.replicas.zeroGradients();
 			double loss = (share.size() > 0) ? backward(samples, order, share, globalBatch) : 0;
-			StepTotals.write(this.replicas.passengers(), loss, stop);
+			StepTotals.write(this.replicas.piggybackedValues(), loss, stop);
 			this.replicas.synchronizeGradients();
 			this.optimizer.step();
-			return StepTotals.read(this.replicas.passengers());
+			return StepTotals.read(this.replicas.piggybackedValues());
 		}
 	}
 

@@ -13,7 +13,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.backend.Conduct;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.launch.RankResolution;
@@ -49,7 +49,7 @@ final class HostRank {
 	public static void main(String[] arguments) {
 		RankAssignment assignment = RankResolution.resolve(System.getenv(), ResolutionSettings.DEFAULTS).assignment();
 		EngineSettings settings = new EngineSettings("tcp", "hosts", "a token", -1, null, null, null, 0, "system",
-				Conduct.DEFAULT,
+				SharedConfig.DEFAULT,
 				new Timeouts(Duration.ofSeconds(60), CALL, HEARTBEAT, Duration.ofSeconds(2), Duration.ofSeconds(30)),
 				null);
 		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE);

@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 @Timeout(20)
 class LauncherPiecesTest {
 
-	private static final OwnProgram OWN = new OwnProgram(List.of("java", "-jar", "tutti.jar"));
+	private static final TuttiProgram OWN = new TuttiProgram(List.of("java", "-jar", "tutti.jar"));
 
 	@ParameterizedTest
 	@CsvSource({ "serve,SERVICE", "train,JOB", "bench,JOB", "env,JOB", "python,PROGRAM", "./train,PROGRAM" })
@@ -111,8 +111,8 @@ class LauncherPiecesTest {
 
 	@Test
 	void aHeldPortIsGivenToNobodyElseButCanBeListenedOn() throws Exception {
-		try (MeetingPort port = MeetingPort.free();
-				MeetingPort other = MeetingPort.free();
+		try (RendezvousPort port = RendezvousPort.free();
+				RendezvousPort other = RendezvousPort.free();
 				ServerSocketChannel rankZero = ServerSocketChannel.open()) {
 			assertThat(other.number()).isNotEqualTo(port.number());
 			rankZero.bind(new InetSocketAddress("127.0.0.1", port.number()));
@@ -122,7 +122,7 @@ class LauncherPiecesTest {
 
 	@Test
 	void ourOwnProgramIsThisJavaWithThisClassPath() {
-		List<String> words = OwnProgram.ofThisProcess("io.tutti.Main").words();
+		List<String> words = TuttiProgram.ofThisProcess("io.tutti.Main").words();
 		assertThat(words.getFirst()).isEqualTo(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		assertThat(words).contains("--add-modules=jdk.incubator.vector")
 			.endsWith("-cp", System.getProperty("java.class.path"), "io.tutti.Main")
@@ -131,12 +131,12 @@ class LauncherPiecesTest {
 
 	@Test
 	void ranksAreStartedByTheScriptThatStartedTheLauncher() {
-		System.setProperty(OwnProgram.SCRIPT_PROPERTY, "/opt/tutti/tutti");
+		System.setProperty(TuttiProgram.SCRIPT_PROPERTY, "/opt/tutti/tutti");
 		try {
-			assertThat(OwnProgram.ofThisProcess("io.tutti.Main").words()).containsExactly("/opt/tutti/tutti");
+			assertThat(TuttiProgram.ofThisProcess("io.tutti.Main").words()).containsExactly("/opt/tutti/tutti");
 		}
 		finally {
-			System.clearProperty(OwnProgram.SCRIPT_PROPERTY);
+			System.clearProperty(TuttiProgram.SCRIPT_PROPERTY);
 		}
 	}
 
@@ -149,9 +149,9 @@ class LauncherPiecesTest {
 		Path jar = directory.resolve("tutti.jar");
 		new JarOutputStream(Files.newOutputStream(jar), manifest).close();
 		List<String> flags = List.of("-Xmx1g", "-agentlib:jdwp=transport=dt_socket,address=5005", "-Dtutti.a=b");
-		assertThat(OwnProgram.of(Path.of("java"), flags, jar.toString(), "io.tutti.Main").words())
+		assertThat(TuttiProgram.of(Path.of("java"), flags, jar.toString(), "io.tutti.Main").words())
 			.containsExactly("java", "-Xmx1g", "-Dtutti.a=b", "-jar", jar.toString());
-		assertThat(OwnProgram.of(Path.of("java"), flags, jar.toString(), "io.other.Main").words()).contains("-cp");
+		assertThat(TuttiProgram.of(Path.of("java"), flags, jar.toString(), "io.other.Main").words()).contains("-cp");
 	}
 
 	@Test

@@ -284,8 +284,8 @@ class LocalLauncherTest {
 		return LaunchedCommand.of(List.of("sh", "-c", inDirectory(script)), own(""));
 	}
 
-	private OwnProgram own(String script) {
-		return new OwnProgram(List.of("sh", "-c", inDirectory(script)));
+	private TuttiProgram own(String script) {
+		return new TuttiProgram(List.of("sh", "-c", inDirectory(script)));
 	}
 
 	private String inDirectory(String script) {

@@ -103,7 +103,7 @@ class DeviceGradientsTest {
 	void aModelOnAGpuNeedsDeviceCollectives() {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			assertThatIllegalArgumentException()
-				.isThrownBy(() -> new ParameterPlace(torch.DeviceType.CUDA, 1).memory(world.group(0), null))
+				.isThrownBy(() -> new ParameterPlacement(torch.DeviceType.CUDA, 1).memory(world.group(0), null))
 				.withMessageContaining("the model is on cuda:1: give DistributedDataParallel the DeviceCollectives");
 		}
 	}
@@ -113,9 +113,9 @@ class DeviceGradientsTest {
 		Tensor here = torch.ones(2);
 		try (Device meta = new Device("meta"); TensorOptions options = new TensorOptions(meta)) {
 			Tensor elsewhere = torch.empty(new long[] { 3 }, options, null);
-			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlace.requireOne(List.of(elsewhere)))
+			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlacement.requireOne(List.of(elsewhere)))
 				.withMessage("parameters must be float32 in main memory or on a GPU, got a Float of shape 3 on meta:0");
-			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlace.requireOne(List.of(here, elsewhere)))
+			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlacement.requireOne(List.of(here, elsewhere)))
 				.withMessage(
 						"parameters must all be on one device, the first is on cpu, got a Float of shape 3 on meta:0");
 		}
@@ -125,19 +125,19 @@ class DeviceGradientsTest {
 	 * In each step, the gradients of the weight are (rank + 1) times 1 and 2, and that of
 	 * the bias is (rank + 1) times 3.
 	 */
-	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings, int passengers) {
+	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings, int piggybackedValues) {
 		LinearImpl model = new LinearImpl(2, 1);
-		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, settings, passengers,
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, settings, piggybackedValues,
 				(_) -> memory(group, fallback))) {
 			for (int step = 0; step < STEPS; step++) {
 				replicas.zeroGradients();
 				backward(model, group.rank() + 1);
-				for (int number = 0; number < passengers; number++) {
-					replicas.passengers().setAtIndex(ValueLayout.JAVA_FLOAT, number, 10 * number + group.rank());
+				for (int number = 0; number < piggybackedValues; number++) {
+					replicas.piggybackedValues().setAtIndex(ValueLayout.JAVA_FLOAT, number, 10 * number + group.rank());
 				}
 				replicas.synchronizeGradients();
-				for (int number = 0; number < passengers; number++) {
-					assertThat(replicas.passengers().getAtIndex(ValueLayout.JAVA_FLOAT, number))
+				for (int number = 0; number < piggybackedValues; number++) {
+					assertThat(replicas.piggybackedValues().getAtIndex(ValueLayout.JAVA_FLOAT, number))
 						.isEqualTo(20 * number + 1);
 				}
 			}

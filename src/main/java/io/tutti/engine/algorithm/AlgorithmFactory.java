@@ -93,7 +93,7 @@ final class AlgorithmFactory {
 		};
 	}
 
-	private TreePlace place(AlgorithmName name) {
+	private TreePosition place(AlgorithmName name) {
 		Tree tree = switch (name) {
 			case CHAIN -> new ChainTree(this.worldSize);
 			case BINARY -> new BinaryTree(this.worldSize);
@@ -101,7 +101,7 @@ final class AlgorithmFactory {
 			case BINOMIAL, RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION ->
 				new BinomialTree(this.worldSize);
 		};
-		return new TreePlace(tree, this.rank, this.worldSize, this.transport);
+		return new TreePosition(tree, this.rank, this.worldSize, this.transport);
 	}
 
 }

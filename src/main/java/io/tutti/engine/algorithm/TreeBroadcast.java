@@ -14,11 +14,11 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeBroadcast implements Algorithm {
 
-	private final TreePlace place;
+	private final TreePosition place;
 
 	private final Transport transport;
 
-	TreeBroadcast(TreePlace place, Transport transport) {
+	TreeBroadcast(TreePosition place, Transport transport) {
 		this.place = place;
 		this.transport = transport;
 	}

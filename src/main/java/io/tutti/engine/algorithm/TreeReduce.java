@@ -18,7 +18,7 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeReduce implements Algorithm {
 
-	private final TreePlace place;
+	private final TreePosition place;
 
 	private final int worldSize;
 
@@ -31,7 +31,7 @@ final class TreeReduce implements Algorithm {
 	/** Bytes sent to the parent. */
 	private long sent;
 
-	TreeReduce(TreePlace place, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
+	TreeReduce(TreePosition place, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
 		this.place = place;
 		this.worldSize = worldSize;
 		this.transport = transport;

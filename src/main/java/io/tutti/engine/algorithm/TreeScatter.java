@@ -17,7 +17,7 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeScatter implements Algorithm {
 
-	private final TreePlace place;
+	private final TreePosition place;
 
 	private final int rank;
 
@@ -25,13 +25,13 @@ final class TreeScatter implements Algorithm {
 
 	private final Transport transport;
 
-	private final RankCircle circle = new RankCircle();
+	private final RootedOrder circle = new RootedOrder();
 
 	private long received;
 
 	private int relayed;
 
-	TreeScatter(TreePlace place, int rank, int worldSize, Transport transport) {
+	TreeScatter(TreePosition place, int rank, int worldSize, Transport transport) {
 		this.place = place;
 		this.rank = rank;
 		this.worldSize = worldSize;

@@ -50,15 +50,15 @@ public final class Engine implements AutoCloseable {
 
 	private final GroupFactory groups;
 
-	private final Carrier carrier;
+	private final JobRuntime carrier;
 
 	/** One that can make no groups but those within the one of all ranks. */
-	Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, Carrier carrier) {
+	Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, JobRuntime carrier) {
 		this(membership, registry, world, GroupFactory.NONE, carrier);
 	}
 
 	private Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, GroupFactory groups,
-			Carrier carrier) {
+			JobRuntime carrier) {
 		this.membership = membership;
 		this.registry = registry;
 		this.world = world;
@@ -98,7 +98,7 @@ public final class Engine implements AutoCloseable {
 					membership.generation());
 			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
 					tcp(assignment, settings), events, layer);
-			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpCarrier(listener));
+			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpRuntime(listener));
 		}
 		catch (RuntimeException ex) {
 			throw closed(listener, membership, ex);
@@ -116,8 +116,8 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/** What rank 0 brought to the meeting counts for all. */
-	private static Conduct agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
-		Conduct agreed = conductOfRankZero(membership);
+	private static SharedConfig agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
+		SharedConfig agreed = conductOfRankZero(membership);
 		if (!membership.conduct().equals(settings.conduct().toString())) {
 			events.warn("rank " + membership.assignment().rank() + " was set up for " + settings.conduct().describe()
 					+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
@@ -126,9 +126,9 @@ public final class Engine implements AutoCloseable {
 		return agreed;
 	}
 
-	private static Conduct conductOfRankZero(Membership membership) {
+	private static SharedConfig conductOfRankZero(Membership membership) {
 		try {
-			return Conduct.parse(membership.conduct());
+			return SharedConfig.parse(membership.conduct());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
@@ -207,8 +207,8 @@ public final class Engine implements AutoCloseable {
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {
-		boolean crowded = assignment.localWorldSize() > Runtime.getRuntime().availableProcessors();
-		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), crowded, settings.tls());
+		boolean oversubscribed = assignment.localWorldSize() > Runtime.getRuntime().availableProcessors();
+		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), oversubscribed, settings.tls());
 	}
 
 	/** The group that holds every rank. */

@@ -30,11 +30,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-		String congestionControl, Conduct conduct, Timeouts timeouts, @Nullable String mpiLibrary, @Nullable Tls tls) {
+		String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary, @Nullable Tls tls) {
 
 	/** The defaults that the documentation names. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,
-			null, 0, "cubic", Conduct.DEFAULT, Timeouts.DEFAULTS, null);
+			null, 0, "cubic", SharedConfig.DEFAULT, Timeouts.DEFAULTS, null);
 
 	public EngineSettings {
 		if (dataPort < 0 || dataPort > 65535) {
@@ -45,7 +45,7 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 	/** Settings of ranks whose connections go as they are. */
 	public EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 			@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-			String congestionControl, Conduct conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
+			String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
 		this(backend, jobId, token, generation, bindAddress, advertisedHost, dataAddress, dataPort, congestionControl,
 				conduct, timeouts, mpiLibrary, null);
 	}

@@ -26,7 +26,7 @@ import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.Departure;
-import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RankProgress;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +55,7 @@ final class GroupRegistry implements ControlListener {
 	/** Groups whose progress goes with a sign of life, at most. */
 	private static final int MOST_TOLD = 64;
 
-	private static final Comparator<Progress> WORLD_FIRST = Comparator
+	private static final Comparator<RankProgress> WORLD_FIRST = Comparator
 		.comparing((progress) -> !progress.group().equals(Failure.WORLD));
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
@@ -290,10 +290,10 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	@Override
-	public List<Progress> progress() {
+	public List<RankProgress> progress() {
 		return this.entries.values()
 			.stream()
-			.map((entry) -> new Progress(entry.identity.name(), lastEntered(entry.identity.name())))
+			.map((entry) -> new RankProgress(entry.identity.name(), lastEntered(entry.identity.name())))
 			.sorted(WORLD_FIRST)
 			.limit(MOST_TOLD)
 			.toList();

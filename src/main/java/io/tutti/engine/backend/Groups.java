@@ -65,7 +65,7 @@ final class Groups implements GroupFactory {
 
 	private final EngineSettings settings;
 
-	private final Conduct conduct;
+	private final SharedConfig conduct;
 
 	private final GroupRegistry registry;
 
@@ -82,7 +82,7 @@ final class Groups implements GroupFactory {
 	/**
 	 * @param conduct what all ranks have agreed to do alike
 	 */
-	Groups(Membership membership, EngineSettings settings, Conduct conduct, GroupRegistry registry,
+	Groups(Membership membership, EngineSettings settings, SharedConfig conduct, GroupRegistry registry,
 			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
 		this.layer = layer;
 		this.membership = membership;
@@ -143,7 +143,7 @@ final class Groups implements GroupFactory {
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory) {
 		try {
 			return new PointToPointEngine(identity, latch, wires(identity, memory),
-					new MessageSettings(this.tcp.crowded(), this.settings.timeouts().drain(), this.unexpected));
+					new MessageSettings(this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected));
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("messages of group " + identity.name() + " could not be set up", ex);
@@ -193,7 +193,7 @@ final class Groups implements GroupFactory {
 
 	private Backend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
-				SharedMemorySettings.of(this.settings.jobId()), this.tcp.crowded(), this.events);
+				SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
 		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
 				this.conduct.algorithms());
 	}

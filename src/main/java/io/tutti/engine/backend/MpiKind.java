@@ -49,7 +49,7 @@ final class MpiKind implements BackendKind {
 		Deadline deadline = Deadline.after(settings.timeouts().rendezvous());
 		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), deadline);
 		requireSameWorld(mpi, assignment);
-		LibMpiMeeting meeting = LibMpiMeeting.agree(mpi, settings.bindAddress(), deadline);
+		LibMpiBootstrap meeting = LibMpiBootstrap.agree(mpi, settings.bindAddress(), deadline);
 		EngineSettings agreed = (settings.token() != null) ? settings : settings.withToken(meeting.secret());
 		GroupRegistry registry = new GroupRegistry(events);
 		FailureLatch latch = new FailureLatch();
@@ -59,7 +59,7 @@ final class MpiKind implements BackendKind {
 		try {
 			DefaultProcessGroup world = new LibMpiGroups(mpi, membership.control(), registry, settings.timeouts())
 				.form(GroupIdentity.world(assignment.rank(), assignment.worldSize(), membership.generation()), latch);
-			return new Engine(membership, registry, world, new LibMpiCarrier(mpi, settings.timeouts(), events));
+			return new Engine(membership, registry, world, new LibMpiRuntime(mpi, settings.timeouts(), events));
 		}
 		catch (RuntimeException ex) {
 			membership.control().close();

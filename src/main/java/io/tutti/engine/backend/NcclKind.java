@@ -4,7 +4,7 @@ import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.nccl.NcclAvailability;
 import io.tutti.engine.backend.nccl.NcclBackend;
-import io.tutti.engine.backend.nccl.NcclMeeting;
+import io.tutti.engine.backend.nccl.NcclBootstrap;
 import io.tutti.engine.backend.nccl.NcclProbe;
 
 /**
@@ -27,7 +27,7 @@ final class NcclKind implements BackendKind {
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		events.note("nccl: " + new NcclProbe().look());
-		NcclMeeting meeting = new NcclMeeting(assignment.localRank());
+		NcclBootstrap meeting = new NcclBootstrap(assignment.localRank());
 		return Engine.meet(assignment, settings, events, meeting::meet);
 	}
 

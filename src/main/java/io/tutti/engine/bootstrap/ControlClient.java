@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.engine.control.ControlListener;
-import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.Heartbeats;
 import io.tutti.engine.control.PeerTable;
@@ -161,7 +161,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	private void receive(ControlMessage message) throws MalformedFrameException {
 		switch (message) {
 			case Ping(long sent) -> this.connection.send(new Pong(sent, this.control.events().progress()));
-			case Pong(long sent, List<Progress> progress) -> {
+			case Pong(long sent, List<RankProgress> progress) -> {
 				this.board.roundTrip(0, System.nanoTime() - sent);
 				this.control.rankZeroHeartbeat(progress);
 			}

@@ -12,7 +12,7 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.PeerStatus;
-import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.Coordinator;
 import io.tutti.engine.control.Heartbeats;
@@ -178,7 +178,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		switch (message) {
 			case Ping(long sent) when pending.rank() >= 0 ->
 				pending.connection().send(new Pong(sent, this.control.events().progress()));
-			case Pong(long sent, List<Progress> progress) when pending.rank() >= 0 -> {
+			case Pong(long sent, List<RankProgress> progress) when pending.rank() >= 0 -> {
 				this.board.roundTrip(pending.rank(), System.nanoTime() - sent);
 				this.arbiter.seen(pending.rank(), progress);
 			}

@@ -42,7 +42,7 @@ public interface ControlListener {
 	 * each sign of life, so that something is known of a rank that gives none any more.
 	 * @return of some groups only where there are very many
 	 */
-	default List<Progress> progress() {
+	default List<RankProgress> progress() {
 		return List.of();
 	}
 

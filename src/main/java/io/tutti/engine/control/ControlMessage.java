@@ -122,7 +122,7 @@ public sealed interface ControlMessage {
 	 *
 	 * @param progress how far the rank has come
 	 */
-	record Pong(long sentNanos, List<Progress> progress) implements Heartbeat {
+	record Pong(long sentNanos, List<RankProgress> progress) implements Heartbeat {
 
 		public Pong {
 			progress = List.copyOf(progress);

@@ -93,7 +93,7 @@ public final class Coordinator
 	}
 
 	/** A rank has sent a heartbeat. */
-	public void seen(int rank, List<Progress> progress) {
+	public void seen(int rank, List<RankProgress> progress) {
 		this.liveness.seen(rank, progress, this.nanoClock.getAsLong());
 	}
 

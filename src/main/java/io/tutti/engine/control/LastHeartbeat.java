@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class LastHeartbeat {
 
-	private record Sight(List<Progress> progress, long atNanos) {
+	private record Sight(List<RankProgress> progress, long atNanos) {
 	}
 
 	private volatile @Nullable Sight sight;
 
 	/** The rank says how far it has come. */
-	void take(List<Progress> progress, long nowNanos) {
+	void take(List<RankProgress> progress, long nowNanos) {
 		this.sight = new Sight(progress, nowNanos);
 	}
 

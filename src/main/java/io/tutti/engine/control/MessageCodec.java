@@ -164,7 +164,7 @@ public final class MessageCodec {
 					.list(peers, MessageCodec::write)
 					.frame();
 			case Ping(long sent) -> new WireWriter(PING).int64(sent).frame();
-			case Pong(long sent, List<Progress> progress) ->
+			case Pong(long sent, List<RankProgress> progress) ->
 				new WireWriter(PONG).int64(sent).list(progress, MessageCodec::write).frame();
 			case Report(Failure failure) -> write(new WireWriter(REPORT), failure).frame();
 			case RollCallReply(long id, long entered, var members) ->
@@ -333,12 +333,12 @@ public final class MessageCodec {
 		return new PeerAddress(in.int32(), in.text(), in.int32(), in.text());
 	}
 
-	private static void write(WireWriter out, Progress progress) {
+	private static void write(WireWriter out, RankProgress progress) {
 		out.text(progress.group()).int64(progress.lastEntered());
 	}
 
-	private static Progress progress(WireReader in) throws MalformedFrameException {
-		return new Progress(in.text(), in.int64());
+	private static RankProgress progress(WireReader in) throws MalformedFrameException {
+		return new RankProgress(in.text(), in.int64());
 	}
 
 	private static void write(WireWriter out, Departure departure) {

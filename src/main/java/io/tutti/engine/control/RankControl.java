@@ -277,7 +277,7 @@ public final class RankControl implements ControlPlane {
 	}
 
 	/** Rank 0 gives a sign of life. */
-	public void rankZeroHeartbeat(List<Progress> progress) {
+	public void rankZeroHeartbeat(List<RankProgress> progress) {
 		this.rankZero.take(progress, System.nanoTime());
 	}
 

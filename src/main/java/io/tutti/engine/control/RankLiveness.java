@@ -54,7 +54,7 @@ final class RankLiveness {
 	}
 
 	/** A rank gives a sign of life. */
-	void seen(int rank, List<Progress> progress, long nowNanos) {
+	void seen(int rank, List<RankProgress> progress, long nowNanos) {
 		this.sights[rank].take(progress, nowNanos);
 	}
 

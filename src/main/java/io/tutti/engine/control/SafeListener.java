@@ -46,7 +46,7 @@ public final class SafeListener implements ControlListener {
 	}
 
 	@Override
-	public List<Progress> progress() {
+	public List<RankProgress> progress() {
 		try {
 			return this.events.progress();
 		}

@@ -13,7 +13,7 @@ final class BlockingProgress implements IdleStrategy.Condition {
 	 */
 	private static final int OTHERS_EVERY = 32;
 
-	private final Operation operation;
+	private final MessageOperation operation;
 
 	private final ProgressEngine engine;
 
@@ -21,7 +21,7 @@ final class BlockingProgress implements IdleStrategy.Condition {
 
 	private final IdleStrategy idle;
 
-	BlockingProgress(Operation operation, ProgressEngine engine, MessageFailures failures, IdleStrategy.Limits limits) {
+	BlockingProgress(MessageOperation operation, ProgressEngine engine, MessageFailures failures, IdleStrategy.Limits limits) {
 		this.operation = operation;
 		this.engine = engine;
 		this.failures = failures;

@@ -42,7 +42,7 @@ final class Frame {
 	static boolean isSound(long address) {
 		long first = NativeMemory.getLong(address);
 		return (int) (first >> 32) == MARK && kind(address) <= DATA && bytes(address) >= 0 && tag(address) >= 0
-				&& (kind(address) != EAGER || bytes(address) <= Operation.EAGER_BYTES);
+				&& (kind(address) != EAGER || bytes(address) <= MessageOperation.EAGER_BYTES);
 	}
 
 	static int kind(long address) {

@@ -29,7 +29,7 @@ final class FrameReader {
 		 * The bytes after the last frame are complete: those of a receive or of an
 		 * unexpected message.
 		 */
-		void body(@Nullable Operation operation, @Nullable UnexpectedMessage message);
+		void body(@Nullable MessageOperation operation, @Nullable UnexpectedMessage message);
 
 	}
 
@@ -56,7 +56,7 @@ final class FrameReader {
 	private long left;
 
 	/** What the bytes after the frame are for: one of the two. */
-	@Nullable Operation operation;
+	@Nullable MessageOperation operation;
 
 	@Nullable UnexpectedMessage message;
 
@@ -87,12 +87,12 @@ final class FrameReader {
 	}
 
 	/** How many bytes of a receive have arrived, while they arrive. */
-	long movedBytes(Operation receive) {
+	long movedBytes(MessageOperation receive) {
 		return (this.operation == receive) ? receive.foundBytes - this.left : 0;
 	}
 
 	/** Sets where the bytes after the frame go, and what they are for. */
-	void expect(long address, long bytes, @Nullable Operation forOperation, @Nullable UnexpectedMessage forMessage) {
+	void expect(long address, long bytes, @Nullable MessageOperation forOperation, @Nullable UnexpectedMessage forMessage) {
 		this.targetHeap = (forOperation != null) ? forOperation.heap : null;
 		this.target = address;
 		this.left = bytes;
@@ -137,7 +137,7 @@ final class FrameReader {
 	}
 
 	private void finish(Handler handler) {
-		Operation receive = this.operation;
+		MessageOperation receive = this.operation;
 		UnexpectedMessage unexpected = this.message;
 		this.inBody = false;
 		this.targetHeap = null;

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 final class MatchingEngine {
 
 	/** In the order they were posted. */
-	private final List<Operation> receives = new ArrayList<>();
+	private final List<MessageOperation> receives = new ArrayList<>();
 
 	/** Chain of unexpected messages in order of arrival: there may be many. */
 	private @Nullable UnexpectedMessage first;
@@ -19,7 +19,7 @@ final class MatchingEngine {
 	private @Nullable UnexpectedMessage last;
 
 	/** Removes the first receive that matches a message. */
-	@Nullable Operation receiveFor(int source, int tag) {
+	@Nullable MessageOperation receiveFor(int source, int tag) {
 		for (int i = 0; i < this.receives.size(); i++) {
 			if (this.receives.get(i).takes(source, tag)) {
 				return this.receives.remove(i);
@@ -29,7 +29,7 @@ final class MatchingEngine {
 	}
 
 	/** Removes the first unexpected message that matches a receive. */
-	@Nullable UnexpectedMessage messageFor(Operation receive) {
+	@Nullable UnexpectedMessage messageFor(MessageOperation receive) {
 		UnexpectedMessage before = null;
 		for (UnexpectedMessage message = this.first; message != null; message = message.next) {
 			if (receive.takes(message.source, message.tag)) {
@@ -55,7 +55,7 @@ final class MatchingEngine {
 	}
 
 	/** Queues a receive whose message has not arrived. */
-	void add(Operation receive) {
+	void add(MessageOperation receive) {
 		this.receives.add(receive);
 	}
 

@@ -48,7 +48,7 @@ final class MessageFailures {
 	 * @throws CollectiveException if the group is broken, the peer lost or the deadline
 	 * passed
 	 */
-	void requireAlive(Operation operation, long now) {
+	void requireAlive(MessageOperation operation, long now) {
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
 			throw during(operation, CollectiveException.of(this.identity.worldRank(), earlier, null), now);
@@ -75,7 +75,7 @@ final class MessageFailures {
 	}
 
 	/** Describes what an operation may be waiting for on this side. */
-	private String hindrance(Operation operation) {
+	private String hindrance(MessageOperation operation) {
 		for (PeerChannel peer : this.engine.channels().known()) {
 			if (peer.halted() && (operation.peer < 0 || operation.peer == peer.peer)) {
 				return "; unexpected messages fill the " + this.engine.unexpectedLimit()
@@ -101,7 +101,7 @@ final class MessageFailures {
 		}
 	}
 
-	private CollectiveException lost(Operation operation, PeerChannel.Loss lost, long now) {
+	private CollectiveException lost(MessageOperation operation, PeerChannel.Loss lost, long now) {
 		String detail = own(operation) + ": " + lost.why();
 		return lost.peerAtFault() ? failure(Failure.Kind.PEER_LOST, operation, peersOf(operation), detail, now)
 				: failure(Failure.Kind.ABORTED, operation, List.of(this.identity.rank()), detail, now);
@@ -125,7 +125,7 @@ final class MessageFailures {
 	 * before may still arrive: over a connection that has not ended, or, where there is
 	 * none, over one that they made last.
 	 */
-	private void requireNotLeft(Operation operation, long now) {
+	private void requireNotLeft(MessageOperation operation, long now) {
 		DepartedRanks departed = this.latch.departed();
 		if (departed.isEmpty()) {
 			return;
@@ -136,7 +136,7 @@ final class MessageFailures {
 		}
 	}
 
-	private boolean hasLeft(Operation operation, int peer) {
+	private boolean hasLeft(MessageOperation operation, int peer) {
 		int worldRank = this.identity.members().get(peer);
 		return operation.sends ? this.latch.departed().contains(worldRank)
 				: this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
@@ -150,7 +150,7 @@ final class MessageFailures {
 			.toList();
 	}
 
-	private CollectiveException left(Operation operation, List<Integer> peers, long now) {
+	private CollectiveException left(MessageOperation operation, List<Integer> peers, long now) {
 		return failure(Failure.departure(this.identity.name()), operation, peers,
 				own(operation) + ": " + this.latch.departed().describe(this.identity.members().get(peers.getFirst())),
 				now);
@@ -160,7 +160,7 @@ final class MessageFailures {
 	 * Checks that the calling thread is not interrupted.
 	 * @throws CollectiveException if it was interrupted
 	 */
-	void requireNotInterrupted(Operation operation, long now) {
+	void requireNotInterrupted(MessageOperation operation, long now) {
 		if (Thread.currentThread().isInterrupted()) {
 			throw failure(Failure.Kind.ABORTED, operation, List.of(this.identity.rank()),
 					"the calling thread was interrupted in a " + operation, now, new InterruptedException());
@@ -170,7 +170,7 @@ final class MessageFailures {
 	/**
 	 * Adds an operation to a failure that was detected elsewhere.
 	 */
-	static CollectiveException during(Operation operation, CollectiveException failure, long now) {
+	static CollectiveException during(MessageOperation operation, CollectiveException failure, long now) {
 		return failure.during(operation.toString(), Duration.ofNanos(operation.elapsedNanos(now)));
 	}
 
@@ -208,20 +208,20 @@ final class MessageFailures {
 	}
 
 	/** Names this rank, since every rank throws it. */
-	private String own(Operation operation) {
+	private String own(MessageOperation operation) {
 		return "rank " + this.identity.worldRank() + "'s " + operation;
 	}
 
-	private static List<Integer> peersOf(Operation operation) {
+	private static List<Integer> peersOf(MessageOperation operation) {
 		return (operation.peer >= 0) ? List.of(operation.peer) : List.of();
 	}
 
-	private CollectiveException failure(Failure.Kind kind, Operation operation, List<Integer> groupRanks, String detail,
+	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks, String detail,
 			long now) {
 		return failure(kind, operation, groupRanks, detail, now, null);
 	}
 
-	private CollectiveException failure(Failure.Kind kind, Operation operation, List<Integer> groupRanks, String detail,
+	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks, String detail,
 			long now, @Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),

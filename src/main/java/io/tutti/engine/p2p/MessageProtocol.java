@@ -22,14 +22,14 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private final PeerChannels channels;
 
-	private final Consumer<Operation> completed;
+	private final Consumer<MessageOperation> completed;
 
 	private final MatchingEngine matching = new MatchingEngine();
 
 	/**
 	 * @param completed is called with each operation that is done
 	 */
-	MessageProtocol(int rank, BufferPool pool, PeerChannels channels, Consumer<Operation> completed) {
+	MessageProtocol(int rank, BufferPool pool, PeerChannels channels, Consumer<MessageOperation> completed) {
 		this.rank = rank;
 		this.pool = pool;
 		this.channels = channels;
@@ -37,7 +37,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	/** Starts an operation. */
-	void start(Operation operation) {
+	void start(MessageOperation operation) {
 		if (!operation.sends) {
 			receive(operation);
 		}
@@ -49,9 +49,9 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private void send(Operation send) {
+	private void send(MessageOperation send) {
 		PeerChannel peer = this.channels.channel(send.peer);
-		if (send.bytes > Operation.EAGER_BYTES) {
+		if (send.bytes > MessageOperation.EAGER_BYTES) {
 			peer.announce(send);
 			this.channels.post(peer, Frame.RTS, send.type, send.bytes, send.tag, send.id);
 			return;
@@ -64,13 +64,13 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private void sendToItself(Operation send) {
-		Operation receive = this.matching.receiveFor(this.rank, send.tag);
+	private void sendToItself(MessageOperation send) {
+		MessageOperation receive = this.matching.receiveFor(this.rank, send.tag);
 		if (receive != null) {
 			complete(receive, send);
 			return;
 		}
-		UnexpectedMessage copy = (send.bytes <= Operation.EAGER_BYTES) ? this.pool.takeUnexpected(send.bytes) : null;
+		UnexpectedMessage copy = (send.bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(send.bytes) : null;
 		UnexpectedMessage message = (copy != null) ? copy : this.pool.take(0);
 		message.set(this.rank, send.tag, send.type, send.bytes);
 		this.matching.add(message);
@@ -84,13 +84,13 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private void receive(Operation receive) {
+	private void receive(MessageOperation receive) {
 		UnexpectedMessage message = this.matching.messageFor(receive);
 		if (message == null) {
 			this.matching.add(receive);
 			return;
 		}
-		Operation own = message.own;
+		MessageOperation own = message.own;
 		if (own != null && own.bufferClosed()) {
 			own.failure = new IllegalStateException("the buffer of a " + own + " was closed before it was received");
 			this.completed.accept(own);
@@ -145,7 +145,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private static Operation known(@Nullable Operation operation, long id) throws IOException {
+	private static MessageOperation known(@Nullable MessageOperation operation, long id) throws IOException {
 		if (operation == null) {
 			throw new IOException("the stream is out of step: no message has number " + id);
 		}
@@ -153,7 +153,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private boolean eager(FrameReader reader, DataType type, long bytes, int tag) {
-		Operation receive = this.matching.receiveFor(reader.peer(), tag);
+		MessageOperation receive = this.matching.receiveFor(reader.peer(), tag);
 		if (receive != null && receive.fits(type, bytes)) {
 			receive.found(reader.peer(), tag, bytes);
 			reader.expect(receive.address, bytes, receive, null);
@@ -175,7 +175,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private boolean announced(PeerChannel peer, DataType type, long bytes, int tag, long id) {
-		Operation receive = this.matching.receiveFor(peer.peer, tag);
+		MessageOperation receive = this.matching.receiveFor(peer.peer, tag);
 		if (receive != null) {
 			answer(receive, peer, tag, type, bytes, id);
 			return true;
@@ -191,7 +191,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		return true;
 	}
 
-	private void answer(Operation receive, PeerChannel peer, int tag, DataType type, long bytes, long id) {
+	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id) {
 		receive.found(peer.peer, tag, bytes);
 		if (receive.fits(type, bytes)) {
 			peer.await(receive, id);
@@ -204,13 +204,13 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void clearToSend(PeerChannel peer, long id) throws IOException {
-		Operation send = known(peer.announced(id), id);
+		MessageOperation send = known(peer.announced(id), id);
 		SendDescriptor descriptor = this.channels.descriptor(Frame.DATA, send.type, send.bytes, send.tag, id);
 		descriptor.carry(send);
 		this.channels.post(peer, descriptor);
 	}
 
-	private static void data(FrameReader reader, Operation receive, long bytes) throws IOException {
+	private static void data(FrameReader reader, MessageOperation receive, long bytes) throws IOException {
 		if (bytes != receive.foundBytes) {
 			throw new IOException(
 					"the stream is out of step: " + bytes + " bytes of a message of " + receive.foundBytes);
@@ -219,13 +219,13 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	@Override
-	public void body(@Nullable Operation receive, @Nullable UnexpectedMessage message) {
+	public void body(@Nullable MessageOperation receive, @Nullable UnexpectedMessage message) {
 		if (receive != null) {
 			this.completed.accept(receive);
 		}
 		if (message != null) {
 			message.whole = true;
-			Operation claimant = message.claimant;
+			MessageOperation claimant = message.claimant;
 			if (claimant != null) {
 				complete(claimant, message);
 				this.pool.giveBack(message);
@@ -233,16 +233,16 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private void complete(Operation receive, Operation send) {
+	private void complete(MessageOperation receive, MessageOperation send) {
 		complete(receive, this.rank, send.tag, send.type, send.bytes, send.heap, send.address);
 		this.completed.accept(send);
 	}
 
-	private void complete(Operation receive, UnexpectedMessage message) {
+	private void complete(MessageOperation receive, UnexpectedMessage message) {
 		complete(receive, message.source, message.tag, message.type, message.bytes, null, message.address());
 	}
 
-	private void complete(Operation receive, int source, int tag, DataType type, long bytes,
+	private void complete(MessageOperation receive, int source, int tag, DataType type, long bytes,
 			@Nullable MemorySegment heap, long address) {
 		receive.found(source, tag, bytes);
 		if (receive.fits(type, bytes)) {
@@ -254,7 +254,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		this.completed.accept(receive);
 	}
 
-	private static RuntimeException misfit(Operation receive, int source, int tag, DataType type, long bytes) {
+	private static RuntimeException misfit(MessageOperation receive, int source, int tag, DataType type, long bytes) {
 		if (receive.bufferClosed()) {
 			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
 					+ tag + " (" + bytes + " bytes of " + type + ") came, which is dropped: keep the "

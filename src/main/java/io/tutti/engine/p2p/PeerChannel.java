@@ -40,10 +40,10 @@ final class PeerChannel {
 	private long announcements;
 
 	/** Sends that wait for CTS or NACK. */
-	private final List<Operation> announced = new ArrayList<>();
+	private final List<MessageOperation> announced = new ArrayList<>();
 
 	/** Receives that have sent CTS and wait for the data. */
-	private final List<Operation> awaiting = new ArrayList<>();
+	private final List<MessageOperation> awaiting = new ArrayList<>();
 
 	PeerChannel(int peer, SendQueue queue) {
 		this.peer = peer;
@@ -61,7 +61,7 @@ final class PeerChannel {
 	}
 
 	/** How many bytes of an operation have moved, while they move. */
-	long movedBytes(Operation operation) {
+	long movedBytes(MessageOperation operation) {
 		if (operation.sends) {
 			return this.queue.movedBytes(operation);
 		}
@@ -73,28 +73,28 @@ final class PeerChannel {
 	}
 
 	/** A send waits for CTS under a number that it gets here. */
-	void announce(Operation send) {
+	void announce(MessageOperation send) {
 		send.id = this.announcements++;
 		this.announced.add(send);
 	}
 
 	/** Removes the send that was announced under a number. */
-	@Nullable Operation announced(long id) {
+	@Nullable MessageOperation announced(long id) {
 		return remove(this.announced, id);
 	}
 
 	/** A receive waits for the data that the peer announced under a number. */
-	void await(Operation receive, long id) {
+	void await(MessageOperation receive, long id) {
 		receive.id = id;
 		this.awaiting.add(receive);
 	}
 
 	/** Removes the receive that waits for the data announced under a number. */
-	@Nullable Operation awaited(long id) {
+	@Nullable MessageOperation awaited(long id) {
 		return remove(this.awaiting, id);
 	}
 
-	private static @Nullable Operation remove(List<Operation> transfers, long id) {
+	private static @Nullable MessageOperation remove(List<MessageOperation> transfers, long id) {
 		for (int i = 0; i < transfers.size(); i++) {
 			if (transfers.get(i).id == id) {
 				return transfers.remove(i);

@@ -21,7 +21,7 @@ final class PeerChannels implements Connections.Handler {
 
 	private final BufferPool pool;
 
-	private final Consumer<Operation> completed;
+	private final Consumer<MessageOperation> completed;
 
 	private final @Nullable PeerChannel[] channels;
 
@@ -34,7 +34,7 @@ final class PeerChannels implements Connections.Handler {
 	/** Descriptors that are not sent yet. */
 	private int queued;
 
-	PeerChannels(int worldSize, Connections connections, BufferPool pool, Consumer<Operation> completed) {
+	PeerChannels(int worldSize, Connections connections, BufferPool pool, Consumer<MessageOperation> completed) {
 		this.connections = connections;
 		this.pool = pool;
 		this.completed = completed;
@@ -52,13 +52,13 @@ final class PeerChannels implements Connections.Handler {
 	}
 
 	/** Why an operation can exchange nothing more with its peer. */
-	PeerChannel.@Nullable Loss lost(Operation operation) {
+	PeerChannel.@Nullable Loss lost(MessageOperation operation) {
 		PeerChannel peer = (operation.peer >= 0) ? this.channels[operation.peer] : null;
 		return (peer != null) ? peer.lost : null;
 	}
 
 	/** How many bytes of an operation have moved, while they move. */
-	long movedBytes(Operation operation) {
+	long movedBytes(MessageOperation operation) {
 		long moved = 0;
 		for (PeerChannel peer : this.used) {
 			moved += peer.movedBytes(operation);
@@ -190,7 +190,7 @@ final class PeerChannels implements Connections.Handler {
 	 * @param moved the operation whose bytes were moving, if any: if its buffer is
 	 * closed, the peer is not at fault
 	 */
-	private static PeerChannel.Loss loss(@Nullable Operation moved, String why) {
+	private static PeerChannel.Loss loss(@Nullable MessageOperation moved, String why) {
 		return (moved != null && moved.bufferClosed())
 				? new PeerChannel.Loss(
 						"the buffer of a " + moved
@@ -234,7 +234,7 @@ final class PeerChannels implements Connections.Handler {
 		if (keeper != null) {
 			keeper.keptBytes -= descriptor.bytes;
 		}
-		Operation operation = descriptor.operation;
+		MessageOperation operation = descriptor.operation;
 		if (operation != null) {
 			this.completed.accept(operation);
 		}

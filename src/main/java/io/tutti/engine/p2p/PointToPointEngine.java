@@ -75,7 +75,7 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, false);
-		Operation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
+		MessageOperation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
 		long count = receive.count();
 		this.engine.recycle(receive, null);
 		return count;
@@ -84,14 +84,14 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, true);
-		Operation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
+		MessageOperation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
 		Message message = receive.message();
 		this.engine.recycle(receive, null);
 		return message;
 	}
 
-	private Operation call(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
-		Operation operation;
+	private MessageOperation call(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
+		MessageOperation operation;
 		if (sends) {
 			requirePresent(peer);
 		}
@@ -115,8 +115,8 @@ public final class PointToPointEngine implements PointToPoint {
 		MessageArguments.requireDisjoint(send, receive);
 		long timeoutNanos = MessageArguments.nanosOf(timeout);
 		int first = (peer == source) ? peer : ProgressEngine.ALL;
-		Operation receiving;
-		Operation sending;
+		MessageOperation receiving;
+		MessageOperation sending;
 		requirePresent(peer);
 		this.engine.enter();
 		try {
@@ -182,7 +182,7 @@ public final class PointToPointEngine implements PointToPoint {
 		this.failures.requireWhole();
 	}
 
-	private Operation await(Operation operation, int first) {
+	private MessageOperation await(MessageOperation operation, int first) {
 		if (!operation.done) {
 			makeProgress(operation, first);
 		}
@@ -198,12 +198,12 @@ public final class PointToPointEngine implements PointToPoint {
 	}
 
 	/** Maps the failure of an operation to the group's verdict. */
-	private RuntimeException settled(Operation operation, RuntimeException failure) {
+	private RuntimeException settled(MessageOperation operation, RuntimeException failure) {
 		return (failure instanceof CollectiveException seen)
 				? MessageFailures.during(operation, this.latch.agree(seen), System.nanoTime()) : failure;
 	}
 
-	private void makeProgress(Operation operation, int first) {
+	private void makeProgress(MessageOperation operation, int first) {
 		this.engine.countCaller(1);
 		try {
 			BlockingProgress blocking = operation.blocking;

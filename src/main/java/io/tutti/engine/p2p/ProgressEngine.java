@@ -39,7 +39,7 @@ final class ProgressEngine {
 
 	private final MessageProtocol protocol;
 
-	private final BiFunction<Operation, RuntimeException, RuntimeException> settled;
+	private final BiFunction<MessageOperation, RuntimeException, RuntimeException> settled;
 
 	private final Function<Throwable, RuntimeException> broken;
 
@@ -48,9 +48,9 @@ final class ProgressEngine {
 	/** Held by the thread that sleeps on the connections. */
 	private final AtomicBoolean asleep = new AtomicBoolean();
 
-	private final ArrayDeque<Operation> spares = new ArrayDeque<>();
+	private final ArrayDeque<MessageOperation> spares = new ArrayDeque<>();
 
-	private final List<Operation> inFlight = new ArrayList<>();
+	private final List<MessageOperation> inFlight = new ArrayList<>();
 
 	/** Asynchronous operations in flight. */
 	private int asynchronous;
@@ -75,7 +75,7 @@ final class ProgressEngine {
 	 * @param broken builds the failure of all operations after an error on this rank
 	 */
 	ProgressEngine(int rank, int worldSize, Connections connections, UnexpectedMessageBudget unexpected,
-			BiFunction<Operation, RuntimeException, RuntimeException> settled,
+			BiFunction<MessageOperation, RuntimeException, RuntimeException> settled,
 			Function<Throwable, RuntimeException> broken) {
 		this.connections = connections;
 		this.settled = settled;
@@ -109,10 +109,10 @@ final class ProgressEngine {
 	 * Starts an operation and makes as much progress with it as is possible at once. It
 	 * fails if everything has failed before. Requires the lock.
 	 */
-	Operation begin(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos,
+	MessageOperation begin(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos,
 			@Nullable CompletableFuture<Message> future) {
-		Operation spare = this.spares.poll();
-		Operation operation = (spare != null) ? spare : new Operation();
+		MessageOperation spare = this.spares.poll();
+		MessageOperation operation = (spare != null) ? spare : new MessageOperation();
 		operation.set(sends, buffer, type, peer, tag, timeoutNanos);
 		operation.future = future;
 		operation.waiter = (future == null) ? Thread.currentThread() : null;
@@ -130,7 +130,7 @@ final class ProgressEngine {
 		return operation;
 	}
 
-	private void start(Operation operation) {
+	private void start(MessageOperation operation) {
 		RuntimeException why = this.ended;
 		if (why != null) {
 			fail(operation, why);
@@ -150,7 +150,7 @@ final class ProgressEngine {
 	 * Makes progress until an operation is done, for at most so many rounds without
 	 * progress, or until another thread wants the lock. Requires the lock.
 	 */
-	void spin(Operation operation, int first, int rounds) {
+	void spin(MessageOperation operation, int first, int rounds) {
 		int idleRounds = 0;
 		while (!operation.done && idleRounds < rounds && !this.lock.hasQueuedThreads()) {
 			if (advance(first)) {
@@ -191,8 +191,8 @@ final class ProgressEngine {
 		}
 	}
 
-	private void complete(Operation operation) {
-		Operation last = this.inFlight.removeLast();
+	private void complete(MessageOperation operation) {
+		MessageOperation last = this.inFlight.removeLast();
 		if (last != operation) {
 			this.inFlight.set(operation.place, last);
 			last.place = operation.place;
@@ -200,12 +200,12 @@ final class ProgressEngine {
 		finish(operation);
 	}
 
-	private void fail(Operation operation, RuntimeException why) {
+	private void fail(MessageOperation operation, RuntimeException why) {
 		operation.failure = why;
 		finish(operation);
 	}
 
-	private void finish(Operation operation) {
+	private void finish(MessageOperation operation) {
 		CompletableFuture<Message> future = operation.future;
 		Thread waiter = operation.waiter;
 		operation.done = true;
@@ -221,7 +221,7 @@ final class ProgressEngine {
 		}
 	}
 
-	private void deliver(Operation operation, CompletableFuture<Message> future) {
+	private void deliver(MessageOperation operation, CompletableFuture<Message> future) {
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
 			future.completeExceptionally(this.settled.apply(operation, failure));
@@ -233,7 +233,7 @@ final class ProgressEngine {
 	}
 
 	/** Takes operations back that are done and whose results have been read. */
-	void recycle(Operation operation, @Nullable Operation other) {
+	void recycle(MessageOperation operation, @Nullable MessageOperation other) {
 		enter();
 		operation.clear();
 		this.spares.push(operation);
@@ -289,7 +289,7 @@ final class ProgressEngine {
 	}
 
 	/** Operations in flight, not to be changed; requires the lock. */
-	List<Operation> inFlight() {
+	List<MessageOperation> inFlight() {
 		return this.inFlight;
 	}
 
@@ -359,7 +359,7 @@ final class ProgressEngine {
 	 * Sleeps until something may move, for at most that long.
 	 * @param operation what the thread waits for; {@code null} for anything
 	 */
-	void sleep(long maxNanos, @Nullable Operation operation) {
+	void sleep(long maxNanos, @Nullable MessageOperation operation) {
 		if (!this.asleep.compareAndSet(false, true)) {
 			LockSupport.parkNanos(Math.min(maxNanos, BYSTANDER_NANOS));
 			return;
@@ -377,7 +377,7 @@ final class ProgressEngine {
 		}
 	}
 
-	private boolean prepareSleep(@Nullable Operation operation) {
+	private boolean prepareSleep(@Nullable MessageOperation operation) {
 		enter();
 		try {
 			if (ended()) {

@@ -88,7 +88,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		this.engine.enter();
 		try {
 			this.failures.requireWhole();
-			for (Operation operation : this.engine.inFlight()) {
+			for (MessageOperation operation : this.engine.inFlight()) {
 				if (operation.future != null) {
 					this.failures.requireAlive(operation, nowNanos);
 				}
@@ -118,7 +118,7 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		this.engine.enter();
 		try {
 			long soonest = IdleStrategy.Limits.SLEEP_NANOS;
-			for (Operation operation : this.engine.inFlight()) {
+			for (MessageOperation operation : this.engine.inFlight()) {
 				if (operation.future != null) {
 					soonest = Math.min(soonest, operation.remainingNanos(now) + 1);
 				}

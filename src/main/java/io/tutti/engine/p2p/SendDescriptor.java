@@ -29,7 +29,7 @@ final class SendDescriptor {
 	long body;
 
 	/** Is done when the last byte is sent; {@code null} if its caller has returned. */
-	@Nullable Operation operation;
+	@Nullable MessageOperation operation;
 
 	/** Holds the bytes once the caller has returned. */
 	@Nullable UnexpectedMessage copy;
@@ -40,7 +40,7 @@ final class SendDescriptor {
 	@Nullable SendDescriptor next;
 
 	/** The bytes of a send follow, from its caller's buffer. */
-	void carry(Operation send) {
+	void carry(MessageOperation send) {
 		this.heap = send.heap;
 		this.address = send.address;
 		this.body = send.bytes;

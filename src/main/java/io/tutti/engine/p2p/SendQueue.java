@@ -92,7 +92,7 @@ final class SendQueue {
 	}
 
 	/** How many bytes of a send are sent, while it is being sent. */
-	long movedBytes(Operation send) {
+	long movedBytes(MessageOperation send) {
 		SendDescriptor descriptor = this.current;
 		if (descriptor == null || descriptor.operation != send) {
 			return 0;
@@ -135,7 +135,7 @@ final class SendQueue {
 	}
 
 	private boolean hasCurrent(long smallBytes) throws IOException {
-		Operation sending = sending();
+		MessageOperation sending = sending();
 		if (sending != null) {
 			sending.requireOpenBuffer();
 		}
@@ -143,7 +143,7 @@ final class SendQueue {
 	}
 
 	/** The operation whose bytes are sent next, from its caller's buffer. */
-	@Nullable Operation sending() {
+	@Nullable MessageOperation sending() {
 		SendDescriptor descriptor = (this.current != null) ? this.current : this.head;
 		return (descriptor != null) ? descriptor.operation : null;
 	}

@@ -35,10 +35,10 @@ final class UnexpectedMessage {
 	boolean whole;
 
 	/** The receive that waits for the rest of the bytes. */
-	@Nullable Operation claimant;
+	@Nullable MessageOperation claimant;
 
 	/** The send to this rank itself whose bytes were not copied. */
-	@Nullable Operation own;
+	@Nullable MessageOperation own;
 
 	/** Bytes that it takes of the budget for unexpected messages. */
 	long charge;

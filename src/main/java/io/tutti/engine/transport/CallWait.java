@@ -52,7 +52,7 @@ public final class CallWait implements IdleStrategy.Condition {
 	 */
 	private static final long COMPARE_AFTER_NANOS = 100_000_000;
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final Peers peers;
 
@@ -61,7 +61,7 @@ public final class CallWait implements IdleStrategy.Condition {
 	/**
 	 * @param oversubscribed whether the host has fewer cores than ranks
 	 */
-	public CallWait(CallFrame frame, Peers peers, boolean oversubscribed) {
+	public CallWait(CallContext frame, Peers peers, boolean oversubscribed) {
 		this.frame = frame;
 		this.peers = peers;
 		this.idle = new IdleStrategy(

@@ -29,7 +29,7 @@ public final class StreamLink implements Link {
 
 	private final int peer;
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final Arena arena;
 
@@ -63,7 +63,7 @@ public final class StreamLink implements Link {
 	private @Nullable ByteStream wire;
 
 	/** A link that is not connected yet. */
-	public StreamLink(int peer, CallFrame frame, Arena arena) {
+	public StreamLink(int peer, CallContext frame, Arena arena) {
 		this.peer = peer;
 		this.frame = frame;
 		this.arena = arena;

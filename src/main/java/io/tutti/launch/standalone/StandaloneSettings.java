@@ -9,10 +9,10 @@ import java.util.Locale;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.backend.Conduct;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
-import io.tutti.launch.MeetingExposure;
+import io.tutti.launch.RendezvousExposure;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
@@ -59,9 +59,9 @@ final class StandaloneSettings {
 				timeouts(), defaults.mpiLibrary());
 	}
 
-	private Conduct conduct() {
+	private SharedConfig conduct() {
 		String algorithms = this.properties.text("tutti.collective.algorithms");
-		return new Conduct(transport(),
+		return new SharedConfig(transport(),
 				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE);
 	}
 
@@ -86,7 +86,7 @@ final class StandaloneSettings {
 
 	private void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress, @Nullable String token) {
 		if (token == null && !this.properties.flag(ANONYMOUS)
-				&& MeetingExposure.beyondThisHost(assignment, bindAddress)) {
+				&& RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
 			throw new IllegalArgumentException(
 					"the ranks would meet at " + ((bindAddress != null) ? bindAddress : assignment.masterAddress())
 							+ ", beyond this host, and there is no token: set " + TOKEN + " or " + TOKEN_FILE + ", or "

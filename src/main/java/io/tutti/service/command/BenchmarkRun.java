@@ -6,7 +6,7 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
-import io.tutti.benchmark.Disturbance;
+import io.tutti.benchmark.TimingNoise;
 import io.tutti.benchmark.Measurement;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.launch.ExitCode;
@@ -27,7 +27,7 @@ final class BenchmarkRun {
 
 	private final CoreBinding binding;
 
-	private final Disturbance disturbance = new Disturbance();
+	private final TimingNoise disturbance = new TimingNoise();
 
 	private long wrong;
 

@@ -62,7 +62,7 @@ public final class EnvCommand implements Callable<Integer> {
 		List<String> arguments = PropertyArguments.of(this.spec.commandLine(), this.rest);
 		try {
 			ResolutionSettings settings = ResolutionSettings.from(this.properties.apply(arguments));
-			RankReport report = RankReport.of(RankResolution.resolve(this.environment, settings));
+			RankDescription report = RankDescription.of(RankResolution.resolve(this.environment, settings));
 			write(System.out, this.json ? report.json() + "\n" : report.text());
 			return ExitCode.DONE;
 		}

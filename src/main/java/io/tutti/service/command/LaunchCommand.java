@@ -18,7 +18,7 @@ import io.tutti.launch.LaunchPlan;
 import io.tutti.launch.LaunchTimings;
 import io.tutti.launch.LaunchedCommand;
 import io.tutti.launch.LocalLauncher;
-import io.tutti.launch.OwnProgram;
+import io.tutti.launch.TuttiProgram;
 import io.tutti.service.config.NearestName;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -140,7 +140,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		String address = (this.masterAddress != null) ? this.masterAddress : RankAssignment.DEFAULT_MASTER_ADDRESS;
 		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
 				: this.masterPort;
-		return new LaunchPlan(LaunchedCommand.of(this.command, OwnProgram.ofThisProcess(APPLICATION)),
+		return new LaunchPlan(LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION)),
 				this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts, environment());
 	}
 

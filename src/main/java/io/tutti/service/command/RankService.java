@@ -55,7 +55,7 @@ final class RankService {
 			return FailureMessage.tell(StartupFailures.explain(ex), this.debug, System.err);
 		}
 		int code = carryOut(part, context);
-		LastResort.haltAfter(CLOSING, code);
+		UncaughtFailure.haltAfter(CLOSING, code);
 		context.close();
 		return code;
 	}

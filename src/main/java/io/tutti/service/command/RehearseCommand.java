@@ -18,7 +18,7 @@ import io.tutti.engine.DataType;
 import io.tutti.engine.ReduceOp;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;
-import io.tutti.training.Preload;
+import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -50,7 +50,7 @@ final class RehearseCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() {
-		Preload.begin();
+		LibtorchLoader.begin();
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			return new RankService(this.root.application(), List.of(), DEFAULTS, true)
 				.run((context) -> rehearse(context, stop));

@@ -8,7 +8,7 @@ import java.util.concurrent.Callable;
 
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;
-import io.tutti.training.Preload;
+import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -91,7 +91,7 @@ final class TrainCommand implements Callable<Integer> {
 	public Integer call() {
 		TrainingOptions training = training();
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
-		Preload.begin();
+		LibtorchLoader.begin();
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
 			return service.run((context) -> TrainingRun.of(context, training).run(stop));

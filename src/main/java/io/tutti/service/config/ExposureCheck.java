@@ -3,7 +3,7 @@ package io.tutti.service.config;
 import java.net.InetAddress;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.launch.MeetingExposure;
+import io.tutti.launch.RendezvousExposure;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,7 +35,7 @@ final class ExposureCheck {
 
 	/** Checks where ranks meet. */
 	void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress) {
-		if (!this.open && MeetingExposure.beyondThisHost(assignment, bindAddress)) {
+		if (!this.open && RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
 			String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
 			throw new ConfigurationException(
 					"the ranks would meet at " + address + ", beyond this host, and there is no token",

@@ -3,7 +3,7 @@ package io.tutti.service.config;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.Backends;
-import io.tutti.engine.backend.Conduct;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.RankResolution;
@@ -73,7 +73,7 @@ public class RankConfiguration {
 		EngineSettings settings = new EngineSettings(BackendProfile.of(environment.getActiveProfiles()),
 				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
 				(advertised != null) ? advertised : dataAddress, dataAddress, transport.port(),
-				transport.congestionControl(), new Conduct(transport.kind(), collective.algorithms()), timeouts,
+				transport.congestionControl(), new SharedConfig(transport.kind(), collective.algorithms()), timeouts,
 				mpi.library(), tls.tls());
 		Backends.requireAvailable(settings);
 		warnOfWhatGoesInTheClear(settings);

@@ -16,7 +16,7 @@ import org.springframework.context.annotation.Configuration;
 public class GroupConfiguration {
 
 	@Bean
-	GroupFactory groupFactory() {
+	GroupJoiner groupFactory() {
 		return EngineGroup::join;
 	}
 
@@ -31,7 +31,7 @@ public class GroupConfiguration {
 	}
 
 	@Bean
-	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
+	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
 			List<CollectiveListener> listeners) {
 		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners));
 	}

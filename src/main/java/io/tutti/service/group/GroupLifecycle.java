@@ -39,7 +39,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private final EngineSettings settings;
 
-	private final GroupFactory factory;
+	private final GroupJoiner factory;
 
 	private final CollectiveListener log;
 
@@ -62,7 +62,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 * A group that is not joined yet.
 	 * @param log hears what the engine says
 	 */
-	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupFactory factory,
+	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
 			CollectiveListener log) {
 		this.assignment = assignment;
 		this.settings = settings;

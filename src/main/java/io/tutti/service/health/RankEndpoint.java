@@ -1,7 +1,7 @@
 package io.tutti.service.health;
 
 import io.tutti.launch.ResolvedRank;
-import io.tutti.service.command.RankReport;
+import io.tutti.service.command.RankDescription;
 
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -15,14 +15,14 @@ import org.springframework.stereotype.Component;
 @Endpoint(id = "rank")
 class RankEndpoint {
 
-	private final RankReport report;
+	private final RankDescription report;
 
 	RankEndpoint(ResolvedRank resolved) {
-		this.report = RankReport.of(resolved);
+		this.report = RankDescription.of(resolved);
 	}
 
 	@ReadOperation
-	RankReport rank() {
+	RankDescription rank() {
 		return this.report;
 	}
 

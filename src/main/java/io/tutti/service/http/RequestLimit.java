@@ -38,9 +38,9 @@ final class RequestLimit extends ValveBase {
 	@Override
 	public void invoke(Request request, Response response) throws IOException, ServletException {
 		request.setAttribute(ClientConnection.ATTRIBUTE, request.getServletConnection());
-		boolean crowded = this.serving.incrementAndGet() > this.limit;
+		boolean oversubscribed = this.serving.incrementAndGet() > this.limit;
 		try {
-			if (crowded && !request.isAsyncDispatching() && !isProbe(request)) {
+			if (oversubscribed && !request.isAsyncDispatching() && !isProbe(request)) {
 				response.setHeader("Retry-After", RETRY_AFTER_SECONDS);
 				response.setHeader("Connection", "close");
 				response.sendError(HttpServletResponse.SC_SERVICE_UNAVAILABLE);

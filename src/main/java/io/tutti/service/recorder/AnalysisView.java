@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AnalysisView(String verdict, @Nullable String problem, List<Integer> silentRanks,
-		List<GroupFinding> findings, List<RankPlaceView> ranks) {
+		List<GroupFinding> findings, List<RankPlacementView> ranks) {
 
 	/** What was found, and the accounts that it was found in. */
 	public static AnalysisView of(Analysis analysis, Collection<RankTrace> accounts, @Nullable String problem) {
 		return new AnalysisView(analysis.verdict(), problem, analysis.silentRanks(), analysis.findings(),
-				accounts.stream().map(RankPlaceView::of).toList());
+				accounts.stream().map(RankPlacementView::of).toList());
 	}
 
 }

@@ -19,13 +19,13 @@ import org.jspecify.annotations.Nullable;
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record FlightRecorderView(int rank, int worldSize, long generation, Instant takenAt, @Nullable String problem,
-		List<RecordedGroupView> groups) {
+		List<FlightRecorderGroupView> groups) {
 
 	/** A rank's account. */
 	public static FlightRecorderView of(RankTrace account, int worldSize, @Nullable String problem) {
 		return new FlightRecorderView(account.rank(), worldSize, account.generation(),
 				CallView.instant(account.epochNanos(account.takenNanos())), problem,
-				account.groups().stream().map((group) -> RecordedGroupView.of(account, group)).toList());
+				account.groups().stream().map((group) -> FlightRecorderGroupView.of(account, group)).toList());
 	}
 
 }

@@ -41,7 +41,7 @@ final class CallNotMatchedException extends RuntimeException {
 	private static String describe(CallSignature call, CallMatch match) {
 		String where = call.collective() + " of label " + match.meeting().label() + ", call " + match.meeting().round();
 		return where + switch (match.meeting().result()) {
-			case PASSED -> ": ranks called different collectives: " + CallWords.difference(match.calls());
+			case PASSED -> ": ranks called different collectives: " + CallText.difference(match.calls());
 			case BROKEN -> ": a deadline passed, waiting for ranks " + match.meeting().missingRanks();
 			case LATE, WITHDRAWN ->
 				" had been given up before this rank came; its next call of the label joins the next";

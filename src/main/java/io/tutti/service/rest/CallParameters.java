@@ -40,11 +40,11 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	 * The call that they mean.
 	 * @throws InvalidArgumentException if one of them means none
 	 */
-	AnnouncedCall call(RankAssignment who) {
+	LabelledCall call(RankAssignment who) {
 		Collective known = choose("collective", this.collective, Collective.values(), Collective::label);
 		DataType type = (this.dtype == null) ? DataType.FLOAT32
 				: choose("dtype", this.dtype, DataType.values(), DataType::label);
-		return new AnnouncedCall(known, type, operator(known), root(known, who.worldSize()), who.rank(),
+		return new LabelledCall(known, type, operator(known), root(known, who.worldSize()), who.rank(),
 				who.worldSize());
 	}
 

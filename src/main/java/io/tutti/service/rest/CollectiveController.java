@@ -102,7 +102,7 @@ final class CollectiveController {
 					"collectives over HTTP are switched off (tutti.http-collectives.enabled=false)");
 		}
 		CallParameters parameters = CallParameters.of(collective, request);
-		AnnouncedCall call = parameters.call(this.assignment);
+		LabelledCall call = parameters.call(this.assignment);
 		RoundWait wait = parameters.wait(this.timeouts.collective(), ClientProbe.of(request));
 		Answer answer = this.collectives.run(call, wait, request.getInputStream(), bodyBytes(request));
 		try {

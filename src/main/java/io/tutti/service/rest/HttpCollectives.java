@@ -79,7 +79,7 @@ final class HttpCollectives {
 	 * @throws CallWithdrawnException if the client disconnected before all had come
 	 * @throws GroupUnavailableException if the group is not ready or breaks meanwhile
 	 */
-	Answer run(AnnouncedCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
+	Answer run(LabelledCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
 		long wanted = neededBytes(call, bodyBytes);
 		try (TransferMemory memory = new TransferMemory(this.maxBytes,
 				this.waits.await(() -> this.budget.reserve(wanted, wait.timeout())))) {
@@ -94,7 +94,7 @@ final class HttpCollectives {
 	}
 
 	/** For the body and the answer; a body of unknown length is copied as it grows. */
-	private long neededBytes(AnnouncedCall call, long bodyBytes) {
+	private long neededBytes(LabelledCall call, long bodyBytes) {
 		if (bodyBytes < 0) {
 			return 2 * this.maxBytes;
 		}
@@ -104,7 +104,7 @@ final class HttpCollectives {
 		return bodyBytes + ((count < 0) ? this.maxBytes : call.answerBytes(count));
 	}
 
-	private Answer execute(AnnouncedCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
+	private Answer execute(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		BooleanSupplier client = wait.client();
 		if (wait.round() == RoundWait.NEXT) {
 			return carryOut(call, wait, body, memory);
@@ -116,7 +116,7 @@ final class HttpCollectives {
 						body, memory));
 	}
 
-	private Answer carryOut(AnnouncedCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
+	private Answer carryOut(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		CallSignature signature = call.signature(body.byteSize());
 		JoinedGroup joined = this.group.ready();
 		try {
@@ -147,7 +147,7 @@ final class HttpCollectives {
 	}
 
 	/** On the thread of the calls. */
-	private Answer make(JoinedGroup joined, AnnouncedCall call, long count, MemorySegment body, TransferMemory memory) {
+	private Answer make(JoinedGroup joined, LabelledCall call, long count, MemorySegment body, TransferMemory memory) {
 		ProcessGroup ready = beside(joined);
 		Answer answer = answer(ready, call, count, memory);
 		try {
@@ -160,7 +160,7 @@ final class HttpCollectives {
 		}
 	}
 
-	private void make(ProcessGroup ready, AnnouncedCall call, MemorySegment body, MemorySegment answer) {
+	private void make(ProcessGroup ready, LabelledCall call, MemorySegment body, MemorySegment answer) {
 		Duration timeout = this.timeouts.collective();
 		switch (call.collective()) {
 			case ALL_REDUCE -> ready.allReduce(copied(body, answer), call.type(), call.op(), timeout);
@@ -179,7 +179,7 @@ final class HttpCollectives {
 	 * A rank that cannot take its answer, such as one whose limit is lower than the
 	 * others', says so to all: they would wait for it.
 	 */
-	private static Answer answer(ProcessGroup ready, AnnouncedCall call, long count, TransferMemory memory) {
+	private static Answer answer(ProcessGroup ready, LabelledCall call, long count, TransferMemory memory) {
 		try {
 			return memory.allocate(call.answerBytes(count));
 		}

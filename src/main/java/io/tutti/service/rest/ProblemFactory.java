@@ -135,7 +135,7 @@ final class ProblemFactory {
 		problem.setProperty("label", meeting.label());
 		problem.setProperty("round", meeting.round());
 		problem.setProperty("missingRanks", meeting.missingRanks());
-		problem.setProperty("calls", CallWords.byRank(ex.match().calls()));
+		problem.setProperty("calls", CallText.byRank(ex.match().calls()));
 		times(problem, Duration.ofMillis(meeting.waitedMillis()), ex.timeout());
 		return problem;
 	}

@@ -84,7 +84,7 @@ class AdvertisedHostTest {
 	private static EngineSettings settings(String advertised) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		return new EngineSettings(defaults.backend(), "nowhere", "a token", -1, null, advertised, null, 0,
-				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE),
+				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(2), LIMIT), null);
 	}
 

@@ -34,7 +34,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 @Timeout(120)
 abstract class DifferingCallsContract extends CollectivesContract {
 
-	/** What is promised is 1 s; a crowded machine may need longer. */
+	/** What is promised is 1 s; a oversubscribed machine may need longer. */
 	private static final Duration TOLD_WITHIN = Duration.ofSeconds(5);
 
 	/** Longer than a call waits before it is compared with others. */

@@ -62,7 +62,7 @@ class LostRankMessagesTest {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "messages", "a token", -1, null, null, null, 0,
 				defaults.congestionControl(),
-				new Conduct(TransportChoice.valueOf(arguments[2]), AlgorithmOverrides.NONE), TIMEOUTS, null);
+				new SharedConfig(TransportChoice.valueOf(arguments[2]), AlgorithmOverrides.NONE), TIMEOUTS, null);
 		RankAssignment assignment = RankAssignment.onOneHost(rank, RANKS, Integer.parseInt(arguments[1]));
 		try (Engine engine = Engine.join(assignment, settings, CollectiveListener.NONE)) {
 			connect(engine.world());

@@ -25,7 +25,7 @@ import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.ReduceOp;
 import io.tutti.engine.backend.nccl.HostDevices;
-import io.tutti.engine.backend.nccl.NcclMeeting;
+import io.tutti.engine.backend.nccl.NcclBootstrap;
 import io.tutti.engine.backend.nccl.ScriptedGpus;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
@@ -341,7 +341,7 @@ class NcclEngineTest {
 	void oneRankWithoutNcclKeepsAllFromStartingAndIsNamed() throws Exception {
 		int port = freePort();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
-			NcclMeeting meeting = (rank == 0) ? this.gpus.meeting(0) : ScriptedGpus.without("no device: none here");
+			NcclBootstrap meeting = (rank == 0) ? this.gpus.meeting(0) : ScriptedGpus.without("no device: none here");
 			join(rank, 2, port, meeting).close();
 			return null;
 		});
@@ -408,7 +408,7 @@ class NcclEngineTest {
 		}
 	}
 
-	private static Engine join(int rank, int worldSize, int port, NcclMeeting meeting) {
+	private static Engine join(int rank, int worldSize, int port, NcclBootstrap meeting) {
 		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
 		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
 				meeting::meet);

@@ -8,7 +8,7 @@ import java.util.List;
 import io.tutti.engine.CollectiveListener;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.backend.nccl.NcclMeeting;
+import io.tutti.engine.backend.nccl.NcclBootstrap;
 import io.tutti.engine.backend.nccl.ScriptedGpus;
 
 /**
@@ -38,7 +38,7 @@ public final class ScriptedGpuRanks {
 		});
 	}
 
-	private static Engine join(int rank, int worldSize, int port, NcclMeeting meeting) {
+	private static Engine join(int rank, int worldSize, int port, NcclBootstrap meeting) {
 		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
 		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
 				meeting::meet);

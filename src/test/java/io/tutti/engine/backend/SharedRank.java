@@ -74,8 +74,8 @@ final class SharedRank {
 			throw new IOException("this machine offers no shared memory");
 		}
 		FailureLatch latch = new FailureLatch();
-		boolean crowded = worldSize > cores();
-		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, crowded, CollectiveListener.NONE);
+		boolean oversubscribed = worldSize > cores();
+		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, oversubscribed, CollectiveListener.NONE);
 		return new DefaultProcessGroup(identity,
 				new SharedMemoryBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
 						AlgorithmOverrides.NONE),

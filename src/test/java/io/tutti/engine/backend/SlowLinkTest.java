@@ -56,7 +56,7 @@ class SlowLinkTest {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		return new EngineSettings(defaults.backend(), "slow", "a token", -1, null,
 				(dataPort != 0) ? SlowLink.ADDRESS : null, "127.0.0.1", dataPort, defaults.congestionControl(),
-				new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE),
+				new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(10), LIMIT), null);
 	}
 

@@ -19,7 +19,7 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new Conduct(TransportChoice.TCP, AlgorithmOverrides.NONE),
+				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30)), null);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));

@@ -70,7 +70,7 @@ final class Worlds {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new Conduct(transport, AlgorithmOverrides.NONE), timeouts, null, tls);
+				defaults.congestionControl(), new SharedConfig(transport, AlgorithmOverrides.NONE), timeouts, null, tls);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new DepartingWorld() {

@@ -27,7 +27,7 @@ import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerStatus;
-import io.tutti.engine.control.Progress;
+import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.RecordedControlEvents;
@@ -258,7 +258,7 @@ class ControlPlaneTest {
 			world.events.get(0).entered.put(Failure.WORLD, 17L);
 			world.events.get(1).entered.put(Failure.WORLD, 17L);
 			world.events.get(2).entered.put(Failure.WORLD, 16L);
-			raw.send(new Pong(raw.await(Ping.class).sentNanos(), List.of(new Progress(Failure.WORLD, 15))));
+			raw.send(new Pong(raw.await(Ping.class).sentNanos(), List.of(new RankProgress(Failure.WORLD, 15))));
 			Failure seen = new Failure(Kind.TIMEOUT, Failure.WORLD, 17, Collective.ALL_REDUCE, List.of(0), "waited",
 					Duration.ofSeconds(3), Duration.ofSeconds(3));
 			world.control(1).report(seen);

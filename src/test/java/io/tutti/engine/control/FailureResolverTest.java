@@ -102,8 +102,8 @@ class FailureResolverTest {
 
 	@Test
 	void aRankThatDoesNotAnswerIsToldWithTheLastCallItWasSeenIn() {
-		this.liveness.seen(2, List.of(new Progress("left", 3)), this.now);
-		this.liveness.seen(3, List.of(new Progress("left", 1), new Progress("world", 4)), this.now);
+		this.liveness.seen(2, List.of(new RankProgress("left", 3)), this.now);
+		this.liveness.seen(3, List.of(new RankProgress("left", 1), new RankProgress("world", 4)), this.now);
 		pass(Duration.ofSeconds(1));
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);

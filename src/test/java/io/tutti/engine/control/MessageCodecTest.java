@@ -79,7 +79,7 @@ class MessageCodecTest {
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),
 				new Ping(Long.MIN_VALUE),
-				new Pong(Long.MAX_VALUE, List.of(new Progress("world", -1), new Progress("", Long.MAX_VALUE))),
+				new Pong(Long.MAX_VALUE, List.of(new RankProgress("world", -1), new RankProgress("", Long.MAX_VALUE))),
 				new Report(inside), new Report(outside), new RollCallReply(1, -1, List.of()),
 				new LeftGroup("side", List.of(1, 3), -1), new LeftGroup("world", List.of(), 4),
 				new Departed(List.of(new Departure(3, "side", 7), Departure.fromEveryGroup(1))),

@@ -22,7 +22,7 @@ class RankControlTest {
 	@Test
 	void whereRankZeroGivesNoVerdictItsLastSignOfLifeIsTold() {
 		RankControl control = rank(1);
-		control.rankZeroHeartbeat(List.of(new Progress(Failure.WORLD, 16)));
+		control.rankZeroHeartbeat(List.of(new RankProgress(Failure.WORLD, 16)));
 		Failure told = control.unjudged(SEEN, Duration.ofSeconds(5));
 		assertThat(told.detail())
 			.matches("no data came from them; rank 0 has not answered for 5000 ms since it was told;"

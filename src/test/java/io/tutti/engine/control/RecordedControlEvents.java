@@ -58,8 +58,8 @@ public final class RecordedControlEvents implements ControlListener {
 	}
 
 	@Override
-	public List<Progress> progress() {
-		return this.entered.entrySet().stream().map((entry) -> new Progress(entry.getKey(), entry.getValue())).toList();
+	public List<RankProgress> progress() {
+		return this.entered.entrySet().stream().map((entry) -> new RankProgress(entry.getKey(), entry.getValue())).toList();
 	}
 
 	@Override

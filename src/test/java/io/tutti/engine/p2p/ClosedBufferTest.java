@@ -58,8 +58,8 @@ class ClosedBufferTest {
 
 	private final Arena arena = Arena.ofShared();
 
-	private Operation operation(boolean sends) {
-		Operation operation = new Operation();
+	private MessageOperation operation(boolean sends) {
+		MessageOperation operation = new MessageOperation();
 		operation.set(sends, this.arena.allocate(BYTES), DataType.INT8, 1, 5, Duration.ofMinutes(1).toNanos());
 		return operation;
 	}
@@ -72,7 +72,7 @@ class ClosedBufferTest {
 
 	@Test
 	void noFurtherByteOfItIsSent() throws IOException {
-		Operation send = operation(true);
+		MessageOperation send = operation(true);
 		SendDescriptor descriptor = new SendDescriptor();
 		descriptor.kind = Frame.DATA;
 		descriptor.bytes = BYTES;
@@ -91,7 +91,7 @@ class ClosedBufferTest {
 
 	@Test
 	void noFurtherByteIsReceivedIntoIt() throws IOException {
-		Operation receive = operation(false);
+		MessageOperation receive = operation(false);
 		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0);
 		FrameReader reader = new FrameReader(1, this.stream, new HeapTransfer());
 		FrameReader.Handler handler = new FrameReader.Handler() {
@@ -102,7 +102,7 @@ class ClosedBufferTest {
 			}
 
 			@Override
-			public void body(@Nullable Operation operation, @Nullable UnexpectedMessage message) {
+			public void body(@Nullable MessageOperation operation, @Nullable UnexpectedMessage message) {
 			}
 		};
 		reader.pump(handler);

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class MessageFramesReading {
 
-	private static final MemorySegment ROOM = Arena.global().allocate(Operation.EAGER_BYTES, 64);
+	private static final MemorySegment ROOM = Arena.global().allocate(MessageOperation.EAGER_BYTES, 64);
 
 	private MessageFramesReading() {
 	}
@@ -57,7 +57,7 @@ public final class MessageFramesReading {
 		}
 
 		@Override
-		public void body(@Nullable Operation operation, @Nullable UnexpectedMessage message) {
+		public void body(@Nullable MessageOperation operation, @Nullable UnexpectedMessage message) {
 		}
 
 	}

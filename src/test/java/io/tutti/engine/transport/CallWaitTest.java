@@ -93,7 +93,7 @@ class CallWaitTest {
 	private void inACall(Consumer<CallWait> body) {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = this.latch;
-		CallFrame frame = new CallFrame(identity, latch, this.arena);
+		CallContext frame = new CallContext(identity, latch, this.arena);
 		CallWait waiting = new CallWait(frame, new Counted(), true);
 		try (ProcessGroup group = new DefaultProcessGroup(identity, new Alone(frame, () -> body.accept(waiting)), latch,
 				latch::trip, Timeouts.DEFAULTS)) {
@@ -121,7 +121,7 @@ class CallWaitTest {
 	}
 
 	/** Carries a call out by waiting in it. */
-	private record Alone(CallFrame frame, Runnable body) implements Backend {
+	private record Alone(CallContext frame, Runnable body) implements Backend {
 
 		@Override
 		public String name() {

@@ -75,7 +75,7 @@ class EnvCommandTest {
 
 	@Test
 	void jsonIsWhatTheRestInterfaceWritesOfTheSameRank() {
-		RankReport report = new RankReport(1, 2, 1, 2, "::1", 29500, "torchrun", Map.of("RANK", "1"),
+		RankDescription report = new RankDescription(1, 2, 1, 2, "::1", 29500, "torchrun", Map.of("RANK", "1"),
 				List.of("a \"quoted\" \\ word", "tab\tand\r\n\b\f\u0001 é"), List.of());
 		assertThat(report.json()).isEqualTo(JsonMapper.shared().writeValueAsString(report));
 	}

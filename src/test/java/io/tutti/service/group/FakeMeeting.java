@@ -11,7 +11,7 @@ import io.tutti.engine.backend.EngineSettings;
 /**
  * A meeting that takes until a test says otherwise, and ends as it says.
  */
-public final class FakeMeeting implements GroupFactory {
+public final class FakeMeeting implements GroupJoiner {
 
 	private final CompletableFuture<FakeGroup> met = new CompletableFuture<>();
 

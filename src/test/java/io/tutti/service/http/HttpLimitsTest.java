@@ -22,7 +22,7 @@ import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
-import io.tutti.service.group.GroupFactory;
+import io.tutti.service.group.GroupJoiner;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -69,7 +69,7 @@ class HttpLimitsTest {
 
 		@Bean
 		@Primary
-		GroupFactory fakeMeeting(FakeGroup group) {
+		GroupJoiner fakeMeeting(FakeGroup group) {
 			return FakeMeeting.of(group);
 		}
 

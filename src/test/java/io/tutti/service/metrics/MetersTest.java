@@ -17,7 +17,7 @@ import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
-import io.tutti.service.group.GroupFactory;
+import io.tutti.service.group.GroupJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -186,7 +186,7 @@ class MetersTest {
 
 		@Bean
 		@Primary
-		GroupFactory fakeMeeting(FakeGroup group) {
+		GroupJoiner fakeMeeting(FakeGroup group) {
 			return FakeMeeting.of(group);
 		}
 

@@ -3,7 +3,7 @@ package io.tutti.service.rest;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeMeeting;
-import io.tutti.service.group.GroupFactory;
+import io.tutti.service.group.GroupJoiner;
 
 import org.springframework.boot.test.context.TestConfiguration;
 import org.springframework.context.annotation.Bean;
@@ -29,7 +29,7 @@ class FormedRank {
 
 	@Bean
 	@Primary
-	GroupFactory fakeMeeting(FakeGroup group) {
+	GroupJoiner fakeMeeting(FakeGroup group) {
 		return FakeMeeting.of(group);
 	}
 

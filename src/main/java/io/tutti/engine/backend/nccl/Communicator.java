@@ -51,7 +51,7 @@ final class Communicator {
 
 	private final ReentrantLock turn = new ReentrantLock(true);
 
-	private final PatientLock gate = new PatientLock();
+	private final TimedLock gate = new TimedLock();
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 

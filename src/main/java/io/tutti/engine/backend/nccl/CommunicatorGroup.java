@@ -39,9 +39,9 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	private final long[] communicators;
 
-	private final List<CollectiveIssues> issues = new ArrayList<>();
+	private final List<NcclCalls> issues = new ArrayList<>();
 
-	private final PatientLock turn = new PatientLock();
+	private final TimedLock turn = new TimedLock();
 
 	private final AtomicReference<State> state = new AtomicReference<>(State.OPEN);
 
@@ -50,8 +50,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 		this.devices = List.copyOf(devices);
 		this.communicators = communicators;
 		for (int rank = 0; rank < communicators.length; rank++) {
-			this.issues.add(new CollectiveIssues(library.availability(),
-					new RankPlace(rank, communicators.length, devices.get(rank))));
+			this.issues.add(new NcclCalls(library.availability(),
+					new RankPlacement(rank, communicators.length, devices.get(rank))));
 		}
 	}
 
@@ -253,7 +253,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 			List<RankCommunicator> ranks = new ArrayList<>();
 			for (int rank = 0; rank < this.devices.size(); rank++) {
 				ranks.add(RankCommunicator.adopt(this.library, this.communicators[rank],
-						new RankPlace(rank, this.devices.size(), this.devices.get(rank)), timeout));
+						new RankPlacement(rank, this.devices.size(), this.devices.get(rank)), timeout));
 			}
 			return ranks;
 		}
@@ -285,7 +285,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * @return whether this call ended the communicators
 	 */
 	private boolean end(State asked) {
-		boolean locked = this.turn.tryLock(PatientLock.COURTESY.toNanos());
+		boolean locked = this.turn.tryLock(TimedLock.COURTESY.toNanos());
 		State how = locked ? asked : State.ABORTED;
 		try {
 			if (!this.state.compareAndSet(State.OPEN, how)) {

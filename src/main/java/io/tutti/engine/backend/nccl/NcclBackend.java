@@ -46,7 +46,7 @@ public final class NcclBackend implements Backend {
 
 	private final Watchdog watchdog;
 
-	private final CallPosts posts;
+	private final CallReports posts;
 
 	NcclBackend(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
 			DeviceRuntime runtime, RankCommunicator communicator) {
@@ -55,7 +55,7 @@ public final class NcclBackend implements Backend {
 		this.latch = latch;
 		this.runtime = runtime;
 		this.communicator = communicator;
-		this.posts = new CallPosts(identity.name(), identity.worldRank(), reporter);
+		this.posts = new CallReports(identity.name(), identity.worldRank(), reporter);
 		communicator.onWait(this::stillWaiting);
 		this.watchdog = Watchdog.start(communicator, Watchdog.INTERVAL,
 				(failure) -> reporter.report(Failure.outside(Failure.Kind.ABORTED, identity.name(),

@@ -28,7 +28,7 @@ public final class RankCommunicator implements AutoCloseable {
 
 	private final Communicator communicator;
 
-	private final RankPlace place;
+	private final RankPlacement place;
 
 	private final long ownStream;
 
@@ -42,7 +42,7 @@ public final class RankCommunicator implements AutoCloseable {
 
 	private @Nullable DeviceBuffer barrierElement;
 
-	private RankCommunicator(NcclLibrary library, Communicator communicator, RankPlace place, @Nullable Long stream,
+	private RankCommunicator(NcclLibrary library, Communicator communicator, RankPlacement place, @Nullable Long stream,
 			Duration timeout) {
 		this.library = library;
 		this.communicator = communicator;
@@ -87,19 +87,19 @@ public final class RankCommunicator implements AutoCloseable {
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 * @throws NcclException if the creation misses the deadline or NCCL fails
 	 */
-	public static RankCommunicator create(UniqueId id, RankPlace place, Duration timeout) {
+	public static RankCommunicator create(UniqueId id, RankPlacement place, Duration timeout) {
 		return create(NcclLibrary.load(), id, place, null, timeout);
 	}
 
 	/**
-	 * {@link #create(UniqueId, RankPlace, Duration)} on the caller's stream, which the
+	 * {@link #create(UniqueId, RankPlacement, Duration)} on the caller's stream, which the
 	 * caller still owns.
 	 */
-	public static RankCommunicator create(UniqueId id, RankPlace place, long stream, Duration timeout) {
+	public static RankCommunicator create(UniqueId id, RankPlacement place, long stream, Duration timeout) {
 		return create(NcclLibrary.load(), id, place, stream, timeout);
 	}
 
-	static RankCommunicator create(NcclLibrary library, UniqueId id, RankPlace place, @Nullable Long stream,
+	static RankCommunicator create(NcclLibrary library, UniqueId id, RankPlacement place, @Nullable Long stream,
 			Duration timeout) {
 		requireDevice(library, place.device());
 		Deadline deadline = Deadline.after(timeout);
@@ -128,7 +128,7 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/** Takes ownership of an existing communicator. */
-	static RankCommunicator adopt(NcclLibrary library, long handle, RankPlace place, Duration timeout) {
+	static RankCommunicator adopt(NcclLibrary library, long handle, RankPlacement place, Duration timeout) {
 		return new RankCommunicator(library, new Communicator(library, handle, place.rank(), place.device()), place,
 				null, timeout);
 	}
@@ -249,7 +249,7 @@ public final class RankCommunicator implements AutoCloseable {
 		int[] worldSize = new int[1];
 		made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
 		made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
-		return new RankCommunicator(this.library, made, new RankPlace(rank[0], worldSize[0], device()), null,
+		return new RankCommunicator(this.library, made, new RankPlacement(rank[0], worldSize[0], device()), null,
 				this.timeout);
 	}
 

@@ -23,9 +23,9 @@ public final class StreamOperations {
 
 	private final Communicator communicator;
 
-	private final CollectiveIssues issues;
+	private final NcclCalls issues;
 
-	private final RankPlace place;
+	private final RankPlacement place;
 
 	private final long stream;
 
@@ -34,11 +34,11 @@ public final class StreamOperations {
 	/** The open group of calls, or {@code null} if each call is issued at once. */
 	private final @Nullable MessageGroup group;
 
-	StreamOperations(Communicator communicator, NcclLibrary library, RankPlace place, long stream, Duration timeout) {
-		this(communicator, new CollectiveIssues(library.availability(), place), place, stream, timeout, null);
+	StreamOperations(Communicator communicator, NcclLibrary library, RankPlacement place, long stream, Duration timeout) {
+		this(communicator, new NcclCalls(library.availability(), place), place, stream, timeout, null);
 	}
 
-	private StreamOperations(Communicator communicator, CollectiveIssues issues, RankPlace place, long stream,
+	private StreamOperations(Communicator communicator, NcclCalls issues, RankPlacement place, long stream,
 			Duration timeout, @Nullable MessageGroup group) {
 		this.communicator = communicator;
 		this.issues = issues;

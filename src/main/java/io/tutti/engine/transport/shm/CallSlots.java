@@ -6,7 +6,7 @@ import io.tutti.engine.CollectiveException;
 import io.tutti.engine.Failure;
 import io.tutti.engine.NativeMemory;
 import io.tutti.engine.Fingerprint;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 
 /**
  * Where each rank posts the call it has entered, with its fingerprint and, if it is
@@ -29,7 +29,7 @@ public final class CallSlots {
 	/** Operands up to this size share the fingerprint's line. */
 	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final Doorbell doorbell;
 
@@ -52,7 +52,7 @@ public final class CallSlots {
 
 	private long round;
 
-	CallSlots(HostMemory memory, CallFrame frame, Doorbell doorbell, WaitPolicy patience) {
+	CallSlots(HostMemory memory, CallContext frame, Doorbell doorbell, WaitPolicy patience) {
 		this.capacity = memory.layout().slotOperandBytes();
 		this.frame = frame;
 		this.doorbell = doorbell;

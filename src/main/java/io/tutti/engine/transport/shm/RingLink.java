@@ -2,7 +2,7 @@ package io.tutti.engine.transport.shm;
 
 import io.tutti.engine.Fingerprint;
 import io.tutti.engine.NativeMemory;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 
@@ -18,7 +18,7 @@ final class RingLink implements Link {
 
 	private final int peer;
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final Doorbell doorbell;
 
@@ -39,7 +39,7 @@ final class RingLink implements Link {
 
 	private long sentBytes;
 
-	RingLink(int peer, CallFrame frame, HostMemory memory, Doorbell doorbell) {
+	RingLink(int peer, CallContext frame, HostMemory memory, Doorbell doorbell) {
 		this.peer = peer;
 		this.frame = frame;
 		this.doorbell = doorbell;

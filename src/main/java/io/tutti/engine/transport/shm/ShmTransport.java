@@ -12,7 +12,7 @@ import io.tutti.engine.Deadline;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.MetadataExchange;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
@@ -38,7 +38,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 
 	private final Arena arena = Arena.ofShared();
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final CallWait waiting;
 
@@ -62,17 +62,17 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * A transport that owns the memory.
 	 * @param memory shared by all ranks of the group
 	 * @param settings where allocations are made
-	 * @param crowded whether the host has fewer cores than ranks
+	 * @param oversubscribed whether the host has fewer cores than ranks
 	 */
 	public ShmTransport(GroupIdentity identity, FailureLatch latch, HostMemory memory, SharedMemorySettings settings,
-			boolean crowded, CollectiveListener events) {
+			boolean oversubscribed, CollectiveListener events) {
 		if (memory.ranks() != identity.worldSize()) {
 			throw new IllegalArgumentException("memory must be shared by all " + identity.worldSize()
 					+ " ranks of the group, is shared by " + memory.ranks());
 		}
 		this.memory = memory;
-		this.frame = new CallFrame(identity, latch, this.arena);
-		this.waiting = new CallWait(this.frame, this, crowded);
+		this.frame = new CallContext(identity, latch, this.arena);
+		this.waiting = new CallWait(this.frame, this, oversubscribed);
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.board = new CallSlots(memory, this.frame, this.doorbell, this);
 		this.stage = new ChunkPipeline(memory, this.doorbell);

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.tutti.engine.Call;
 import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.StreamLink;
@@ -30,7 +30,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	private final SimulatedNetwork network;
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final CallWait waiting;
 
@@ -45,7 +45,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 	public SimulatedTransport(GroupIdentity identity, FailureLatch latch, SimulatedNetwork network) {
 		this.identity = identity;
 		this.network = network;
-		this.frame = new CallFrame(identity, latch, this.arena);
+		this.frame = new CallContext(identity, latch, this.arena);
 		this.waiting = new CallWait(this.frame, this, false);
 		this.links = new StreamLink[identity.worldSize()];
 		network.join(new SimulatedNetwork.Endpoint(identity.connectionName(), identity.worldRank()), this::wake);

@@ -14,7 +14,7 @@ import io.tutti.engine.FailureLatch;
 import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.StreamLink;
@@ -30,7 +30,7 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 	/** The name in properties and reports. */
 	public static final String NAME = "tcp";
 
-	private final CallFrame frame;
+	private final CallContext frame;
 
 	private final DataListener listener;
 
@@ -54,11 +54,11 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 	public TcpTransport(GroupIdentity identity, FailureLatch latch, List<PeerAddress> roster, DataListener listener,
 			SessionKey key, TcpSettings settings, CollectiveListener events) throws IOException {
 		this.selector = Selector.open();
-		this.frame = new CallFrame(identity, latch, this.arena);
+		this.frame = new CallContext(identity, latch, this.arena);
 		this.listener = listener;
 		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
-		this.waiting = new CallWait(this.frame, this, settings.crowded());
+		this.waiting = new CallWait(this.frame, this, settings.oversubscribed());
 		this.connections = new Connection[identity.worldSize()];
 	}
 

@@ -32,7 +32,7 @@ class GpuBandwidthTest {
 		double reduced = 0;
 		double copied = 1;
 		try (RankCommunicator communicator = RankCommunicator.create(library, RankCommunicator.newId(library),
-				new RankPlace(0, 1, 0), null, Duration.ofSeconds(60));
+				new RankPlacement(0, 1, 0), null, Duration.ofSeconds(60));
 				DeviceBuffer from = DeviceBuffer.allocate(runtime, 0, count, DeviceDataType.FLOAT32);
 				DeviceBuffer to = DeviceBuffer.allocate(runtime, 0, count, DeviceDataType.FLOAT32)) {
 			System.out.printf("# one rank, float32 sum, out of place, %s%n", library.availability());

@@ -40,7 +40,7 @@ class GpuIdentityTest {
 	@BeforeAll
 	static void form() {
 		library = Gpu.require();
-		communicator = RankCommunicator.create(library, RankCommunicator.newId(library), new RankPlace(0, 1, 0), null,
+		communicator = RankCommunicator.create(library, RankCommunicator.newId(library), new RankPlacement(0, 1, 0), null,
 				Duration.ofSeconds(60));
 	}
 

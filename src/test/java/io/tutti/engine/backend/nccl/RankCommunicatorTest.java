@@ -277,25 +277,25 @@ class RankCommunicatorTest {
 
 	@Test
 	void aRankOrDeviceOutOfRangeIsRejectedBeforeAnythingRuns() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new RankPlace(2, 2, 0))
+		assertThatIllegalArgumentException().isThrownBy(() -> new RankPlacement(2, 2, 0))
 			.withMessage("rank must be in 0..1, got 2");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 4), null, LONG))
+			.isThrownBy(() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 1, 4), null, LONG))
 			.withMessage("device must be in 0..3, got 4");
 		assertThat(this.nccl.calls).doesNotContain("commInitRankConfig");
 	}
 
 	@Test
 	void localRanksShareDevicesRoundRobin() {
-		assertThat(RankPlace.ofLocalRank(5, 8, 1, 4).device()).isEqualTo(1);
-		assertThat(RankPlace.ofLocalRank(5, 8, 5, 4).device()).isEqualTo(1);
+		assertThat(RankPlacement.ofLocalRank(5, 8, 1, 4).device()).isEqualTo(1);
+		assertThat(RankPlacement.ofLocalRank(5, 8, 5, 4).device()).isEqualTo(1);
 	}
 
 	@Test
 	void aCreationThatARankMissesTimesOut() {
 		assertThatExceptionOfType(NcclException.class)
 			.isThrownBy(
-					() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 2, 0), null, SHORT))
+					() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 2, 0), null, SHORT))
 			.withMessageContaining("init was not done within 150 ms")
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.TIMEOUT));
 		assertThat(this.nccl.count("commAbort")).isOne();
@@ -502,7 +502,7 @@ class RankCommunicatorTest {
 
 	@Test
 	void theCallersStreamIsNotDestroyed() {
-		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 0),
+		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 1, 0),
 				77L, LONG);
 		assertThat(communicator.operations().stream()).isEqualTo(77);
 		communicator.close();
@@ -575,8 +575,8 @@ class RankCommunicatorTest {
 
 	private RankCommunicator pairWithALostRank() {
 		CompletableFuture<RankCommunicator> other = CompletableFuture.supplyAsync(
-				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(1, 2, 1), null, LONG));
-		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 2, 0),
+				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(1, 2, 1), null, LONG));
+		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 2, 0),
 				null, LONG);
 		other.join().abortHandle().abort();
 		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
@@ -607,7 +607,7 @@ class RankCommunicatorTest {
 	@Test
 	void aMissingFunctionIsRejectedAndNeverCalled() {
 		NcclLibrary old = this.nccl.library(EnumSet.of(NcclFunction.INIT_RANK_CONFIG, NcclFunction.FINALIZE));
-		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlace(0, 1, 0), null, LONG);
+		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlacement(0, 1, 0), null, LONG);
 				DeviceBuffer buffer = buffer(communicator, 1)) {
 			for (Runnable call : List.<Runnable>of(() -> communicator.split(0, 0),
 					() -> communicator.shrink(Set.of(1), false), () -> communicator.register(buffer),
@@ -648,7 +648,7 @@ class RankCommunicatorTest {
 	}
 
 	private RankCommunicator alone() {
-		return RankCommunicator.create(this.nccl.library(), this.id, new RankPlace(0, 1, 0), null, LONG);
+		return RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 1, 0), null, LONG);
 	}
 
 	private DeviceBuffer buffer(RankCommunicator communicator, float... values) {
@@ -671,7 +671,7 @@ class RankCommunicatorTest {
 	private <T> List<T> onRanks(int worldSize, NcclLibrary library, Task<T> task) throws Exception {
 		return RankThreads.run(worldSize, LONG, (rank) -> {
 			try (RankCommunicator communicator = RankCommunicator.create(library, this.id,
-					new RankPlace(rank, worldSize, rank), null, LONG)) {
+					new RankPlacement(rank, worldSize, rank), null, LONG)) {
 				return task.on(communicator);
 			}
 		});

@@ -23,13 +23,13 @@ public final class ScriptedGpus {
 	}
 
 	/** Communicator setup of a rank that has NCCL. */
-	public NcclMeeting meeting(int localRank) {
-		return new NcclMeeting(this.nccl::library, localRank);
+	public NcclBootstrap meeting(int localRank) {
+		return new NcclBootstrap(this.nccl::library, localRank);
 	}
 
 	/** Communicator setup of a rank without NCCL. */
-	public static NcclMeeting without(String problem) {
-		return new NcclMeeting(() -> {
+	public static NcclBootstrap without(String problem) {
+		return new NcclBootstrap(() -> {
 			throw new BackendUnavailableException(NcclBackend.NAME, problem, "Install it");
 		}, 0);
 	}

@@ -17,7 +17,7 @@ import io.tutti.engine.NativeMemory;
 import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -48,7 +48,7 @@ class CallSlotsStressTest {
 
 		private final HostMemory memory;
 
-		private final CallFrame frame;
+		private final CallContext frame;
 
 		private final CallSlots board;
 
@@ -64,7 +64,7 @@ class CallSlotsStressTest {
 
 		Member(HostMemory memory, FailureLatch latch, long seed, Arena arena) {
 			this.memory = memory;
-			this.frame = new CallFrame(GroupIdentity.world(memory.self(), 2, 0), latch, arena);
+			this.frame = new CallContext(GroupIdentity.world(memory.self(), 2, 0), latch, arena);
 			this.board = new CallSlots(memory, this.frame, new Doorbell(memory, Futex.find(arena)), this);
 			this.lengths = new SplittableRandom(seed);
 			this.pauses = new SplittableRandom(seed + memory.self());

@@ -20,7 +20,7 @@ import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
-import io.tutti.engine.transport.CallFrame;
+import io.tutti.engine.transport.CallContext;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -50,7 +50,7 @@ class CallSlotsTest {
 
 		private final HostMemory memory;
 
-		private final CallFrame frame;
+		private final CallContext frame;
 
 		private final CallSlots board;
 
@@ -63,7 +63,7 @@ class CallSlotsTest {
 			GroupIdentity identity = GroupIdentity.world(memory.self(), 2, 0);
 			FailureLatch latch = new FailureLatch();
 			this.memory = memory;
-			this.frame = new CallFrame(identity, latch, CallSlotsTest.this.arena);
+			this.frame = new CallContext(identity, latch, CallSlotsTest.this.arena);
 			this.board = new CallSlots(memory, this.frame, new Doorbell(memory, null), this);
 			this.group = new DefaultProcessGroup(identity, this, latch, latch::trip, Timeouts.DEFAULTS);
 		}

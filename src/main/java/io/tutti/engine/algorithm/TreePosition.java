@@ -1,0 +1,127 @@
+package io.tutti.engine.algorithm;
+
+import java.util.Arrays;
+
+import io.tutti.engine.transport.Link;
+import io.tutti.engine.transport.Transport;
+
+/**
+ * This rank's position in a tree: its parent, its children, and the bytes transferred
+ * with each child in the current call.
+ */
+final class TreePosition {
+
+	private final Tree tree;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final Transport transport;
+
+	private int root = -1;
+
+	private int number;
+
+	private int parentRank;
+
+	private int[] childNumbers = {};
+
+	private long[] progress = {};
+
+	TreePosition(Tree tree, int rank, int worldSize, Transport transport) {
+		this.tree = tree;
+		this.rank = rank;
+		this.worldSize = worldSize;
+		this.transport = transport;
+	}
+
+	/** Prepares for a call with the given root. */
+	void prepare(int root) {
+		if (this.root != root) {
+			this.root = root;
+			locate();
+		}
+		Arrays.fill(this.progress, 0);
+	}
+
+	private void locate() {
+		this.number = Math.floorMod(this.rank - this.root, this.worldSize);
+		this.parentRank = (this.number == 0) ? -1 : rankOf(this.tree.parent(this.number));
+		int children = this.tree.children(this.number);
+		if (this.childNumbers.length != children) {
+			this.childNumbers = new int[children];
+			this.progress = new long[children];
+		}
+		for (int i = 0; i < children; i++) {
+			this.childNumbers[i] = this.tree.child(this.number, i);
+		}
+	}
+
+	private int rankOf(int number) {
+		return (number + this.root) % this.worldSize;
+	}
+
+	boolean isRoot() {
+		return this.number == 0;
+	}
+
+	Link parent() {
+		return this.transport.link(this.parentRank);
+	}
+
+	int children() {
+		return this.childNumbers.length;
+	}
+
+	Link child(int index) {
+		return this.transport.link(rankOf(this.childNumbers[index]));
+	}
+
+	/** Tree number of a child, which is the first of its subtree. */
+	int start(int index) {
+		return this.childNumbers[index];
+	}
+
+	/** Number of ranks in a child's subtree. */
+	int span(int index) {
+		return this.tree.end(this.childNumbers[index]) - this.childNumbers[index];
+	}
+
+	/** Bytes sent to or received from a child so far. */
+	long progress(int index) {
+		return this.progress[index];
+	}
+
+	void advance(int index, long bytes) {
+		this.progress[index] += bytes;
+	}
+
+	/** Flushes the links to the children. */
+	void flushChildren() {
+		for (int i = 0; i < children(); i++) {
+			child(i).flush();
+		}
+	}
+
+	/**
+	 * Sends the fingerprint to all children and returns whether their links are flushed.
+	 */
+	boolean greetChildren() {
+		boolean done = true;
+		for (int i = 0; i < children(); i++) {
+			done &= child(i).greet();
+		}
+		return done;
+	}
+
+	/** Whether the fingerprints of all children have arrived. */
+	boolean childrenGreeted() {
+		boolean done = true;
+		for (int i = 0; i < children(); i++) {
+			done &= child(i).greeted();
+		}
+		return done;
+	}
+
+}

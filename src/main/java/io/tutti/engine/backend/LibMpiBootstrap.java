@@ -1,0 +1,123 @@
+package io.tutti.engine.backend;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.net.ServerSocket;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.Set;
+
+import io.tutti.engine.Deadline;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.libmpi.MpiWorld;
+import io.tutti.engine.bootstrap.HostIdentity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where the control plane's ranks meet when an MPI library has brought them together:
+ * rank 0 chooses a port and a secret, and the library tells every rank. So nothing has to
+ * be configured, and nobody else can come in.
+ *
+ * @param host where rank 0 listens
+ * @param port its port there
+ * @param secret stands in for a token where none is set
+ */
+record LibMpiBootstrap(String host, int port, String secret) {
+
+	private static final int TEXT_BYTES = 512;
+
+	private static final int SECRET_BYTES = 32;
+
+	/** Agrees on the meeting; called by every rank. */
+	static LibMpiBootstrap agree(MpiWorld world, @Nullable String bindAddress, Deadline deadline) {
+		boolean oneHost = hosts(world, deadline).size() == 1;
+		String text = "";
+		if (world.rank() == 0) {
+			text = chosen(oneHost, bindAddress);
+		}
+		String[] parts = text(world.broadcast(padded(text), deadline)).split("\n");
+		return new LibMpiBootstrap(parts[0], Integer.parseInt(parts[1]), parts[2]);
+	}
+
+	/** This rank, meeting there. */
+	RankAssignment assignment(RankAssignment known) {
+		return new RankAssignment(known.rank(), known.worldSize(), known.localRank(), known.localWorldSize(), this.host,
+				this.port);
+	}
+
+	private static Set<String> hosts(MpiWorld world, Deadline deadline) {
+		byte[] all = world.allGather(padded(HostIdentity.ofThisHost()), deadline);
+		Set<String> hosts = new HashSet<>();
+		for (int rank = 0; rank < world.worldSize(); rank++) {
+			hosts.add(text(Arrays.copyOfRange(all, rank * TEXT_BYTES, (rank + 1) * TEXT_BYTES)));
+		}
+		return hosts;
+	}
+
+	private static String chosen(boolean oneHost, @Nullable String bindAddress) {
+		String host = (bindAddress != null) ? bindAddress
+				: oneHost ? RankAssignment.DEFAULT_MASTER_ADDRESS : reachableAddress();
+		byte[] secret = new byte[SECRET_BYTES];
+		new SecureRandom().nextBytes(secret);
+		return String.join("\n", host, String.valueOf(freePort(host)), HexFormat.of().formatHex(secret));
+	}
+
+	/** Between this look and the meeting nobody else is likely to be given the port. */
+	private static int freePort(String host) {
+		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
+			return socket.getLocalPort();
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(
+					"rank 0 cannot listen on " + host
+							+ " for the control plane; set tutti.rendezvous.bind-address to an address of its host",
+					ex);
+		}
+	}
+
+	private static String reachableAddress() {
+		try {
+			return NetworkInterface.networkInterfaces()
+				.filter(LibMpiBootstrap::isUsable)
+				.flatMap(NetworkInterface::inetAddresses)
+				.filter((address) -> !address.isLoopbackAddress() && !address.isLinkLocalAddress())
+				.min(Comparator.comparing((address) -> address instanceof Inet4Address ? 0 : 1))
+				.map(InetAddress::getHostAddress)
+				.orElse(RankAssignment.DEFAULT_MASTER_ADDRESS);
+		}
+		catch (SocketException ex) {
+			return RankAssignment.DEFAULT_MASTER_ADDRESS;
+		}
+	}
+
+	private static boolean isUsable(NetworkInterface network) {
+		try {
+			return network.isUp() && !network.isLoopback();
+		}
+		catch (SocketException ex) {
+			return false;
+		}
+	}
+
+	private static byte[] padded(String text) {
+		return Arrays.copyOf(text.getBytes(StandardCharsets.UTF_8), TEXT_BYTES);
+	}
+
+	private static String text(byte[] padded) {
+		return new String(padded, StandardCharsets.UTF_8).replace("\0", "");
+	}
+
+	@Override
+	public String toString() {
+		return "LibMpiBootstrap[host=" + this.host + ", port=" + this.port + ", secret=hidden]";
+	}
+
+}

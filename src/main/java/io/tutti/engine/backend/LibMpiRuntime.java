@@ -1,0 +1,41 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.CollectiveListener;
+import io.tutti.engine.Deadline;
+import io.tutti.engine.Failure;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.libmpi.MpiWorld;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An MPI library's world. A library cannot take back what it has begun: once something
+ * has failed, the job ends by {@code MPI_Abort} with the exit code of the failure.
+ */
+record LibMpiRuntime(MpiWorld world, Timeouts timeouts, CollectiveListener events) implements JobRuntime {
+
+	@Override
+	public void leaving(@Nullable Failure failure) {
+		Failure cause = (failure != null) ? failure : this.world.doom();
+		if (cause != null) {
+			int code = MpiWorld.exitCode(cause);
+			this.events.warn("the group is broken, so the MPI job ends by MPI_Abort with exit code " + code + ": "
+					+ cause.describe());
+			this.world.abort(code);
+		}
+	}
+
+	@Override
+	public boolean abort(int code) {
+		this.world.abort(code);
+		return true;
+	}
+
+	@Override
+	public void close() {
+		if (!this.world.close(Deadline.after(this.timeouts.drain()))) {
+			this.events.warn("the MPI library did not end within " + this.timeouts.drain()
+					+ ": another rank has not left its group");
+		}
+	}
+
+}

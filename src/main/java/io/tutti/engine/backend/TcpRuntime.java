@@ -1,0 +1,26 @@
+package io.tutti.engine.backend;
+
+import io.tutti.engine.Failure;
+import io.tutti.engine.transport.tcp.DataListener;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections between ranks, which each group makes and ends for itself.
+ */
+record TcpRuntime(DataListener listener) implements JobRuntime {
+
+	@Override
+	public void leaving(@Nullable Failure failure) {
+	}
+
+	@Override
+	public boolean abort(int code) {
+		return false;
+	}
+
+	@Override
+	public void close() {
+		this.listener.close();
+	}
+
+}

@@ -1,0 +1,42 @@
+package io.tutti.engine.backend.nccl;
+
+/**
+ * Rank, world size and device of a communicator.
+ *
+ * @param rank this rank
+ * @param worldSize number of ranks, at least 1
+ * @param device index of the device in this process
+ */
+public record RankPlacement(int rank, int worldSize, int device) {
+
+	public RankPlacement {
+		if (worldSize < 1) {
+			throw new IllegalArgumentException("world size must be 1 or more, got " + worldSize);
+		}
+		if (rank < 0 || rank >= worldSize) {
+			throw new IllegalArgumentException("rank must be in 0.." + (worldSize - 1) + ", got " + rank);
+		}
+		if (device < 0) {
+			throw new IllegalArgumentException("device must be 0 or more, got " + device);
+		}
+	}
+
+	/**
+	 * Assigns the device of the local rank; if a host has more ranks than devices, ranks
+	 * share them round-robin.
+	 * @param devices number of devices visible to this process
+	 */
+	public static RankPlacement ofLocalRank(int rank, int worldSize, int localRank, int devices) {
+		if (devices < 1) {
+			throw new IllegalArgumentException("devices must be 1 or more, got " + devices);
+		}
+		return new RankPlacement(rank, worldSize, localRank % devices);
+	}
+
+	void requireRank(String name, int other) {
+		if (other < 0 || other >= this.worldSize) {
+			throw new IllegalArgumentException(name + " must be in 0.." + (this.worldSize - 1) + ", got " + other);
+		}
+	}
+
+}

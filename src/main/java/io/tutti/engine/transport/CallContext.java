@@ -1,0 +1,152 @@
+package io.tutti.engine.transport;
+
+import java.lang.foreign.Arena;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.CollectiveException;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureLatch;
+import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.Fingerprint;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What all links of a group share about the call that has the turn: its fingerprint in
+ * native memory, and how its failures are told.
+ */
+public final class CallContext {
+
+	/** How long it may take to find out which calls before this one differed. */
+	private static final Duration COMPARING = Duration.ofMillis(600);
+
+	private final GroupIdentity identity;
+
+	private final FailureLatch latch;
+
+	private final long fingerprint;
+
+	private @Nullable Call call;
+
+	private long turn = -1;
+
+	/**
+	 * A frame whose memory lives as long as the arena.
+	 */
+	public CallContext(GroupIdentity identity, FailureLatch latch, Arena arena) {
+		this.identity = identity;
+		this.latch = latch;
+		this.fingerprint = arena.allocate(Fingerprint.BYTES, 64).address();
+	}
+
+	/** Takes up a call, or a part of one. */
+	public void begin(Call call) {
+		this.call = call;
+		this.turn++;
+		Fingerprint.write(call, this.fingerprint);
+	}
+
+	/** The call that has the turn. */
+	public Call call() {
+		Call current = this.call;
+		if (current == null) {
+			throw new IllegalStateException("no call has begun");
+		}
+		return current;
+	}
+
+	/** The group and this process's place in it. */
+	public GroupIdentity identity() {
+		return this.identity;
+	}
+
+	/** Whether the group is broken. */
+	public FailureLatch latch() {
+		return this.latch;
+	}
+
+	/** How many calls were taken up before this one, -1 before the first. */
+	public long turn() {
+		return this.turn;
+	}
+
+	/** Native address of the call's fingerprint. */
+	public long fingerprint() {
+		return this.fingerprint;
+	}
+
+	/** A peer of the group was lost. */
+	public CollectiveException lost(int peer, String detail, @Nullable Throwable cause) {
+		return failure(Failure.Kind.PEER_LOST, List.of(peer), detail, cause);
+	}
+
+	/** A rank has left the group and will never complete the call. */
+	public CollectiveException left(int worldRank) {
+		return CollectiveException.of(this.identity.worldRank(), call().failure(Failure.departure(this.identity.name()),
+				this.identity.name(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
+	}
+
+	/**
+	 * A peer called something else, now or before: its fingerprint is at this native
+	 * address.
+	 */
+	public CollectiveException mismatch(int peer, long theirs) {
+		CallSignature mine = Fingerprint.read(this.fingerprint);
+		CallSignature other = read(theirs);
+		if (other != null && (mine.equals(other) || mine.sequence() != other.sequence())) {
+			return earlierMismatch(peer, mine, other);
+		}
+		return mismatch(peer, called(peer, mine, (other != null) ? other.toString() : "something unknown"));
+	}
+
+	/**
+	 * What differs lies before: rank 0 compares the calls that both have made there, and
+	 * its verdict says more than two calls that stand at different places.
+	 */
+	private CollectiveException earlierMismatch(int peer, CallSignature mine, CallSignature other) {
+		call().disputed();
+		call().waited();
+		Failure verdict = this.latch.await(COMPARING);
+		if (verdict != null) {
+			return CollectiveException.of(this.identity.worldRank(), verdict, null);
+		}
+		return mismatch(peer,
+				mine.equals(other)
+						? "ranks " + this.identity.worldRank() + " and " + worldRank(peer)
+								+ " called different collectives some calls before"
+						: called(peer, mine, other.toString()));
+	}
+
+	private CollectiveException mismatch(int peer, String detail) {
+		return failure(Failure.Kind.MISMATCH, List.of(this.identity.rank(), peer), detail, null);
+	}
+
+	private String called(int peer, CallSignature mine, String other) {
+		return "rank " + this.identity.worldRank() + " called " + mine + ", rank " + worldRank(peer) + " called "
+				+ other;
+	}
+
+	private int worldRank(int peer) {
+		return this.identity.members().get(peer);
+	}
+
+	private static @Nullable CallSignature read(long fingerprint) {
+		try {
+			return Fingerprint.read(fingerprint);
+		}
+		catch (IllegalArgumentException ex) {
+			return null;
+		}
+	}
+
+	/** The call failed, by this kind, at the hands of these ranks of the group. */
+	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail,
+			@Nullable Throwable cause) {
+		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
+		return CollectiveException.of(this.identity.worldRank(),
+				call().failure(kind, this.identity.name(), worldRanks, detail), cause);
+	}
+
+}

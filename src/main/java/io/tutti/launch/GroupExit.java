@@ -1,0 +1,50 @@
+package io.tutti.launch;
+
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one start of a whole group ended.
+ *
+ * @param ends every rank, in the order in which they ended
+ * @param outlived how many of them had ended, and been reported, when the launcher was
+ * told to stop the rest: no failure of the stop
+ * @param stopped whether the launcher had been told to stop
+ */
+record GroupExit(List<RankExit> ends, int outlived, boolean stopped) {
+
+	GroupExit {
+		ends = List.copyOf(ends);
+	}
+
+	/** The first rank to fail, {@code null} if none did. */
+	@Nullable RankExit firstFailure() {
+		return this.ends.stream().skip(this.outlived).filter(RankExit::failed).findFirst().orElse(null);
+	}
+
+	int exitCode() {
+		RankExit failure = firstFailure();
+		return (failure != null) ? failure.exitCode() : ExitCode.DONE;
+	}
+
+	/** One line about a group that was asked to stop and did. */
+	String describeStop() {
+		boolean allAlike = this.ends.stream().allMatch((end) -> end.exitCode() == ExitCode.STOPPED_ON_REQUEST);
+		return "stopped on request; " + (allAlike ? "every rank ended with " + ExitCode.STOPPED_ON_REQUEST
+				: "the ranks ended with: " + briefly(this.ends.stream()));
+	}
+
+	/** One line about a failure and how the others ended. */
+	String describe(RankExit failure) {
+		String others = briefly(this.ends.stream().filter((end) -> end.rank() != failure.rank()));
+		return failure.describe() + (others.isEmpty() ? "" : "; the others ended with: " + others);
+	}
+
+	private static String briefly(Stream<RankExit> ends) {
+		return ends.map(RankExit::brief).collect(Collectors.joining(", "));
+	}
+
+}

@@ -1,0 +1,43 @@
+package io.tutti.launch;
+
+/**
+ * How a rank ended.
+ *
+ * @param rank the rank
+ * @param exitCode its exit code, 128 + signal if a signal ended it
+ */
+record RankExit(int rank, int exitCode) {
+
+	boolean failed() {
+		return this.exitCode != ExitCode.DONE;
+	}
+
+	/** As in {@code rank 1 ended with 137 (SIGKILL)}. */
+	String describe() {
+		return "rank " + this.rank + " ended with " + code();
+	}
+
+	/** As in {@code rank 1 137 (SIGKILL)}. */
+	String brief() {
+		return "rank " + this.rank + " " + code();
+	}
+
+	private String code() {
+		String signal = switch (this.exitCode - ExitCode.SIGNAL_BASE) {
+			case 1 -> "SIGHUP";
+			case 2 -> "SIGINT";
+			case 3 -> "SIGQUIT";
+			case 4 -> "SIGILL";
+			case 6 -> "SIGABRT";
+			case 7 -> "SIGBUS";
+			case 8 -> "SIGFPE";
+			case 9 -> "SIGKILL";
+			case 11 -> "SIGSEGV";
+			case 13 -> "SIGPIPE";
+			case 15 -> "SIGTERM";
+			default -> "";
+		};
+		return this.exitCode + (signal.isEmpty() ? "" : " (" + signal + ")");
+	}
+
+}

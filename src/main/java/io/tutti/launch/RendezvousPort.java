@@ -1,0 +1,61 @@
+package io.tutti.launch;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.channels.SocketChannel;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The port where launched ranks meet. A free one is held by a bound socket that does not
+ * listen: nobody else is given it, and rank 0 may listen on it, as long as both allow the
+ * address to be used again (server sockets of the JVM do).
+ */
+final class RendezvousPort implements AutoCloseable {
+
+	private final int number;
+
+	private final @Nullable SocketChannel held;
+
+	private RendezvousPort(int number, @Nullable SocketChannel held) {
+		this.number = number;
+		this.held = held;
+	}
+
+	/** A port that was chosen by hand. */
+	static RendezvousPort given(int number) {
+		return new RendezvousPort(number, null);
+	}
+
+	/** A free port of this machine, held until this is closed. */
+	static RendezvousPort free() {
+		try {
+			SocketChannel socket = SocketChannel.open();
+			socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+			socket.bind(new InetSocketAddress(0));
+			return new RendezvousPort(((InetSocketAddress) socket.getLocalAddress()).getPort(), socket);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("no free port to meet on", ex);
+		}
+	}
+
+	int number() {
+		return this.number;
+	}
+
+	@Override
+	public void close() {
+		if (this.held != null) {
+			try {
+				this.held.close();
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException("could not give back port " + this.number, ex);
+			}
+		}
+	}
+
+}

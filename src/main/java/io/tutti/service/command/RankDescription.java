@@ -1,0 +1,84 @@
+package io.tutti.service.command;
+
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+import com.fasterxml.jackson.annotation.JsonPropertyOrder;
+import io.tutti.engine.RankAssignment;
+import io.tutti.launch.ResolvedRank;
+
+/**
+ * A resolved rank as programs read it, the same from {@code env --json} and over HTTP.
+ *
+ * @param rank place in the group
+ * @param worldSize ranks in the group
+ * @param localRank place among the ranks of this host
+ * @param localWorldSize ranks on this host
+ * @param masterAddress host of the rendezvous
+ * @param masterPort port of the rendezvous
+ * @param source the launcher whose variables were followed
+ * @param used the variables that were read, with their values
+ * @param ignored a line for each thing that was seen and not followed
+ * @param conflicts a line for each set of variables that says something else
+ */
+@JsonPropertyOrder({ "rank", "worldSize", "localRank", "localWorldSize", "masterAddress", "masterPort", "source",
+		"used", "ignored", "conflicts" })
+public record RankDescription(int rank, int worldSize, int localRank, int localWorldSize, String masterAddress,
+		int masterPort, String source, Map<String, String> used, List<String> ignored, List<String> conflicts) {
+
+	/** The report of a resolution. */
+	public static RankDescription of(ResolvedRank resolved) {
+		RankAssignment who = resolved.assignment();
+		return new RankDescription(who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(), who.masterAddress(),
+				who.masterPort(), resolved.source(), resolved.used(), resolved.ignored(), resolved.conflicts());
+	}
+
+	/** The report as one line of JSON. */
+	String json() {
+		return "{\"rank\":%d,\"worldSize\":%d,\"localRank\":%d,\"localWorldSize\":%d".formatted(this.rank,
+				this.worldSize, this.localRank, this.localWorldSize) + ",\"masterAddress\":"
+				+ quoted(this.masterAddress) + ",\"masterPort\":" + this.masterPort + ",\"source\":"
+				+ quoted(this.source) + ",\"used\":"
+				+ this.used.entrySet()
+					.stream()
+					.map((entry) -> quoted(entry.getKey()) + ":" + quoted(entry.getValue()))
+					.collect(Collectors.joining(",", "{", "}"))
+				+ ",\"ignored\":" + array(this.ignored) + ",\"conflicts\":" + array(this.conflicts) + "}";
+	}
+
+	private static String array(List<String> texts) {
+		return texts.stream().map(RankDescription::quoted).collect(Collectors.joining(",", "[", "]"));
+	}
+
+	private static String quoted(String text) {
+		StringBuilder quoted = new StringBuilder("\"");
+		for (int i = 0; i < text.length(); i++) {
+			char c = text.charAt(i);
+			switch (c) {
+				case '"', '\\' -> quoted.append('\\').append(c);
+				case '\n' -> quoted.append("\\n");
+				case '\r' -> quoted.append("\\r");
+				case '\t' -> quoted.append("\\t");
+				case '\b' -> quoted.append("\\b");
+				case '\f' -> quoted.append("\\f");
+				default -> quoted.append((c < ' ') ? "\\u%04X".formatted((int) c) : String.valueOf(c));
+			}
+		}
+		return quoted.append('"').toString();
+	}
+
+	/** The report as text, a line per fact. */
+	public String text() {
+		StringBuilder text = new StringBuilder();
+		text.append("rank %d of %d%n".formatted(this.rank, this.worldSize));
+		text.append("source: %s%n".formatted(this.source));
+		text.append("local rank %d of %d on this host%n".formatted(this.localRank, this.localWorldSize));
+		text.append("ranks meet at %s port %d%n".formatted(this.masterAddress, this.masterPort));
+		this.used.forEach((name, value) -> text.append("used: %s=%s%n".formatted(name, value)));
+		this.ignored.forEach((line) -> text.append("note: %s%n".formatted(line)));
+		this.conflicts.forEach((line) -> text.append("conflict: %s%n".formatted(line)));
+		return text.toString();
+	}
+
+}

@@ -1,0 +1,25 @@
+package io.tutti.service.group;
+
+import java.util.Map;
+
+import io.tutti.engine.ProcessGroup;
+import io.tutti.service.config.RankLogMembers;
+
+import org.springframework.stereotype.Component;
+
+/**
+ * Tells the log where this rank stands: the last collective that it entered in the group
+ * of all ranks.
+ */
+@Component
+final class LogContext {
+
+	LogContext(GroupLifecycle group) {
+		group.formed().thenAccept((joined) -> RankLogMembers.place(() -> place(joined.world())));
+	}
+
+	private static Map<String, Object> place(ProcessGroup world) {
+		return Map.of("generation", world.generation(), "group", world.name(), "sequence", world.lastEntered());
+	}
+
+}

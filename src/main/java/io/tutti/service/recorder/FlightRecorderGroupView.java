@@ -1,0 +1,25 @@
+package io.tutti.service.recorder;
+
+import java.util.List;
+
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
+
+/**
+ * What a rank has called in one group.
+ *
+ * @param group name of the group
+ * @param members the ranks that are in it
+ * @param transport what carries its data
+ * @param lastSequence the last call that was entered, -1 for none
+ * @param calls the last calls, the oldest first
+ */
+public record FlightRecorderGroupView(String group, List<Integer> members, String transport, long lastSequence,
+		List<CallView> calls) {
+
+	static FlightRecorderGroupView of(RankTrace account, GroupTrace group) {
+		return new FlightRecorderGroupView(group.group(), group.members(), group.transport(), group.last(),
+				group.calls().stream().map((call) -> CallView.of(account, call)).toList());
+	}
+
+}

@@ -1,0 +1,41 @@
+package io.tutti.service.recorder;
+
+import java.util.List;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import io.tutti.engine.CallRecord;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far a rank has come in its groups.
+ *
+ * @param rank the rank
+ * @param groups its groups, the one of all ranks first
+ */
+public record RankPlacementView(int rank, List<Place> groups) {
+
+	/**
+	 * Where a rank is in a group.
+	 *
+	 * @param group name of the group
+	 * @param lastSequence the last call that it entered, -1 for none
+	 * @param running the call that it is in; absent if it is in none
+	 */
+	@JsonInclude(JsonInclude.Include.NON_NULL)
+	public record Place(String group, long lastSequence, @Nullable CallView running) {
+
+		static Place of(RankTrace account, GroupTrace group) {
+			CallRecord running = group.running();
+			return new Place(group.group(), group.last(), (running != null) ? CallView.of(account, running) : null);
+		}
+
+	}
+
+	static RankPlacementView of(RankTrace account) {
+		return new RankPlacementView(account.rank(),
+				account.groups().stream().map((group) -> Place.of(account, group)).toList());
+	}
+
+}

@@ -1,0 +1,118 @@
+package io.tutti.service.rest;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+
+import io.tutti.engine.CallSignature;
+import io.tutti.engine.Collective;
+import io.tutti.engine.DataType;
+import io.tutti.engine.ReduceOp;
+
+/**
+ * A collective that a process beside this rank asks for, and what its bytes mean: how
+ * many this rank brings and how many it gets.
+ *
+ * @param collective what to call
+ * @param type element type
+ * @param op operator; {@link ReduceOp#SUM} where there is none
+ * @param root root rank; 0 where there is none
+ * @param rank this rank
+ * @param worldSize ranks that take part
+ */
+record LabelledCall(Collective collective, DataType type, ReduceOp op, int root, int rank, int worldSize) {
+
+	/** This rank takes what the root brings. */
+	private static final long WHATEVER_COMES = -1;
+
+	/** Whether this rank's body is looked at. */
+	boolean bringsBody() {
+		return switch (this.collective) {
+			case BROADCAST, SCATTER -> this.rank == this.root;
+			case BARRIER -> false;
+			case ALL_REDUCE, REDUCE, ALL_GATHER, REDUCE_SCATTER, GATHER, ALL_TO_ALL -> true;
+		};
+	}
+
+	/**
+	 * What the ranks must agree on.
+	 * @param bodyBytes length of this rank's body
+	 * @throws InvalidArgumentException if a body of that length means nothing
+	 */
+	CallSignature signature(long bodyBytes) {
+		if (!bringsBody()) {
+			requireEmpty(bodyBytes);
+			return signatureOf((this.collective == Collective.BARRIER) ? 0 : WHATEVER_COMES);
+		}
+		long unit = (long) this.type.bytes() * (splitsBody() ? this.worldSize : 1);
+		if (bodyBytes % unit != 0) {
+			throw new InvalidArgumentException("the body must have whole " + this.type + "s"
+					+ (splitsBody() ? ", the same number for each of " + this.worldSize + " ranks" : "")
+					+ ": a multiple of " + unit + " bytes, got " + bodyBytes);
+		}
+		return signatureOf(bodyBytes / unit);
+	}
+
+	/** Bytes of one part, of which {@code count} elements were agreed on. */
+	long partBytes(long count) {
+		return count * this.type.bytes();
+	}
+
+	/** Bytes of this rank's answer. */
+	long answerBytes(long count) {
+		return switch (this.collective) {
+			case ALL_REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER -> partBytes(count);
+			case ALL_GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
+			case REDUCE -> (this.rank == this.root) ? partBytes(count) : 0;
+			case GATHER -> (this.rank == this.root) ? partBytes(count) * this.worldSize : 0;
+			case BARRIER -> 0;
+		};
+	}
+
+	/**
+	 * Bytes of the largest answer that any rank gets, so that all know alike whether one
+	 * cannot be taken; 0 while this rank takes whatever comes.
+	 */
+	long largestAnswerBytes(long count) {
+		return switch (this.collective) {
+			case ALL_REDUCE, BROADCAST, REDUCE, REDUCE_SCATTER, SCATTER -> partBytes(Math.max(0, count));
+			case ALL_GATHER, GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
+			case BARRIER -> 0;
+		};
+	}
+
+	/** Tells this call with a body apart from others. */
+	byte[] digest(MemorySegment body) {
+		try {
+			MessageDigest digest = MessageDigest.getInstance("SHA-256");
+			digest.update(toString().getBytes(StandardCharsets.UTF_8));
+			digest.update(body.asByteBuffer());
+			return digest.digest();
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private boolean splitsBody() {
+		return switch (this.collective) {
+			case REDUCE_SCATTER, SCATTER, ALL_TO_ALL -> true;
+			case ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, GATHER, BARRIER -> false;
+		};
+	}
+
+	private void requireEmpty(long bodyBytes) {
+		if (bodyBytes > 0) {
+			throw new InvalidArgumentException((this.collective == Collective.BARRIER)
+					? "a barrier takes an empty body, got " + bodyBytes + " bytes"
+					: "only the root, rank " + this.root + ", brings bytes to " + this.collective + "; rank "
+							+ this.rank + " must send an empty body, got " + bodyBytes + " bytes");
+		}
+	}
+
+	private CallSignature signatureOf(long count) {
+		return new CallSignature(0, this.collective, count, 0, this.type, this.op, this.root);
+	}
+
+}

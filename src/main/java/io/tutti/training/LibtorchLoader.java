@@ -1,0 +1,35 @@
+package io.tutti.training;
+
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import org.bytedeco.javacpp.Loader;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Loads libtorch before its first use. Loading takes a second or more; ranks that load it
+ * after rendezvous would wait for each other inside a collective.
+ */
+public final class LibtorchLoader {
+
+	private LibtorchLoader() {
+	}
+
+	/**
+	 * Starts loading on a separate thread. The next caller that uses libtorch waits for
+	 * it. If libtorch has to be unpacked first, this method does so before it returns.
+	 * @throws io.tutti.engine.BackendUnavailableException if libtorch cannot be unpacked
+	 */
+	public static void begin() {
+		NativeLibraryPreparation.prepare();
+		Thread.ofPlatform().name("tutti-preload").daemon().start(LibtorchLoader::load);
+	}
+
+	private static void load() {
+		try {
+			Loader.load(torch.class);
+		}
+		catch (LinkageError ex) {
+			// The first use of libtorch fails with the same error and reports it.
+		}
+	}
+
+}

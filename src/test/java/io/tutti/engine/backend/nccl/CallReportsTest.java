@@ -1,0 +1,101 @@
+package io.tutti.engine.backend.nccl;
+
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+import io.tutti.engine.Call;
+import io.tutti.engine.CallReport;
+import io.tutti.engine.Collective;
+import io.tutti.engine.Failure;
+import io.tutti.engine.FailureReporter;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Reports of a rank's device calls to rank 0.
+ */
+@Timeout(60)
+class CallReportsTest {
+
+	private static final AtomicInteger GROUPS = new AtomicInteger();
+
+	private final String group = "part-" + GROUPS.incrementAndGet();
+
+	private final List<List<CallReport>> batches = new CopyOnWriteArrayList<>();
+
+	private final CallReports posts = new CallReports(this.group, 3, new FailureReporter() {
+		@Override
+		public void report(Failure failure) {
+			throw new AssertionError(failure);
+		}
+
+		@Override
+		public void post(List<CallReport> together) {
+			CallReportsTest.this.batches.add(together);
+		}
+	});
+
+	private final Call whole = Call.forParts(2);
+
+	@Test
+	void everyCallIsReportedOnceInOrderAndInBatches() {
+		for (int count = 0; count < 10_000; count++) {
+			this.posts.begun(call(count));
+		}
+		Awaitility.await().until(() -> counts().size() == 10_000);
+		assertThat(counts()).isSorted().doesNotHaveDuplicates();
+		assertThat(this.batches).hasSizeLessThan(1_000)
+			.allSatisfy((batch) -> assertThat(batch).hasSizeBetween(1, CallReports.CAPACITY));
+		assertThat(this.batches.getFirst().getFirst().group()).isEqualTo(this.group);
+	}
+
+	@Test
+	void oneThreadRunsWhileThereAreCallsAndThenEnds() throws Exception {
+		assertThat(threads()).isZero();
+		List<Thread> callers = new CopyOnWriteArrayList<>();
+		for (int caller = 0; caller < 4; caller++) {
+			callers.add(Thread.ofPlatform().start(() -> {
+				for (int count = 0; count < 50; count++) {
+					this.posts.begun(Call.forParts(2).partOf(this.whole, Collective.ALL_REDUCE, count, 0));
+				}
+			}));
+		}
+		for (Thread caller : callers) {
+			caller.join(TimeUnit.SECONDS.toMillis(20));
+		}
+		assertThat(threads()).isLessThanOrEqualTo(1);
+		Awaitility.await().until(() -> threads() == 0 && counts().size() == 200);
+		this.posts.begun(call(7));
+		Awaitility.await().until(() -> threads() == 0 && counts().size() == 201);
+	}
+
+	@Test
+	void aCloseReportsTheRemainingCallsAndNoLaterOnes() {
+		this.posts.begun(call(1));
+		this.posts.close();
+		this.posts.begun(call(2));
+		this.posts.close();
+		assertThat(counts()).containsExactly(1L);
+		Awaitility.await().until(() -> threads() == 0);
+		assertThat(counts()).containsExactly(1L);
+	}
+
+	private Call call(long count) {
+		return Call.forParts(2).partOf(this.whole, Collective.ALL_REDUCE, count, 0);
+	}
+
+	private List<Long> counts() {
+		return this.batches.stream().flatMap(List::stream).map((post) -> post.call().count()).toList();
+	}
+
+	private long threads() {
+		String name = "tutti-r3-" + this.group + "-nccl-posts";
+		return Thread.getAllStackTraces().keySet().stream().filter((thread) -> thread.getName().equals(name)).count();
+	}
+
+}
