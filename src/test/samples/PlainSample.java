@@ -1,4 +1,4 @@
-import io.tutti.engine.*;
+import io.tutti.*;
 
 void main() {
     try (ProcessGroup group = ProcessGroup.fromEnvironment()) {

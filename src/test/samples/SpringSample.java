@@ -1,6 +1,6 @@
 package sample;
 
-import io.tutti.engine.*;
+import io.tutti.*;
 import org.springframework.boot.*;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 

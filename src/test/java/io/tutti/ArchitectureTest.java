@@ -2,6 +2,9 @@ package io.tutti;
 
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -23,19 +26,20 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyP
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Who may import whom, and what no class may be or do. Rules about rooms that are not
- * built yet hold by themselves and bind the first class in them.
+ * The import rules between packages, and naming rules. A rule about a package that does
+ * not exist yet passes until the package gets its first class.
  */
 @Timeout(120)
 class ArchitectureTest {
 
-	private static JavaClasses house;
+	private static JavaClasses classes;
 
 	@BeforeAll
-	static void readTheHouse() {
-		house = new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
+	static void importClasses() {
+		classes = new ClassFileImporter().withImportOption(new ImportOption.DoNotIncludeTests())
 			.importPackages("io.tutti");
 	}
 
@@ -44,38 +48,66 @@ class ArchitectureTest {
 		check(classes().that()
 			.resideInAPackage("io.tutti.engine..")
 			.should()
-			.onlyDependOnClassesThat(resideInAnyPackage("io.tutti.engine..", "java..", "javax.crypto..", "javax.net..",
-					"jdk.incubator.vector..", "org.jspecify..", "org.bytedeco..")));
+			.onlyDependOnClassesThat(resideInAnyPackage("io.tutti", "io.tutti.engine..", "java..", "javax.crypto..",
+					"javax.net..", "jdk.incubator.vector..", "org.jspecify..", "org.bytedeco..")));
 	}
 
 	@Test
-	void theEngineLogsNothing() {
+	void theEngineUsesNoLogger() {
 		check(noClasses().that()
 			.resideInAPackage("io.tutti.engine..")
 			.should()
-			.dependOnClassesThat(resideInAnyPackage("java.util.logging..").or(loggersOfThePlatform())));
+			.dependOnClassesThat(resideInAnyPackage("java.util.logging..").or(platformLoggers())));
 	}
 
 	@Test
-	void theEnginesRootImportsNoneOfItsRooms() {
+	void thePublicApiImportsNoOtherPackage() {
+		check(noClasses().that()
+			.resideInAPackage("io.tutti")
+			.should()
+			.dependOnClassesThat(resideInAnyPackage("io.tutti.*..")));
+	}
+
+	@Test
+	void theEngineRootImportsNoSubpackage() {
 		check(noClasses().that()
 			.resideInAPackage("io.tutti.engine")
 			.should()
 			.dependOnClassesThat(resideInAnyPackage("io.tutti.engine.*..")));
 	}
 
+	@Test
+	void theBackendInterfaceImportsOnlyThePublicApi() {
+		check(noClasses().that()
+			.resideInAPackage("io.tutti.engine.spi..")
+			.should()
+			.dependOnClassesThat(resideInAnyPackage("io.tutti.*..")
+				.and(DescribedPredicate.not(resideInAnyPackage("io.tutti.engine.spi..")))));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "transport", "p2p", "algorithm", "failure", "control", "bootstrap" })
+	void whatRunsBelowACallImportsNothingOfItsDispatch(String name) {
+		check(noClasses().that()
+			.resideInAPackage("io.tutti.engine." + name + "..")
+			.and()
+			.resideOutsideOfPackage("io.tutti.engine.control.diagnosis..")
+			.should()
+			.dependOnClassesThat(resideInAnyPackage("io.tutti.engine.dispatch..", "io.tutti.engine.backend..")));
+	}
+
 	@ParameterizedTest
 	@ValueSource(strings = { "launch", "training", "benchmark", "testing" })
-	void theRoomsAroundTheEngineImportNothingElseOfOurs(String room) {
+	void packagesAroundTheEngineImportOnlyTheEngine(String name) {
 		check(noClasses().that()
-			.resideInAPackage("io.tutti." + room + "..")
+			.resideInAPackage("io.tutti." + name + "..")
 			.should()
-			.dependOnClassesThat(resideInAnyPackage("io.tutti..")
-				.and(DescribedPredicate.not(resideInAnyPackage("io.tutti.engine..", "io.tutti." + room + "..")))));
+			.dependOnClassesThat(resideInAnyPackage("io.tutti..").and(DescribedPredicate
+				.not(resideInAnyPackage("io.tutti", "io.tutti.engine..", "io.tutti." + name + "..")))));
 	}
 
 	@Test
-	void nobodyImportsTheService() {
+	void noPackageImportsTheService() {
 		check(noClasses().that()
 			.resideOutsideOfPackage("io.tutti.service..")
 			.should()
@@ -83,7 +115,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void onlyTheServiceKnowsSpring() {
+	void onlyTheServiceImportsSpring() {
 		check(noClasses().that()
 			.resideOutsideOfPackage("io.tutti.service..")
 			.should()
@@ -91,7 +123,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void onlyCommandsKnowTheCommandLine() {
+	void onlyCommandsImportThePicocliLibrary() {
 		check(noClasses().that()
 			.resideOutsideOfPackages("io.tutti.service", "io.tutti.service.command..")
 			.should()
@@ -99,7 +131,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void onlyTrainingAndNcclKnowTheNativePresets() {
+	void onlyTrainingAndNcclImportTheNativePresets() {
 		check(noClasses().that()
 			.resideOutsideOfPackages("io.tutti.training..", "io.tutti.engine.backend.nccl..")
 			.should()
@@ -107,7 +139,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void onlyKernelsKnowTheVectorModule() {
+	void onlyKernelsImportTheVectorModule() {
 		check(noClasses().that()
 			.resideOutsideOfPackage("io.tutti.engine.algorithm.kernel")
 			.should()
@@ -125,7 +157,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void nothingIsSerializedByJava() {
+	void noClassUsesJavaSerialization() {
 		check(noClasses().should()
 			.dependOnClassesThat()
 			.areAssignableTo(ObjectInputStream.class)
@@ -140,7 +172,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void everyClassIsNamedAfterWhatItIs() {
+	void noClassNameEndsInAWordWithoutMeaning() {
 		check(noClasses().should()
 			.haveSimpleNameEndingWith("Util")
 			.orShould()
@@ -153,12 +185,23 @@ class ArchitectureTest {
 			.haveSimpleNameEndingWith("Impl"));
 	}
 
-	private static void check(ArchRule rule) {
-		rule.allowEmptyShould(true).check(house);
+	/** A communicator is the term of both MPI and NCCL. */
+	@Test
+	void noSimpleNameIsUsedTwice() {
+		Map<String, List<String>> names = classes.stream()
+			.filter((type) -> type.isTopLevelClass() && !type.getSimpleName().equals("package-info"))
+			.collect(Collectors.groupingBy(JavaClass::getSimpleName,
+					Collectors.mapping(JavaClass::getName, Collectors.toList())));
+		assertThat(names.values().stream().filter((same) -> same.size() > 1))
+			.allSatisfy((same) -> assertThat(same).allMatch((name) -> name.endsWith(".Communicator")));
 	}
 
-	private static DescribedPredicate<JavaClass> loggersOfThePlatform() {
-		return DescribedPredicate.describe("loggers of the platform",
+	private static void check(ArchRule rule) {
+		rule.allowEmptyShould(true).check(classes);
+	}
+
+	private static DescribedPredicate<JavaClass> platformLoggers() {
+		return DescribedPredicate.describe("platform loggers",
 				(type) -> type.isEquivalentTo(System.Logger.class) || type.isEquivalentTo(System.LoggerFinder.class));
 	}
 

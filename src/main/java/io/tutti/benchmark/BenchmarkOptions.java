@@ -3,8 +3,8 @@ package io.tutti.benchmark;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 
 /**
  * Options of a benchmark. Must be the same on every rank.

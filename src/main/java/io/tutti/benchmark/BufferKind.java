@@ -7,7 +7,7 @@ public enum BufferKind {
 
 	/** Memory that the caller allocates. */
 	PRIVATE("private"),
-	/** Memory from {@link io.tutti.engine.ProcessGroup#allocate}. */
+	/** Memory from {@link io.tutti.ProcessGroup#allocate}. */
 	ENGINE("engine");
 
 	private final String label;

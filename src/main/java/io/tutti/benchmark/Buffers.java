@@ -3,7 +3,7 @@ package io.tutti.benchmark;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 
 /**
  * The send and receive buffers that all workloads of a benchmark share, with the size of

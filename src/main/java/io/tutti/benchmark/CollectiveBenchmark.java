@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.Consumer;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -69,7 +69,7 @@ public final class CollectiveBenchmark {
 	/**
 	 * Runs every collective at every size.
 	 * @param results receives each line as soon as it is known, the same on every rank
-	 * @throws io.tutti.engine.CollectiveException if a collective fails
+	 * @throws io.tutti.CollectiveException if a collective fails
 	 */
 	public void run(Consumer<Measurement> results) {
 		this.binding.during(() -> runBound(results));

@@ -3,7 +3,7 @@ package io.tutti.benchmark;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 
 /**
  * Reads and writes small integers as elements of any type.

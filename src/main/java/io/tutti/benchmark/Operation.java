@@ -1,6 +1,6 @@
 package io.tutti.benchmark;
 
-import io.tutti.engine.Collective;
+import io.tutti.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,9 +2,9 @@ package io.tutti.benchmark;
 
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 
 /**
  * One operation on buffers of one size: calls it and checks its results.

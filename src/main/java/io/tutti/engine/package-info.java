@@ -1,7 +1,7 @@
 /**
- * What a collective is: process groups, the backends that carry collectives out, data
- * types, operators, deadlines and failures. Plain Java; imports nothing of ours from
- * outside the engine, and nothing from its own sub-packages.
+ * What an application tells the engine before it joins a group: which rank it is, and the
+ * time limits. The packages below hold the engine itself, plain Java without a framework
+ * or a log.
  */
 @NullMarked
 package io.tutti.engine;

@@ -75,9 +75,9 @@ final class SlurmRankResolver implements RankResolver {
 		}
 		String stated = variables.peek(RendezvousEndpoint.ADDRESS_VARIABLE);
 		if (stated != null && !stated.equals(nodes.first())) {
-			variables.note(variables.show(RendezvousEndpoint.ADDRESS_VARIABLE) + " ignored: ranks meet on the first host of "
-					+ variables.show(NODE_LIST) + ", " + nodes.first() + "; " + ResolutionSettings.MASTER_ADDRESS
-					+ " would come before it");
+			variables.note(variables.show(RendezvousEndpoint.ADDRESS_VARIABLE)
+					+ " ignored: ranks meet on the first host of " + variables.show(NODE_LIST) + ", " + nodes.first()
+					+ "; " + ResolutionSettings.MASTER_ADDRESS + " would come before it");
 		}
 		return nodes.first();
 	}

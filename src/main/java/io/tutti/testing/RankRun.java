@@ -9,8 +9,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.GroupAbortedException;
+import io.tutti.ProcessGroup;
 import org.opentest4j.AssertionFailedError;
 import org.opentest4j.TestAbortedException;
 

@@ -11,9 +11,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A test of collective code. The method runs once per rank, concurrently, on one thread
- * per rank, with the rank's {@link io.tutti.engine.ProcessGroup} as a parameter. The
- * ranks share the test instance and all other parameters. Methods before and after the
- * test run once.
+ * per rank, with the rank's {@link io.tutti.ProcessGroup} as a parameter. The ranks share
+ * the test instance and all other parameters. Methods before and after the test run once.
  * <p>
  * The test fails if one rank fails, and names that rank. Calls of the other ranks then
  * fail instead of waiting for it. The test also fails if the time limit passes, and names

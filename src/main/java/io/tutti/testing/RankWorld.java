@@ -2,7 +2,7 @@ package io.tutti.testing;
 
 import java.time.Duration;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 

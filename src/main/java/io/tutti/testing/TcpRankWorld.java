@@ -7,14 +7,14 @@ import java.net.ServerSocket;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
 
 /**

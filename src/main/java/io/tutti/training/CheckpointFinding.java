@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
 
 /**
  * Result of rank 0's check for a checkpoint, which rank 0 broadcasts to all ranks.

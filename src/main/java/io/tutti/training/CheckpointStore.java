@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**

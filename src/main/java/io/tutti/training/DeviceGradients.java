@@ -7,15 +7,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**

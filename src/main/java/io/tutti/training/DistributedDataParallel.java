@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
@@ -41,7 +41,7 @@ import org.jspecify.annotations.Nullable;
  * added, removed or replaced. Close this object before the model runs a backward pass on
  * its own again: until then this object owns the memory of the gradients, and its
  * autograd hooks stay registered. Not thread-safe: use one thread at a time. A
- * {@link io.tutti.engine.CollectiveException} means that the group is broken.
+ * {@link io.tutti.CollectiveException} means that the group is broken.
  * <p>
  * Creating a model loads libtorch. Create the group first, or call
  * {@link io.tutti.engine.javacpp.NativeLibraryPreparation#prepare()}, so that ranks that
@@ -102,7 +102,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
-		this(group, module, settings, piggybackedValues, (first) -> ParameterPlacement.of(first).memory(group, onDevice));
+		this(group, module, settings, piggybackedValues,
+				(first) -> ParameterPlacement.of(first).memory(group, onDevice));
 	}
 
 	/**

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +35,8 @@ final class GradientBucket {
 	/**
 	 * A bucket over memory that holds the slots, followed by any piggybacked values.
 	 */
-	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots, MemorySegment piggybackedValues) {
+	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots,
+			MemorySegment piggybackedValues) {
 		this.place = place;
 		this.memory = memory;
 		this.slots = List.copyOf(slots);

@@ -54,14 +54,16 @@ final class GradientBuckets implements AutoCloseable {
 	 * @param place gradient memory on the parameters' device; this object closes it
 	 * @param piggybackedValues number of piggybacked values in the last bucket
 	 */
-	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings, int piggybackedValues) {
+	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings,
+			int piggybackedValues) {
 		this.place = place;
 		this.settings = settings;
 		BucketPlan plan = BucketPlan.of(parameters.stream().map(GradientBuckets::bytes).toList(),
 				settings.bucketBytes());
 		for (List<Integer> members : plan.buckets()) {
 			boolean last = members == plan.buckets().getLast();
-			add(members.stream().map(parameters::get).toList(), last ? piggybackedValues : 0, last && settings.overlap());
+			add(members.stream().map(parameters::get).toList(), last ? piggybackedValues : 0,
+					last && settings.overlap());
 		}
 	}
 

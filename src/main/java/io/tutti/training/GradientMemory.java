@@ -3,7 +3,7 @@ package io.tutti.training;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 
 /**
  * Contiguous memory for gradients on the device of their parameters, and the all-reduce

@@ -1,6 +1,6 @@
 package io.tutti.training;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 
 /**
  * How the ranks' gradients are combined.

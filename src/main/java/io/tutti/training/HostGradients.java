@@ -4,9 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 
 /**
  * Gradient memory of parameters in main memory.

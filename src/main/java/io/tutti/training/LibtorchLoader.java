@@ -16,7 +16,7 @@ public final class LibtorchLoader {
 	/**
 	 * Starts loading on a separate thread. The next caller that uses libtorch waits for
 	 * it. If libtorch has to be unpacked first, this method does so before it returns.
-	 * @throws io.tutti.engine.BackendUnavailableException if libtorch cannot be unpacked
+	 * @throws io.tutti.BackendUnavailableException if libtorch cannot be unpacked
 	 */
 	public static void begin() {
 		NativeLibraryPreparation.prepare();

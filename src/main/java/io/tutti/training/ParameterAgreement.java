@@ -2,7 +2,7 @@ package io.tutti.training;
 
 import java.util.List;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 
 /**
  * Checks that all ranks hold the same parameters and options.

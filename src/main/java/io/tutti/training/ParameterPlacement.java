@@ -3,7 +3,7 @@ package io.tutti.training;
 import java.util.List;
 import java.util.Locale;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.Tensor;

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToDoubleFunction;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.CrossEntropyLossOptions;
 import org.bytedeco.pytorch.Device;

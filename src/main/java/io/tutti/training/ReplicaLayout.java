@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
 

@@ -3,8 +3,8 @@ package io.tutti.training;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 

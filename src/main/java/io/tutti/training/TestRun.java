@@ -1,7 +1,7 @@
 package io.tutti.training;
 
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 
 /**
  * Evaluates the model on the test samples. Each rank classifies a share; the sum over all

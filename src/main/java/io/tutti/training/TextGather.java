@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
 
 /**
  * All-gathers one text per rank, to compare values that must be equal.

@@ -3,9 +3,9 @@ package io.tutti.training;
 import java.time.Duration;
 import java.util.function.IntSupplier;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.nccl.CudaDevices;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.HostFallback;

@@ -4,8 +4,8 @@ import java.nio.file.Path;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveException;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 
 import org.jspecify.annotations.Nullable;
@@ -61,13 +61,13 @@ public final class TrainingJob {
 	 * @throws CheckpointException if the job cannot continue from the checkpoint or
 	 * cannot write a new one
 	 * @throws ReportException on rank 0, if the report cannot be written
-	 * @throws io.tutti.engine.BackendUnavailableException if a GPU is requested and not
+	 * @throws io.tutti.BackendUnavailableException if a GPU is requested and not
 	 * available, or if libtorch cannot be unpacked
 	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
 	 * differ
 	 * @throws TrainingDivergedException if the loss is not finite, grows far above its
 	 * value before the first step, or ends above that value
-	 * @throws io.tutti.engine.CollectiveException if the group breaks
+	 * @throws io.tutti.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
 		try {

@@ -2,8 +2,8 @@ package io.tutti.training;
 
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -8,8 +8,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.junit.jupiter.api.Test;

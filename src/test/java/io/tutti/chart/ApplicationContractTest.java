@@ -12,13 +12,13 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.tutti.launch.ExitCode;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Backends;
+import io.tutti.launch.ExitCode;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.probe.GroupProbe;
 import io.tutti.probe.HealthProbe;
-import io.tutti.engine.backend.Backends;
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.config.SecurityProperties;

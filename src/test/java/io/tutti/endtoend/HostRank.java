@@ -6,16 +6,16 @@ import java.util.Arrays;
 import java.util.Scanner;
 import java.util.function.IntUnaryOperator;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 

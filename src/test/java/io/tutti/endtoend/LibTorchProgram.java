@@ -1,6 +1,6 @@
 package io.tutti.endtoend;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.training.DistributedDataParallel;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Tensor;

@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.ScriptedGpuRanks;
@@ -115,7 +115,8 @@ class DeviceGradientsTest {
 			Tensor elsewhere = torch.empty(new long[] { 3 }, options, null);
 			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlacement.requireOne(List.of(elsewhere)))
 				.withMessage("parameters must be float32 in main memory or on a GPU, got a Float of shape 3 on meta:0");
-			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlacement.requireOne(List.of(here, elsewhere)))
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> ParameterPlacement.requireOne(List.of(here, elsewhere)))
 				.withMessage(
 						"parameters must all be on one device, the first is on cpu, got a Float of shape 3 on meta:0");
 		}
@@ -125,7 +126,8 @@ class DeviceGradientsTest {
 	 * In each step, the gradients of the weight are (rank + 1) times 1 and 2, and that of
 	 * the bias is (rank + 1) times 3.
 	 */
-	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings, int piggybackedValues) {
+	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings,
+			int piggybackedValues) {
 		LinearImpl model = new LinearImpl(2, 1);
 		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, settings, piggybackedValues,
 				(_) -> memory(group, fallback))) {

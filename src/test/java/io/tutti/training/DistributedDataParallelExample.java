@@ -1,6 +1,6 @@
 package io.tutti.training;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Module;

@@ -8,7 +8,7 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;

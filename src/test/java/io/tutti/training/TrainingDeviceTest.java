@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveListener;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.ScriptedGpuRanks;
 import io.tutti.engine.backend.SimulatedWorld;

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 
-import io.tutti.engine.GroupAbortedException;
+import io.tutti.GroupAbortedException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;

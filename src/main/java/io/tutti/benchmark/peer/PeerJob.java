@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.Operation;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
 
 /**
  * The measurement that every peer runs.

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
+import io.tutti.engine.spi.Call;
 
 /**
  * An implementation of one collective. An instance belongs to one group and runs on one
@@ -10,7 +10,7 @@ public interface Algorithm {
 
 	/**
 	 * Runs the call, which the transport has begun.
-	 * @throws io.tutti.engine.CollectiveException if the call fails
+	 * @throws io.tutti.CollectiveException if the call fails
 	 */
 	void run(Call call);
 

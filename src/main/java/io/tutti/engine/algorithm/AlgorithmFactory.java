@@ -2,9 +2,9 @@ package io.tutti.engine.algorithm;
 
 import java.util.List;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.Collective;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.Transport;
 
 /**

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-import io.tutti.engine.Collective;
+import io.tutti.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Collective;
+import io.tutti.Collective;
 import org.jspecify.annotations.Nullable;
 
 /**

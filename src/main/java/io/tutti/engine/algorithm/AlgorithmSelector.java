@@ -4,10 +4,10 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.Collective;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.Collective;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.Transport;
 
 /**

@@ -2,17 +2,17 @@ package io.tutti.engine.algorithm;
 
 import java.util.List;
 
-import io.tutti.engine.Collective;
+import io.tutti.Collective;
 
-import static io.tutti.engine.Collective.ALL_GATHER;
-import static io.tutti.engine.Collective.ALL_REDUCE;
-import static io.tutti.engine.Collective.ALL_TO_ALL;
-import static io.tutti.engine.Collective.BARRIER;
-import static io.tutti.engine.Collective.BROADCAST;
-import static io.tutti.engine.Collective.GATHER;
-import static io.tutti.engine.Collective.REDUCE;
-import static io.tutti.engine.Collective.REDUCE_SCATTER;
-import static io.tutti.engine.Collective.SCATTER;
+import static io.tutti.Collective.ALL_GATHER;
+import static io.tutti.Collective.ALL_REDUCE;
+import static io.tutti.Collective.ALL_TO_ALL;
+import static io.tutti.Collective.BARRIER;
+import static io.tutti.Collective.BROADCAST;
+import static io.tutti.Collective.GATHER;
+import static io.tutti.Collective.REDUCE;
+import static io.tutti.Collective.REDUCE_SCATTER;
+import static io.tutti.Collective.SCATTER;
 import static io.tutti.engine.algorithm.AlgorithmName.BINOMIAL;
 import static io.tutti.engine.algorithm.AlgorithmName.BRUCK;
 import static io.tutti.engine.algorithm.AlgorithmName.CHAIN;

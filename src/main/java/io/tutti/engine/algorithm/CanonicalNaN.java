@@ -2,8 +2,8 @@ package io.tutti.engine.algorithm;
 
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
+import io.tutti.DataType;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Replaces every NaN in a vector by the canonical one. Used where several ranks compute

@@ -1,9 +1,9 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 import org.jspecify.annotations.Nullable;

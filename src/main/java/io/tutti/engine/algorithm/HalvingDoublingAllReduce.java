@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
 
 /**
  * All-reduce by recursive halving and doubling. In each of {@code log2 N} steps a rank

@@ -2,11 +2,11 @@ package io.tutti.engine.algorithm;
 
 import java.util.List;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.NativeMemory;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 

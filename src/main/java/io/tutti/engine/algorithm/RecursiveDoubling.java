@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
 
 /**
  * Reduces a whole vector in place on every rank. In step {@code k} ranks whose positions

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
+import io.tutti.engine.spi.Call;
 
 /**
  * All-reduce by recursive doubling. In each of {@code log2 N} steps a rank sends and

@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * All-gather round a ring, the second half of {@link RingAllReduce}: in {@code N - 1}

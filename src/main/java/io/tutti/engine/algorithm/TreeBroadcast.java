@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.Transport;
 
 /**

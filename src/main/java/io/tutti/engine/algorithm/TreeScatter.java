@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 

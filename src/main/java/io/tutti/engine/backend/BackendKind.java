@@ -1,6 +1,6 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 
 /**

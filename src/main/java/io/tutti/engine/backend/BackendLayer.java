@@ -1,11 +1,11 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.FailureReporter;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MetadataExchange;
 
 /**
  * What stands over a group's own backend and takes the calls that it can carry out

@@ -9,27 +9,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupFactory;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.BackendUnavailableException;
+import io.tutti.Collective;
+import io.tutti.CollectiveListener;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.control.diagnosis.TraceCodec;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.bootstrap.Rendezvous;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.bootstrap.Rendezvous;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.GroupFactory;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpSettings;
 import org.jspecify.annotations.Nullable;
@@ -259,7 +259,8 @@ public final class Engine implements AutoCloseable {
 
 	/**
 	 * From now on the flight recorders of all groups, present and later, remember who
-	 * calls, or no longer; see {@link io.tutti.engine.FlightRecorder#recordSites}.
+	 * calls, or no longer; see
+	 * {@link io.tutti.engine.dispatch.FlightRecorder#recordSites}.
 	 */
 	public void recordSites(boolean wanted) {
 		this.registry.recordSites(wanted);

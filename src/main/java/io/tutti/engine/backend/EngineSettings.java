@@ -30,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-		String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary, @Nullable Tls tls) {
+		String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary,
+		@Nullable Tls tls) {
 
 	/** The defaults that the documentation names. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,

@@ -1,10 +1,10 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupFactory;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.PointToPoint;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.GroupFactory;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.transport.shm.HostMemory;
 import org.jspecify.annotations.Nullable;
 

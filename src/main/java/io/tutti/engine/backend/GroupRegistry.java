@@ -13,20 +13,20 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.DepartedRanks;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.control.diagnosis.TraceCodec;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.Collective;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.RankProgress;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.DepartedRanks;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,13 +1,13 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.hierarchical.HierarchicalAlgorithms;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.hierarchical.Level;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -15,10 +15,10 @@ import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.Set;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiWorld;
 import io.tutti.engine.bootstrap.HostIdentity;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
-import io.tutti.engine.Deadline;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupFactory;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.PointToPoint;
-import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.LibMpiBackend;
 import io.tutti.engine.backend.libmpi.LibMpiMessages;
 import io.tutti.engine.backend.libmpi.MpiCommunicator;
 import io.tutti.engine.backend.libmpi.MpiWorld;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.GroupFactory;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
 
 /**
  * Makes one rank's groups on an MPI library, each with a communicator of its own.

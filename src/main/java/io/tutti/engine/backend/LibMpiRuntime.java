@@ -1,10 +1,10 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.libmpi.MpiWorld;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

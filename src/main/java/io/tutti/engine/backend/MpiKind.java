@@ -1,16 +1,16 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiLibrary;
 import io.tutti.engine.backend.libmpi.MpiWorld;
-import io.tutti.engine.control.Membership;
 import io.tutti.engine.bootstrap.Rendezvous;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
 
 /**
  * MPI by name and by launch rules, carried out by our own engine or, where one is asked

@@ -3,9 +3,9 @@ package io.tutti.engine.backend;
 import java.util.EnumMap;
 import java.util.Map;
 
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.Collective;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 
 /**
  * What was done in groups that this rank has left: counters never go back. How ranks

@@ -4,16 +4,16 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
-import io.tutti.engine.GroupIdentity;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.algorithm.shared.SharedAlgorithms;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.transport.shm.ShmTransport;
 
 /**

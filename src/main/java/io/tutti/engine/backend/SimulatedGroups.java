@@ -1,20 +1,20 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupFactory;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.PointToPoint;
-import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.GroupFactory;
+import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
+import io.tutti.engine.transport.simulated.SimulatedConnections;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
-import io.tutti.engine.transport.simulated.SimulatedConnections;
 
 /**
  * Makes one simulated rank's groups.

@@ -3,15 +3,15 @@ package io.tutti.engine.backend;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 
 /**

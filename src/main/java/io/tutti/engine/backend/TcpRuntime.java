@@ -1,6 +1,6 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.transport.tcp.DataListener;
 import org.jspecify.annotations.Nullable;
 

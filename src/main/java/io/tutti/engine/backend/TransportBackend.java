@@ -1,12 +1,12 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Transport;
 
 /**

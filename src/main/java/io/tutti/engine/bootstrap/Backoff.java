@@ -3,7 +3,7 @@ package io.tutti.engine.bootstrap;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 
-import io.tutti.engine.Deadline;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * Exponential back-off with jitter, so that many ranks do not retry in lockstep.

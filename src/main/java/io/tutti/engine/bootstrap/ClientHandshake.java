@@ -14,8 +14,6 @@ import java.nio.channels.SocketChannel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.control.RendezvousException;
-import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Challenge;
@@ -24,6 +22,8 @@ import io.tutti.engine.control.ControlMessage.Proof;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.ControlMessage.Welcome;
 import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;

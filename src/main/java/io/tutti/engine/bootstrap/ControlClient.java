@@ -7,26 +7,26 @@ import java.nio.channels.SelectionKey;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.control.ControlListener;
-import io.tutti.engine.control.RankProgress;
-import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.Heartbeats;
-import io.tutti.engine.control.PeerTable;
-import io.tutti.engine.control.RankControl;
-import io.tutti.engine.control.labelled.LabelledWaits;
 import io.tutti.engine.control.ControlConnection;
+import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Awaiting;
-import io.tutti.engine.control.ControlMessage.RankZeroLeft;
-import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.Greeting;
+import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.Notice;
 import io.tutti.engine.control.ControlMessage.Ping;
 import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.control.ControlMessage.RankZeroLeft;
 import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.Heartbeats;
 import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.PeerTable;
+import io.tutti.engine.control.RankControl;
+import io.tutti.engine.control.RankProgress;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.labelled.LabelledWaits;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 
-import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.SessionKey;
 import org.jspecify.annotations.Nullable;
 
 /**

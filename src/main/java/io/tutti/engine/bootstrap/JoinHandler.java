@@ -3,12 +3,12 @@ package io.tutti.engine.bootstrap;
 import java.util.function.IntFunction;
 
 import io.tutti.engine.control.ControlListener;
-import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Greeting;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.RendezvousException;
 import org.jspecify.annotations.Nullable;
 
 /**

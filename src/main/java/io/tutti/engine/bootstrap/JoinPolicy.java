@@ -1,8 +1,8 @@
 package io.tutti.engine.bootstrap;
 
-import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.RendezvousException.Reason;
 import org.jspecify.annotations.Nullable;
 
 /**

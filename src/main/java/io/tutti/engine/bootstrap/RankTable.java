@@ -6,9 +6,9 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.control.PeerAddress;
-import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.MissingRanks;
+import io.tutti.engine.control.PeerAddress;
 import org.jspecify.annotations.Nullable;
 
 /**

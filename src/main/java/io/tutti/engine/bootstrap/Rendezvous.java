@@ -4,7 +4,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlPlane;
@@ -14,6 +13,7 @@ import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.control.simulated.SimulatedControl;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

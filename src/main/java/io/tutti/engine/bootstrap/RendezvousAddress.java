@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 
-import io.tutti.engine.Deadline;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * Host and port of the rendezvous.

@@ -9,16 +9,16 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.control.ControlListener;
-import io.tutti.engine.control.Membership;
-import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.SafeListener;
 import io.tutti.engine.control.ControlConnection;
+import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlMessage.Awaiting;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.SafeListener;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

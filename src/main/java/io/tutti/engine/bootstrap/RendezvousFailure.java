@@ -3,10 +3,10 @@ package io.tutti.engine.bootstrap;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.Deadline;
+import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
-import io.tutti.engine.control.MissingRanks;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 

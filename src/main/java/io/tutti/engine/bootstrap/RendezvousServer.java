@@ -15,13 +15,13 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

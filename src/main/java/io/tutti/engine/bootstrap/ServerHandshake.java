@@ -1,6 +1,5 @@
 package io.tutti.engine.bootstrap;
 
-import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.ForeignHello;
@@ -9,6 +8,7 @@ import io.tutti.engine.control.ControlMessage.Proof;
 import io.tutti.engine.control.ControlMessage.Refused;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.RendezvousException;
 import org.jspecify.annotations.Nullable;
 
 /**

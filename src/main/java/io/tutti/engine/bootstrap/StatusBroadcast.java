@@ -2,9 +2,9 @@ package io.tutti.engine.bootstrap;
 
 import java.time.Duration;
 
-import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.ControlMessage.Awaiting;
 import io.tutti.engine.control.ControlMessage.PeerUpdate;
+import io.tutti.engine.control.PeerTable;
 
 /**
  * Sends all ranks the status of all ranks. A message's length grows with the world size,

@@ -3,8 +3,8 @@ package io.tutti.engine.bootstrap;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * Logs what a rank still waits for and until when: first after some seconds, then at

@@ -2,7 +2,7 @@ package io.tutti.engine.control;
 
 import java.util.Map;
 
-import io.tutti.engine.CallSignature;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * How ranks that announced a call before making it were matched, as rank 0 saw it.

@@ -3,9 +3,9 @@ package io.tutti.engine.control;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**

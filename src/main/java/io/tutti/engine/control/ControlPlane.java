@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.FailureReporter;
+import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,7 +25,7 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * @param label 1 to 256 characters
 	 * @param timeout how long this rank waits
 	 * @return who came when, and who was missing
-	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
+	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	default BarrierOutcome barrier(String label, Duration timeout) {
 		return barrier(RoundWait.next(label, timeout));
@@ -35,7 +35,7 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * Meets the other ranks in a round of a label. A call whose client is gone is
 	 * withdrawn, and the rank's next call takes its place in the round.
 	 * @return who came when, and who was missing
-	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
+	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	BarrierOutcome barrier(RoundWait wait);
 
@@ -46,7 +46,7 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	 * the others bring
 	 * @return whether all announced the same, and the call's place among all such calls,
 	 * in which every rank must make them
-	 * @throws io.tutti.engine.CollectiveException if the group is or becomes broken
+	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	CallMatch match(RoundWait wait, CallSignature call);
 

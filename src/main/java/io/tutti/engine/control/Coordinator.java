@@ -4,8 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Departed;
@@ -25,6 +24,7 @@ import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
+import io.tutti.engine.spi.CallReport;
 
 /**
  * Rank 0's decisions for all ranks: failures, calls that differ, departures, drain

@@ -1,6 +1,6 @@
 package io.tutti.engine.control;
 
-import io.tutti.engine.DepartedRanks;
+import io.tutti.engine.failure.DepartedRanks;
 
 /**
  * A rank has left a group in order.

@@ -2,14 +2,14 @@ package io.tutti.engine.control;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 
 /**

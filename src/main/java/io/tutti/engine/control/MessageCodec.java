@@ -6,13 +6,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Failure;
-import io.tutti.engine.MemoryKind;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.ReduceOp;
 import io.tutti.engine.control.ControlMessage.Announce;
 import io.tutti.engine.control.ControlMessage.Awaiting;
 import io.tutti.engine.control.ControlMessage.BarrierEnded;
@@ -48,6 +45,9 @@ import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.control.ControlMessage.Welcome;
 import io.tutti.engine.control.ControlMessage.Withdraw;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.MemoryKind;
 import org.jspecify.annotations.Nullable;
 
 /**

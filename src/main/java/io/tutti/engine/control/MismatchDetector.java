@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.LongSupplier;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
+import io.tutti.engine.spi.CallReport;
 
 /**
  * Rank 0's comparison of what ranks have called at the same place in a group's order. A

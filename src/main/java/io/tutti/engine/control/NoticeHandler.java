@@ -1,8 +1,8 @@
 package io.tutti.engine.control;
 
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.LabelledNotice;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * The side of a rank that belongs to a {@link RequestHandler}: sends its requests and

@@ -8,10 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Departed;
@@ -34,6 +31,9 @@ import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

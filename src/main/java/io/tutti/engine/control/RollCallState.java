@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 
 /**
  * Rank 0 asks every rank how far it has come, because a deadline passed somewhere: who is

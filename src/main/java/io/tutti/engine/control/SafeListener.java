@@ -2,8 +2,8 @@ package io.tutti.engine.control;
 
 import java.util.List;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
+import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,12 +3,12 @@ package io.tutti.engine.device;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.CollectiveListener;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**

@@ -1,6 +1,6 @@
 package io.tutti.engine.device;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 import org.jspecify.annotations.Nullable;
 
 /**

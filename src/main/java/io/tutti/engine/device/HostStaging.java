@@ -8,12 +8,12 @@ import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**

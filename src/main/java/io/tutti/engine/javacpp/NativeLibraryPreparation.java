@@ -9,7 +9,7 @@ import java.security.CodeSource;
 import java.util.Properties;
 import java.util.stream.Stream;
 
-import io.tutti.engine.BackendUnavailableException;
+import io.tutti.BackendUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**

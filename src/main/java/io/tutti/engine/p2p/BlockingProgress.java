@@ -21,7 +21,8 @@ final class BlockingProgress implements IdleStrategy.Condition {
 
 	private final IdleStrategy idle;
 
-	BlockingProgress(MessageOperation operation, ProgressEngine engine, MessageFailures failures, IdleStrategy.Limits limits) {
+	BlockingProgress(MessageOperation operation, ProgressEngine engine, MessageFailures failures,
+			IdleStrategy.Limits limits) {
 		this.operation = operation;
 		this.engine = engine;
 		this.failures = failures;
@@ -31,7 +32,7 @@ final class BlockingProgress implements IdleStrategy.Condition {
 	/**
 	 * Makes progress until the operation is done.
 	 * @param first the rank to look at first
-	 * @throws io.tutti.engine.CollectiveException if it cannot be done any more
+	 * @throws io.tutti.CollectiveException if it cannot be done any more
 	 */
 	void untilDone(int first) {
 		this.idle.begin();

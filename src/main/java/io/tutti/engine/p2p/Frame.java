@@ -1,6 +1,6 @@
 package io.tutti.engine.p2p;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * The header of 32 bytes before everything that one rank sends another.

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
@@ -92,7 +92,8 @@ final class FrameReader {
 	}
 
 	/** Sets where the bytes after the frame go, and what they are for. */
-	void expect(long address, long bytes, @Nullable MessageOperation forOperation, @Nullable UnexpectedMessage forMessage) {
+	void expect(long address, long bytes, @Nullable MessageOperation forOperation,
+			@Nullable UnexpectedMessage forMessage) {
 		this.targetHeap = (forOperation != null) ? forOperation.heap : null;
 		this.target = address;
 		this.left = bytes;

@@ -3,8 +3,8 @@ package io.tutti.engine.p2p;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.Message;
+import io.tutti.DataType;
+import io.tutti.Message;
 
 /**
  * Checks of a message's arguments before anything is sent.

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DepartedRanks;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.failure.DepartedRanks;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -216,13 +216,13 @@ final class MessageFailures {
 		return (operation.peer >= 0) ? List.of(operation.peer) : List.of();
 	}
 
-	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks, String detail,
-			long now) {
+	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks,
+			String detail, long now) {
 		return failure(kind, operation, groupRanks, detail, now, null);
 	}
 
-	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks, String detail,
-			long now, @Nullable Throwable cause) {
+	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks,
+			String detail, long now, @Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
 		return CollectiveException.of(this.identity.worldRank(),
 				new Failure(kind, this.identity.name(), -1, null, worldRanks, detail,

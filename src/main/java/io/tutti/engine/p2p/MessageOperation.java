@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.Message;
+import io.tutti.DataType;
+import io.tutti.Message;
 import io.tutti.engine.transport.CallWait;
 import org.jspecify.annotations.Nullable;
 

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.MessageMismatchException;
+import io.tutti.DataType;
+import io.tutti.MessageMismatchException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,7 +70,8 @@ final class MessageProtocol implements FrameReader.Handler {
 			complete(receive, send);
 			return;
 		}
-		UnexpectedMessage copy = (send.bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(send.bytes) : null;
+		UnexpectedMessage copy = (send.bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(send.bytes)
+				: null;
 		UnexpectedMessage message = (copy != null) ? copy : this.pool.take(0);
 		message.set(this.rank, send.tag, send.type, send.bytes);
 		this.matching.add(message);

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;

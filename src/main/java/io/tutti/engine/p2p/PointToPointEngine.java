@@ -5,12 +5,12 @@ import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.Message;
-import io.tutti.engine.PointToPoint;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.Message;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
@@ -90,7 +90,8 @@ public final class PointToPointEngine implements PointToPoint {
 		return message;
 	}
 
-	private MessageOperation call(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
+	private MessageOperation call(boolean sends, MemorySegment buffer, DataType type, int peer, int tag,
+			long timeoutNanos) {
 		MessageOperation operation;
 		if (sends) {
 			requirePresent(peer);

@@ -12,8 +12,8 @@ import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.Message;
+import io.tutti.DataType;
+import io.tutti.Message;
 import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,7 @@ package io.tutti.engine.p2p;
 
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.CollectiveException;
+import io.tutti.CollectiveException;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 

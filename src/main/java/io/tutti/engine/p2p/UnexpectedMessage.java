@@ -3,7 +3,7 @@ package io.tutti.engine.p2p;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -4,13 +4,13 @@ import java.lang.foreign.Arena;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.Fingerprint;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.Fingerprint;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,9 +3,9 @@ package io.tutti.engine.transport;
 import java.util.List;
 import java.util.stream.Collectors;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.spi.Call;
 
 /**
  * What a collective checks while it waits, and how a timeout describes the data that had

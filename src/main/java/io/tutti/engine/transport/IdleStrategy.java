@@ -3,7 +3,7 @@ package io.tutti.engine.transport;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
-import io.tutti.engine.Deadline;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * How a thread waits while nothing moves: it spins, then yields the core, then sleeps. An

@@ -5,8 +5,8 @@ package io.tutti.engine.transport;
  * streams of bytes, one each way, that never block. Each call's fingerprint goes ahead of
  * its bytes by itself, once each way; bytes under a foreign one are never handed out.
  * <p>
- * Every method may throw {@link io.tutti.engine.CollectiveException}: the peer is lost or
- * called something else.
+ * Every method may throw {@link io.tutti.CollectiveException}: the peer is lost or called
+ * something else.
  */
 public interface Link {
 

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.Fingerprint;
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.Fingerprint;
+import io.tutti.engine.spi.NativeMemory;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.tutti.engine.transport;
 
-import io.tutti.engine.Call;
+import io.tutti.engine.spi.Call;
 
 /**
  * Moves bytes between this rank and the others of one group. Driven by the thread whose
@@ -23,8 +23,8 @@ public interface Transport extends AutoCloseable {
 	/**
 	 * Called after a round in which nothing moved: spins, yields, then sleeps until
 	 * something may move.
-	 * @throws io.tutti.engine.CollectiveException if the deadline has passed, the group
-	 * is broken, a rank has left it, or the thread was interrupted
+	 * @throws io.tutti.CollectiveException if the deadline has passed, the group is
+	 * broken, a rank has left it, or the thread was interrupted
 	 */
 	void stalled();
 

@@ -1,8 +1,8 @@
 package io.tutti.launch.standalone;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.EnvironmentGroups;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.EnvironmentGroups;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;

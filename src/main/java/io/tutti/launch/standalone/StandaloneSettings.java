@@ -9,11 +9,11 @@ import java.util.Locale;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
-import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
-import io.tutti.launch.RendezvousExposure;
 import io.tutti.launch.ProcessProperties;
+import io.tutti.launch.RendezvousExposure;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
 

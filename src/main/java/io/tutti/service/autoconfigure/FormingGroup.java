@@ -5,7 +5,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;

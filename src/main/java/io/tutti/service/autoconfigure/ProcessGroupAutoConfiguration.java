@@ -1,6 +1,6 @@
 package io.tutti.service.autoconfigure;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.service.config.RankConfiguration;

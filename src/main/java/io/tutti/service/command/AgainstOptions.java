@@ -2,10 +2,10 @@ package io.tutti.service.command;
 
 import java.util.List;
 
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.peer.Peer;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
 import picocli.CommandLine.Option;
 
 /**

@@ -8,13 +8,13 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;

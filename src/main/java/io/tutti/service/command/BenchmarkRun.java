@@ -2,13 +2,13 @@ package io.tutti.service.command;
 
 import java.io.PrintStream;
 
+import io.tutti.ProcessGroup;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
-import io.tutti.benchmark.TimingNoise;
 import io.tutti.benchmark.Measurement;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.benchmark.TimingNoise;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.group.GroupLifecycle;
 

@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

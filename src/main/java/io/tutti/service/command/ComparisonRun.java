@@ -5,6 +5,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.ProcessGroup;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.CollectiveBenchmark;
@@ -16,7 +17,6 @@ import io.tutti.benchmark.peer.ComparisonReport;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
-import io.tutti.engine.ProcessGroup;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.ConfigurationException;

@@ -1,11 +1,11 @@
 package io.tutti.service.command;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveMismatchException;
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.PeerLostException;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveMismatchException;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.GroupAbortedException;
+import io.tutti.PeerLostException;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.ExitCode;
 import io.tutti.launch.ResolutionException;

@@ -30,8 +30,9 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 	/** The report of a resolution. */
 	public static RankDescription of(ResolvedRank resolved) {
 		RankAssignment who = resolved.assignment();
-		return new RankDescription(who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(), who.masterAddress(),
-				who.masterPort(), resolved.source(), resolved.used(), resolved.ignored(), resolved.conflicts());
+		return new RankDescription(who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
+				who.masterAddress(), who.masterPort(), resolved.source(), resolved.used(), resolved.ignored(),
+				resolved.conflicts());
 	}
 
 	/** The report as one line of JSON. */

@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;

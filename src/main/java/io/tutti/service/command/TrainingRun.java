@@ -6,9 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.device.HostFallback;

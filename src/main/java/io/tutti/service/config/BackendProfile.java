@@ -3,7 +3,7 @@ package io.tutti.service.config;
 import java.util.Arrays;
 import java.util.List;
 
-import io.tutti.engine.BackendUnavailableException;
+import io.tutti.BackendUnavailableException;
 import io.tutti.engine.backend.Backends;
 
 /**

@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.RankAssignment;
-
 import org.springframework.boot.jackson.autoconfigure.JsonFactoryBuilderCustomizer;
 import org.springframework.boot.jackson.autoconfigure.JsonMapperBuilderCustomizer;
 import org.springframework.boot.web.server.Ssl;

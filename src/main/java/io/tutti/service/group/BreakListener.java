@@ -2,8 +2,8 @@ package io.tutti.service.group;
 
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 
 /**
  * Tells apart what breaks the group of all ranks from what only breaks another one.

@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.Collective;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
-import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.launch.ExitCode;
 
 /**

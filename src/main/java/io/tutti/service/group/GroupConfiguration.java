@@ -2,7 +2,7 @@ package io.tutti.service.group;
 
 import java.util.List;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 

@@ -1,6 +1,6 @@
 package io.tutti.service.group;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 

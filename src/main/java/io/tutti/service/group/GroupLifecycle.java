@@ -4,10 +4,10 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupState;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
+import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import org.jspecify.annotations.Nullable;

@@ -2,8 +2,8 @@ package io.tutti.service.group;
 
 import java.util.List;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 
 /**
  * Passes what the engine says on to all who listen.

@@ -1,6 +1,6 @@
 package io.tutti.service.group;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -1,7 +1,7 @@
 package io.tutti.service.group;
 
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupState;
+import io.tutti.Failure;
+import io.tutti.GroupState;
 import org.jspecify.annotations.Nullable;
 
 /**

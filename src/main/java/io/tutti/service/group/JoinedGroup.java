@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.Collective;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.control.ControlPlane;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 
 /**
  * A group that has formed, with this rank in it.

@@ -2,7 +2,7 @@ package io.tutti.service.group;
 
 import java.util.Map;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.service.config.RankLogMembers;
 
 import org.springframework.stereotype.Component;

@@ -3,7 +3,7 @@ package io.tutti.service.health;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.GroupState;
+import io.tutti.GroupState;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.service.group.GroupLifecycle;

@@ -2,8 +2,8 @@ package io.tutti.service.health;
 
 import java.util.List;
 
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupState;
+import io.tutti.Failure;
+import io.tutti.GroupState;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;

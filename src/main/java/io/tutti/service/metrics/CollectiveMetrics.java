@@ -10,11 +10,11 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.MeterBinder;
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.Failure;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.Collective;
+import io.tutti.Failure;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 

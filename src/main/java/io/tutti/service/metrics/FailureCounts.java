@@ -2,8 +2,8 @@ package io.tutti.service.metrics;
 
 import java.util.concurrent.atomic.AtomicLongArray;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 
 import org.springframework.stereotype.Component;
 

@@ -2,10 +2,10 @@ package io.tutti.service.metrics;
 
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.Collective;
-import io.tutti.engine.FlightRecorder;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.Collective;
+import io.tutti.engine.dispatch.CallRecord;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,7 +2,7 @@ package io.tutti.service.page;
 
 import java.util.List;
 
-import io.tutti.engine.GroupState;
+import io.tutti.GroupState;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -7,13 +7,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.Failure;
-import io.tutti.engine.control.diagnosis.Analysis;
-import io.tutti.engine.control.diagnosis.GroupTrace;
-import io.tutti.engine.control.diagnosis.GroupFinding;
-import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.Failure;
 import io.tutti.engine.control.PeerStatus;
+import io.tutti.engine.control.diagnosis.Analysis;
+import io.tutti.engine.control.diagnosis.GroupFinding;
+import io.tutti.engine.control.diagnosis.GroupTrace;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -3,7 +3,7 @@ package io.tutti.service.recorder;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.control.diagnosis.Analysis;
 import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
 import io.tutti.service.group.GroupLifecycle;

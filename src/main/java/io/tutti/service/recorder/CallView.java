@@ -4,9 +4,9 @@ import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.CallSignature;
 import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallRecord;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**

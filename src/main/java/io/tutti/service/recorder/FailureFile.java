@@ -8,9 +8,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.engine.Failure;
-import io.tutti.engine.FlightRecorder;
+import io.tutti.Failure;
 import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.FlightRecorder;
 import io.tutti.service.config.FlightRecorderProperties;
 import io.tutti.service.config.RendezvousProperties;
 import io.tutti.service.group.GroupLifecycle;

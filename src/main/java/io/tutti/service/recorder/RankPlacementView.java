@@ -3,9 +3,9 @@ package io.tutti.service.recorder;
 import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.CallRecord;
 import io.tutti.engine.control.diagnosis.GroupTrace;
 import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

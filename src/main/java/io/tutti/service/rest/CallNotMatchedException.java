@@ -2,8 +2,8 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 
-import io.tutti.engine.CallSignature;
 import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * A collective that was not carried out, since a rank did not come or called something

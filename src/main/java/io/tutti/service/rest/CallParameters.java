@@ -9,10 +9,10 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.ReduceOp;
 import io.tutti.engine.control.RoundWait;
 import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;

@@ -3,7 +3,7 @@ package io.tutti.service.rest;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.tutti.engine.CallSignature;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * Announced calls in words. They have no place in an order yet, so none is told.

@@ -3,8 +3,8 @@ package io.tutti.service.rest;
 import java.util.List;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupState;
+import io.tutti.Failure;
+import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;

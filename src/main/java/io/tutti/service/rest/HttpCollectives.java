@@ -7,14 +7,14 @@ import java.time.Duration;
 import java.util.concurrent.CompletionException;
 import java.util.function.BooleanSupplier;
 
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveException;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;

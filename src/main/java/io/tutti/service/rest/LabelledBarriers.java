@@ -2,7 +2,7 @@ package io.tutti.service.rest;
 
 import java.util.function.BooleanSupplier;
 
-import io.tutti.engine.CollectiveException;
+import io.tutti.CollectiveException;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.service.group.BoundedWaits;

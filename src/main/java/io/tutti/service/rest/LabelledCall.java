@@ -5,10 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * A collective that a process beside this rank asks for, and what its bytes mean: how

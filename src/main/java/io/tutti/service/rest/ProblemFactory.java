@@ -3,7 +3,7 @@ package io.tutti.service.rest;
 import java.net.URI;
 import java.time.Duration;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;

@@ -3,7 +3,7 @@ package io.tutti.service.rest;
 import java.net.URI;
 import java.util.Locale;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 
 /**
  * What a problem is about, as its {@code type} says.

@@ -6,7 +6,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.net.SocketTimeoutException;
 
-import io.tutti.engine.Deadline;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * Memory outside of the heap for one call's bytes, which are those of the wire: little

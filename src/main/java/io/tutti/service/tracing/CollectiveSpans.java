@@ -17,10 +17,10 @@ import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SdkTracerProvider;
 import io.opentelemetry.sdk.trace.SdkTracerProviderBuilder;
 import io.opentelemetry.sdk.trace.SpanProcessor;
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.DefaultProcessGroup;
 import io.tutti.engine.control.diagnosis.GroupTrace;
 import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.dispatch.CallRecord;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.group.JoinedGroup;
 
 /**

@@ -8,14 +8,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.Operation;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
-import org.junit.jupiter.api.BeforeEach;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.Failure;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.control.diagnosis.Analysis;
 import io.tutti.engine.control.diagnosis.GroupFinding;
 import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.diagnosis.TraceCodec;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

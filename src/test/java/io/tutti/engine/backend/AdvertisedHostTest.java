@@ -7,11 +7,11 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupAbortedException;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.GroupAbortedException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;

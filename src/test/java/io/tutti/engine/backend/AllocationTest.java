@@ -9,9 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 import com.sun.management.ThreadMXBean;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import org.junit.jupiter.api.Test;

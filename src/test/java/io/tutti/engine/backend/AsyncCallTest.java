@@ -9,12 +9,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.GroupState;
-import io.tutti.engine.Message;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
+import io.tutti.GroupState;
+import io.tutti.Message;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.CollectivesContract.World;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

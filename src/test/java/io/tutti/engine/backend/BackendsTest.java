@@ -1,9 +1,9 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveListener;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.ReduceOp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 
 /**
  * One collective call in numbers, the same on every rank.

@@ -8,12 +8,12 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.Message;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
+import io.tutti.Message;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.AsyncCallTest.Connection;
 import io.tutti.engine.backend.CollectivesContract.World;
 import org.junit.jupiter.api.Test;

@@ -15,11 +15,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveMismatchException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.CollectiveMismatchException;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -3,7 +3,7 @@ package io.tutti.engine.backend;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 
 /**
  * Reads and writes elements of any type as small whole numbers.

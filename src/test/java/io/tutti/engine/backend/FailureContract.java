@@ -6,19 +6,19 @@ import java.util.List;
 
 import java.util.concurrent.CompletionException;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.GroupState;
-import io.tutti.engine.PeerLostException;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
+import io.tutti.GroupState;
+import io.tutti.PeerLostException;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -5,35 +5,35 @@ import java.util.List;
 import java.util.function.IntUnaryOperator;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupFactory;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.PointToPoint;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.simulated.SimulatedControl;
-import io.tutti.engine.transport.Connections;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.GroupFactory;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
-import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.LocalExchange;
 import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.simulated.SimulatedConnections;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
-import io.tutti.engine.transport.simulated.SimulatedConnections;
 
 /**
  * All ranks of a group in one JVM as if on several hosts: real shared memory among those

@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 import io.tutti.engine.backend.PointToPointPair.Kind;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

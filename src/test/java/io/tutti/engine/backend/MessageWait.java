@@ -4,9 +4,9 @@ import java.lang.foreign.MemorySegment;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.Message;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.DataType;
+import io.tutti.Message;
+import io.tutti.ProcessGroup;
 
 /** Ways to wait for a message of a peer, or for a peer to take one. */
 enum MessageWait {

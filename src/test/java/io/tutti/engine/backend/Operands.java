@@ -1,6 +1,6 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 
 /**
  * Operands that differ by rank and index, small enough to be exact in every type, and

@@ -8,26 +8,26 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
-import io.tutti.engine.transport.Connections;
+import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.transport.Connections;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.LocalExchange;
 import io.tutti.engine.transport.shm.RingConnections;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
-import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedConnections;
+import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.tcp.DataListener;
-import io.tutti.engine.transport.tcp.TcpSettings;
 import io.tutti.engine.transport.tcp.TcpConnections;
+import io.tutti.engine.transport.tcp.TcpSettings;
 
 /**
  * The message engines of two ranks in this JVM. Rank 0 of the job does not answer: a

@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import org.junit.jupiter.api.Test;
@@ -62,7 +62,8 @@ class SharedConfigTest {
 
 	@Test
 	void whatOneRankWritesAnotherReads() {
-		SharedConfig conduct = new SharedConfig(TransportChoice.SHM, AlgorithmOverrides.from("broadcast=chain, all-reduce=ring"));
+		SharedConfig conduct = new SharedConfig(TransportChoice.SHM,
+				AlgorithmOverrides.from("broadcast=chain, all-reduce=ring"));
 		assertThat(SharedConfig.parse(conduct.toString())).hasToString("shm;all-reduce=ring,broadcast=chain");
 		assertThat(SharedConfig.parse(SharedConfig.DEFAULT.toString())).hasToString(SharedConfig.DEFAULT.toString());
 	}

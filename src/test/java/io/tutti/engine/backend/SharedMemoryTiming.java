@@ -7,9 +7,9 @@ import java.net.ServerSocket;
 import java.util.Arrays;
 import java.util.List;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.transport.shm.SocketExchange;
 
 /**

@@ -2,7 +2,7 @@ package io.tutti.engine.backend;
 
 import java.time.Duration;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 
 class SharedProcessGroupTest extends ProcessGroupContract {

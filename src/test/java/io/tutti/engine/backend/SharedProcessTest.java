@@ -12,11 +12,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.transport.shm.SocketExchange;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;

@@ -10,15 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
-import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.shm.HostHandshake;
 import io.tutti.engine.transport.shm.HostMemory;
 import io.tutti.engine.transport.shm.SharedMemorySettings;
@@ -75,7 +75,8 @@ final class SharedRank {
 		}
 		FailureLatch latch = new FailureLatch();
 		boolean oversubscribed = worldSize > cores();
-		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, oversubscribed, CollectiveListener.NONE);
+		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, oversubscribed,
+				CollectiveListener.NONE);
 		return new DefaultProcessGroup(identity,
 				new SharedMemoryBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
 						AlgorithmOverrides.NONE),

@@ -1,6 +1,6 @@
 package io.tutti.engine.backend;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 
 class SimulatedFailureTest extends FailureContract {

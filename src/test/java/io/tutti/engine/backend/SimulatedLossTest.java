@@ -5,8 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.GroupState;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.GroupState;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

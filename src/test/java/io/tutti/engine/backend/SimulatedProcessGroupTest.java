@@ -3,9 +3,9 @@ package io.tutti.engine.backend;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.PeerLostException;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveException;
+import io.tutti.PeerLostException;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import org.junit.jupiter.api.Test;

@@ -8,11 +8,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;

@@ -6,8 +6,8 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;

@@ -8,13 +8,13 @@ import java.util.concurrent.atomic.AtomicReference;
 
 import javax.net.ssl.SSLContext;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveMismatchException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.PeerLostException;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveMismatchException;
+import io.tutti.DataType;
+import io.tutti.PeerLostException;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.CollectivesContract.World;
 import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.tls.Authority;

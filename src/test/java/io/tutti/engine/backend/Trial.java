@@ -5,10 +5,10 @@ import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 
 /**
  * One rank's part in one call: buffers with known operands, and what must be in them

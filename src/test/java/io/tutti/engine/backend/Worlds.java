@@ -6,8 +6,8 @@ import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
@@ -70,7 +70,8 @@ final class Worlds {
 		int port = freePort();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new SharedConfig(transport, AlgorithmOverrides.NONE), timeouts, null, tls);
+				defaults.congestionControl(), new SharedConfig(transport, AlgorithmOverrides.NONE), timeouts, null,
+				tls);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new DepartingWorld() {

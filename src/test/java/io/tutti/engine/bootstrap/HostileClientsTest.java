@@ -13,17 +13,17 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.control.Membership;
-import io.tutti.engine.control.RendezvousException;
-import io.tutti.engine.control.RendezvousException.Reason;
-import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.ForeignHello;
 import io.tutti.engine.control.ControlMessage.Ping;
 import io.tutti.engine.control.ControlMessage.Refused;
+import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.spi.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -13,10 +13,10 @@ import java.util.stream.IntStream;
 
 import com.sun.management.ThreadMXBean;
 import com.sun.management.UnixOperatingSystemMXBean;
-import io.tutti.engine.control.Membership;
-import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.PeerAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

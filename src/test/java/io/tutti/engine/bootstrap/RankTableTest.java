@@ -3,9 +3,9 @@ package io.tutti.engine.bootstrap;
 import java.util.List;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.control.PeerAddress;
-import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.control.MissingRanks;
+import io.tutti.engine.control.PeerAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

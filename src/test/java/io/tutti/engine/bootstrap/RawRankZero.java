@@ -12,14 +12,14 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.control.Membership;
-import io.tutti.engine.control.PeerAddress;
-import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Proof;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.ControlMessage.Welcome;
+import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.PeerAddress;
+import io.tutti.engine.control.RendezvousSettings;
 
 /** Rank 0 by hand: lets everybody in, and then says only what a test tells it to say. */
 final class RawRankZero implements AutoCloseable {

@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.Membership;
@@ -23,6 +22,7 @@ import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.spi.Deadline;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

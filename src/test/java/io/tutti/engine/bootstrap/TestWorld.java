@@ -10,13 +10,13 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Membership;
+import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.RecordedControlEvents;
+import io.tutti.engine.spi.Deadline;
 
 /** Ranks that meet over real connections, each on a thread of its own. */
 final class TestWorld implements AutoCloseable {

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

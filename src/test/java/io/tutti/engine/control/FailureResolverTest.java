@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.Failure;
-import io.tutti.engine.Failure.Kind;
+import io.tutti.Collective;
+import io.tutti.Failure;
+import io.tutti.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -6,13 +6,13 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Failure;
-import io.tutti.engine.MemoryKind;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.MemoryKind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -3,9 +3,9 @@ package io.tutti.engine.control;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.Failure;
-import io.tutti.engine.Failure.Kind;
+import io.tutti.Collective;
+import io.tutti.Failure;
+import io.tutti.Failure.Kind;
 import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import org.junit.jupiter.api.Test;

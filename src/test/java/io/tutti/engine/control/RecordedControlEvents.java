@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.tutti.engine.CallReport;
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
+import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
 /** Keeps what the control plane told a rank. */
@@ -59,7 +59,10 @@ public final class RecordedControlEvents implements ControlListener {
 
 	@Override
 	public List<RankProgress> progress() {
-		return this.entered.entrySet().stream().map((entry) -> new RankProgress(entry.getKey(), entry.getValue())).toList();
+		return this.entered.entrySet()
+			.stream()
+			.map((entry) -> new RankProgress(entry.getKey(), entry.getValue()))
+			.toList();
 	}
 
 	@Override

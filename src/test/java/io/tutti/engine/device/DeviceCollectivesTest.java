@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;

@@ -1,6 +1,6 @@
 package io.tutti.engine.device;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.nccl.HostDevices;
 
 import static org.assertj.core.api.Assertions.assertThat;

@@ -5,8 +5,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
+import io.tutti.DataType;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

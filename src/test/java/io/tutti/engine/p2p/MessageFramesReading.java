@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 

@@ -5,15 +5,15 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.Failure;
+import io.tutti.GroupAbortedException;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

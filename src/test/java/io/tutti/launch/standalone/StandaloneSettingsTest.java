@@ -4,8 +4,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.ProcessProperties;

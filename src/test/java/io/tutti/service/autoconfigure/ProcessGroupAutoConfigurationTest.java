@@ -3,7 +3,7 @@ package io.tutti.service.autoconfigure;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.ProcessGroup;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.device.HostFallback;
@@ -119,7 +119,7 @@ class ProcessGroupAutoConfigurationTest {
 
 	private static GroupLifecycle lifecycle(FakeMeeting meeting) {
 		return new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS, meeting,
-				io.tutti.engine.CollectiveListener.NONE);
+				io.tutti.CollectiveListener.NONE);
 	}
 
 	@Configuration(proxyBeanMethods = false)

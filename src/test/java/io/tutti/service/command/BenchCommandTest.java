@@ -5,12 +5,12 @@ import java.io.StringWriter;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BufferKind;
-import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.Operation;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.benchmark.peer.Peer;
 import io.tutti.launch.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupAbortedException;
-import io.tutti.engine.PeerLostException;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
+import io.tutti.GroupAbortedException;
+import io.tutti.PeerLostException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;

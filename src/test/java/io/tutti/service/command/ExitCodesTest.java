@@ -3,8 +3,8 @@ package io.tutti.service.command;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.control.RendezvousException;

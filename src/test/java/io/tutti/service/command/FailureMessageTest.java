@@ -5,8 +5,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

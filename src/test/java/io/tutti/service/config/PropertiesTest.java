@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.engine.backend.TransportChoice;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.TransportChoice;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

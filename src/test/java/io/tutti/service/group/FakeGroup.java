@@ -13,23 +13,23 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-import io.tutti.engine.DefaultProcessGroup;
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.CallTotals;
-import io.tutti.engine.Collective;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.Collective;
+import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.control.diagnosis.TraceCodec;
-import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.control.diagnosis.RankTrace;
+import io.tutti.engine.control.diagnosis.TraceCodec;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

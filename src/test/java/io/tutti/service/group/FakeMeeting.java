@@ -3,8 +3,8 @@ package io.tutti.service.group;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 

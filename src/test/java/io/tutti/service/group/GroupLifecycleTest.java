@@ -3,9 +3,9 @@ package io.tutti.service.group;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
-import io.tutti.engine.GroupState;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
+import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.FakeGroup;

@@ -3,7 +3,7 @@ package io.tutti.service.health;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.Failure;
+import io.tutti.Failure;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;

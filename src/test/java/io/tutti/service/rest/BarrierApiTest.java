@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;

@@ -2,8 +2,8 @@ package io.tutti.service.rest;
 
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.BeforeEach;

@@ -6,12 +6,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
 import org.junit.jupiter.api.Test;

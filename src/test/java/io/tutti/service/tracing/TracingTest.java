@@ -8,11 +8,11 @@ import java.util.stream.IntStream;
 
 import io.opentelemetry.api.common.AttributeKey;
 import io.opentelemetry.sdk.common.CompletableResultCode;
+import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.data.SpanData;
 import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
-import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.opentelemetry.sdk.trace.export.SpanExporter;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.GroupLifecycle;
 import org.awaitility.Awaitility;

@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.spi.Call;
 
 /**
  * Two-level all-gather, for ranks in order host by host. The leader of each host gathers

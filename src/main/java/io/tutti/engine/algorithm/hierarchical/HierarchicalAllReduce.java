@@ -1,8 +1,8 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
 
 /**
  * Two-level all-reduce. A large buffer is reduce-scattered within each host; ranks with

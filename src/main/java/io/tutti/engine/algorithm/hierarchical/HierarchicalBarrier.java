@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.spi.Call;
 
 /**
  * Two-level barrier: a barrier within each host, one between leaders, and a second one

@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.spi.Call;
 
 /**
  * Two-level broadcast: the buffer is sent to one rank of each host, which broadcasts it

@@ -1,9 +1,9 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
 
 /**
  * Two-level reduce: on each host to the rank with the root's local rank, and from those

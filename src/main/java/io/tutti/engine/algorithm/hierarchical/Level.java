@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * A subset of a group's ranks that runs whole collectives: the ranks of one host, or one
@@ -19,7 +19,7 @@ public interface Level {
 
 	/**
 	 * Runs a part of a call among these ranks.
-	 * @throws io.tutti.engine.CollectiveException if it fails; the group is then broken
+	 * @throws io.tutti.CollectiveException if it fails; the group is then broken
 	 */
 	void run(Call part);
 

@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.hierarchical;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.Collective;
+import io.tutti.Collective;
+import io.tutti.engine.spi.Call;
 
 /**
  * The two levels of a group from one rank's view, and the partial calls that run on them.

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 
 /**
  * The loops of one element type. Each loop is a separate method, so that the compiler

@@ -3,9 +3,9 @@ package io.tutti.engine.algorithm.kernel;
 import java.time.Duration;
 import java.util.function.Function;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Combines blocks of elements in native memory. Addresses are raw, need no alignment and

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * float16, one element at a time: widened, combined as float and rounded once.

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * int8 and uint8, one element at a time. Sums and products wrap to the same bits for

@@ -1,6 +1,6 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 
 /**
  * Scalar loops for every element type; they run on any JVM.

@@ -3,7 +3,7 @@ package io.tutti.engine.algorithm.kernel;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 import jdk.incubator.vector.ShortVector;
 import jdk.incubator.vector.VectorMask;
 import jdk.incubator.vector.VectorOperators;

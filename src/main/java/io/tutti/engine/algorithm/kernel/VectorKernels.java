@@ -2,7 +2,7 @@ package io.tutti.engine.algorithm.kernel;
 
 import java.nio.ByteOrder;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 import jdk.incubator.vector.IntVector;
 
 /**

@@ -5,8 +5,8 @@ import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 
 /**
  * Calls a kernel on small blocks until it is compiled.

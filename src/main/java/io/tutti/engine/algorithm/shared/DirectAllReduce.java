@@ -1,9 +1,9 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**

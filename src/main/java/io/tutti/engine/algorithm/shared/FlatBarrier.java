@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.Call;
 import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.CallSlots;
 
 /**

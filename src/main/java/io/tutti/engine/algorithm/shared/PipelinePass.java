@@ -1,9 +1,9 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.Call;
+import io.tutti.engine.spi.Call;
 import io.tutti.engine.transport.shm.CallSlots;
-import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.ChunkPipeline;
+import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
  * Runs a large call through the chunk pipeline. Every rank fills slots, several chunks

@@ -1,10 +1,10 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.Collective;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.Collective;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.shm.CallSlots;
 import io.tutti.engine.transport.shm.ShmTransport;
 import org.jspecify.annotations.Nullable;

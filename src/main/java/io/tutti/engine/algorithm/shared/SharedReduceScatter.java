@@ -1,12 +1,12 @@
 package io.tutti.engine.algorithm.shared;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.transport.shm.SymmetricBuffers;
-import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ChunkPipeline;
+import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
  * Reduce-scatter of large buffers. Where the buffers of all ranks are accessible in

@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 
 /**
  * Collectives by an MPI library. The library's thread does the work; the calling thread

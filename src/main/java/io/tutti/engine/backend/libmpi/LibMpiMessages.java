@@ -8,14 +8,14 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.Message;
-import io.tutti.engine.PointToPoint;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.Message;
+import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.MessageArguments;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.PointToPoint;
 import org.jspecify.annotations.Nullable;
 
 /**

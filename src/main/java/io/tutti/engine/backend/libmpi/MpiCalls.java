@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * The library's functions as Java methods. Pointers and handles are longs. The library is

@@ -4,10 +4,10 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 
 /**
  * A collective call of one group as a library call. A group runs one call at a time, so a

@@ -14,7 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-import io.tutti.engine.BackendUnavailableException;
+import io.tutti.BackendUnavailableException;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,11 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Message;
-import io.tutti.engine.MessageMismatchException;
-import io.tutti.engine.NativeMemory;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.Message;
+import io.tutti.MessageMismatchException;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * One send or receive by the MPI library, with a native staging buffer for a heap buffer.

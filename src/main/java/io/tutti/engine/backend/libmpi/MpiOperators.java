@@ -9,10 +9,10 @@ import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Chooses the reduction operator: the library's own where its semantics match the

@@ -13,10 +13,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.Failure;
+import io.tutti.BackendUnavailableException;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

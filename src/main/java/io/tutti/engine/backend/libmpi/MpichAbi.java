@@ -2,8 +2,8 @@ package io.tutti.engine.backend.libmpi;
 
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 
 /**
  * MPICH and libraries with its binary interface: handles are integers that encode the

@@ -3,8 +3,8 @@ package io.tutti.engine.backend.libmpi;
 import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 
 /**
  * Open MPI: handles are pointers to objects of the library.

@@ -6,11 +6,11 @@ import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.IntConsumer;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.MessageMismatchException;
-import io.tutti.engine.ProcessGroup;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.MessageMismatchException;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,9 +2,9 @@ package io.tutti.engine.backend.mpi;
 
 import java.io.UncheckedIOException;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Message;
+import io.tutti.BackendUnavailableException;
+import io.tutti.CollectiveListener;
+import io.tutti.Message;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Availability;
 import io.tutti.engine.backend.Backends;

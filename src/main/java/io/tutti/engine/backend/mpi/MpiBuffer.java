@@ -12,7 +12,7 @@ import java.nio.IntBuffer;
 import java.nio.LongBuffer;
 import java.nio.ShortBuffer;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 
 /**
  * Converts a caller's buffer to a memory segment: a segment, an array, or a buffer of

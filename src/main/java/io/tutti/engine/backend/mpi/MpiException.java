@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An MPI call is invalid or the world cannot be reached; no message was sent. A
- * communication failure is a {@link io.tutti.engine.CollectiveException} instead.
+ * communication failure is a {@link io.tutti.CollectiveException} instead.
  */
 public abstract sealed class MpiException extends RuntimeException
 		permits InvalidWorldSizeException, InvalidRankException, MpiIoException {

@@ -7,9 +7,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.MessageMismatchException;
-import io.tutti.engine.ProcessGroup;
+import io.tutti.CollectiveException;
+import io.tutti.MessageMismatchException;
+import io.tutti.ProcessGroup;
 
 /**
  * A non-blocking operation in progress. Its buffers must not be used until it is done.

@@ -1,6 +1,6 @@
 package io.tutti.engine.backend.mpi;
 
-import io.tutti.engine.Message;
+import io.tutti.Message;
 
 /**
  * Result of an operation.

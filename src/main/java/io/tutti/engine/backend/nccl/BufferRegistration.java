@@ -3,8 +3,8 @@ package io.tutti.engine.backend.nccl;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.spi.Deadline;
 
 /**
  * The registration of a buffer with a communicator. Close it before the buffer. Closing

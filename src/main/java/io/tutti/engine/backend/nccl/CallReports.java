@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.CallReport;
-import io.tutti.engine.FailureReporter;
+import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallReport;
 
 /**
  * Reports this rank's device calls to rank 0, off the call path. Calls are batched per

@@ -4,8 +4,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 

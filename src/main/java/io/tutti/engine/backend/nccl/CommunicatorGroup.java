@@ -7,12 +7,12 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.Collective;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ReduceOp;
+import io.tutti.BackendUnavailableException;
+import io.tutti.Collective;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**

@@ -1,6 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
-import io.tutti.engine.BackendUnavailableException;
+import io.tutti.BackendUnavailableException;
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;

@@ -4,18 +4,18 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.Call;
-import io.tutti.engine.Collective;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.FailureReporter;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.MetadataExchange;
+import io.tutti.Collective;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MetadataExchange;
 
 /**
  * Collectives on device memory by NCCL, on a dedicated stream, and on host memory by the

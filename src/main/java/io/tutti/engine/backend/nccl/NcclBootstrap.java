@@ -6,14 +6,14 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Supplier;
 
-import io.tutti.engine.Backend;
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.FailureReporter;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.BackendUnavailableException;
 import io.tutti.engine.device.DeviceException;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MetadataExchange;
 
 /**
  * Creates the communicator of a group. Every rank reports whether it can use NCCL, and

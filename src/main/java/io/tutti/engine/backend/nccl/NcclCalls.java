@@ -1,6 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
-import io.tutti.engine.Collective;
+import io.tutti.Collective;
 import io.tutti.engine.backend.nccl.Communicator.Issue;
 
 /**

@@ -1,6 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 
 /**

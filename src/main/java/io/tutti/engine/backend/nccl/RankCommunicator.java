@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-import io.tutti.engine.BackendUnavailableException;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ReduceOp;
+import io.tutti.BackendUnavailableException;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -92,8 +92,8 @@ public final class RankCommunicator implements AutoCloseable {
 	}
 
 	/**
-	 * {@link #create(UniqueId, RankPlacement, Duration)} on the caller's stream, which the
-	 * caller still owns.
+	 * {@link #create(UniqueId, RankPlacement, Duration)} on the caller's stream, which
+	 * the caller still owns.
 	 */
 	public static RankCommunicator create(UniqueId id, RankPlacement place, long stream, Duration timeout) {
 		return create(NcclLibrary.load(), id, place, stream, timeout);

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,8 @@ public final class StreamOperations {
 	/** The open group of calls, or {@code null} if each call is issued at once. */
 	private final @Nullable MessageGroup group;
 
-	StreamOperations(Communicator communicator, NcclLibrary library, RankPlacement place, long stream, Duration timeout) {
+	StreamOperations(Communicator communicator, NcclLibrary library, RankPlacement place, long stream,
+			Duration timeout) {
 		this(communicator, new NcclCalls(library.availability(), place), place, stream, timeout, null);
 	}
 

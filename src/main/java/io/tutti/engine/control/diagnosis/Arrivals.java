@@ -6,8 +6,8 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-import io.tutti.engine.CallRecord;
 import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
+import io.tutti.engine.dispatch.CallRecord;
 
 /**
  * How late each rank came to the calls of a group that all its ranks remember.

@@ -11,9 +11,9 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-import io.tutti.engine.CallRecord;
 import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
 import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
+import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,10 +2,10 @@ package io.tutti.engine.control.diagnosis;
 
 import java.util.List;
 
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.FlightRecorder;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.engine.dispatch.CallRecord;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.dispatch.FlightRecorder;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**

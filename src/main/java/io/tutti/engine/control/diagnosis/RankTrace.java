@@ -6,7 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DefaultProcessGroup;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**

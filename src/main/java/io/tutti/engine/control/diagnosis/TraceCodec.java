@@ -13,11 +13,11 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.dispatch.CallRecord;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**

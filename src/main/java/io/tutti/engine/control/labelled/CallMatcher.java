@@ -7,10 +7,10 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongSupplier;
 
-import io.tutti.engine.CallSignature;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * Rank 0's record of calls that ranks announce before they make them. They meet at a

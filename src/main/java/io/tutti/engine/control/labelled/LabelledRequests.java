@@ -2,7 +2,6 @@ package io.tutti.engine.control.labelled;
 
 import java.util.function.LongSupplier;
 
-import io.tutti.engine.CallSignature;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlMessage.Announce;
@@ -16,6 +15,7 @@ import io.tutti.engine.control.ControlMessage.Withdraw;
 import io.tutti.engine.control.Coordinator;
 import io.tutti.engine.control.RequestHandler;
 import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.spi.CallSignature;
 
 /**
  * Rank 0's side of labelled barriers and call matching.

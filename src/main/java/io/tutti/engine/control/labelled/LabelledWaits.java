@@ -9,10 +9,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.Failure;
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.ControlMessage.Announce;
@@ -28,6 +26,8 @@ import io.tutti.engine.control.NoticeHandler;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.RoundEntry;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

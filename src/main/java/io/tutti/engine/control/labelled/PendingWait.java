@@ -8,8 +8,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntConsumer;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,10 +2,8 @@ package io.tutti.engine.transport.shm;
 
 import java.util.List;
 
-import io.tutti.engine.CollectiveException;
-import io.tutti.engine.Failure;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.Fingerprint;
+import io.tutti.engine.spi.Fingerprint;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.CallContext;
 
 /**
@@ -114,8 +112,8 @@ public final class CallSlots {
 
 	/**
 	 * Whether a rank has entered this call.
-	 * @throws io.tutti.engine.CollectiveException if it has entered another in its place,
-	 * or before it
+	 * @throws io.tutti.CollectiveException if it has entered another in its place, or
+	 * before it
 	 */
 	public boolean arrived(int rank) {
 		if (this.agreed[rank] == this.round || rank == this.self) {

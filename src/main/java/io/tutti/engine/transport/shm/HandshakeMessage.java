@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-import io.tutti.engine.MetadataExchange;
+import io.tutti.engine.spi.MetadataExchange;
 
 /**
  * One rank's message in one step of the handshake.

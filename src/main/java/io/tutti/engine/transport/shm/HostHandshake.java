@@ -5,10 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveListener;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.tutti.engine.transport.shm;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Bytes one way from one rank to another. The writer counts what it has written, the

@@ -1,7 +1,7 @@
 package io.tutti.engine.transport.shm;
 
-import io.tutti.engine.Fingerprint;
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.Fingerprint;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;

@@ -5,7 +5,7 @@ import java.lang.invoke.VarHandle;
 import java.security.SecureRandom;
 import java.util.List;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 

@@ -3,7 +3,7 @@ package io.tutti.engine.transport.shm;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Words that one rank writes and others read. What was written before a release is seen

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
 /**

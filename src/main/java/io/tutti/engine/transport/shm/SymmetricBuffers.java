@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.NativeMemory;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 
 /**

@@ -7,7 +7,7 @@ interface WaitPolicy {
 
 	/**
 	 * Nothing moved in this round.
-	 * @throws io.tutti.engine.CollectiveException if there is no point in waiting on
+	 * @throws io.tutti.CollectiveException if there is no point in waiting on
 	 */
 	void stalled();
 

@@ -4,7 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.Connections;
 import io.tutti.engine.transport.simulated.SimulatedNetwork.Endpoint;
 import org.jspecify.annotations.Nullable;

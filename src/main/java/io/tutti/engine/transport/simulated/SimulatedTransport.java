@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;

@@ -8,10 +8,10 @@ import java.nio.channels.SocketChannel;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.Tls;
 import io.tutti.engine.tls.TlsChannel;

@@ -9,10 +9,10 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 

@@ -7,13 +7,13 @@ import java.nio.channels.Selector;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveListener;
+import io.tutti.Failure;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;

@@ -5,9 +5,9 @@ import java.lang.management.ManagementFactory;
 import java.time.Duration;
 
 import com.sun.management.ThreadMXBean;
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;

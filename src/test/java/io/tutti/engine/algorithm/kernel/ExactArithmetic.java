@@ -1,7 +1,7 @@
 package io.tutti.engine.algorithm.kernel;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 
 /**
  * Expected results of the kernels, computed with big integers. Elements are bit patterns

@@ -2,7 +2,7 @@ package io.tutti.engine.algorithm.kernel;
 
 import java.math.BigInteger;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 
 /**
  * Floating-point numbers stored in one format and combined in another.

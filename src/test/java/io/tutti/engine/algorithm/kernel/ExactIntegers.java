@@ -2,7 +2,7 @@ package io.tutti.engine.algorithm.kernel;
 
 import java.math.BigInteger;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 
 /**
  * Integers of a fixed width that wrap around.

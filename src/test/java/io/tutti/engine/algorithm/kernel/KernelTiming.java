@@ -6,9 +6,9 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Prints the speed of each kernel and of a plain copy, in GB/s of one operand's bytes, as

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Random;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 
 /**
  * Pairs of operands: each limit of a type with each other, then random patterns, then

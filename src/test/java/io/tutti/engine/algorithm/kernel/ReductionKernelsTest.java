@@ -8,9 +8,9 @@ import java.util.EnumSet;
 import java.util.Random;
 import java.util.stream.Stream;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.NativeMemory;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

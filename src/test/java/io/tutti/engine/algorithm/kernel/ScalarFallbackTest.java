@@ -7,8 +7,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.kernel;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

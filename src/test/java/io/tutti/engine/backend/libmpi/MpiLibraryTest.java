@@ -3,7 +3,7 @@ package io.tutti.engine.backend.libmpi;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-import io.tutti.engine.BackendUnavailableException;
+import io.tutti.BackendUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

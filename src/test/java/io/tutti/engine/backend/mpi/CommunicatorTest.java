@@ -9,9 +9,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.DataType;
-import io.tutti.engine.GroupAbortedException;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.DataType;
+import io.tutti.GroupAbortedException;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.junit.jupiter.api.Test;

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.MessageMismatchException;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.MessageMismatchException;
+import io.tutti.ReduceOp;
 import io.tutti.launch.MpiEnvironment;
 
 /**

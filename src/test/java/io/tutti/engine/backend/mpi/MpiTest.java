@@ -7,9 +7,9 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.engine.ReduceOp;
 import io.tutti.launch.MpiEnvironment;
 import io.tutti.launch.ResolutionException;
 import org.junit.jupiter.api.Test;

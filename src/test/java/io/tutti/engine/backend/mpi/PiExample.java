@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.mpi;
 
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.launch.MpiEnvironment;
 
 /**

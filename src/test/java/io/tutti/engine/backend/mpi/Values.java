@@ -5,7 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.function.IntToDoubleFunction;
 
-import io.tutti.engine.DataType;
+import io.tutti.DataType;
 
 /**
  * Reads and writes single elements of every type.

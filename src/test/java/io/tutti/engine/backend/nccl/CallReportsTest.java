@@ -5,11 +5,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-import io.tutti.engine.Call;
-import io.tutti.engine.CallReport;
-import io.tutti.engine.Collective;
-import io.tutti.engine.Failure;
-import io.tutti.engine.FailureReporter;
+import io.tutti.Collective;
+import io.tutti.Failure;
+import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallReport;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

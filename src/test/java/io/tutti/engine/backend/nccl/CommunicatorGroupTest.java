@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;

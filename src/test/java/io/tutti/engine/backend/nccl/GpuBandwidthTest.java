@@ -2,7 +2,7 @@ package io.tutti.engine.backend.nccl;
 
 import java.time.Duration;
 
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;

@@ -5,11 +5,11 @@ import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.function.LongToDoubleFunction;
 
-import io.tutti.engine.Deadline;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.SelectedDevice;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**

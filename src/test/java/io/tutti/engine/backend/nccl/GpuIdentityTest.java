@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.stream.Stream;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
@@ -40,8 +40,8 @@ class GpuIdentityTest {
 	@BeforeAll
 	static void form() {
 		library = Gpu.require();
-		communicator = RankCommunicator.create(library, RankCommunicator.newId(library), new RankPlacement(0, 1, 0), null,
-				Duration.ofSeconds(60));
+		communicator = RankCommunicator.create(library, RankCommunicator.newId(library), new RankPlacement(0, 1, 0),
+				null, Duration.ofSeconds(60));
 	}
 
 	@AfterAll

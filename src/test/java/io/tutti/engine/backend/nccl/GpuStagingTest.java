@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.ReduceOp;
+import io.tutti.CollectiveListener;
+import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;

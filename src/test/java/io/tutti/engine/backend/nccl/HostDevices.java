@@ -12,9 +12,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * Simulated devices with memory in host memory. Work queued on a stream runs in order

@@ -15,7 +15,7 @@ import java.util.stream.Stream;
 
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -8,11 +8,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.engine.Deadline;
-import io.tutti.engine.ReduceOp;
+import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.spi.Deadline;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
@@ -280,7 +280,8 @@ class RankCommunicatorTest {
 		assertThatIllegalArgumentException().isThrownBy(() -> new RankPlacement(2, 2, 0))
 			.withMessage("rank must be in 0..1, got 2");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 1, 4), null, LONG))
+			.isThrownBy(
+					() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 1, 4), null, LONG))
 			.withMessage("device must be in 0..3, got 4");
 		assertThat(this.nccl.calls).doesNotContain("commInitRankConfig");
 	}
@@ -293,9 +294,8 @@ class RankCommunicatorTest {
 
 	@Test
 	void aCreationThatARankMissesTimesOut() {
-		assertThatExceptionOfType(NcclException.class)
-			.isThrownBy(
-					() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 2, 0), null, SHORT))
+		assertThatExceptionOfType(NcclException.class).isThrownBy(
+				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 2, 0), null, SHORT))
 			.withMessageContaining("init was not done within 150 ms")
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.TIMEOUT));
 		assertThat(this.nccl.count("commAbort")).isOne();
@@ -502,8 +502,8 @@ class RankCommunicatorTest {
 
 	@Test
 	void theCallersStreamIsNotDestroyed() {
-		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 1, 0),
-				77L, LONG);
+		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
+				new RankPlacement(0, 1, 0), 77L, LONG);
 		assertThat(communicator.operations().stream()).isEqualTo(77);
 		communicator.close();
 		assertThat(this.devices.streamsMade).hasValue(0);
@@ -576,8 +576,8 @@ class RankCommunicatorTest {
 	private RankCommunicator pairWithALostRank() {
 		CompletableFuture<RankCommunicator> other = CompletableFuture.supplyAsync(
 				() -> RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(1, 2, 1), null, LONG));
-		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id, new RankPlacement(0, 2, 0),
-				null, LONG);
+		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
+				new RankPlacement(0, 2, 0), null, LONG);
 		other.join().abortHandle().abort();
 		this.nccl.fail(communicator.handle(), NcclResult.REMOTE_ERROR);
 		assertThatExceptionOfType(NcclException.class).isThrownBy(communicator::synchronize);
@@ -607,8 +607,8 @@ class RankCommunicatorTest {
 	@Test
 	void aMissingFunctionIsRejectedAndNeverCalled() {
 		NcclLibrary old = this.nccl.library(EnumSet.of(NcclFunction.INIT_RANK_CONFIG, NcclFunction.FINALIZE));
-		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlacement(0, 1, 0), null, LONG);
-				DeviceBuffer buffer = buffer(communicator, 1)) {
+		try (RankCommunicator communicator = RankCommunicator.create(old, this.id, new RankPlacement(0, 1, 0), null,
+				LONG); DeviceBuffer buffer = buffer(communicator, 1)) {
 			for (Runnable call : List.<Runnable>of(() -> communicator.split(0, 0),
 					() -> communicator.shrink(Set.of(1), false), () -> communicator.register(buffer),
 					() -> communicator.allocate(1, DeviceDataType.FLOAT32), () -> communicator.operations()

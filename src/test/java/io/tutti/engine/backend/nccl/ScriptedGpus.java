@@ -1,6 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
-import io.tutti.engine.BackendUnavailableException;
+import io.tutti.BackendUnavailableException;
 
 /**
  * Simulated GPUs and NCCL for tests of other packages.

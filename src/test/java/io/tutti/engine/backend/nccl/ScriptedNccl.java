@@ -17,8 +17,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * A simulated NCCL whose ranks are threads of one process: float32 collectives on host

@@ -1,7 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 
 /**

@@ -7,12 +7,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.CallRecord;
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
+import io.tutti.engine.dispatch.CallRecord;
+import io.tutti.engine.spi.CallSignature;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -6,14 +6,14 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.engine.CallSignature;
-import io.tutti.engine.Collective;
-import io.tutti.engine.DataType;
-import io.tutti.engine.ReduceOp;
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.control.RoundEntry;
 import io.tutti.engine.control.RoundWait;
+import io.tutti.engine.spi.CallSignature;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -10,10 +10,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.Collective;
-import io.tutti.engine.Failure;
-import io.tutti.engine.Failure.Kind;
-import io.tutti.engine.PeerLostException;
+import io.tutti.Collective;
+import io.tutti.Failure;
+import io.tutti.Failure.Kind;
+import io.tutti.PeerLostException;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.ControlPlane;

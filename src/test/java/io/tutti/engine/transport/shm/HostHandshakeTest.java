@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MetadataExchange;
+import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;

@@ -6,8 +6,8 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.MetadataExchange;
 
 /**
  * An exchange between threads of one JVM.

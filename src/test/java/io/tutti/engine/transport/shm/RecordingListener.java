@@ -3,7 +3,7 @@ package io.tutti.engine.transport.shm;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-import io.tutti.engine.CollectiveListener;
+import io.tutti.CollectiveListener;
 
 /**
  * Keeps what a rank was told.

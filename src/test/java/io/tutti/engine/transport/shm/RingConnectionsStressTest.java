@@ -10,10 +10,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.Deadline;
-import io.tutti.engine.GroupIdentity;
+import io.tutti.CollectiveListener;
 import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.Connections;
 import org.junit.jupiter.api.RepeatedTest;

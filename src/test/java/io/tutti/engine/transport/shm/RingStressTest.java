@@ -7,8 +7,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 
-import io.tutti.engine.NativeMemory;
 import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.spi.NativeMemory;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -10,8 +10,8 @@ import java.net.Socket;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.tutti.engine.Deadline;
-import io.tutti.engine.MetadataExchange;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.MetadataExchange;
 
 /**
  * An exchange between processes: rank 0 gathers and gives out.

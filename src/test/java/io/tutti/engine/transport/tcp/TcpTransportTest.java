@@ -9,13 +9,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-import io.tutti.engine.CollectiveListener;
-import io.tutti.engine.CollectiveTimeoutException;
-import io.tutti.engine.FailureLatch;
-import io.tutti.engine.GroupIdentity;
-import io.tutti.engine.IssuedCall;
+import io.tutti.CollectiveListener;
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.IssuedCall;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Timeout;
 

@@ -1,0 +1,72 @@
+package io.tutti;
+
+/**
+ * The operations that every rank of a group calls together.
+ */
+public enum Collective {
+
+	/** Every rank gets the reduction of all ranks' buffers. */
+	ALL_REDUCE("all-reduce"),
+	/** The root gets the reduction of all ranks' buffers. */
+	REDUCE("reduce"),
+	/** Every rank gets the root's buffer. */
+	BROADCAST("broadcast"),
+	/** Every rank gets all ranks' buffers, in rank order. */
+	ALL_GATHER("all-gather"),
+	/** Every rank gets its own part of the reduction of all ranks' buffers. */
+	REDUCE_SCATTER("reduce-scatter"),
+	/** The root gets all ranks' buffers, in rank order. */
+	GATHER("gather"),
+	/** Every rank gets its own part of the root's buffer. */
+	SCATTER("scatter"),
+	/** Every rank gets, from each rank, the part meant for it. */
+	ALL_TO_ALL("all-to-all"),
+	/** Nobody leaves before everybody has come. */
+	BARRIER("barrier");
+
+	private static final Collective[] VALUES = values();
+
+	private final String label;
+
+	Collective(String label) {
+		this.label = label;
+	}
+
+	/** The name people type and read, such as {@code all-reduce}. */
+	public String label() {
+		return this.label;
+	}
+
+	/**
+	 * What the busiest connection carries of the whole buffer, so that speeds are
+	 * comparable between world sizes; nccl-tests' definition of bus bandwidth.
+	 * @param ranks how many ranks take part
+	 */
+	public double busFactor(int ranks) {
+		double others = (double) (ranks - 1) / ranks;
+		return switch (this) {
+			case ALL_REDUCE -> 2 * others;
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> others;
+			case REDUCE, BROADCAST -> (ranks > 1) ? 1 : 0;
+			case BARRIER -> 0;
+		};
+	}
+
+	/**
+	 * The collective with an ordinal that came over the wire.
+	 * @throws IllegalArgumentException if no collective has that ordinal
+	 */
+	public static Collective ofOrdinal(int ordinal) {
+		if (ordinal < 0 || ordinal >= VALUES.length) {
+			throw new IllegalArgumentException(
+					"collective ordinal must be in 0.." + (VALUES.length - 1) + ", got " + ordinal);
+		}
+		return VALUES[ordinal];
+	}
+
+	@Override
+	public String toString() {
+		return this.label;
+	}
+
+}

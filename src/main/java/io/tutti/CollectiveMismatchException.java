@@ -1,0 +1,17 @@
+package io.tutti;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Ranks called different collectives, or with different counts, types, operators or
+ * roots, at the same place in the order.
+ */
+public final class CollectiveMismatchException extends CollectiveException {
+
+	private static final long serialVersionUID = 1L;
+
+	CollectiveMismatchException(int rank, Failure failure, String where, @Nullable Throwable cause) {
+		super(rank, failure, where, "Every rank must issue the same collectives in the same order", cause);
+	}
+
+}

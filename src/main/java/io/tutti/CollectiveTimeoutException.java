@@ -1,0 +1,19 @@
+package io.tutti;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The deadline of a collective passed; {@link Failure#ranks()} are the ranks that had not
+ * arrived or, where all had, those whose data this or another rank waited for.
+ */
+public final class CollectiveTimeoutException extends CollectiveException {
+
+	private static final long serialVersionUID = 1L;
+
+	CollectiveTimeoutException(int rank, Failure failure, String where, @Nullable Throwable cause) {
+		super(rank, failure, where,
+				"Look at the named ranks: they are stopped, slow or elsewhere in the program; if they are only slow, raise tutti.timeout.collective",
+				cause);
+	}
+
+}

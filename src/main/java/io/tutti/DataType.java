@@ -1,0 +1,68 @@
+package io.tutti;
+
+/**
+ * Element type of a collective's buffers, in native byte order in memory.
+ */
+public enum DataType {
+
+	/** IEEE 754 binary32. */
+	FLOAT32("float32", 4),
+	/** IEEE 754 binary64. */
+	FLOAT64("float64", 8),
+	/**
+	 * IEEE 754 binary16; combined in binary32 and rounded to nearest even at each step.
+	 */
+	FLOAT16("float16", 2),
+	/**
+	 * The upper half of a binary32; combined in binary32 and rounded to nearest even at
+	 * each step.
+	 */
+	BFLOAT16("bfloat16", 2),
+	/** Two's complement, 8 bits. */
+	INT8("int8", 1),
+	/** Unsigned, 8 bits. */
+	UINT8("uint8", 1),
+	/** Two's complement, 32 bits. */
+	INT32("int32", 4),
+	/** Two's complement, 64 bits. */
+	INT64("int64", 8);
+
+	private static final DataType[] VALUES = values();
+
+	private final String label;
+
+	private final int bytes;
+
+	DataType(String label, int bytes) {
+		this.label = label;
+		this.bytes = bytes;
+	}
+
+	/** The name people type and read, such as {@code float32}. */
+	public String label() {
+		return this.label;
+	}
+
+	/** Bytes per element. */
+	public int bytes() {
+		return this.bytes;
+	}
+
+	/**
+	 * The type with an ordinal that came over the wire.
+	 * @throws IllegalArgumentException if no type has that ordinal
+	 */
+	public static DataType ofOrdinal(int ordinal) {
+		if (ordinal < 0 || ordinal >= VALUES.length) {
+			throw new IllegalArgumentException(
+					"data type ordinal must be in 0.." + (VALUES.length - 1) + ", got " + ordinal);
+		}
+		return VALUES[ordinal];
+	}
+
+	@Override
+	public String toString() {
+		return this.label;
+	}
+
+}

@@ -1,0 +1,64 @@
+package io.tutti;
+
+/**
+ * A message does not fit the receive that it was matched with: it is larger than the
+ * buffer or of another type. The message is dropped, the sender is not disturbed, and the
+ * group stays whole.
+ */
+public final class MessageMismatchException extends IllegalArgumentException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final int source;
+
+	private final int tag;
+
+	private final long bytes;
+
+	/**
+	 * @param source the rank of the group that sent the message
+	 * @param tag its tag
+	 * @param sent its element type
+	 * @param bytes its size
+	 * @param expected the element type of the receive
+	 * @param room size of the receive buffer in bytes
+	 */
+	public MessageMismatchException(int source, int tag, DataType sent, long bytes, DataType expected, long room) {
+		super("the message from rank " + source + " with tag " + tag + " is " + bytes + " bytes of " + sent
+				+ "; the receive buffer takes at most " + room + " bytes of " + expected);
+		this.source = source;
+		this.tag = tag;
+		this.bytes = bytes;
+	}
+
+	/**
+	 * Of a message whose size is not known, only that it is too large.
+	 * @param source the rank of the group that sent the message
+	 * @param tag its tag
+	 * @param expected the element type of the receive
+	 * @param room size of the receive buffer in bytes
+	 */
+	public MessageMismatchException(int source, int tag, DataType expected, long room) {
+		super("the message from rank " + source + " with tag " + tag
+				+ " is larger than the receive buffer, which takes at most " + room + " bytes of " + expected);
+		this.source = source;
+		this.tag = tag;
+		this.bytes = -1;
+	}
+
+	/** The rank of the group that sent the message. */
+	public int source() {
+		return this.source;
+	}
+
+	/** The message's tag. */
+	public int tag() {
+		return this.tag;
+	}
+
+	/** The message's size in bytes, -1 if it is not known. */
+	public long bytes() {
+		return this.bytes;
+	}
+
+}

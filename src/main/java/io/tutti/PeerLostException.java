@@ -1,0 +1,18 @@
+package io.tutti;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A rank of the group ended, fell silent or was cut off; {@link Failure#ranks()} names
+ * it.
+ */
+public final class PeerLostException extends CollectiveException {
+
+	private static final long serialVersionUID = 1L;
+
+	PeerLostException(int rank, Failure failure, String where, @Nullable Throwable cause) {
+		super(rank, failure, where,
+				"Look at the log of the named rank, then start the job again from its last checkpoint", cause);
+	}
+
+}

@@ -1,0 +1,103 @@
+package io.tutti.engine.dispatch;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.FunctionDescriptor;
+import java.lang.foreign.Linker;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the arenas of a call's buffers open while the call runs: to close one meanwhile
+ * throws an {@link IllegalStateException}, where it would otherwise free memory that is
+ * written by address.
+ * <p>
+ * The JDK keeps an arena open during a native call that has a segment of it among its
+ * arguments, and offers no other way. So the call runs inside a native one: that of a
+ * stub which calls back at once. That costs about a microsecond.
+ */
+final class ArenaHold {
+
+	private static final ScopedValue<ArenaHold> CURRENT = ScopedValue.newInstance();
+
+	private static final FunctionDescriptor TWO_SEGMENTS = FunctionDescriptor.ofVoid(ValueLayout.ADDRESS,
+			ValueLayout.ADDRESS);
+
+	private static final MethodHandle NATIVE_CALL = nativeCall();
+
+	private final Runnable task;
+
+	private @Nullable Throwable failure;
+
+	private ArenaHold(Runnable task) {
+		this.task = task;
+	}
+
+	@SuppressWarnings("restricted")
+	private static MethodHandle nativeCall() {
+		try {
+			Linker linker = Linker.nativeLinker();
+			MethodHandle callBack = MethodHandles.lookup()
+				.findStatic(ArenaHold.class, "callBack",
+						MethodType.methodType(void.class, MemorySegment.class, MemorySegment.class));
+			return linker.downcallHandle(linker.upcallStub(callBack, TWO_SEGMENTS, Arena.global()), TWO_SEGMENTS);
+		}
+		catch (ReflectiveOperationException ex) {
+			throw new ExceptionInInitializerError(ex);
+		}
+	}
+
+	/**
+	 * Runs a task while the arenas of two segments cannot be closed. If one is closed
+	 * already, the task runs all the same: it checks its buffers.
+	 */
+	static void run(MemorySegment send, MemorySegment receive, Runnable task) {
+		ArenaHold hold = new ArenaHold(task);
+		ScopedValue.where(CURRENT, hold).run(() -> hold.runInNativeCall(send, receive));
+		hold.rethrow();
+	}
+
+	private void runInNativeCall(MemorySegment send, MemorySegment receive) {
+		try {
+			NATIVE_CALL.invokeExact(nativeOrNull(send), nativeOrNull(receive));
+		}
+		catch (Throwable ex) {
+			runTask();
+		}
+	}
+
+	/** Memory on the heap is never closed. */
+	private static MemorySegment nativeOrNull(MemorySegment segment) {
+		return segment.isNative() ? segment : MemorySegment.NULL;
+	}
+
+	/** What the stub calls. */
+	private static void callBack(MemorySegment send, MemorySegment receive) {
+		CURRENT.get().runTask();
+	}
+
+	/** Nothing may be thrown into native code. */
+	private void runTask() {
+		try {
+			this.task.run();
+		}
+		catch (Throwable ex) {
+			this.failure = ex;
+		}
+	}
+
+	private void rethrow() {
+		switch (this.failure) {
+			case null -> {
+			}
+			case Error error -> throw error;
+			case RuntimeException unchecked -> throw unchecked;
+			case Throwable other -> throw new IllegalStateException("a task throws no checked exception", other);
+		}
+	}
+
+}

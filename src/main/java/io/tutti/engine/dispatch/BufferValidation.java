@@ -1,0 +1,257 @@
+package io.tutti.engine.dispatch;
+
+import java.lang.foreign.MemorySegment;
+
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.GroupIdentity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Checks of a call's buffers at the edge of the API, so that the data path can work on
+ * raw addresses. Allocates nothing for native buffers.
+ */
+final class BufferValidation {
+
+	/** A thread that owns nothing: what it may access, any thread may. */
+	private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {
+	});
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private final Backend backend;
+
+	BufferValidation(GroupIdentity identity, Backend backend) {
+		this.backend = backend;
+		this.rank = identity.rank();
+		this.worldSize = identity.worldSize();
+	}
+
+	/**
+	 * Checks the arguments of a call whose ranks all have parts of one size.
+	 * @return the call's {@linkplain Call#count() count}
+	 */
+	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root) {
+		requireRoot(root);
+		requireUsable(send, receive);
+		switch (collective) {
+			case BARRIER, ALL_REDUCE, BROADCAST -> {
+			}
+			case REDUCE -> requireReduceSizes(send, receive, root);
+			case ALL_GATHER -> requireParts("receive", receive, "send", send);
+			case REDUCE_SCATTER -> requireParts("send", send, "receive", receive);
+			case GATHER -> {
+				if (this.rank == root) {
+					requireParts("receive", receive, "send", send);
+				}
+			}
+			case SCATTER -> {
+				if (this.rank == root) {
+					requireParts("send", send, "receive", receive);
+				}
+			}
+			case ALL_TO_ALL -> requireExchangeSizes(send, receive, type);
+		}
+		return countOf(collective, send, receive, type);
+	}
+
+	/**
+	 * Checks the arguments of a call whose ranks have parts of their own sizes.
+	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 * @return the call's {@linkplain Call#count() count}
+	 */
+	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type, long[] sendCounts,
+			long @Nullable [] receiveCounts) {
+		requireUsable(send, receive);
+		requireDisjoint(send, receive);
+		long total = total("counts", sendCounts);
+		long own = sendCounts[this.rank];
+		switch (collective) {
+			case ALL_GATHER -> {
+				requireCount("send", send, own, type);
+				requireCount("receive", receive, total, type);
+			}
+			case REDUCE_SCATTER -> {
+				requireCount("send", send, total, type);
+				requireCount("receive", receive, own, type);
+			}
+			case ALL_TO_ALL -> {
+				long[] comes = (receiveCounts != null) ? receiveCounts : sendCounts;
+				requireCount("send", send, total, type);
+				requireCount("receive", receive, total("receive counts", comes), type);
+				requireSame(own, comes[this.rank]);
+			}
+			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, GATHER, SCATTER ->
+				throw new IllegalArgumentException(collective + " has no counts by rank");
+		}
+		return (collective == Collective.ALL_TO_ALL) ? 0 : total;
+	}
+
+	private long countOf(Collective collective, MemorySegment send, MemorySegment receive, DataType type) {
+		long bytes = switch (collective) {
+			case ALL_REDUCE, REDUCE, ALL_GATHER, GATHER -> send.byteSize();
+			case BARRIER, BROADCAST, REDUCE_SCATTER, SCATTER -> receive.byteSize();
+			case ALL_TO_ALL -> send.byteSize() / this.worldSize;
+		};
+		if (bytes % type.bytes() != 0) {
+			throw new IllegalArgumentException("buffer of " + bytes + " bytes is not whole elements of " + type + " ("
+					+ type.bytes() + " bytes each)");
+		}
+		return bytes / type.bytes();
+	}
+
+	private void requireRoot(int root) {
+		if (root < 0 || root >= this.worldSize) {
+			throw new IllegalArgumentException("root must be in 0.." + (this.worldSize - 1) + ", got " + root);
+		}
+	}
+
+	private static void requireUsable(MemorySegment send, MemorySegment receive) {
+		requireUsable("send", send);
+		requireUsable("receive", receive);
+		if (receive.isReadOnly()) {
+			throw new IllegalArgumentException("receive buffer is read-only");
+		}
+	}
+
+	/**
+	 * A call that waits for its turn may find that its buffers have been closed
+	 * meanwhile.
+	 */
+	static void requireOpen(MemorySegment send, MemorySegment receive) {
+		requireOpen("send", send);
+		requireOpen("receive", receive);
+	}
+
+	private static void requireOpen(String name, MemorySegment segment) {
+		if (!segment.scope().isAlive()) {
+			throw new IllegalArgumentException(name + " buffer is closed");
+		}
+	}
+
+	/**
+	 * A call has run, for which its buffers had to stay open.
+	 * @param cause what it ended with, if it failed
+	 * @throws IllegalStateException if a buffer was closed meanwhile
+	 */
+	static void requireStillOpen(Call call, MemorySegment send, MemorySegment receive, @Nullable Throwable cause) {
+		boolean sendOpen = send.scope().isAlive();
+		if (!sendOpen || !receive.scope().isAlive()) {
+			throw new IllegalStateException(
+					(sendOpen ? "receive" : "send") + " buffer was closed during " + call.issued().collective() + " #"
+							+ call.sequence() + ": keep its arena open until the call returns or its future is done",
+					cause);
+		}
+	}
+
+	/**
+	 * An asynchronous call keeps its buffers' arenas open from the worker thread, which
+	 * it can do only with arenas that belong to no other thread.
+	 */
+	static void requireShared(MemorySegment send, MemorySegment receive) {
+		requireShared("send", send);
+		requireShared("receive", receive);
+	}
+
+	private static void requireShared(String name, MemorySegment segment) {
+		if (!segment.isAccessibleBy(ANY_THREAD)) {
+			throw new IllegalArgumentException(name + " buffer belongs to a confined arena, which is its thread's "
+					+ "alone; an asynchronous call needs a shared, automatic or global one");
+		}
+	}
+
+	private static void requireUsable(String name, MemorySegment segment) {
+		requireOpen(name, segment);
+		if (!segment.isAccessibleBy(Thread.currentThread())) {
+			throw new IllegalArgumentException(
+					name + " buffer belongs to another thread; use a shared or automatic arena");
+		}
+	}
+
+	private void requireReduceSizes(MemorySegment send, MemorySegment receive, int root) {
+		if (this.rank != root) {
+			return;
+		}
+		if (receive.byteSize() != send.byteSize()) {
+			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
+					+ " bytes, as the send buffer is, got " + receive.byteSize());
+		}
+		if (!send.equals(receive)) {
+			requireDisjoint(send, receive);
+		}
+	}
+
+	private void requireParts(String wholeName, MemorySegment whole, String partName, MemorySegment part) {
+		long expected = Math.multiplyExact(part.byteSize(), (long) this.worldSize);
+		if (whole.byteSize() != expected) {
+			throw new IllegalArgumentException(wholeName + " buffer must be " + expected + " bytes (" + this.worldSize
+					+ " ranks × " + part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
+		}
+		if (!isInPlace(whole, part)) {
+			requireDisjoint(whole, part);
+		}
+	}
+
+	/** Whether the part lies where this rank's is, and the backend can do with that. */
+	private boolean isInPlace(MemorySegment whole, MemorySegment part) {
+		return whole.isNative() && part.isNative() && part.address() == whole.address() + this.rank * part.byteSize()
+				&& this.backend.takesPartsInPlace(whole.address());
+	}
+
+	private void requireExchangeSizes(MemorySegment send, MemorySegment receive, DataType type) {
+		if (receive.byteSize() != send.byteSize()) {
+			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
+					+ " bytes, as the send buffer is, got " + receive.byteSize());
+		}
+		long unit = Math.multiplyExact(this.worldSize, type.bytes());
+		if (send.byteSize() % unit != 0) {
+			throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
+					+ type + " for each of " + this.worldSize + " ranks (multiples of " + unit + " bytes)");
+		}
+		requireDisjoint(send, receive);
+	}
+
+	private long total(String name, long[] counts) {
+		if (counts.length != this.worldSize) {
+			throw new IllegalArgumentException(
+					name + " must be one per rank (" + this.worldSize + "), got " + counts.length);
+		}
+		long total = 0;
+		for (int i = 0; i < counts.length; i++) {
+			if (counts[i] < 0) {
+				throw new IllegalArgumentException(name + "[" + i + "] must be at least 0, got " + counts[i]);
+			}
+			total = Math.addExact(total, counts[i]);
+		}
+		return total;
+	}
+
+	private static void requireCount(String name, MemorySegment buffer, long count, DataType type) {
+		long expected = Math.multiplyExact(count, (long) type.bytes());
+		if (buffer.byteSize() != expected) {
+			throw new IllegalArgumentException(name + " buffer must be " + expected + " bytes (" + count
+					+ " elements of " + type + " by the counts), got " + buffer.byteSize());
+		}
+	}
+
+	private void requireSame(long toItself, long fromItself) {
+		if (toItself != fromItself) {
+			throw new IllegalArgumentException("rank " + this.rank + " sends " + toItself
+					+ " elements to itself but receives " + fromItself + " from itself");
+		}
+	}
+
+	private static void requireDisjoint(MemorySegment one, MemorySegment other) {
+		boolean overlap = (one.isNative() && other.isNative()) ? one.address() < other.address() + other.byteSize()
+				&& other.address() < one.address() + one.byteSize() && one.byteSize() > 0 && other.byteSize() > 0
+				: one.asOverlappingSlice(other).isPresent();
+		if (overlap) {
+			throw new IllegalArgumentException("send and receive buffers must not overlap");
+		}
+	}
+
+}

@@ -1,0 +1,338 @@
+package io.tutti.engine.dispatch;
+
+import java.io.IOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.ref.Reference;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
+
+import io.tutti.Collective;
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.ReduceOp;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes a group's calls from the API's edge to the backend: checks, issue order, staging
+ * of heap buffers, and what happens when a call fails.
+ */
+final class CallRunner implements AutoCloseable {
+
+	private final GroupIdentity identity;
+
+	private final Backend backend;
+
+	private final FailureLatch latch;
+
+	private final IssueOrder order = new IssueOrder();
+
+	/** The call whose turn it is; whoever holds the turn may touch it. */
+	private final Call call;
+
+	private final BufferValidation buffers;
+
+	private final CallStaging staging = new CallStaging();
+
+	private final GroupWorker worker;
+
+	private final FlightRecorder recorder;
+
+	private final ConsistencyCheck check;
+
+	private volatile boolean closed;
+
+	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch) {
+		this.identity = identity;
+		this.backend = backend;
+		this.latch = latch;
+		this.recorder = FlightRecorder.of(identity);
+		this.check = new ConsistencyCheck(identity.name(), this.recorder, latch);
+		this.call = new Call(identity.worldSize(), this.check);
+		this.buffers = new BufferValidation(identity, backend);
+		this.worker = new GroupWorker("tutti-r" + identity.worldRank() + "-" + identity.name() + "-worker");
+	}
+
+	FlightRecorder recorder() {
+		return this.recorder;
+	}
+
+	/**
+	 * What was called at a place in the order, {@code null} if it is forgotten or has not
+	 * begun; in that case it is posted as soon as it begins.
+	 */
+	@Nullable CallReport called(long sequence) {
+		return this.check.called(sequence);
+	}
+
+	/**
+	 * Runs a call on this thread. This many parameters, since a record would be allocated
+	 * per call.
+	 */
+	void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
+			int root, Duration timeout) {
+		long count = this.buffers.check(collective, send, receive, type, root);
+		run(collective, count, send, receive, type, op, root, null, null, timeout);
+	}
+
+	/**
+	 * Runs a call whose parts differ in size on this thread.
+	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 */
+	void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts, Duration timeout) {
+		long count = this.buffers.checkUneven(collective, send, receive, type, sendCounts, receiveCounts);
+		run(collective, count, send, receive, type, op, 0, sendCounts, receiveCounts, timeout);
+	}
+
+	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
+			Duration timeout) {
+		requireOperator(collective, op);
+		long timeoutNanos = Deadline.nanosOf(timeout);
+		if (this.worker.isCurrentThread()) {
+			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
+					+ this.identity.name() + " would wait for itself; use its async form");
+		}
+		requireOpen();
+		long issuedNanos = System.nanoTime();
+		long ticket = this.order.draw();
+		long startedNanos = awaitTurn(ticket, collective, issuedNanos, timeoutNanos);
+		try {
+			this.call.deadline().restart(issuedNanos, timeoutNanos);
+			this.call.describe(ticket, collective, count, type, op, root);
+			this.call.counts(sendCounts, receiveCounts);
+			runInTurn(send, receive, issuedNanos, startedNanos);
+		}
+		finally {
+			this.order.pass(ticket);
+		}
+	}
+
+	private static void requireOperator(Collective collective, @Nullable ReduceOp op) {
+		boolean reduces = switch (collective) {
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
+			case BARRIER, BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL -> false;
+		};
+		if (reduces && op == null) {
+			throw new IllegalArgumentException(collective + " needs an operator, got null");
+		}
+	}
+
+	/** When the call's turn came; the clock is not read where it was there at once. */
+	private long awaitTurn(long ticket, Collective collective, long issuedNanos, long timeoutNanos) {
+		if (this.order.isTurn(ticket)) {
+			return issuedNanos;
+		}
+		if (!this.order.awaitTurn(ticket, issuedNanos, timeoutNanos)) {
+			this.order.forgo(ticket);
+			throw waitedForItsTurn(ticket, collective, issuedNanos, timeoutNanos);
+		}
+		return System.nanoTime();
+	}
+
+	/**
+	 * Runs a call on the worker thread. The future completes on a thread of its own, as
+	 * do its dependents, and not before the turn is passed on: whoever sees it done may
+	 * close the group.
+	 */
+	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, Duration timeout) {
+		BufferValidation.requireShared(send, receive);
+		long count = this.buffers.check(collective, send, receive, type, root);
+		return runAsync(collective, count, send, receive, type, op, root, null, null, timeout);
+	}
+
+	/**
+	 * Runs a call whose parts differ in size on the worker thread.
+	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 */
+	CompletableFuture<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive,
+			DataType type, @Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts,
+			Duration timeout) {
+		BufferValidation.requireShared(send, receive);
+		long[] ownSendCounts = sendCounts.clone();
+		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
+		long count = this.buffers.checkUneven(collective, send, receive, type, ownSendCounts, ownReceiveCounts);
+		return runAsync(collective, count, send, receive, type, op, 0, ownSendCounts, ownReceiveCounts, timeout);
+	}
+
+	private CompletableFuture<Void> runAsync(Collective collective, long count, MemorySegment send,
+			MemorySegment receive, DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
+			long @Nullable [] receiveCounts, Duration timeout) {
+		requireOperator(collective, op);
+		long timeoutNanos = Deadline.nanosOf(timeout);
+		requireOpen();
+		long issuedNanos = System.nanoTime();
+		CompletableFuture<Void> result = new CompletableFuture<>();
+		AtomicBoolean taken = new AtomicBoolean();
+		long drawn = this.worker.submit(this.order::draw, (ticket) -> {
+			this.order.awaitTurn(ticket);
+			if (!taken.compareAndSet(false, true)) {
+				this.order.pass(ticket);
+				return;
+			}
+			Throwable failure = null;
+			try {
+				this.call.deadline().restart(issuedNanos, timeoutNanos);
+				this.call.describe(ticket, collective, count, type, op, root);
+				this.call.counts(sendCounts, receiveCounts);
+				ArenaHold.run(send, receive, () -> runInTurn(send, receive, issuedNanos, System.nanoTime()));
+			}
+			catch (RuntimeException | Error ex) {
+				failure = ex;
+			}
+			finally {
+				this.order.pass(ticket);
+			}
+			complete(result, failure);
+		});
+		if (!this.order.isTurn(drawn)) {
+			expire(result, taken, timeoutNanos - (System.nanoTime() - issuedNanos),
+					() -> waitedForItsTurn(drawn, collective, issuedNanos, timeoutNanos));
+		}
+		return CallFuture.of(result, () -> collective + " #" + drawn, this::abort);
+	}
+
+	private static void complete(CompletableFuture<Void> result, @Nullable Throwable failure) {
+		Thread.startVirtualThread(() -> {
+			if (failure == null) {
+				result.complete(null);
+			}
+			else {
+				result.completeExceptionally(failure);
+			}
+		});
+	}
+
+	/** Fails a queued call at its deadline, if its turn has not come by then. */
+	private static void expire(CompletableFuture<Void> result, AtomicBoolean taken, long leftNanos,
+			Supplier<CollectiveException> failure) {
+		CompletableFuture<Void> alarm = new CompletableFuture<>();
+		alarm.orTimeout(leftNanos, TimeUnit.NANOSECONDS).exceptionally((ex) -> {
+			if (taken.compareAndSet(false, true)) {
+				Thread.startVirtualThread(() -> result.completeExceptionally(failure.get()));
+			}
+			return null;
+		});
+		result.whenComplete((done, ex) -> alarm.complete(null));
+	}
+
+	/**
+	 * The deadline of a call passed before its turn came. Who holds up the call that runs
+	 * holds up this one: that call is what the others are asked about.
+	 */
+	private CollectiveException waitedForItsTurn(long ticket, Collective collective, long issuedNanos,
+			long timeoutNanos) {
+		Duration elapsed = Duration.ofNanos(System.nanoTime() - issuedNanos);
+		if (Thread.currentThread().isInterrupted()) {
+			return failed(new Failure(Failure.Kind.ABORTED, this.identity.name(), ticket, collective,
+					List.of(this.identity.worldRank()),
+					"the calling thread was interrupted while the call waited its turn", elapsed,
+					Duration.ofNanos(timeoutNanos)), new InterruptedException());
+		}
+		long running = this.order.serving();
+		CallSignature found = this.recorder.find(running);
+		Failure failure = new Failure(Failure.Kind.TIMEOUT, this.identity.name(), running,
+				(found != null) ? found.collective() : null, List.of(),
+				collective + " #" + ticket + " waited behind it until its own deadline", elapsed,
+				Duration.ofNanos(timeoutNanos));
+		return failed(failure, null);
+	}
+
+	/** The group is broken when this returns. */
+	private CollectiveException failed(Failure failure, @Nullable Throwable reason) {
+		CollectiveException cause = this.latch
+			.agree(CollectiveException.of(this.identity.worldRank(), failure, reason));
+		this.backend.wake();
+		return cause;
+	}
+
+	private void requireOpen() {
+		if (this.closed) {
+			throw new IllegalStateException("group " + this.identity.name() + " is closed");
+		}
+	}
+
+	private void runInTurn(MemorySegment send, MemorySegment receive, long issuedNanos, long startedNanos) {
+		requireOpen();
+		Failure earlier = this.latch.failure();
+		if (earlier != null) {
+			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
+		}
+		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
+		this.check.begun(this.call);
+		boolean well = false;
+		try {
+			BufferValidation.requireOpen(send, receive);
+			this.staging.place(this.call, send, receive);
+			runOnBackend(send, receive);
+			this.staging.bringBack(receive);
+			well = true;
+		}
+		catch (CollectiveException ex) {
+			throw this.call.named(this.latch.agree(ex));
+		}
+		catch (RuntimeException | Error ex) {
+			this.latch.giveUp(this.call, ex);
+			throw ex;
+		}
+		finally {
+			this.recorder.end(this.call, well);
+			this.check.ended(this.call);
+			Reference.reachabilityFence(send);
+			Reference.reachabilityFence(receive);
+		}
+	}
+
+	/**
+	 * A connection fails, too, where the kernel is given memory that was closed: the peer
+	 * is not to blame for that.
+	 */
+	private void runOnBackend(MemorySegment send, MemorySegment receive) {
+		try {
+			this.backend.run(this.call);
+		}
+		catch (CollectiveException ex) {
+			if (ex.getCause() instanceof IOException) {
+				BufferValidation.requireStillOpen(this.call, send, receive, ex);
+			}
+			throw ex;
+		}
+		BufferValidation.requireStillOpen(this.call, send, receive, null);
+	}
+
+	private void abort(String reason) {
+		this.latch.abort(reason);
+		this.backend.wake();
+	}
+
+	/**
+	 * Refuses new calls, fails those that run or wait, and returns when none touches the
+	 * group's memory any more.
+	 */
+	@Override
+	public void close() {
+		this.closed = true;
+		long ticket = this.order.draw();
+		if (!this.order.isTurn(ticket)) {
+			abort("this rank closed the group during a call");
+		}
+		this.order.awaitTurn(ticket);
+		this.order.pass(ticket);
+		this.worker.close();
+		this.staging.close();
+	}
+
+}

@@ -1,0 +1,32 @@
+package io.tutti.engine.dispatch;
+
+/**
+ * Finds out which line of the application calls the engine.
+ */
+final class CallSite {
+
+	private static final String ENGINE = CallSite.class.getPackageName();
+
+	private static final StackWalker WALKER = StackWalker.getInstance();
+
+	private CallSite() {
+	}
+
+	/**
+	 * The first caller outside the engine, such as {@code Training.step:42}; of a call on
+	 * the worker thread, empty.
+	 */
+	static String current() {
+		return WALKER.walk((frames) -> frames
+			.filter((frame) -> !frame.getClassName().startsWith(ENGINE) && !frame.getClassName().startsWith("java"))
+			.findFirst()
+			.map(CallSite::text)
+			.orElse(""));
+	}
+
+	private static String text(StackWalker.StackFrame frame) {
+		String type = frame.getClassName();
+		return type.substring(type.lastIndexOf('.') + 1) + "." + frame.getMethodName() + ":" + frame.getLineNumber();
+	}
+
+}

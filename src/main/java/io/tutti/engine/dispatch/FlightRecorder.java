@@ -1,0 +1,273 @@
+package io.tutti.engine.dispatch;
+
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.Failure;
+import io.tutti.ReduceOp;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallSignature;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.MemoryKind;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The last calls that a rank has entered in one group, and what all of them add up to:
+ * always on, in memory of a fixed size, of longs only. Written by whoever holds the turn,
+ * without a lock and without allocation; any thread may read, and never gets a call that
+ * is being overwritten.
+ */
+public final class FlightRecorder {
+
+	/** Calls that are remembered of the group of all ranks; takes 125 KiB. */
+	public static final int CAPACITY = 2000;
+
+	/** Calls that are remembered of a group within it; there may be many of those. */
+	static final int CAPACITY_WITHIN = 250;
+
+	private static final int SEQUENCE = 0;
+
+	private static final int COUNT = 1;
+
+	/** Root, algorithm, collective, type and operator. */
+	private static final int WHAT = 2;
+
+	/**
+	 * Kind of memory, state, site and digest of the counts; written last when a call
+	 * ends.
+	 */
+	private static final int HOW = 3;
+
+	private static final int BYTES = 4;
+
+	private static final int ISSUED = 5;
+
+	private static final int STARTED = 6;
+
+	private static final int ENDED = 7;
+
+	private static final int WORDS = 8;
+
+	private static final int ALGORITHM_SHIFT = 24;
+
+	private static final int SITE_SHIFT = 32;
+
+	private static final int STATE_SHIFT = 48;
+
+	private static final int MEMORY_SHIFT = 56;
+
+	/** An eight-bit number. */
+	private static final int MAX_ALGORITHMS = 256;
+
+	/** Callers that are told apart, well below what sixteen bits hold. */
+	private static final int MAX_SITES = 1024;
+
+	private static final int DONE = 0;
+
+	private static final int FAILED = 1;
+
+	private static final int DONE_BYTES = 2;
+
+	private static final int DONE_NANOS = 3;
+
+	private static final int FAILED_NANOS = 4;
+
+	private static final int TOTALS = 5;
+
+	private static final CallRecord.State[] STATES = CallRecord.State.values();
+
+	private static final MemoryKind[] MEMORIES = MemoryKind.values();
+
+	private final int capacity;
+
+	private final long[] words;
+
+	private final long[] totals = new long[Collective.values().length * TOTALS];
+
+	private final NameTable algorithms = new NameTable(MAX_ALGORITHMS);
+
+	private final NameTable sites = new NameTable(MAX_SITES);
+
+	private int at;
+
+	private volatile boolean recordingSites;
+
+	private volatile long last = -1;
+
+	/** A recorder that has seen nothing, of at least 2 calls. */
+	FlightRecorder(int capacity) {
+		this.capacity = capacity;
+		this.words = new long[capacity * WORDS];
+		Arrays.fill(this.words, -1);
+	}
+
+	/** The recorder of a group. */
+	static FlightRecorder of(GroupIdentity identity) {
+		return new FlightRecorder(identity.name().equals(Failure.WORLD) ? CAPACITY : CAPACITY_WITHIN);
+	}
+
+	/** How many calls are remembered. */
+	public int capacity() {
+		return this.capacity;
+	}
+
+	/** The sequence number of the last call that was entered, -1 for none. */
+	public long last() {
+		return this.last;
+	}
+
+	/**
+	 * The sequence number of the last call that was completed, -1 for none; exact when no
+	 * call is under way, since nothing runs after one that failed.
+	 */
+	long lastCompleted() {
+		CallRecord newest = record(this.last);
+		return (newest == null || newest.state() == CallRecord.State.DONE) ? this.last : this.last - 1;
+	}
+
+	/**
+	 * From now on remembers who calls. That looks at the caller's stack, which takes
+	 * microseconds and allocates, so it is off unless asked for.
+	 */
+	public void recordSites(boolean wanted) {
+		this.recordingSites = wanted;
+	}
+
+	/** Takes in the next call; who calls this holds the turn until it has ended. */
+	void begin(Call call, long bytes, long issuedNanos, long startedNanos) {
+		// Whoever sees what follows also sees that the call before was the last.
+		VarHandle.releaseFence();
+		int slot = place(call.sequence());
+		this.at = slot;
+		long[] entry = this.words;
+		entry[slot + SEQUENCE] = call.sequence();
+		entry[slot + COUNT] = call.count();
+		entry[slot + WHAT] = call.what();
+		entry[slot + HOW] = (this.recordingSites ? site() : 0) | call.countsDigest() & 0xffff_ffffL;
+		entry[slot + BYTES] = bytes;
+		entry[slot + ISSUED] = issuedNanos;
+		entry[slot + STARTED] = startedNanos;
+		// Volatile: whoever asked for a call before this will be told by its caller.
+		this.last = call.sequence();
+	}
+
+	private long site() {
+		return (long) this.sites.numberOf(CallSite.current()) << SITE_SHIFT;
+	}
+
+	/** Takes in that the call ended, well or by a failure. */
+	void end(Call call, boolean well) {
+		long endedNanos = System.nanoTime();
+		int slot = this.at;
+		long[] entry = this.words;
+		entry[slot + ENDED] = endedNanos;
+		entry[slot + WHAT] |= (long) this.algorithms.numberOf(call.algorithm()) << ALGORITHM_SHIFT;
+		CallRecord.State state = well ? CallRecord.State.DONE : CallRecord.State.FAILED;
+		VarHandle.releaseFence();
+		entry[slot + HOW] |= (long) call.memory().ordinal() << MEMORY_SHIFT | (long) state.ordinal() << STATE_SHIFT;
+		add(call.collective(), well, entry[slot + BYTES], endedNanos - entry[slot + STARTED]);
+	}
+
+	private void add(Collective collective, boolean well, long bytes, long nanos) {
+		int total = collective.ordinal() * TOTALS;
+		if (well) {
+			this.totals[total + DONE]++;
+			this.totals[total + DONE_BYTES] += bytes;
+			this.totals[total + DONE_NANOS] += nanos;
+		}
+		else {
+			this.totals[total + FAILED]++;
+			this.totals[total + FAILED_NANOS] += nanos;
+		}
+	}
+
+	/**
+	 * What was called at a place in the order, {@code null} if it has not begun or is
+	 * forgotten.
+	 */
+	@Nullable CallSignature find(long sequence) {
+		CallRecord found = record(sequence);
+		return (found != null) ? found.call() : null;
+	}
+
+	/**
+	 * In which memory the call at a place in the order was; unknown as long as it has not
+	 * ended.
+	 */
+	MemoryKind memory(long sequence) {
+		if (sequence < 0 || sequence > this.last) {
+			return MemoryKind.UNKNOWN;
+		}
+		long how = this.words[place(sequence) + HOW];
+		VarHandle.acquireFence();
+		boolean running = STATES[(int) (how >> STATE_SHIFT & 0xff)] == CallRecord.State.RUNNING;
+		if (running || record(sequence) == null) {
+			return MemoryKind.UNKNOWN;
+		}
+		return MEMORIES[(int) (how >> MEMORY_SHIFT & 0xff)];
+	}
+
+	/** The last calls, the oldest first, at most so many. */
+	public List<CallRecord> latest(int limit) {
+		long newest = this.last;
+		List<CallRecord> calls = new ArrayList<>();
+		for (long sequence = Math.max(0, newest - limit + 1); sequence <= newest; sequence++) {
+			CallRecord call = record(sequence);
+			if (call != null) {
+				calls.add(call);
+			}
+		}
+		return calls;
+	}
+
+	/** The call that is under way, {@code null} if there is none. */
+	public @Nullable CallRecord running() {
+		CallRecord newest = record(this.last);
+		return (newest != null && newest.state() == CallRecord.State.RUNNING) ? newest : null;
+	}
+
+	/** What all calls of a collective add up to, forgotten ones included. */
+	public CallTotals totals(Collective collective) {
+		VarHandle.acquireFence();
+		int total = collective.ordinal() * TOTALS;
+		return new CallTotals(this.totals[total + DONE], this.totals[total + FAILED], this.totals[total + DONE_BYTES],
+				this.totals[total + DONE_NANOS], this.totals[total + FAILED_NANOS]);
+	}
+
+	private @Nullable CallRecord record(long sequence) {
+		if (sequence < 0 || sequence > this.last) {
+			return null;
+		}
+		int slot = place(sequence);
+		long how = this.words[slot + HOW];
+		VarHandle.acquireFence();
+		long[] entry = Arrays.copyOfRange(this.words, slot, slot + WORDS);
+		VarHandle.acquireFence();
+		boolean beingOverwritten = this.last >= sequence + this.capacity - 1;
+		if (entry[SEQUENCE] != sequence || beingOverwritten) {
+			return null;
+		}
+		return record(entry, how);
+	}
+
+	private CallRecord record(long[] entry, long how) {
+		long what = entry[WHAT];
+		CallSignature call = new CallSignature(entry[SEQUENCE], Collective.ofOrdinal((int) (what >> 16 & 0xff)),
+				entry[COUNT], (int) how, DataType.ofOrdinal((int) (what >> 8 & 0xff)),
+				ReduceOp.ofOrdinal((int) (what & 0xff)), (int) (what >> 32));
+		CallRecord.State state = STATES[(int) (how >> STATE_SHIFT & 0xff)];
+		boolean running = state == CallRecord.State.RUNNING;
+		String algorithm = running ? null : this.algorithms.name((int) (what >> ALGORITHM_SHIFT & 0xff));
+		return new CallRecord(call, entry[BYTES], state, entry[ISSUED], entry[STARTED], running ? 0 : entry[ENDED],
+				(algorithm != null) ? algorithm : "", this.sites.name((int) (how >> SITE_SHIFT & 0xffff)));
+	}
+
+	private int place(long sequence) {
+		return (int) (sequence % this.capacity) * WORDS;
+	}
+
+}

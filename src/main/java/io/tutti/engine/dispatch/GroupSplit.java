@@ -1,0 +1,155 @@
+package io.tutti.engine.dispatch;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.spi.GroupIdentity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Agrees with the other ranks of a group on further groups: everybody says which one it
+ * wants to be in and at which place, works out the same answer, and says whether it has
+ * formed that group, so that no rank has one without the others.
+ */
+final class GroupSplit {
+
+	/**
+	 * What one rank says: colour, key, and a digest of what all must have asked alike.
+	 */
+	private static final int WORDS = 3;
+
+	/** Colour of a rank that wants to be in none. */
+	private static final int NONE = -1;
+
+	/** A rank has formed the group that it wants to be in, if any. */
+	private static final int FORMED = 1;
+
+	/** A rank could not form the group. */
+	private static final int REFUSED = 0;
+
+	/** What the first words of a data connection have room for. */
+	private static final int MAX_NAME_CHARACTERS = 400;
+
+	private final DefaultProcessGroup parent;
+
+	private final GroupIdentity identity;
+
+	private final GroupFactory factory;
+
+	private int splits;
+
+	GroupSplit(DefaultProcessGroup parent, GroupIdentity identity, GroupFactory factory) {
+		this.parent = parent;
+		this.identity = identity;
+		this.factory = factory;
+	}
+
+	@Nullable DefaultProcessGroup byColor(int color, int key) {
+		return agree(Math.max(color, NONE), key, 0);
+	}
+
+	@Nullable DefaultProcessGroup of(List<Integer> ranks) {
+		requireRanks(ranks);
+		int place = ranks.indexOf(this.identity.rank());
+		return agree((place < 0) ? NONE : 0, place, ranks.hashCode() | 1);
+	}
+
+	private void requireRanks(List<Integer> ranks) {
+		if (ranks.isEmpty() || new HashSet<>(ranks).size() < ranks.size()) {
+			throw new IllegalArgumentException("ranks of a group must be at least one, each once, got " + ranks);
+		}
+		for (int rank : ranks) {
+			if (rank < 0 || rank >= this.identity.worldSize()) {
+				throw new IllegalArgumentException(
+						"ranks must be in 0.." + (this.identity.worldSize() - 1) + ", got " + ranks);
+			}
+		}
+	}
+
+	private synchronized @Nullable DefaultProcessGroup agree(int color, int key, int digest) {
+		String name = this.identity.name() + "/" + this.splits + "." + color;
+		if (name.length() > MAX_NAME_CHARACTERS) {
+			throw new IllegalStateException("groups are nested too deep: the name " + name + " is longer than "
+					+ MAX_NAME_CHARACTERS + " characters");
+		}
+		int[] all = new int[WORDS * this.identity.worldSize()];
+		this.parent.allGather(new int[] { color, key, digest }, all);
+		this.splits++;
+		requireAlike(all, digest);
+		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
+		DefaultProcessGroup group = members.isEmpty() ? null : form(name, members);
+		try {
+			confirm(name, members);
+			return group;
+		}
+		catch (RuntimeException ex) {
+			if (group != null) {
+				group.close();
+			}
+			throw ex;
+		}
+	}
+
+	private DefaultProcessGroup form(String name, List<Integer> members) {
+		int place = members.indexOf(this.identity.rank());
+		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
+		try {
+			return this.factory.group(new GroupIdentity(name, place, worldRanks, this.identity.generation()));
+		}
+		catch (RuntimeException | Error ex) {
+			refuse(ex);
+			throw ex;
+		}
+	}
+
+	/** The ranks that have formed the group must not keep it. */
+	private void refuse(Throwable cause) {
+		try {
+			this.parent.allGather(new int[] { REFUSED }, new int[this.identity.worldSize()]);
+		}
+		catch (RuntimeException ex) {
+			cause.addSuppressed(ex);
+		}
+	}
+
+	private void confirm(String name, List<Integer> members) {
+		int[] answers = new int[this.identity.worldSize()];
+		this.parent.allGather(new int[] { FORMED }, answers);
+		for (int rank : members) {
+			if (answers[rank] == REFUSED) {
+				throw CollectiveException.of(this.identity.worldRank(),
+						Failure.outside(Failure.Kind.ABORTED, name, List.of(this.identity.members().get(rank)),
+								"it could not form the group: see its log for the reason"),
+						null);
+			}
+		}
+	}
+
+	/** Every rank sees the same words, so that either all of them refuse or none does. */
+	private void requireAlike(int[] all, int digest) {
+		for (int rank = 0; rank < this.identity.worldSize(); rank++) {
+			if (all[WORDS * rank + 2] != all[2]) {
+				throw new IllegalArgumentException("every rank must ask group " + this.identity.name()
+						+ " for the same sub-group: ranks 0 and " + rank + " disagree, by digests "
+						+ Integer.toHexString(all[2]) + " and " + Integer.toHexString(all[WORDS * rank + 2]) + " (here "
+						+ Integer.toHexString(digest) + ")");
+			}
+		}
+	}
+
+	private static List<Integer> members(int[] all, int color) {
+		List<Integer> members = new ArrayList<>();
+		for (int rank = 0; rank < all.length / WORDS; rank++) {
+			if (all[WORDS * rank] == color) {
+				members.add(rank);
+			}
+		}
+		members.sort(Comparator.<Integer>comparingInt((rank) -> all[WORDS * rank + 1]).thenComparing(rank -> rank));
+		return members;
+	}
+
+}

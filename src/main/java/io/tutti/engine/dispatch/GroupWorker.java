@@ -1,0 +1,52 @@
+package io.tutti.engine.dispatch;
+
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The one thread of a group that runs its asynchronous calls, in issue order. The thread
+ * starts with the first such call.
+ */
+final class GroupWorker implements AutoCloseable {
+
+	private final ExecutorService executor;
+
+	private volatile @Nullable Thread thread;
+
+	GroupWorker(String name) {
+		this.executor = Executors.newSingleThreadExecutor((task) -> {
+			Thread worker = Thread.ofPlatform().name(name).daemon().unstarted(task);
+			this.thread = worker;
+			return worker;
+		});
+	}
+
+	boolean isCurrentThread() {
+		return Thread.currentThread() == this.thread;
+	}
+
+	/**
+	 * Draws a ticket and queues its task as one step, so that the queue holds tickets in
+	 * order and no task waits for one behind it.
+	 * @return the ticket
+	 */
+	synchronized long submit(LongSupplier draw, LongConsumer task) {
+		if (this.executor.isShutdown()) {
+			throw new IllegalStateException("the group is closed");
+		}
+		long ticket = draw.getAsLong();
+		this.executor.execute(() -> task.accept(ticket));
+		return ticket;
+	}
+
+	/** Lets queued tasks end: they find the group closed. */
+	@Override
+	public synchronized void close() {
+		this.executor.shutdown();
+	}
+
+}

@@ -1,0 +1,76 @@
+package io.tutti.engine.failure;
+
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+
+/**
+ * The ranks that have left a group in order, and how far each of them took part in it. A
+ * call that such a rank has completed can still succeed; any later one cannot. Safe for
+ * any number of threads; while nobody has left, a check costs one volatile read.
+ */
+public final class DepartedRanks {
+
+	/** As the last completed call: the rank has completed none. */
+	public static final long NONE_COMPLETED = -1;
+
+	private record Departure(long lastCompleted, long sinceNanos) {
+	}
+
+	/** By world rank; replaced whole. */
+	private volatile Map<Integer, Departure> departures = Map.of();
+
+	/**
+	 * A rank has left; only the first time counts.
+	 * @param lastCompleted sequence number of the last collective that it has completed,
+	 * {@link #NONE_COMPLETED} if there is none
+	 */
+	public synchronized void add(int worldRank, long lastCompleted) {
+		Map<Integer, Departure> more = new HashMap<>(this.departures);
+		more.putIfAbsent(worldRank, new Departure(lastCompleted, System.nanoTime()));
+		this.departures = Map.copyOf(more);
+	}
+
+	/** Whether no rank has left. */
+	public boolean isEmpty() {
+		return this.departures.isEmpty();
+	}
+
+	/** Whether a rank has left. */
+	public boolean contains(int worldRank) {
+		return this.departures.containsKey(worldRank);
+	}
+
+	/** Whether a rank has been known to have left for at least that long. */
+	public boolean isAbsentFor(int worldRank, Duration atLeast) {
+		Departure departure = this.departures.get(worldRank);
+		return departure != null && System.nanoTime() - departure.sinceNanos() >= atLeast.toNanos();
+	}
+
+	/**
+	 * The lowest world rank that has left and will never complete a collective, -1 if
+	 * there is none.
+	 */
+	public int missingFrom(long sequence) {
+		Map<Integer, Departure> known = this.departures;
+		if (known.isEmpty()) {
+			return -1;
+		}
+		int lowest = -1;
+		for (Map.Entry<Integer, Departure> entry : known.entrySet()) {
+			if (entry.getValue().lastCompleted() < sequence && (lowest < 0 || entry.getKey() < lowest)) {
+				lowest = entry.getKey();
+			}
+		}
+		return lowest;
+	}
+
+	/** How far a rank that has left took part, in words. */
+	public String describe(int worldRank) {
+		Departure departure = this.departures.get(worldRank);
+		return "it has left the group" + ((departure != null && departure.lastCompleted() != NONE_COMPLETED)
+				? "; the last collective that it completed there is #" + departure.lastCompleted()
+				: " without completing a collective");
+	}
+
+}

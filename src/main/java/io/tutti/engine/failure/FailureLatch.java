@@ -1,0 +1,186 @@
+package io.tutti.engine.failure;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.CallReport;
+import io.tutti.engine.spi.GroupIdentity;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The failure state of one group on one rank: running, reporting or failed. A rank that
+ * detects a failure reports it to rank 0 and waits for the verdict, which is the cause on
+ * every rank. The first verdict stays. Also records the ranks that have left the group,
+ * so that the next call that needs one of them fails. Safe for any number of threads; a
+ * check costs one volatile read.
+ */
+public final class FailureLatch {
+
+	/** Running → Reporting → Failed; a verdict may skip Reporting. */
+	private sealed interface State {
+
+	}
+
+	private record Running() implements State {
+	}
+
+	/** This rank has reported a failure and has no verdict yet. */
+	private record Reporting(Failure reported) implements State {
+	}
+
+	private record Failed(Failure failure) implements State {
+	}
+
+	/** Where this rank's failures are reported, and how long a verdict may take. */
+	private record Reports(GroupIdentity identity, FailureReporter reporter, Duration limit) {
+	}
+
+	private final AtomicReference<State> state = new AtomicReference<>(new Running());
+
+	private final CountDownLatch failed = new CountDownLatch(1);
+
+	private final DepartedRanks departed = new DepartedRanks();
+
+	private volatile @Nullable Reports reports;
+
+	/**
+	 * Connects the latch to rank 0, once, before the group runs: the latch is registered
+	 * for verdicts before the control plane exists.
+	 * @param limit how long a verdict may take; after that, this rank's own failure is
+	 * the cause
+	 */
+	public void reportTo(GroupIdentity identity, FailureReporter reporter, Duration limit) {
+		this.reports = new Reports(identity, reporter, limit);
+	}
+
+	private Reports reports() {
+		Reports found = this.reports;
+		if (found == null) {
+			throw new IllegalStateException("the latch reports to no rank yet");
+		}
+		return found;
+	}
+
+	/** The failure, or {@code null} while the group works. */
+	public @Nullable Failure failure() {
+		return (this.state.get() instanceof Failed broken) ? broken.failure() : null;
+	}
+
+	/** The ranks that have left the group. */
+	public DepartedRanks departed() {
+		return this.departed;
+	}
+
+	/**
+	 * Breaks the group.
+	 * @return whether this was the first failure
+	 */
+	public boolean trip(Failure failure) {
+		Failed next = new Failed(failure);
+		State current = this.state.get();
+		while (!(current instanceof Failed)) {
+			if (this.state.compareAndSet(current, next)) {
+				this.failed.countDown();
+				return true;
+			}
+			current = this.state.get();
+		}
+		return false;
+	}
+
+	/**
+	 * Reports a failure to rank 0 and waits for the verdict. An interrupt does not end
+	 * the wait and stays set.
+	 * @return the exception to be thrown; the group is broken
+	 */
+	public CollectiveException agree(CollectiveException seen) {
+		Reports to = reports();
+		Failure own = seen.failure();
+		long startNanos = System.nanoTime();
+		if (reporting(own)) {
+			to.reporter().report(own);
+		}
+		if (await(to.limit()) == null) {
+			trip(to.reporter().unjudged(own, Duration.ofNanos(System.nanoTime() - startNanos)));
+		}
+		Failure verdict = failure();
+		return own.equals(verdict) ? seen : CollectiveException.of(to.identity().worldRank(), verdict, seen);
+	}
+
+	/**
+	 * Many operations may fail by one failure, which is reported once. A different one is
+	 * reported as well: rank 0 prefers a root cause to its consequences.
+	 * @return whether the failure is to be reported
+	 */
+	private boolean reporting(Failure own) {
+		State current = this.state.get();
+		while (!(current instanceof Failed)) {
+			if (current instanceof Reporting(Failure reported) && reported.equals(own)) {
+				return false;
+			}
+			if (this.state.compareAndSet(current, new Reporting(own))) {
+				return true;
+			}
+			current = this.state.get();
+		}
+		return false;
+	}
+
+	/** Breaks the group for a reason of this rank's, outside of any call. */
+	public void abort(String reason) {
+		GroupIdentity identity = reports().identity();
+		agree(CollectiveException.of(identity.worldRank(),
+				Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason), null));
+	}
+
+	/** This rank cannot go on with a call, so no other rank may wait for it. */
+	public void giveUp(Call call, Throwable cause) {
+		GroupIdentity identity = reports().identity();
+		agree(CollectiveException.of(identity.worldRank(), call.failure(Failure.Kind.ABORTED, identity.name(),
+				List.of(identity.worldRank()), "this rank cannot go on: " + cause), cause));
+	}
+
+	/** This rank leaves the group and has completed its calls up to this one. */
+	public void leave(long lastCompleted) {
+		Reports to = reports();
+		to.reporter().left(to.identity(), lastCompleted);
+	}
+
+	/** Reports a call to rank 0, which compares it with the calls of the other ranks. */
+	public void post(CallReport report) {
+		reports().reporter().post(report);
+	}
+
+	/**
+	 * Waits for a failure. An interrupt does not end the wait and stays set, since the
+	 * failure is to be the same on every rank.
+	 * @return the failure, or {@code null} if none came in time
+	 */
+	public @Nullable Failure await(Duration timeout) {
+		long endNanos = System.nanoTime() + timeout.toNanos();
+		boolean interrupted = false;
+		try {
+			while (true) {
+				try {
+					this.failed.await(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+					return failure();
+				}
+				catch (InterruptedException ex) {
+					interrupted = true;
+				}
+			}
+		}
+		finally {
+			if (interrupted) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+}

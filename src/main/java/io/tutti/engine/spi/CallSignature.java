@@ -1,0 +1,54 @@
+package io.tutti.engine.spi;
+
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+
+/**
+ * What ranks must agree on at each place in a group's order of calls.
+ *
+ * @param sequence place in the group's order of calls
+ * @param collective what was called
+ * @param count elements that all ranks agree on, see {@link Call#count()}
+ * @param countsDigest stands for the counts by rank of an uneven call; 0 for an even one
+ * @param type element type
+ * @param op operator
+ * @param root root rank
+ */
+public record CallSignature(long sequence, Collective collective, long count, int countsDigest, DataType type,
+		ReduceOp op, int root) {
+
+	/** What a call's rank must agree on with the others. */
+	public static CallSignature of(Call call) {
+		return new CallSignature(call.sequence(), call.collective(), call.count(), call.countsDigest(), call.type(),
+				call.op(), call.root());
+	}
+
+	/** The same call with another count. */
+	public CallSignature withCount(long elements) {
+		return new CallSignature(this.sequence, this.collective, elements, this.countsDigest, this.type, this.op,
+				this.root);
+	}
+
+	/** The call in words, such as {@code all-reduce #7 (count 1024, float32, sum)}. */
+	@Override
+	public String toString() {
+		String call = this.collective + " #" + this.sequence;
+		return switch (this.collective) {
+			case ALL_REDUCE, REDUCE_SCATTER -> call + " (" + counts() + ", " + this.type + ", " + this.op + ")";
+			case REDUCE -> call + " (" + counts() + ", " + this.type + ", " + this.op + ", root " + this.root + ")";
+			case BROADCAST, GATHER, SCATTER -> call + " (" + counts() + ", " + this.type + ", root " + this.root + ")";
+			case ALL_GATHER, ALL_TO_ALL -> call + " (" + counts() + ", " + this.type + ")";
+			case BARRIER -> call;
+		};
+	}
+
+	private String counts() {
+		if (this.countsDigest == 0) {
+			return "count " + this.count;
+		}
+		return (this.collective == Collective.ALL_TO_ALL) ? "counts by rank"
+				: "counts by rank, " + this.count + " in all, digest " + Integer.toHexString(this.countsDigest);
+	}
+
+}

@@ -1,0 +1,78 @@
+package io.tutti.engine.spi;
+
+import java.time.Duration;
+
+/**
+ * The point in time by which one whole operation must be done; passed down whole, never
+ * split into timeouts per step. Monotonic: wall-clock changes do not move it. Not thread
+ * safe while it is restarted; a group restarts its own for each call, so that a call
+ * allocates nothing.
+ */
+public final class Deadline {
+
+	private long startNanos;
+
+	private long timeoutNanos;
+
+	Deadline() {
+	}
+
+	/**
+	 * A deadline that starts now.
+	 * @param timeout more than zero; durations past 292 years mean that
+	 * @throws IllegalArgumentException if the timeout is zero or negative
+	 */
+	public static Deadline after(Duration timeout) {
+		Deadline deadline = new Deadline();
+		deadline.restart(System.nanoTime(), nanosOf(timeout));
+		return deadline;
+	}
+
+	public static long nanosOf(Duration timeout) {
+		if (timeout.isZero() || timeout.isNegative()) {
+			throw new IllegalArgumentException("a timeout must be more than zero, got " + timeout);
+		}
+		try {
+			return timeout.toNanos();
+		}
+		catch (ArithmeticException ex) {
+			return Long.MAX_VALUE;
+		}
+	}
+
+	public void restart(long startNanos, long timeoutNanos) {
+		this.startNanos = startNanos;
+		this.timeoutNanos = timeoutNanos;
+	}
+
+	/** Whether the time is up. */
+	public boolean expired() {
+		return elapsedNanos() >= this.timeoutNanos;
+	}
+
+	/** Nanoseconds left, 0 if the time is up. */
+	public long remainingNanos() {
+		return Math.max(0, this.timeoutNanos - elapsedNanos());
+	}
+
+	/** Time left, zero if the time is up. */
+	public Duration remaining() {
+		return Duration.ofNanos(remainingNanos());
+	}
+
+	/** Nanoseconds since the start. */
+	public long elapsedNanos() {
+		return System.nanoTime() - this.startNanos;
+	}
+
+	/** Time since the start. */
+	public Duration elapsed() {
+		return Duration.ofNanos(elapsedNanos());
+	}
+
+	/** The whole time that was given. */
+	public Duration timeout() {
+		return Duration.ofNanos(this.timeoutNanos);
+	}
+
+}

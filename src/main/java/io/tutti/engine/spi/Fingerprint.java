@@ -1,0 +1,68 @@
+package io.tutti.engine.spi;
+
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+
+/**
+ * What two ranks must agree on before either uses the other's data: 32 bytes that go
+ * ahead of every call on every link, and cover the calls before by a hash. Compared as
+ * four words, so that agreement costs nothing; taken apart only to explain a difference.
+ */
+public final class Fingerprint {
+
+	/** Size on the wire. */
+	public static final int BYTES = 32;
+
+	/** In a byte of every fingerprint: shows that a stream is still in step. */
+	private static final long MARK = 0x54;
+
+	private static final int MARK_SHIFT = 24;
+
+	private Fingerprint() {
+	}
+
+	/**
+	 * Writes a call's fingerprint to native memory; a part of a call has that of the
+	 * whole.
+	 */
+	public static void write(Call any, long address) {
+		Call call = any.issued();
+		NativeMemory.putLong(address, call.sequence());
+		NativeMemory.putLong(address + 8, call.count());
+		NativeMemory.putLong(address + 16, call.what() | MARK << MARK_SHIFT);
+		NativeMemory.putLong(address + 24, (long) call.history() << 32 | call.countsDigest() & 0xffff_ffffL);
+	}
+
+	/** Copies a fingerprint from one place in native memory to another. */
+	public static void copy(long source, long target) {
+		NativeMemory.putLong(target, NativeMemory.getLong(source));
+		NativeMemory.putLong(target + 8, NativeMemory.getLong(source + 8));
+		NativeMemory.putLong(target + 16, NativeMemory.getLong(source + 16));
+		NativeMemory.putLong(target + 24, NativeMemory.getLong(source + 24));
+	}
+
+	/** Whether two fingerprints in native memory are the same. */
+	public static boolean same(long left, long right) {
+		return NativeMemory.getLong(left) == NativeMemory.getLong(right)
+				&& NativeMemory.getLong(left + 8) == NativeMemory.getLong(right + 8)
+				&& NativeMemory.getLong(left + 16) == NativeMemory.getLong(right + 16)
+				&& NativeMemory.getLong(left + 24) == NativeMemory.getLong(right + 24);
+	}
+
+	/**
+	 * Takes a fingerprint in native memory apart.
+	 * @throws IllegalArgumentException if the bytes are no fingerprint
+	 */
+	public static CallSignature read(long address) {
+		long what = NativeMemory.getLong(address + 16);
+		if ((what >> MARK_SHIFT & 0xff) != MARK) {
+			throw new IllegalArgumentException("the stream is out of step: these bytes are no fingerprint");
+		}
+		return new CallSignature(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
+				NativeMemory.getLong(address + 8), (int) NativeMemory.getLong(address + 24),
+				DataType.ofOrdinal((int) (what >> 8 & 0xff)), ReduceOp.ofOrdinal((int) (what & 0xff)),
+				(int) (what >> 32));
+	}
+
+}

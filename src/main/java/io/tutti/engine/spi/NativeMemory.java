@@ -1,0 +1,85 @@
+package io.tutti.engine.spi;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+
+/**
+ * Native memory by address, unchecked: bounds are checked once, at the edge of the API.
+ * Everything goes through one constant segment, since code that sees segments of several
+ * kinds is no longer compiled into plain loads and stores.
+ */
+public final class NativeMemory {
+
+	/** All of the address space. */
+	@SuppressWarnings("restricted")
+	public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
+
+	private NativeMemory() {
+	}
+
+	/** Copies bytes; the ranges may overlap. */
+	public static void copy(long source, long target, long bytes) {
+		MemorySegment.copy(ALL, source, ALL, target, bytes);
+	}
+
+	/** The 8 bytes at an address, in native order. */
+	public static long getLong(long address) {
+		return ALL.get(ValueLayout.JAVA_LONG_UNALIGNED, address);
+	}
+
+	/** Stores 8 bytes at an address, in native order. */
+	public static void putLong(long address, long value) {
+		ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, address, value);
+	}
+
+	/** The float at an address. */
+	public static float getFloat(long address) {
+		return ALL.get(ValueLayout.JAVA_FLOAT_UNALIGNED, address);
+	}
+
+	/** Stores any NaN as the canonical one. */
+	public static void putFloat(long address, float value) {
+		ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address, Float.floatToIntBits(value));
+	}
+
+	/** The double at an address. */
+	public static double getDouble(long address) {
+		return ALL.get(ValueLayout.JAVA_DOUBLE_UNALIGNED, address);
+	}
+
+	/** Stores any NaN as the canonical one. */
+	public static void putDouble(long address, double value) {
+		ALL.set(ValueLayout.JAVA_LONG_UNALIGNED, address, Double.doubleToLongBits(value));
+	}
+
+	/** The 4 bytes at an address, in native order. */
+	public static int getInt(long address) {
+		return ALL.get(ValueLayout.JAVA_INT_UNALIGNED, address);
+	}
+
+	/** Stores 4 bytes at an address, in native order. */
+	public static void putInt(long address, int value) {
+		ALL.set(ValueLayout.JAVA_INT_UNALIGNED, address, value);
+	}
+
+	/** The 2 bytes at an address, in native order. */
+	public static short getShort(long address) {
+		return ALL.get(ValueLayout.JAVA_SHORT_UNALIGNED, address);
+	}
+
+	/** Stores 2 bytes at an address, in native order. */
+	public static void putShort(long address, short value) {
+		ALL.set(ValueLayout.JAVA_SHORT_UNALIGNED, address, value);
+	}
+
+	/** The byte at an address. */
+	public static byte getByte(long address) {
+		return ALL.get(ValueLayout.JAVA_BYTE, address);
+	}
+
+	/** Stores a byte at an address. */
+	public static void putByte(long address, byte value) {
+		ALL.set(ValueLayout.JAVA_BYTE, address, value);
+	}
+
+}

@@ -1,0 +1,139 @@
+package io.tutti.engine.failure;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+
+import io.tutti.CollectiveException;
+import io.tutti.Failure;
+import io.tutti.engine.spi.GroupIdentity;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+@Timeout(30)
+class FailureLatchTest {
+
+	private static final Duration LIMIT = Duration.ofMillis(300);
+
+	private final FailureLatch latch = new FailureLatch();
+
+	private final List<Failure> reports = new ArrayList<>();
+
+	private final Failure seen = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(1), "seen here");
+
+	private final Failure verdict = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(0), "seen first");
+
+	@AfterEach
+	void clearTheInterrupt() {
+		Thread.interrupted();
+	}
+
+	@Test
+	void anInterruptedThreadWaitsForTheVerdictToo() {
+		Thread.currentThread().interrupt();
+		assertThat(agree((failure) -> Thread.ofVirtual().start(() -> this.latch.trip(this.verdict))))
+			.isEqualTo(this.verdict);
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void aThreadThatIsInterruptedWhileItWaitsGoesOnWaiting() {
+		Thread caller = Thread.currentThread();
+		assertThat(agree((failure) -> Thread.ofVirtual().start(() -> {
+			while (caller.getState() != Thread.State.TIMED_WAITING) {
+				Thread.onSpinWait();
+			}
+			caller.interrupt();
+			while (caller.isInterrupted()) {
+				Thread.onSpinWait();
+			}
+			this.latch.trip(this.verdict);
+		}))).isEqualTo(this.verdict);
+		assertThat(Thread.currentThread().isInterrupted()).isTrue();
+	}
+
+	@Test
+	void withoutAVerdictItSaysHowLongItReallyWaited() {
+		Thread.currentThread().interrupt();
+		long start = System.nanoTime();
+		Failure cause = agree((failure) -> {
+		});
+		Duration waited = Duration.ofNanos(System.nanoTime() - start);
+		assertThat(waited).isGreaterThanOrEqualTo(LIMIT);
+		assertThat(Duration.parse(cause.detail())).isBetween(LIMIT, waited);
+		assertThat(this.latch.failure()).isEqualTo(cause);
+	}
+
+	@Test
+	void theFirstVerdictStays() {
+		assertThat(this.latch.failure()).isNull();
+		assertThat(this.latch.trip(this.verdict)).isTrue();
+		assertThat(this.latch.trip(this.seen)).isFalse();
+		assertThat(this.latch.failure()).isEqualTo(this.verdict);
+	}
+
+	@Test
+	void aFailureAfterTheVerdictIsNotReported() {
+		this.latch.trip(this.verdict);
+		this.latch.reportTo(GroupIdentity.world(1, 2, 0), this.reports::add, LIMIT);
+		CollectiveException thrown = this.latch.agree(CollectiveException.of(1, this.seen, null));
+		assertThat(thrown.failure()).isEqualTo(this.verdict);
+		assertThat(this.reports).isEmpty();
+	}
+
+	@Test
+	void aDifferentFailureIsReportedWhileTheVerdictIsOutstanding() {
+		Failure other = this.seen.withDetail("a root cause");
+		this.latch.reportTo(GroupIdentity.world(1, 2, 0), (failure) -> {
+			this.reports.add(failure);
+			if (failure.equals(this.seen)) {
+				this.latch.agree(CollectiveException.of(1, this.seen, null));
+				this.latch.agree(CollectiveException.of(1, other, null));
+			}
+			else {
+				this.latch.trip(this.verdict);
+			}
+		}, Duration.ofMillis(1));
+		this.latch.agree(CollectiveException.of(1, other, null));
+		assertThat(this.reports).containsExactly(other);
+		assertThat(this.latch.failure()).isEqualTo(this.verdict);
+	}
+
+	@Test
+	void oneOfManyVerdictsBreaksTheGroup() throws Exception {
+		AtomicInteger first = new AtomicInteger();
+		List<Thread> threads = IntStream.range(0, 16).mapToObj((rank) -> Thread.startVirtualThread(() -> {
+			if (this.latch.trip(this.seen.withDetail("by " + rank))) {
+				first.incrementAndGet();
+			}
+		})).toList();
+		for (Thread thread : threads) {
+			thread.join();
+		}
+		assertThat(first).hasValue(1);
+	}
+
+	private Failure agree(java.util.function.Consumer<Failure> judge) {
+		this.latch.reportTo(GroupIdentity.world(1, 2, 0), new FailureReporter() {
+			@Override
+			public void report(Failure failure) {
+				FailureLatchTest.this.reports.add(failure);
+				judge.accept(failure);
+			}
+
+			@Override
+			public Failure unjudged(Failure failure, Duration waited) {
+				return failure.withDetail(waited.toString());
+			}
+		}, LIMIT);
+		Failure agreed = this.latch.agree(CollectiveException.of(1, this.seen, null)).failure();
+		assertThat(this.reports).containsExactly(this.seen);
+		return agreed;
+	}
+
+}
