@@ -142,7 +142,7 @@ class LibraryIT {
 			assertThat(jar.stream().map((entry) -> entry.getName()))
 				.doesNotContain("application.yml", "application.properties")
 				.contains("META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports",
-						"META-INF/services/io.tutti.EnvironmentGroups", "io/tutti/engine/ProcessGroup.class");
+						"META-INF/services/io.tutti.EnvironmentGroups", "io/tutti/ProcessGroup.class");
 		}
 	}
 

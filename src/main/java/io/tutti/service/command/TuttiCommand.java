@@ -61,7 +61,7 @@ public final class TuttiCommand implements Runnable {
 	 */
 	static CommandLine commandLine(Class<?> application, List<String> commands) {
 		CommandLine tutti = new CommandLine(new TuttiCommand(application));
-		commands.forEach((name) -> tutti.addSubcommand(command(name)));
+		commands.forEach((name) -> tutti.addSubcommand(new CommandLine(command(name))));
 		return tutti.setUsageHelpWidth(HELP_WIDTH)
 			.setParameterExceptionHandler(TuttiCommand::refuse)
 			.setExecutionExceptionHandler(

@@ -72,4 +72,12 @@ class TuttiCommandTest {
 			.satisfies((ex) -> assertThat(ex.getMessage()).doesNotContain("tutti.rank"));
 	}
 
+	@Test
+	void optionsAfterTheCommandOfLaunchAreThoseOfTheCommand() {
+		CommandLine launch = this.tutti.getSubcommands().get("launch");
+		launch.parseArgs("-n", "2", "bench", "--max-bytes", "1KB");
+		assertThat(launch.getParseResult().matchedPositional(0).<List<String>>getValue()).containsExactly("bench",
+				"--max-bytes", "1KB");
+	}
+
 }
