@@ -74,10 +74,9 @@ class TuttiCommandTest {
 
 	@Test
 	void optionsAfterTheCommandOfLaunchAreThoseOfTheCommand() {
-		CommandLine launch = this.tutti.getSubcommands().get("launch");
-		launch.parseArgs("-n", "2", "bench", "--max-bytes", "1KB");
-		assertThat(launch.getParseResult().matchedPositional(0).<List<String>>getValue()).containsExactly("bench",
-				"--max-bytes", "1KB");
+		CommandLine.ParseResult launch = this.tutti.parseArgs("launch", "-n", "2", "bench", "--max-bytes", "1KB")
+			.subcommand();
+		assertThat(launch.matchedPositional(0).<List<String>>getValue()).containsExactly("bench", "--max-bytes", "1KB");
 	}
 
 }
