@@ -305,6 +305,8 @@ class NcclEngineTest {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			if (group.rank() == 1) {
 				over.get();
+				// The verdict reaches each rank by its own control connection.
+				Awaitility.await().until(() -> group.failure() != null);
 				throw CollectiveException.of(1, group.failure(), null);
 			}
 			try {
