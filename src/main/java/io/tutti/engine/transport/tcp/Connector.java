@@ -37,8 +37,6 @@ final class Connector {
 
 	private final CollectiveListener events;
 
-	private volatile boolean congestionNoted;
-
 	Connector(GroupIdentity identity, List<PeerAddress> roster, DataListener listener, SessionKey key,
 			TcpSettings settings, CollectiveListener events) {
 		this.identity = identity;
@@ -165,8 +163,7 @@ final class Connector {
 		String algorithm = this.settings.congestionControl();
 		if (sameHost(other) && !algorithm.equals(CongestionControl.SYSTEM)) {
 			String problem = CongestionControl.set(channel, algorithm);
-			if (problem != null && !this.congestionNoted) {
-				this.congestionNoted = true;
+			if (problem != null && this.listener.reportsCongestionControlFirst()) {
 				this.events.note("TCP congestion control stays the system's: " + problem);
 			}
 		}

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.tls.ConnectionAcceptor;
@@ -71,6 +72,8 @@ public final class DataListener implements AutoCloseable {
 
 	private final Map<DataHello, Runnable> awaited = new ConcurrentHashMap<>();
 
+	private final AtomicBoolean congestionControlReported = new AtomicBoolean();
+
 	private DataListener(ServerSocketChannel server, int maxHandshakes, Duration handshakeLimit) {
 		this.acceptor = new ConnectionAcceptor(server, maxHandshakes, handshakeLimit);
 		this.handshakeLimit = handshakeLimit;
@@ -104,6 +107,11 @@ public final class DataListener implements AutoCloseable {
 	/** The port that was bound. */
 	public int port() {
 		return this.acceptor.port();
+	}
+
+	/** Returns true once: the groups of a rank share the reason that they would report. */
+	boolean reportsCongestionControlFirst() {
+		return this.congestionControlReported.compareAndSet(false, true);
 	}
 
 	/**
