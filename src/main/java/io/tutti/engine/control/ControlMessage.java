@@ -9,16 +9,16 @@ import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What travels between rank 0 and any other rank, by who says it and when.
+ * A message between rank 0 and another rank, classified by sender and phase.
  */
 public sealed interface ControlMessage {
 
-	/** Said while ranks meet. */
+	/** A message of either side during rendezvous. */
 	sealed interface Greeting extends ControlMessage {
 
 	}
 
-	/** Said by both sides, all the time. */
+	/** A message that both sides send periodically. */
 	sealed interface Heartbeat extends ControlMessage {
 
 	}
@@ -28,7 +28,7 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** A request of labelled barriers or of call matching. */
+	/** A request for a labelled barrier or for call matching. */
 	sealed interface LabelledRequest extends Request {
 
 	}
@@ -38,49 +38,49 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** A notice of labelled barriers or of call matching. */
+	/** A notice about a labelled barrier or about call matching. */
 	sealed interface LabelledNotice extends Notice {
 
 	}
 
 	/**
-	 * Who knocks.
+	 * A rank's request to join.
 	 *
 	 * @param host where the rank accepts data connections
-	 * @param hostChosen whether somebody set that host; otherwise it is the local end of
+	 * @param hostChosen whether that host was configured; otherwise it is the local end of
 	 * the rank's connection
-	 * @param nonce random bytes that make each proof a new one
+	 * @param nonce random bytes that make each proof unique
 	 */
 	record Hello(String jobId, long generation, int rank, int worldSize, String host, boolean hostChosen, int dataPort,
 			String hostIdentity, byte[] nonce) implements Greeting {
 	}
 
-	/** A hello in a version of the protocol that this process does not speak. */
+	/** A hello of another protocol version. */
 	record ForeignHello(int version) implements Greeting {
 	}
 
-	/** Asks for proof of the token over these random bytes. */
+	/** Asks for a proof that the rank knows the token, over these random bytes. */
 	record Challenge(byte[] nonce) implements Greeting {
 	}
 
-	/** A rank's proof of the token. */
+	/** A rank's proof that it knows the token. */
 	record Proof(byte[] proof) implements Greeting {
 	}
 
-	/** The rank has its seat; rank 0 proves the token in turn. */
+	/** Admits the rank. Rank 0 proves in turn that it knows the token. */
 	record Welcome(long generation, byte[] proof) implements Greeting {
 	}
 
 	/**
-	 * The rank does not get a seat.
+	 * Rejects the rank.
 	 *
-	 * @param reason why it never will, or {@code null} if it may try again
+	 * @param reason why no retry can succeed, or {@code null} if the rank may try again
 	 */
 	record Refused(RendezvousException.@Nullable Reason reason, String message) implements Greeting {
 	}
 
 	/**
-	 * How the meeting stands.
+	 * The progress of rendezvous.
 	 *
 	 * @param over whether rank 0 has given up
 	 */
@@ -88,11 +88,12 @@ public sealed interface ControlMessage {
 	}
 
 	/**
-	 * All have met.
+	 * All ranks have joined.
 	 *
-	 * @param keyNonce from which, with the token, the session key is derived
-	 * @param conduct what all ranks do alike, as rank 0 has it
-	 * @param peers by rank; an empty host of rank 0 means where this rank reached it
+	 * @param keyNonce the nonce from which, with the token, the session key is derived
+	 * @param conduct the configuration that all ranks share, as set at rank 0
+	 * @param peers by rank; an empty host for rank 0 stands for the address at which this
+	 * rank reached it
 	 */
 	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
 
@@ -100,7 +101,10 @@ public sealed interface ControlMessage {
 			peers = List.copyOf(peers);
 		}
 
-		/** The same with rank 0 where it was reached, unless it chose an address. */
+		/**
+		 * This roster with the address at which rank 0 was reached, unless rank 0 has
+		 * configured one.
+		 */
 		public Roster withRankZeroAt(String host) {
 			PeerAddress zero = this.peers.getFirst();
 			if (!zero.host().isEmpty()) {
@@ -113,14 +117,14 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** Asks for a sign of life. */
+	/** Asks for a {@link Pong}. */
 	record Ping(long sentNanos) implements Heartbeat {
 	}
 
 	/**
-	 * Answers a ping with its own time stamp.
+	 * Answers a ping with the time stamp of that ping.
 	 *
-	 * @param progress how far the rank has come
+	 * @param progress the last call that the rank has entered in each group
 	 */
 	record Pong(long sentNanos, List<RankProgress> progress) implements Heartbeat {
 
@@ -130,15 +134,15 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** What a rank saw. */
+	/** A failure that a rank has observed. */
 	record Report(Failure failure) implements Request {
 	}
 
 	/**
 	 * Answers a roll call.
 	 *
-	 * @param members the world ranks of the group, if it is not the one of all ranks and
-	 * the rank knows it; otherwise empty
+	 * @param members the world ranks of the group, empty for the world group or if the rank
+	 * does not know the group
 	 */
 	record RollCallReply(long id, long lastEntered, List<Integer> members) implements Request {
 
@@ -148,13 +152,13 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** What a rank has called, because it waits there or was asked. */
+	/** A call of a rank, sent because the rank waits in it or was asked. */
 	record CallReported(CallReport post) implements Request {
 	}
 
 	/**
-	 * What a rank has called in one group since its last word, in order; it may still be
-	 * in the last of these.
+	 * The calls of a rank in one group since its last report, in order. The last of them
+	 * may still be in progress.
 	 */
 	record CallsReported(List<CallReport> posts) implements Request {
 
@@ -164,7 +168,7 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** A rank comes to a labelled barrier. */
+	/** A rank enters a labelled barrier. */
 	record EnterBarrier(RoundEntry entry) implements LabelledRequest {
 	}
 
@@ -172,14 +176,14 @@ public sealed interface ControlMessage {
 	record Announce(RoundEntry entry, CallSignature call) implements LabelledRequest {
 	}
 
-	/** A rank gives up waiting at a barrier or for others to announce a call. */
+	/** A rank stops waiting at a barrier or for a call match. */
 	record Withdraw(long ticket) implements LabelledRequest {
 	}
 
 	/**
 	 * A rank has left a group in order.
 	 *
-	 * @param members the world ranks of the group, none for the one of all ranks
+	 * @param members the world ranks of the group, empty for the world group
 	 * @param lastCompleted the last collective that it completed there, -1 for none
 	 */
 	record LeftGroup(String group, List<Integer> members, long lastCompleted) implements Request {
@@ -190,26 +194,26 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** The client of a tentative entry is still there. */
+	/** The client of a tentative entry is still connected. */
 	record Confirmed(long ticket, int attempt) implements LabelledRequest {
 	}
 
-	/** A rank asks all to stop. */
+	/** A rank asks every rank to stop. */
 	record RequestDrain(String reason) implements Request {
 	}
 
-	/** A rank asks all others for their accounts. */
+	/** A rank asks all other ranks for their traces. */
 	record QueryTraces(long ticket, int limit) implements Request {
 	}
 
-	/** A rank's account, for the rank that asked. */
+	/** A rank's trace, for the rank that asked. */
 	record TraceReply(int asker, long ticket, byte[] account) implements Request {
 	}
 
 	/**
 	 * A rank leaves.
 	 *
-	 * @param cutOff why it gave rank 0 up for lost, {@code null} if it leaves in order
+	 * @param cutOff why the rank took rank 0 for lost, {@code null} if it leaves in order
 	 */
 	record Leave(@Nullable String cutOff) implements Request {
 	}
@@ -222,31 +226,32 @@ public sealed interface ControlMessage {
 	record RollCall(long id, String group) implements Notice {
 	}
 
-	/** Asks for what the rank called at a place in a group's order. */
+	/** Asks which call the rank made at a sequence number of a group. */
 	record QueryCall(String group, long sequence) implements Notice {
 	}
 
-	/** Asks for the rank's account, which another rank wants. */
+	/** Asks for the rank's trace on behalf of another rank. */
 	record QueryTrace(int asker, long ticket, int limit) implements Notice {
 	}
 
-	/** The account of a rank, as this one asked. */
+	/** The trace of another rank, which this rank has asked for. */
 	record ForwardedTrace(long ticket, int rank, byte[] account) implements Notice {
 	}
 
 	/**
-	 * Every rank has come: asks whether the client of a tentative entry is still there.
+	 * Asks whether the client of a tentative entry is still connected, after every rank
+	 * has entered.
 	 *
 	 * @param attempt how often the round has come this far; the answer repeats it
 	 */
 	record Confirm(long ticket, int attempt) implements LabelledNotice {
 	}
 
-	/** How a labelled barrier ended for the rank. */
+	/** The outcome of a labelled barrier for the rank. */
 	record BarrierEnded(long ticket, BarrierOutcome outcome) implements LabelledNotice {
 	}
 
-	/** How a call that the rank announced was matched. */
+	/** The match result of a call that the rank announced. */
 	record Matched(long ticket, CallMatch match) implements LabelledNotice {
 	}
 
@@ -259,11 +264,11 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** All are asked to stop. */
+	/** Asks the rank to stop. */
 	record Drain(String reason) implements Notice {
 	}
 
-	/** What rank 0 knows of every rank, by rank. */
+	/** The liveness of every rank as seen by rank 0, by rank. */
 	record PeerUpdate(List<PeerLiveness> byRank) implements Notice {
 
 		public PeerUpdate {

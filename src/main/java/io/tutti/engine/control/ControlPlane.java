@@ -10,9 +10,9 @@ import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The side of a group that answers while its data plane is stuck: reports, posts,
- * verdicts, heartbeats, labelled barriers, accounts, the request to stop. Safe for any
- * number of threads.
+ * A rank's access to the control plane, which works while the data plane is stuck:
+ * failure reports, call reports, verdicts, heartbeats, labelled barriers, traces and
+ * drain requests. Thread safe.
  */
 public interface ControlPlane extends FailureReporter, AutoCloseable {
 
@@ -20,11 +20,12 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	int MAX_LABEL_CHARACTERS = 256;
 
 	/**
-	 * Meets the other ranks at a label. This rank's k-th call of a label joins its k-th
-	 * barrier; the first deadline breaks it for all who had come.
+	 * Enters a labelled barrier. This rank's k-th call with a label joins the k-th round
+	 * of that label. The first deadline to pass breaks the round for every rank that has
+	 * entered it.
 	 * @param label 1 to 256 characters
 	 * @param timeout how long this rank waits
-	 * @return who came when, and who was missing
+	 * @return the arrival time of each rank, and the missing ranks
 	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	default BarrierOutcome barrier(String label, Duration timeout) {
@@ -32,20 +33,20 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	}
 
 	/**
-	 * Meets the other ranks in a round of a label. A call whose client is gone is
+	 * Enters a round of a labelled barrier. A call whose client has disconnected is
 	 * withdrawn, and the rank's next call takes its place in the round.
-	 * @return who came when, and who was missing
+	 * @return the arrival time of each rank, and the missing ranks
 	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	BarrierOutcome barrier(RoundWait wait);
 
 	/**
-	 * Announces a call before making it, so that one that could not succeed is never
-	 * made. Ranks meet in a round of the label as at a barrier, in a count of its own.
-	 * @param call what this rank would call, with sequence 0; a negative count takes what
-	 * the others bring
-	 * @return whether all announced the same, and the call's place among all such calls,
-	 * in which every rank must make them
+	 * Announces a call before this rank makes it, so that ranks never make calls that do
+	 * not match. Rounds work as at a barrier and are counted separately from barriers.
+	 * @param call the announced call, with sequence 0; a negative count matches the count
+	 * of the other ranks
+	 * @return whether all ranks announced the same call, and the order in which every
+	 * rank must make such calls
 	 * @throws io.tutti.CollectiveException if the group is or becomes broken
 	 */
 	CallMatch match(RoundWait wait, CallSignature call);
@@ -54,38 +55,38 @@ public interface ControlPlane extends FailureReporter, AutoCloseable {
 	void requestDrain(String reason);
 
 	/**
-	 * Asks every rank for its account of its last calls and returns when those that are
-	 * there have answered, or when the time is up. Never fails: who did not answer is not
-	 * in the result.
-	 * @param limit how many calls of each group are wanted at most; fewer come where
-	 * there are many ranks
-	 * @return by rank, this one included
+	 * Asks every rank for a trace of its last calls. Returns when all ranks that are up
+	 * have answered or the timeout has passed. Never fails: a rank that did not answer is
+	 * not in the result.
+	 * @param limit the maximum number of calls per group; with many ranks each rank
+	 * returns fewer
+	 * @return traces by rank, this rank included
 	 */
 	Map<Integer, byte[]> queryTraces(int limit, Duration timeout);
 
 	/**
-	 * Asks every rank for a sign of life and returns when all have answered, or when the
-	 * time is up. Never fails: who did not answer is not in the result. Those who have
-	 * gone are asked nothing.
-	 * @return by rank, this one included, how long the answer took by way of rank 0
+	 * Asks every rank for a reply without a trace. Returns when all ranks that are up
+	 * have answered or the timeout has passed. Never fails: a rank that did not answer is
+	 * not in the result. Ranks that have left or are lost are not asked.
+	 * @return by rank, this rank included, the time until its answer came via rank 0
 	 */
 	Map<Integer, Duration> rollCall(Duration timeout);
 
 	/**
-	 * Completes when this rank's own control thread has come to it: at once, unless that
-	 * thread is stuck or has ended by itself. Concerns no other rank; one that is closed
-	 * has nothing to come to.
+	 * Completes when this rank's own control thread runs it, which is at once unless that
+	 * thread is stuck or has ended by itself. Involves no other rank. After
+	 * {@link #close()} the result is already complete.
 	 */
 	CompletableFuture<Void> echo();
 
-	/** What is known of every other rank, by rank. */
+	/** The status of every other rank, by rank. */
 	List<PeerStatus> peers();
 
-	/** What is known of another rank, {@code null} until ranks have met. */
+	/** The status of another rank, {@code null} until rendezvous completes. */
 	@Nullable PeerStatus peer(int rank);
 
 	/**
-	 * Says goodbye, so that nobody takes this rank for lost, and closes the connection.
+	 * Leaves, so that no rank takes this rank for lost, and closes the connection.
 	 */
 	@Override
 	void close();

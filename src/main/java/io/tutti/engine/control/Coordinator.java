@@ -27,9 +27,9 @@ import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.spi.CallReport;
 
 /**
- * Rank 0's decisions for all ranks: failures, calls that differ, departures, drain
- * requests and queries. Independent of how messages travel. Not thread safe; the owner
- * calls {@link #tick()}.
+ * Decides for all ranks at rank 0: failures, mismatched calls, departures, drain requests
+ * and queries. Independent of the transport. Not thread safe; the owner calls
+ * {@link #tick()}.
  */
 public final class Coordinator
 		implements FailureResolver.Listener, MismatchDetector.Listener, DepartureTracker.Listener {
@@ -121,7 +121,7 @@ public final class Coordinator
 		this.labelled.tick();
 	}
 
-	/** Nanoseconds until {@link #tick()} has something to do. */
+	/** Nanoseconds until {@link #tick()} is due. */
 	public long nanosUntilDue() {
 		return Math.min(Math.min(this.departures.nanosUntilDue(), this.labelled.nanosUntilDue()),
 				Math.min(this.resolver.nanosUntilDue(), this.mismatches.nanosUntilDue()));
@@ -147,7 +147,7 @@ public final class Coordinator
 		}
 	}
 
-	/** The asker's rank comes from another process, so it is checked. */
+	/** Checks the asker's rank, since another process sent it. */
 	private void pass(int asker, Notice answer) {
 		if (this.liveness.holds(asker) && this.liveness.isUp(asker)) {
 			this.downlink.send(asker, answer);

@@ -13,22 +13,22 @@ import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 
 /**
- * Rank 0's decision on what broke a group. The first failure to arrive is the cause; what
- * is reported later for the same group changes nothing. Waits for nothing itself:
- * somebody must call {@link #tick()}. Not thread safe.
+ * Decides at rank 0 which failure broke a group. The first failure to arrive is the
+ * cause; later reports for the same group change nothing. Never blocks: the owner must
+ * call {@link #tick()}. Not thread safe.
  * <p>
- * Two kinds of report are looked into before they become a verdict. A passed deadline:
- * every rank is asked how far it has come. A rank that another one has lost sight of: its
- * own connection to rank 0 is given a moment to close as well, or the true cause to
- * arrive, since the first to fall takes others with it. One that has said that it leaves
- * is not looked into.
+ * Two kinds of report start an inquiry before they become a verdict. For a timeout, rank
+ * 0 asks every rank for the last call it entered. For a lost peer, rank 0 waits briefly
+ * for that peer's control connection to close as well or for the root cause to arrive,
+ * since one failed rank makes others fail. A rank that has left in order causes no
+ * inquiry.
  */
 final class FailureResolver {
 
-	/** Hears what was decided. */
+	/** Receives roll calls and verdicts to send. */
 	interface Listener {
 
-		/** Every rank that is there is to be asked for the last call it entered. */
+		/** Ask every rank that is up for the last call it entered. */
 		void rollCall(long id, String group);
 
 		/** Send the verdict to every rank. */
@@ -39,7 +39,7 @@ final class FailureResolver {
 
 	}
 
-	/** How long the true cause may take to arrive after a data connection closed. */
+	/** How long the root cause may take to arrive after a data connection closed. */
 	private static final Duration SECOND_LOOK = Duration.ofMillis(500);
 
 	private final RankLiveness liveness;
@@ -70,7 +70,7 @@ final class FailureResolver {
 	/** Ranks whose loss was a verdict. */
 	private final Set<Integer> blamed = new HashSet<>();
 
-	/** What is being looked into, by group. */
+	/** The open inquiries, by group. */
 	private final Map<String, Inquiry> inquiries = new HashMap<>();
 
 	private long rollCalls;
@@ -89,7 +89,7 @@ final class FailureResolver {
 		return this.decided.containsKey(group);
 	}
 
-	/** A rank says what it saw. */
+	/** A rank reports a failure. */
 	void report(int reporter, Failure failure) {
 		Failure decision = this.decided.get(failure.group());
 		if (decision != null) {
@@ -131,14 +131,14 @@ final class FailureResolver {
 	}
 
 	/**
-	 * A send or receive has no place in the group's order: how far others have come says
-	 * nothing about it.
+	 * Whether the failed call is a send or receive. It has no sequence number, so the
+	 * progress of other ranks does not explain the timeout.
 	 */
 	private static boolean isOutsideOfOrder(Failure failure) {
 		return failure.sequence() < 0;
 	}
 
-	/** Whether more time would say nothing more of the ranks that somebody has lost. */
+	/** Whether waiting gives no more information about the ranks reported lost. */
 	private boolean isCertain(Failure failure) {
 		return failure.ranks()
 			.stream()
@@ -162,7 +162,7 @@ final class FailureResolver {
 		}
 	}
 
-	/** A rank is lost, as rank 0 has seen itself. */
+	/** Rank 0 itself has detected that a rank is lost. */
 	void lost(int rank, String detail) {
 		if (this.blamed.add(rank)) {
 			Failure verdict = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail);
@@ -174,8 +174,8 @@ final class FailureResolver {
 	}
 
 	/**
-	 * A rank has left a group or the job in order: no failure, but nobody need wait for
-	 * its answers, nor for a sign that it may be lost.
+	 * A rank has left a group or the job in order. This is no failure, but inquiries no
+	 * longer wait for its answer or for its connection to close.
 	 */
 	void left() {
 		settleCompleteRollCalls();
@@ -186,7 +186,7 @@ final class FailureResolver {
 		}
 	}
 
-	/** Ends the inquiries whose time is up. */
+	/** Ends the inquiries whose deadline has passed. */
 	void tick() {
 		if (this.inquiries.isEmpty()) {
 			return;
@@ -210,7 +210,7 @@ final class FailureResolver {
 		return stillHere(suspected) ? hasLeftGroup(suspected) : suspected;
 	}
 
-	/** Ranks that have only left a group within the one of all ranks. */
+	/** Whether every rank of the failure is still up and has left only a subgroup. */
 	private boolean stillHere(Failure failure) {
 		return !failure.group().equals(Failure.WORLD) && !failure.ranks().isEmpty()
 				&& failure.ranks().stream().allMatch(this::mayYetBeSeenToGo);
@@ -222,8 +222,8 @@ final class FailureResolver {
 	}
 
 	/**
-	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
-	 * nothing is looked into.
+	 * Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} without an open
+	 * inquiry.
 	 */
 	long nanosUntilDue() {
 		long now = this.nanoClock.getAsLong();
@@ -267,13 +267,13 @@ final class FailureResolver {
 		this.listener.verdict(verdict);
 	}
 
-	/** The first verdict of a group stays. */
+	/** Ends the group's inquiry and keeps its first verdict. */
 	private void close(String group, Failure verdict) {
 		this.inquiries.remove(group);
 		this.decided.putIfAbsent(group, verdict);
 	}
 
-	/** Groups where nothing is looked into but the loss of these ranks. */
+	/** Groups whose inquiry is a suspicion of no rank but these. */
 	private List<String> suspectedOnly(Set<Integer> ranks) {
 		return this.inquiries.entrySet()
 			.stream()
@@ -283,7 +283,7 @@ final class FailureResolver {
 			.toList();
 	}
 
-	/** A report that is being looked into, and until when. */
+	/** An inquiry into a report, with its deadline. */
 	private sealed interface Inquiry {
 
 		long dueNanos();

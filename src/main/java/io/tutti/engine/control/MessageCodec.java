@@ -51,13 +51,13 @@ import io.tutti.engine.spi.MemoryKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages as bytes. A frame is its length (4 bytes), the type (1 byte) and the fields.
- * The head of a hello (magic, version) and a refusal keep their layout in every version,
- * so that two versions can tell each other what is wrong.
+ * Encodes and decodes control messages. A frame is its length (4 bytes), the type (1
+ * byte) and the fields. The start of a hello (magic, version) and a refusal keep their
+ * layout in every version, so that processes of two versions can report the difference.
  */
 public final class MessageCodec {
 
-	/** Random bytes of either side; as many as a proof has. */
+	/** Random bytes that each side contributes; as many as a proof has. */
 	public static final int NONCE_BYTES = 32;
 
 	public static final int VERSION = 3;
@@ -133,10 +133,10 @@ public final class MessageCodec {
 
 	private static final byte CONFIRMED = 36;
 
-	/** A group's name, its call and two times. */
+	/** Minimum size of a call report: group name, call, memory kind, two durations. */
 	private static final int LEAST_POST_BYTES = 3 * Integer.BYTES + 4 * Long.BYTES + 4;
 
-	/** A rank and its call. */
+	/** Minimum size of a rank and its call. */
 	private static final int LEAST_CALL_BYTES = 3 * Integer.BYTES + 2 * Long.BYTES + 3;
 
 	private static final int NO_CONSTANT = -1;
@@ -144,7 +144,7 @@ public final class MessageCodec {
 	private MessageCodec() {
 	}
 
-	/** The frame of a message, its length included. */
+	/** Encodes a message as a frame, including the length. */
 	public static ByteBuffer encode(ControlMessage message) {
 		return switch (message) {
 			case Hello hello -> encodeHello(hello);
@@ -209,9 +209,9 @@ public final class MessageCodec {
 	}
 
 	/**
-	 * The message of a frame.
+	 * Decodes the message of a frame.
 	 * @param payload the frame without its length
-	 * @throws MalformedFrameException if the bytes are no message
+	 * @throws MalformedFrameException if the bytes are not a valid message
 	 */
 	public static ControlMessage decode(ByteBuffer payload) throws MalformedFrameException {
 		WireReader in = new WireReader(payload);

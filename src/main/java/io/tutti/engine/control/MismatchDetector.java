@@ -14,45 +14,45 @@ import io.tutti.Failure;
 import io.tutti.engine.spi.CallReport;
 
 /**
- * Rank 0's comparison of what ranks have called at the same place in a group's order. A
- * rank posts a call that it has waited in; a moment later every rank that has not posted
- * it is asked, since one whose call has returned waits for nothing and would never post.
- * A rank is asked once: if it has not come so far, it posts the call when it begins.
- * Where comparing is nobody else's, as on device memory, ranks post all they call. Waits
- * for nothing itself: somebody must call {@link #tick()}. Not thread safe.
+ * Compares at rank 0 the calls that ranks made at the same sequence number of a group. A
+ * rank reports a call in which it waits. After {@link #ASK_AFTER} rank 0 asks every rank
+ * that has not reported it, since a rank whose call has returned never reports it
+ * unasked. A rank is asked once: if it has not reached the call yet, it reports it on
+ * entry. Where nothing else compares calls, as on device memory, ranks report all calls.
+ * Never blocks: the owner must call {@link #tick()}. Not thread safe.
  * <p>
- * Remembers few places of few groups: of one that is forgotten too early no more is lost
- * than posts that waiting ranks will not repeat, and who comes later posts it again.
+ * Keeps a limited number of places and groups. Evicting one too early loses only reports
+ * that waiting ranks do not repeat; ranks that arrive later report the call again.
  */
 final class MismatchDetector {
 
-	/** Hears what follows from the posts. */
+	/** Receives the queries and mismatches that result from reports. */
 	interface Listener {
 
-		/** A rank is to be asked what it called. */
+		/** Ask a rank which call it made. */
 		void ask(int rank, String group, long sequence);
 
-		/** A rank has called something else than another one. */
+		/** The call of a rank differs from that of another rank. */
 		void differ(int rank, Failure mismatch);
 
 	}
 
 	/**
-	 * How long after the first post the ranks that are silent are asked: those who wait
-	 * as well post by themselves in that time.
+	 * The delay from the first report until rank 0 asks the ranks that sent none. Ranks
+	 * that wait in the call report it unasked within that time.
 	 */
 	static final Duration ASK_AFTER = Duration.ofMillis(100);
 
-	/** Places in the order that are remembered of each group. */
+	/** Maximum number of places kept per group. */
 	static final int MAX_PLACES = 8;
 
 	/**
-	 * The same where ranks post all that they call: as far as one may be ahead of another
-	 * in a few milliseconds.
+	 * The same limit where ranks report all calls: as many calls as one rank may be ahead
+	 * of another within a few milliseconds.
 	 */
 	static final int MAX_PLACES_OF_BATCHES = 512;
 
-	/** Groups that are remembered. */
+	/** Maximum number of groups kept. */
 	static final int MAX_GROUPS = 256;
 
 	private final int worldSize;
@@ -61,10 +61,10 @@ final class MismatchDetector {
 
 	private final Listener listener;
 
-	/** The group that was posted last comes last. */
+	/** In access order: the group reported last comes last. */
 	private final Map<String, Places> groups = new LinkedHashMap<>(16, 0.75f, true);
 
-	/** Places where nobody has been asked yet, the oldest first. */
+	/** Places for which no rank has been asked yet, the oldest first. */
 	private final Set<Place> unasked = new LinkedHashSet<>();
 
 	MismatchDetector(int worldSize, LongSupplier nanoClock, Listener listener) {
@@ -73,7 +73,7 @@ final class MismatchDetector {
 		this.listener = listener;
 	}
 
-	/** A rank says what it has called, and that it waits there. */
+	/** A rank reports a call in which it waits. */
 	void post(int rank, CallReport post) {
 		Places places = placesOf(post.group());
 		Place place = place(rank, post, places);
@@ -82,9 +82,9 @@ final class MismatchDetector {
 	}
 
 	/**
-	 * A rank says all that it has called since its last word. Whoever says nothing of
-	 * such a call is asked only if nobody has gone on by then: ranks that post all they
-	 * call need not be.
+	 * A rank reports all calls since its last report. Ranks that have not reported such a
+	 * call are asked only if no rank has reported a later call by then: ranks that report
+	 * all calls need no query.
 	 */
 	void post(int rank, List<CallReport> batch) {
 		for (CallReport post : batch) {
@@ -130,7 +130,7 @@ final class MismatchDetector {
 		}
 	}
 
-	/** Nothing more is to be found out in this group. */
+	/** Drops a group that needs no more comparison. */
 	void forget(String group) {
 		Places places = this.groups.remove(group);
 		if (places != null) {
@@ -138,7 +138,7 @@ final class MismatchDetector {
 		}
 	}
 
-	/** Asks the ranks that have been silent for long enough. */
+	/** Asks the ranks that have not reported a call in time. */
 	void tick() {
 		while (!this.unasked.isEmpty() && nanosUntilDue() == 0) {
 			Place place = this.unasked.iterator().next();
@@ -154,8 +154,8 @@ final class MismatchDetector {
 	}
 
 	/**
-	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
-	 * nobody is to be asked.
+	 * Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} if no rank is to
+	 * be asked.
 	 */
 	long nanosUntilDue() {
 		if (this.unasked.isEmpty()) {
@@ -164,12 +164,12 @@ final class MismatchDetector {
 		return Math.max(0, this.unasked.iterator().next().askNanos - this.nanoClock.getAsLong());
 	}
 
-	/** How many places in the order of all groups are remembered. */
+	/** The number of places kept, over all groups. */
 	int places() {
 		return this.groups.values().stream().mapToInt((places) -> places.bySequence.size()).sum();
 	}
 
-	/** What is remembered of a group. */
+	/** The places kept for a group. */
 	private static final class Places {
 
 		private final Map<Long, Place> bySequence = new LinkedHashMap<>();
@@ -180,7 +180,7 @@ final class MismatchDetector {
 
 	}
 
-	/** A place in a group's order and the first post of it. */
+	/** A sequence number of a group and the first report for it. */
 	private static final class Place {
 
 		private final Places places;
@@ -193,7 +193,7 @@ final class MismatchDetector {
 
 		private final BitSet heard = new BitSet();
 
-		/** Whether a rank has said that it waits here, and not only that it was here. */
+		/** Whether a rank has reported that it waits in the call, not only made it. */
 		private boolean waitedIn;
 
 		Place(Places places, int rank, CallReport post, long askNanos) {
@@ -203,12 +203,12 @@ final class MismatchDetector {
 			this.askNanos = askNanos;
 		}
 
-		/** Where one waits, or where the last call of all has been for long. */
+		/** Whether a rank waits in the call, or no rank has reported a later one. */
 		boolean isToBeAsked() {
 			return this.waitedIn || this.places.newest == this.post.call().sequence();
 		}
 
-		/** The first post and one that differs, the lower rank's first. */
+		/** The mismatch of the first report and another one, the lower rank first. */
 		Failure mismatch(int otherRank, CallReport other) {
 			if (otherRank < this.rank) {
 				return mismatch(otherRank, other, this.rank, this.post);

@@ -37,35 +37,33 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's end of the control plane, whatever its messages travel by: over TCP, within
- * rank 0, or between simulated ranks. The methods of {@link ControlPlane} may be called
- * by anybody, the others by the control thread alone.
+ * One rank's end of the control plane, independent of its transport: TCP, calls within
+ * rank 0, or simulated ranks. The methods of {@link ControlPlane} may be called from any
+ * thread, the others only from the control thread.
  */
 public final class RankControl implements ControlPlane {
 
-	/** Takes this rank's word to rank 0. */
+	/** Sends this rank's requests to rank 0. */
 	public interface Uplink {
 
-		/** Sends in order, from any thread, without waiting. */
+		/** Sends in order, from any thread, without blocking. */
 		void send(Request request);
 
-		/** Runs something on the control thread, in its turn. */
+		/** Queues a task for the control thread. */
 		void execute(Runnable task);
 
-		/** Says goodbye and gives everything back. */
+		/** Tells rank 0 that this rank leaves, and releases all resources. */
 		void leave();
 
 	}
 
 	/**
-	 * Calls that all accounts together may hold of one group: rank 0 passes them on, at
-	 * some 70 bytes each.
+	 * Maximum number of calls of one group in all traces together. Rank 0 forwards them
+	 * at about 70 bytes each.
 	 */
 	private static final int MAX_CALLS_IN_ALL = 50_000;
 
-	/**
-	 * The limit of an account that holds no calls: it only says that the rank is there.
-	 */
+	/** The limit of a query for a reply without a trace. */
 	private static final int SIGN_OF_LIFE = 0;
 
 	private final int rank;
@@ -80,7 +78,7 @@ public final class RankControl implements ControlPlane {
 
 	private final Map<Long, PendingQuery> queries = new ConcurrentHashMap<>();
 
-	/** By group, what this rank has reported and rank 0 has not judged. */
+	/** By group, the failures this rank reported that have no verdict yet. */
 	private final Map<String, Failure> unjudged = new ConcurrentHashMap<>();
 
 	/** The last verdict. Rank 0 sends it again if this rank's report crosses it. */
@@ -184,7 +182,7 @@ public final class RankControl implements ControlPlane {
 		return echo;
 	}
 
-	/** The other ranks that are there, as far as is known. */
+	/** The other ranks that are up, as far as this rank knows. */
 	private List<Integer> present() {
 		return peers().stream().filter((peer) -> peer.state() == PeerStatus.State.UP).map(PeerStatus::rank).toList();
 	}
@@ -247,13 +245,13 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	/** Without rank 0 nobody else can be asked. */
+	/** Queries go through rank 0, so they end without it. */
 	private void endQueries() {
 		this.queries.values().forEach(PendingQuery::end);
 	}
 
 	/**
-	 * Without rank 0 a rank answers itself; what it asks concerns nobody else any more.
+	 * Answers a request locally, after this rank has lost rank 0.
 	 */
 	public void resolveLocally(Request request) {
 		switch (request) {
@@ -276,12 +274,12 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	/** Rank 0 gives a sign of life. */
+	/** Rank 0 has sent a heartbeat. */
 	public void rankZeroHeartbeat(List<RankProgress> progress) {
 		this.rankZero.take(progress, System.nanoTime());
 	}
 
-	/** Rank 0 ended or fell silent. */
+	/** The connection to rank 0 has ended, or rank 0 has been silent too long. */
 	public void rankZeroLost(String detail) {
 		this.board.state(0, PeerStatus.State.LOST);
 		endQueries();
@@ -289,7 +287,7 @@ public final class RankControl implements ControlPlane {
 		resolvePendingLocally();
 	}
 
-	/** Nobody else judges any more what was reported before. */
+	/** Fails the reported failures locally, since rank 0 will send no verdict. */
 	private void resolvePendingLocally() {
 		this.unjudged.values().forEach(this::failed);
 	}
