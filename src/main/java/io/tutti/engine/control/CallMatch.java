@@ -5,12 +5,12 @@ import java.util.Map;
 import io.tutti.engine.spi.CallSignature;
 
 /**
- * How ranks that announced a call before making it were matched, as rank 0 saw it.
+ * The result of matching the calls that ranks announced, as determined by rank 0.
  *
- * @param meeting who came to the label, as at a barrier
- * @param order the call's place among all that were matched, from 0; -1 if it must not be
- * made, since not every rank came or not all announced the same
- * @param calls what was announced, by rank; empty for a rank that came late
+ * @param meeting the arrivals at the label, as at a barrier
+ * @param order the call's number among all matched calls, from 0; -1 if the call must not
+ * be made, since a rank was missing or announced another call
+ * @param calls the announced calls, by rank; empty for a rank that was late
  */
 public record CallMatch(BarrierOutcome meeting, long order, Map<Integer, CallSignature> calls) {
 
@@ -21,7 +21,7 @@ public record CallMatch(BarrierOutcome meeting, long order, Map<Integer, CallSig
 		calls = Map.copyOf(calls);
 	}
 
-	/** Whether every rank announced the same call: all of them may make it now. */
+	/** Whether every rank announced the same call and may make it now. */
 	public boolean matched() {
 		return this.order >= 0;
 	}

@@ -5,38 +5,38 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Cuts a stream of bytes into frames. Memory grows with the bytes that have come, never
- * with a length that somebody claims.
+ * Splits a byte stream into frames. Memory grows with the received bytes, never with the
+ * length that a peer claims.
  */
 final class FrameAssembler {
 
-	/** What a side that has proved nothing yet may send at once. */
+	/** Maximum frame size of a peer that has not authenticated. */
 	static final int MAX_BYTES_BEFORE_PROOF = 4 << 10;
 
-	/** Holds a roster of some 200 000 ranks. */
+	/** Maximum frame size afterwards: a roster of about 200 000 ranks. */
 	static final int MAX_BYTES_AFTER_PROOF = 16 << 20;
 
-	/** A record of type 22, of a version that begins with 3. */
+	/** The start of a TLS record: type 22, major version 3. */
 	private static final int TLS_HANDSHAKE = 0x1603;
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
-	/** Bytes that have come and not been taken, from position to limit. */
+	/** Received bytes that are not consumed, from position to limit. */
 	private ByteBuffer pending = NOTHING;
 
-	/** The first bytes that came, as a number, once there are enough of them. */
+	/** The first four bytes of the stream as a number, once they have arrived. */
 	private int beginning;
 
 	private boolean begun;
 
 	private int maxBytes = MAX_BYTES_BEFORE_PROOF;
 
-	/** From now on the other side may send long frames. */
+	/** Raises the frame limit for an authenticated peer. */
 	void trust() {
 		this.maxBytes = MAX_BYTES_AFTER_PROOF;
 	}
 
-	/** Takes bytes that have come; all frames should have been taken out before. */
+	/** Appends received bytes. The caller should have taken all frames before. */
 	void append(ByteBuffer bytes) {
 		int total = this.pending.remaining() + bytes.remaining();
 		if (this.pending.capacity() < total) {
@@ -49,13 +49,13 @@ final class FrameAssembler {
 		this.pending.put(bytes).flip();
 	}
 
-	/** Whether the first bytes were those of a TLS handshake. */
+	/** Whether the stream starts like a TLS handshake. */
 	boolean beginsLikeTls() {
 		return this.beginning >>> 16 == TLS_HANDSHAKE;
 	}
 
 	/**
-	 * The next frame without its length, or {@code null} if it has not come whole.
+	 * The next frame without its length, or {@code null} if it is incomplete.
 	 * @throws MalformedFrameException if its length is out of range
 	 */
 	@Nullable ByteBuffer next() throws MalformedFrameException {

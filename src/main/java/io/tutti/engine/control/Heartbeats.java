@@ -3,9 +3,9 @@ package io.tutti.engine.control;
 import java.time.Duration;
 
 /**
- * When to ask for signs of life, and when silence means loss. A process that was itself
- * stopped for a while starts all its clocks again: it heard nothing because it did not
- * listen.
+ * Decides when to send heartbeats and when a silent peer counts as lost. A process that
+ * was itself stopped for a while restarts all its timers, since it received nothing
+ * during that time.
  */
 public final class Heartbeats {
 
@@ -31,7 +31,7 @@ public final class Heartbeats {
 	private boolean paused;
 
 	/**
-	 * The clocks of one process.
+	 * Starts the timers of one process.
 	 * @param limit silence after which a peer counts as lost
 	 */
 	public Heartbeats(Duration limit, long nowNanos) {
@@ -42,7 +42,7 @@ public final class Heartbeats {
 		this.restartNanos = nowNanos;
 	}
 
-	/** This process runs; to be called each time before it listens. */
+	/** Records that this process runs. Must be called each time before it reads. */
 	public void awake(long nowNanos) {
 		if (nowNanos - this.awakeNanos > this.limitNanos / PAUSE_DIVISOR) {
 			this.restartNanos = nowNanos;
@@ -51,12 +51,12 @@ public final class Heartbeats {
 		this.awakeNanos = nowNanos;
 	}
 
-	/** Whether this process was stopped, not longer ago than peers take to complain. */
+	/** Whether this process was stopped and resumed within the silence limit. */
 	public boolean pausedLately(long nowNanos) {
 		return this.paused && nowNanos - this.restartNanos < this.limitNanos;
 	}
 
-	/** Whether it is time for the next beat; a yes starts the wait for another. */
+	/** Whether a heartbeat is due. If so, starts the next interval. */
 	public boolean beat(long nowNanos) {
 		if (this.nextBeatNanos - nowNanos > 0) {
 			return false;
@@ -69,13 +69,13 @@ public final class Heartbeats {
 		return Math.max(0, this.nextBeatNanos - nowNanos);
 	}
 
-	/** Whether a peer that was last heard of then counts as lost. */
+	/** Whether a peer that was last heard at the given time counts as lost. */
 	public boolean silent(long heardNanos, long nowNanos) {
 		long since = (heardNanos - this.restartNanos > 0) ? heardNanos : this.restartNanos;
 		return nowNanos - since > this.limitNanos;
 	}
 
-	/** The limit in words. */
+	/** The silence limit for an error message. */
 	public String describeSilence() {
 		Duration limit = Duration.ofNanos(this.limitNanos);
 		boolean wholeSeconds = limit.toNanosPart() == 0;

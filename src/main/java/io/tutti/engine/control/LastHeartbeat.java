@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a rank had come when it last gave a sign of life: all that can be told of one
- * that gives none any more. Written by the control thread, read by anybody.
+ * A rank's progress at its last heartbeat, for the error message of a rank that no longer
+ * answers. Written by the control thread, read by any thread.
  */
 final class LastHeartbeat {
 
@@ -16,12 +16,12 @@ final class LastHeartbeat {
 
 	private volatile @Nullable Sight sight;
 
-	/** The rank says how far it has come. */
+	/** The rank has sent a heartbeat with its progress. */
 	void take(List<RankProgress> progress, long nowNanos) {
 		this.sight = new Sight(progress, nowNanos);
 	}
 
-	/** Where in a group's order of calls it was, and how long ago, in words. */
+	/** The rank's last call in a group and its age, for an error message. */
 	String in(String group, long nowNanos) {
 		Sight seen = this.sight;
 		if (seen == null) {

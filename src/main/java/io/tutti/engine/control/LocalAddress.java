@@ -9,9 +9,9 @@ import java.nio.channels.UnsupportedAddressTypeException;
 import java.util.Arrays;
 
 /**
- * Tells which addresses are of this host. The kernel is asked by a bind: it takes all of
- * 127.0.0.0/8 for its own where it has IPv4's loopback at all, though its list of
- * addresses names only one of them.
+ * Tests whether an address belongs to this host by binding a socket to it. A kernel with
+ * an IPv4 loopback accepts all of 127.0.0.0/8, though its list of addresses contains only
+ * one of them.
  */
 public final class LocalAddress {
 
@@ -19,8 +19,8 @@ public final class LocalAddress {
 	}
 
 	/**
-	 * Whether a socket of this host can have an address. Nobody is kept from a port by
-	 * asking.
+	 * Whether a socket of this host can bind the address. The test blocks no port for
+	 * other sockets.
 	 */
 	public static boolean isOfThisHost(InetAddress address) {
 		try (SocketChannel probe = SocketChannel.open()) {
@@ -34,7 +34,7 @@ public final class LocalAddress {
 	}
 
 	/**
-	 * The first address that is of this host, or the first of all if none is.
+	 * The first address that belongs to this host, else the first of all.
 	 * @param addresses at least one
 	 */
 	public static InetAddress firstOf(InetAddress... addresses) {

@@ -1,8 +1,8 @@
 package io.tutti.engine.control;
 
 /**
- * Bytes that are no message of this protocol: whoever sent them is not to be believed any
- * further.
+ * The received bytes are not a valid message of this protocol. The receiver must not
+ * process further input from that peer.
  */
 public final class MalformedFrameException extends Exception {
 

@@ -5,8 +5,8 @@ import io.tutti.engine.control.ControlMessage.LabelledNotice;
 import io.tutti.engine.spi.CallSignature;
 
 /**
- * The side of a rank that belongs to a {@link RequestHandler}: sends its requests and
- * takes its notices. Safe for any number of threads.
+ * A rank's counterpart of rank 0's {@link RequestHandler}. Sends its requests and handles
+ * its notices. Thread safe.
  */
 public interface NoticeHandler {
 
@@ -25,7 +25,7 @@ public interface NoticeHandler {
 	/** Rank 0 has sent a notice. */
 	void receive(LabelledNotice notice);
 
-	/** Ends every wait with this failure, later ones too; the first failure counts. */
+	/** Ends all current and later waits with this failure. The first failure counts. */
 	void fail(Failure failure);
 
 	/** This rank leaves: ends every wait. */

@@ -1,25 +1,25 @@
 package io.tutti.engine.control;
 
 /**
- * What one rank knows of another over the control plane.
+ * The status of another rank as known from the control plane.
  *
  * @param rank the other rank
  * @param host the address that it advertises for data connections
- * @param port the port that goes with it
- * @param lastSeenMillis milliseconds since anything was heard of it, -1 if never
+ * @param port the port at that address
+ * @param lastSeenMillis milliseconds since it was last heard, -1 if never
  * @param roundTripMicros the last measured round trip, -1 if none was measured
- * @param state whether it is there
+ * @param state whether it is up
  */
 public record PeerStatus(int rank, String host, int port, long lastSeenMillis, long roundTripMicros, State state) {
 
-	/** Whether a peer is there. */
+	/** The state of a peer. */
 	public enum State {
 
 		/** It answers. */
 		UP,
-		/** It said goodbye. */
+		/** It has left in order. */
 		LEFT,
-		/** It ended or fell silent without a word. */
+		/** Its connection ended or it fell silent before it left. */
 		LOST
 
 	}

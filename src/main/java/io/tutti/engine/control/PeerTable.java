@@ -10,7 +10,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this process knows of every rank: written by the control thread, read by anybody.
+ * The state of every rank as known to this process. Written by the control thread, read
+ * by any thread.
  */
 public final class PeerTable {
 
@@ -20,7 +21,7 @@ public final class PeerTable {
 
 	private final AtomicReferenceArray<PeerStatus.State> states;
 
-	/** Nanoseconds of the clock when a rank was last heard of; 0 for never. */
+	/** The clock reading when a rank was last heard; 0 for never. */
 	private final AtomicLongArray heard;
 
 	private final AtomicLongArray roundTripMicros;
@@ -38,7 +39,7 @@ public final class PeerTable {
 		}
 	}
 
-	/** Checks that a roster that came over the wire holds each rank in its place. */
+	/** Checks that a received roster has one entry per rank, in rank order. */
 	public void requireWhole(List<PeerAddress> addresses) throws MalformedFrameException {
 		boolean inPlace = addresses.size() == this.states.length();
 		for (int rank = 0; inPlace && rank < addresses.size(); rank++) {
@@ -49,7 +50,7 @@ public final class PeerTable {
 		}
 	}
 
-	/** Where everybody is; there are no peers before this is known. */
+	/** Sets the addresses of all ranks. Before this there are no peers. */
 	public void roster(List<PeerAddress> addresses) {
 		this.roster = List.copyOf(addresses);
 	}
@@ -58,7 +59,7 @@ public final class PeerTable {
 		this.heard.set(rank, this.nanoClock.getAsLong());
 	}
 
-	/** The clock when the rank was last heard of. */
+	/** The clock reading when the rank was last heard. */
 	public long heardNanos(int rank) {
 		return this.heard.get(rank);
 	}
@@ -71,7 +72,7 @@ public final class PeerTable {
 		this.states.set(rank, state);
 	}
 
-	/** Takes over what rank 0 knows of the ranks that this one has no connection to. */
+	/** Applies rank 0's update for the ranks that this rank has no connection to. */
 	void take(List<PeerLiveness> peerUpdate, int self) {
 		long now = this.nanoClock.getAsLong();
 		for (int rank = 1; rank < Math.min(peerUpdate.size(), this.states.length()); rank++) {
@@ -85,7 +86,7 @@ public final class PeerTable {
 		}
 	}
 
-	/** What rank 0 passes on. */
+	/** The update that rank 0 sends to the other ranks. */
 	public List<PeerLiveness> peerUpdate() {
 		List<PeerLiveness> result = new ArrayList<>(this.states.length());
 		for (int rank = 0; rank < this.states.length(); rank++) {
@@ -95,12 +96,12 @@ public final class PeerTable {
 		return result;
 	}
 
-	/** The others, by rank. */
+	/** The status of the other ranks, by rank. */
 	List<PeerStatus> others(int self) {
 		return this.roster.stream().filter((address) -> address.rank() != self).map(this::status).toList();
 	}
 
-	/** One rank, {@code null} while there is no roster. */
+	/** The status of one rank, {@code null} while there is no roster. */
 	@Nullable PeerStatus known(int rank) {
 		List<PeerAddress> addresses = this.roster;
 		return addresses.isEmpty() ? null : status(addresses.get(rank));

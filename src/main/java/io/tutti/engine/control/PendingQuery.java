@@ -10,8 +10,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The accounts that one question brings in, as they come. Added to by the control thread,
- * waited for by whoever asked.
+ * Collects the answers to one query. The control thread adds them, and the querying
+ * thread waits for them.
  */
 final class PendingQuery {
 
@@ -32,7 +32,7 @@ final class PendingQuery {
 		}
 	}
 
-	/** A rank that was asked has answered; one that was not is not listened to. */
+	/** Adds a rank's answer. Ignores a rank that was not asked. */
 	void add(int rank, byte[] account) {
 		if (this.awaited.contains(rank)) {
 			this.accounts.putIfAbsent(rank, account);
@@ -44,12 +44,12 @@ final class PendingQuery {
 		}
 	}
 
-	/** Nothing more will come. */
+	/** Ends the query without further answers. */
 	void end() {
 		this.done.countDown();
 	}
 
-	/** Waits until all have answered; an interrupt ends the wait early and stays set. */
+	/** Waits until all ranks have answered. An interrupt ends the wait and stays set. */
 	void await(Duration timeout) {
 		try {
 			this.done.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
@@ -59,12 +59,12 @@ final class PendingQuery {
 		}
 	}
 
-	/** What has come, by rank; a copy. */
+	/** A copy of the answers so far, by rank. */
 	Map<Integer, byte[]> accounts() {
 		return new TreeMap<>(this.accounts);
 	}
 
-	/** How long each answer took that has come, by rank; a copy. */
+	/** A copy of the time that each answer so far took, by rank. */
 	Map<Integer, Duration> waits() {
 		return new TreeMap<>(this.waits);
 	}

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Which ranks are there and where they were last seen, as rank 0 knows it. A rank that
- * has gone stays gone.
+ * The state and last heartbeat of every rank, as known to rank 0. A rank that has left or
+ * is lost never comes up again.
  */
 final class RankLiveness {
 
@@ -27,7 +27,7 @@ final class RankLiveness {
 		return this.states.length;
 	}
 
-	/** Whether it is a rank of this group at all. */
+	/** Whether the number is a rank of this world. */
 	boolean holds(int rank) {
 		return rank >= 0 && rank < this.states.length;
 	}
@@ -41,8 +41,8 @@ final class RankLiveness {
 	}
 
 	/**
-	 * A rank goes.
-	 * @return whether it was there until now
+	 * A rank has left or is lost.
+	 * @return whether it was up until now
 	 */
 	boolean gone(int rank, PeerStatus.State how) {
 		if (!isUp(rank)) {
@@ -53,17 +53,17 @@ final class RankLiveness {
 		return true;
 	}
 
-	/** A rank gives a sign of life. */
+	/** A rank has sent a heartbeat. */
 	void seen(int rank, List<RankProgress> progress, long nowNanos) {
 		this.sights[rank].take(progress, nowNanos);
 	}
 
-	/** Where a rank was last seen in a group, in words. */
+	/** A rank's last known call in a group, for an error message. */
 	String lastSeen(int rank, String group, long nowNanos) {
 		return this.sights[rank].in(group, nowNanos);
 	}
 
-	/** How many ranks are there. */
+	/** The number of ranks that are up. */
 	int up() {
 		return this.up;
 	}

@@ -5,30 +5,30 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ranks did not meet, or this one was refused. No group exists.
+ * Rendezvous failed, or rank 0 rejected this rank. No group exists.
  */
 public final class RendezvousException extends RuntimeException {
 
 	private static final long serialVersionUID = 1L;
 
-	/** Why a meeting fails. */
+	/** Why rendezvous fails. */
 	public enum Reason {
 
-		/** Not every rank came in time. */
+		/** Not every rank joined in time. */
 		TIMEOUT,
 		/** The token is wrong or missing. */
 		AUTHENTICATION,
 		/** Another process already has this rank. */
 		DUPLICATE_RANK,
-		/** Rank 0 was told another world size. */
+		/** Rank 0 has another world size. */
 		WORLD_SIZE,
-		/** This process belongs to an earlier forming of the group. */
+		/** This process belongs to an earlier generation of the group. */
 		STALE_GENERATION,
-		/** The meeting point belongs to another job. */
+		/** The rendezvous address belongs to another job. */
 		JOB,
-		/** The other side speaks another version or something else altogether. */
+		/** The peer uses another version of the protocol, or another protocol. */
 		PROTOCOL,
-		/** The meeting point cannot be bound or its name not be resolved. */
+		/** The rendezvous address cannot be bound or resolved. */
 		ADDRESS
 
 	}
@@ -43,12 +43,12 @@ public final class RendezvousException extends RuntimeException {
 		this.missingRanks = List.copyOf(missingRanks);
 	}
 
-	/** Why. */
+	/** Why rendezvous failed. */
 	public Reason reason() {
 		return this.reason;
 	}
 
-	/** The ranks that had not come, as far as this rank knows. */
+	/** The ranks that had not joined, as far as this rank knows. */
 	public List<Integer> missingRanks() {
 		return this.missingRanks;
 	}

@@ -17,10 +17,7 @@ public interface RequestHandler {
 	/** Handles the deadlines that have passed. */
 	void tick();
 
-	/**
-	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} for
-	 * nothing.
-	 */
+	/** Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} for never. */
 	long nanosUntilDue();
 
 }

@@ -9,13 +9,13 @@ import java.util.List;
 import io.tutti.Failure;
 
 /**
- * Rank 0 asks every rank how far it has come, because a deadline passed somewhere: who is
- * behind, or does not answer, is who was waited for. If none is, the ranks are those that
- * the reporter waited for.
+ * The answers of all ranks to a roll call, which rank 0 makes after a reported timeout.
+ * The verdict names the ranks that are behind the call or do not answer. If there are
+ * none, it names the ranks for which the reporter waited.
  */
 final class RollCallState {
 
-	/** More details than this help nobody. */
+	/** Maximum number of ranks described in an error message. */
 	private static final int DETAILED = 16;
 
 	private static final long NO_ANSWER = Long.MIN_VALUE;
@@ -30,7 +30,7 @@ final class RollCallState {
 
 	private final long[] lastEntered;
 
-	/** Who is in the group, as those who are say; nobody yet. */
+	/** The members of the group as reported by its members; empty at first. */
 	private final BitSet members = new BitSet();
 
 	private int answers;
@@ -51,7 +51,7 @@ final class RollCallState {
 		return this.id;
 	}
 
-	/** Takes an answer; only a rank's first one counts. */
+	/** Records an answer. Only a rank's first answer counts. */
 	void answer(int rank, long entered, List<Integer> ofGroup) {
 		ofGroup.stream().filter((member) -> member >= 0 && member < this.lastEntered.length).forEach(this.members::set);
 		if (this.lastEntered[rank] == NO_ANSWER) {
@@ -68,7 +68,7 @@ final class RollCallState {
 		return this.lastEntered[rank] != NO_ANSWER;
 	}
 
-	/** What the report turns into, given the answers. */
+	/** The verdict that follows from the report and the answers. */
 	Failure verdict(RankLiveness liveness, long nowNanos) {
 		List<Integer> missing = new ArrayList<>();
 		List<String> details = new ArrayList<>();
@@ -84,9 +84,9 @@ final class RollCallState {
 	}
 
 	/**
-	 * A rank that knows nothing of the group is not in it, unless the reporter waits for
-	 * it: then it has not come as far as forming it. One that is silent may be of any
-	 * group, unless those who answer know better.
+	 * Whether a rank is behind the reported call. A rank that does not know the group is
+	 * not a member, unless the reporter waits for it: then it has not formed the group
+	 * yet. A silent rank counts as a member unless the reported members exclude it.
 	 */
 	private boolean isBehind(int rank) {
 		long entered = this.lastEntered[rank];

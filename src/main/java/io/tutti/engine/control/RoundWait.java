@@ -6,19 +6,19 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a rank waits for the other ranks at a label.
+ * The parameters of a rank's wait at a label.
  *
  * @param label 1 to 256 characters
  * @param round which round of the label, as every rank names it; {@link #NEXT} for the
  * rank's next one
  * @param timeout how long the rank waits
- * @param client whether the client that the rank waits for is still there: asked on the
- * waiting thread at intervals, and once more before the round completes. {@code null} if
- * the rank waits on its own behalf.
+ * @param client whether the client on whose behalf the rank waits is still connected.
+ * Called on the waiting thread at intervals, and once more before the round completes.
+ * {@code null} if the rank waits on its own behalf.
  */
 public record RoundWait(String label, long round, Duration timeout, @Nullable BooleanSupplier client) {
 
-	/** In place of a named round: a rank's k-th call of a label joins its k-th round. */
+	/** Instead of a named round: the rank's k-th call with a label joins round k. */
 	public static final long NEXT = -1;
 
 	public RoundWait {

@@ -8,11 +8,11 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes one frame: its length, its type, its fields, all big endian.
+ * Writes one frame: length, type and fields, all big endian.
  */
 final class WireWriter {
 
-	/** Longer texts are cut: they are words for people. */
+	/** Longer texts are truncated, since they are only for display. */
 	static final int MAX_TEXT_CHARACTERS = 8192;
 
 	private static final int INITIAL_BYTES = 256;
@@ -43,13 +43,13 @@ final class WireWriter {
 		return this;
 	}
 
-	/** Bytes whose number both sides know. */
+	/** Writes bytes without a length; both sides know it. */
 	WireWriter raw(byte[] bytes) {
 		ensure(bytes.length).put(bytes);
 		return this;
 	}
 
-	/** Bytes whose number only this side knows. */
+	/** Writes bytes with their length. */
 	WireWriter bytes(byte[] bytes) {
 		return int32(bytes.length).raw(bytes);
 	}
@@ -71,7 +71,7 @@ final class WireWriter {
 		return this;
 	}
 
-	/** The whole frame, ready to be sent. */
+	/** The complete frame, ready to send. */
 	ByteBuffer frame() {
 		this.buffer.putInt(0, this.buffer.position() - Integer.BYTES);
 		return this.buffer.flip().asReadOnlyBuffer();

@@ -12,28 +12,28 @@ import io.tutti.engine.control.RoundWait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is remembered of one label: where each rank is in its barriers, which are open,
- * and which were broken before every rank had come.
+ * The state of one label: the next round of each rank, the open rounds, and the rounds
+ * that broke before every rank had entered.
  */
 final class BarrierLabel {
 
 	/**
-	 * What tells labels apart.
+	 * Identifies a label.
 	 *
-	 * @param round the round that ranks named, or {@link RoundWait#NEXT}: each named
-	 * round is a place of its own, so it cannot mix with any other
+	 * @param round the round that ranks named, or {@link RoundWait#NEXT}. Each named
+	 * round has a state of its own, so it never mixes with another round.
 	 */
 	record Key(String name, long round) {
 	}
 
-	/** Older broken barriers are still known to be broken, but not for whom. */
+	/** Older broken rounds still count as broken, but their outcome is dropped. */
 	private static final int MAX_REMEMBERED = 64;
 
 	private final Key key;
 
 	private final long[] nextRound;
 
-	/** By rank, earlier rounds than its next that a withdrawn call has left open. */
+	/** By rank, rounds before its next one that a withdrawn call has left open. */
 	private final Map<Integer, TreeSet<Long>> freed = new HashMap<>();
 
 	private final Map<Long, BarrierRound> open = new HashMap<>();
@@ -57,7 +57,7 @@ final class BarrierLabel {
 		return this.key.name();
 	}
 
-	/** What the ranks call one of its rounds. */
+	/** The number that ranks use for a round. */
 	long numberOf(long round) {
 		return isNamedRound() ? this.key.round() : round;
 	}
@@ -78,23 +78,23 @@ final class BarrierLabel {
 		return this.usedNanos;
 	}
 
-	/** Whether nobody waits. */
+	/** Whether no rank waits. */
 	boolean isIdle() {
 		return this.open.values().stream().allMatch(BarrierRound::isEmpty);
 	}
 
-	/** The barrier that the rank's call joins; its next call joins the next. */
+	/** The round that the rank's call joins. Its next call joins the next round. */
 	long nextRoundOf(int rank) {
 		TreeSet<Long> left = this.freed.get(rank);
 		return (left == null || left.isEmpty()) ? this.nextRound[rank]++ : left.removeFirst();
 	}
 
-	/** The rank's next call joins a barrier that it no longer waits at. */
+	/** Makes the rank's next call join a round in which it no longer waits. */
 	void freeRound(int rank, long round) {
 		this.freed.computeIfAbsent(rank, (key) -> new TreeSet<>()).add(round);
 	}
 
-	/** The first barrier after another that the rank waits at, {@code null} if none. */
+	/** The first later round in which the rank waits, {@code null} if none. */
 	@Nullable BarrierRound nextWith(int rank, long after) {
 		return this.open.values()
 			.stream()
@@ -128,9 +128,9 @@ final class BarrierLabel {
 	}
 
 	/**
-	 * What a rank is told that comes to a barrier which was broken without it, or
-	 * {@code null} if the barrier is open or yet to be started. A barrier that passed is
-	 * past every rank's count.
+	 * The outcome for a rank that enters a round which broke without it, {@code null} if
+	 * the round is open or not started. No rank enters a round that has passed, since it
+	 * counted for every rank.
 	 */
 	@Nullable BarrierOutcome missedBy(int rank, long round) {
 		if (round >= this.started || this.open.containsKey(round)) {
@@ -147,7 +147,7 @@ final class BarrierLabel {
 		return missed.outcome;
 	}
 
-	/** A broken barrier, until everybody who missed it has been told. */
+	/** A broken round, kept until every missing rank has received the outcome. */
 	private static final class BrokenRound {
 
 		private final BarrierOutcome outcome;

@@ -13,15 +13,15 @@ import io.tutti.engine.control.BarrierOutcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One barrier of a label that some ranks have come to. Ordered by deadline.
+ * One open round of a label. Ordered by deadline.
  */
 final class BarrierRound implements Comparable<BarrierRound> {
 
 	/**
 	 * A rank that waits.
 	 *
-	 * @param tentative whether the rank must confirm, once all have come, that its client
-	 * is still there
+	 * @param tentative whether the rank must confirm, once all ranks have entered, that
+	 * its client is still connected
 	 */
 	record Arrival(int rank, long ticket, long atNanos, long deadlineNanos, boolean tentative) {
 	}
@@ -36,10 +36,10 @@ final class BarrierRound implements Comparable<BarrierRound> {
 
 	private final List<Arrival> arrivals = new ArrayList<>();
 
-	/** The tentative arrivals that have confirmed since the last rank came. */
+	/** The tentative arrivals that have confirmed since the last rank entered. */
 	private final Set<Arrival> confirmed = new HashSet<>();
 
-	/** How often every rank had come. */
+	/** How often the round was complete. */
 	private int attempt;
 
 	private long deadlineNanos;
@@ -58,7 +58,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return this.round;
 	}
 
-	/** The earliest deadline of those who have come; none while nobody has. */
+	/** The earliest deadline of the waiting ranks; undefined while no rank waits. */
 	long deadlineNanos() {
 		return this.deadlineNanos;
 	}
@@ -71,7 +71,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return this.arrivals.isEmpty();
 	}
 
-	/** A rank's arrival, {@code null} if it does not wait here. */
+	/** A rank's arrival, {@code null} if it does not wait in this round. */
 	@Nullable Arrival arrivalOf(int rank) {
 		return this.arrivals.stream().filter((arrival) -> arrival.rank() == rank).findFirst().orElse(null);
 	}
@@ -85,7 +85,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		}
 	}
 
-	/** Nobody may count on a rank that waits no more. */
+	/** Removes a rank that no longer waits. */
 	void remove(Arrival arrival) {
 		this.arrivals.remove(arrival);
 		if (!isEmpty()) {
@@ -105,7 +105,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return this.arrivals.size() == this.label.worldSize();
 	}
 
-	/** Which confirmations count. */
+	/** The attempt whose confirmations count. */
 	int attempt() {
 		return this.attempt;
 	}
@@ -121,7 +121,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 			.toList();
 	}
 
-	/** How the barrier ends, for a rank that has not waited. */
+	/** The outcome of the round, with a waiting time of 0. */
 	BarrierOutcome outcome(BarrierOutcome.Result result) {
 		long[] skewMillis = new long[this.label.worldSize()];
 		Arrays.fill(skewMillis, NOT_COME);

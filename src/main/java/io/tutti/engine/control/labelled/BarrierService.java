@@ -15,21 +15,21 @@ import io.tutti.engine.control.RoundEntry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Rank 0's record of who came to which labelled barrier. A rank's k-th call of a label
- * joins its k-th barrier; the first deadline breaks a barrier for all who had come, and
- * whoever comes later is told so. Waits for nothing itself: somebody must call
- * {@link #tick()}. Not thread safe.
+ * Tracks labelled barriers at rank 0. A rank's k-th call with a label joins the k-th
+ * round of that label. The first deadline to pass breaks the round for every rank that
+ * has entered it, and a rank that enters later gets {@code LATE}. Never blocks: the owner
+ * must call {@link #tick()}. Not thread safe.
  */
 final class BarrierService {
 
-	/** Hears how a barrier ended for a rank. */
+	/** Receives the outcome of a round for each rank. */
 	interface Listener {
 
-		/** A rank must confirm that its client is still there, or withdraw. */
+		/** A rank must confirm that its client is still connected, or withdraw. */
 		default void confirm(int rank, long ticket, int attempt) {
 		}
 
-		/** Some ranks are about to be told how their barrier ended. */
+		/** A round has ended; {@link #ended} follows for each of these ranks. */
 		default void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
 		}
 
@@ -37,10 +37,10 @@ final class BarrierService {
 
 	}
 
-	/** A label that nobody used for so long starts again from its first barrier. */
+	/** A label unused for this long starts again from its first round. */
 	static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
 
-	/** Beyond this many labels the one idle for longest is forgotten early. */
+	/** Beyond this number the label that is idle for longest is dropped early. */
 	static final int MAX_LABELS = 10_000;
 
 	/** Half the range of the clock's differences, so that deadlines stay comparable. */
@@ -52,7 +52,7 @@ final class BarrierService {
 
 	private final Listener listener;
 
-	/** The label used last comes last. */
+	/** In access order: the label used last comes last. */
 	private final Map<BarrierLabel.Key, BarrierLabel> labels = new LinkedHashMap<>(16, 0.75f, true);
 
 	private final TreeSet<BarrierRound> open = new TreeSet<>();
@@ -65,7 +65,7 @@ final class BarrierService {
 		this.listener = listener;
 	}
 
-	/** A rank comes to its next barrier of a label, or to the one that it names. */
+	/** A rank enters its next round of a label, or the round that it names. */
 	void enter(int rank, RoundEntry entry) {
 		long now = this.nanoClock.getAsLong();
 		forgetIdle(now);
@@ -97,7 +97,7 @@ final class BarrierService {
 		}
 	}
 
-	/** A barrier's place in the order changes with its deadline. */
+	/** Applies a change that may move the round within the deadline order. */
 	private void change(BarrierRound barrier, Runnable change) {
 		if (!barrier.isEmpty()) {
 			this.open.remove(barrier);
@@ -118,8 +118,8 @@ final class BarrierService {
 	}
 
 	/**
-	 * A named round that has ended may be repeated, by all ranks or by those that missed
-	 * it.
+	 * Drops a named round that has ended, so that all ranks, or those that missed it, may
+	 * repeat it.
 	 */
 	private void forgetNamed(BarrierLabel label) {
 		if (label.isNamedRound() && label.isIdle()) {
@@ -127,7 +127,7 @@ final class BarrierService {
 		}
 	}
 
-	/** The client of a tentative arrival is still there. */
+	/** The client of a tentative arrival is still connected. */
 	void confirmed(int rank, long ticket, int attempt) {
 		BarrierRound barrier = find(rank, ticket);
 		if (barrier != null && barrier.complete() && barrier.attempt() == attempt) {
@@ -137,8 +137,8 @@ final class BarrierService {
 	}
 
 	/**
-	 * A rank's wait is withdrawn, unless the rank has been told before how it ended. The
-	 * rank's later calls of the label move up, so that the next takes its place.
+	 * Withdraws a rank's wait, unless the round has already ended for the rank. The
+	 * rank's later calls with the label move up by one round.
 	 */
 	void withdraw(int rank, long ticket) {
 		BarrierRound barrier = find(rank, ticket);
@@ -177,7 +177,7 @@ final class BarrierService {
 		shiftLaterArrivals(later, rank);
 	}
 
-	/** A rank has gone, so no barrier passes that it had come to. */
+	/** Removes a rank that has left or is lost from all rounds, which cannot pass now. */
 	void forget(int rank) {
 		for (BarrierRound barrier : List.copyOf(this.open)) {
 			if (barrier.arrivalOf(rank) != null) {
@@ -186,7 +186,7 @@ final class BarrierService {
 		}
 	}
 
-	/** Breaks the barriers whose deadline has passed and forgets idle labels. */
+	/** Breaks the rounds whose deadline has passed and drops idle labels. */
 	void tick() {
 		long now = this.nanoClock.getAsLong();
 		while (!this.open.isEmpty() && this.open.first().deadlineNanos() - now <= 0) {
@@ -200,8 +200,7 @@ final class BarrierService {
 	}
 
 	/**
-	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
-	 * nobody waits.
+	 * Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} if no rank waits.
 	 */
 	long nanosUntilDue() {
 		if (this.open.isEmpty()) {
@@ -210,7 +209,7 @@ final class BarrierService {
 		return Math.max(0, this.open.first().deadlineNanos() - this.nanoClock.getAsLong());
 	}
 
-	/** How many labels are remembered. */
+	/** The number of labels kept. */
 	int labels() {
 		return this.labels.size();
 	}
@@ -230,7 +229,7 @@ final class BarrierService {
 		}
 	}
 
-	/** The idlest labels come first; one that somebody waits at is not idle. */
+	/** Drops idle labels, oldest first. A label with a waiting rank is not idle. */
 	private void forgetIdle(long now) {
 		Iterator<BarrierLabel> oldestFirst = this.labels.values().iterator();
 		while (oldestFirst.hasNext()) {

@@ -13,18 +13,18 @@ import io.tutti.engine.control.RoundEntry;
 import io.tutti.engine.spi.CallSignature;
 
 /**
- * Rank 0's record of calls that ranks announce before they make them. They meet at a
- * label as at a barrier; if all announce the same, the call gets the next place in an
- * order that holds for every rank. Not thread safe.
+ * Matches at rank 0 the calls that ranks announce before they make them. Ranks enter a
+ * label as at a barrier. If all ranks announce the same call, it gets the next number in
+ * an order that holds for every rank. Not thread safe.
  */
 final class CallMatcher implements BarrierService.Listener {
 
-	/** Hears how an announced call was matched, for a rank. */
+	/** Receives the match result of an announced call for each rank. */
 	interface Listener {
 
 		void matched(int rank, long ticket, CallMatch match);
 
-		/** A rank must confirm that its client is still there, or withdraw. */
+		/** A rank must confirm that its client is still connected, or withdraw. */
 		default void confirm(int rank, long ticket, int attempt) {
 		}
 
@@ -53,30 +53,30 @@ final class CallMatcher implements BarrierService.Listener {
 
 	/**
 	 * A rank announces its next call at a label.
-	 * @param call the call, with a negative count if the rank takes what comes
+	 * @param call the call; a negative count matches the count of the other ranks
 	 */
 	void announce(int rank, RoundEntry entry, CallSignature call) {
 		this.announced.put(new Announcement(rank, entry.ticket()), call);
 		this.meetings.enter(rank, entry);
 	}
 
-	/** The client of a tentative announcement is still there. */
+	/** The client of a tentative announcement is still connected. */
 	void confirmed(int rank, long ticket, int attempt) {
 		this.meetings.confirmed(rank, ticket, attempt);
 	}
 
-	/** A rank takes an announcement back, unless it has been told how that ended. */
+	/** Withdraws a rank's announcement, unless its round has already ended. */
 	void withdraw(int rank, long ticket) {
 		this.meetings.withdraw(rank, ticket);
 	}
 
-	/** A rank has gone, and with it what it announced. */
+	/** Drops the announcements of a rank that has left or is lost. */
 	void forget(int rank) {
 		this.meetings.forget(rank);
 		this.announced.keySet().removeIf((announcement) -> announcement.rank() == rank);
 	}
 
-	/** Ends the meetings whose deadline has passed. */
+	/** Breaks the rounds whose deadline has passed. */
 	void tick() {
 		this.meetings.tick();
 	}

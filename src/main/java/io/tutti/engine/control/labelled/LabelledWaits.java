@@ -44,7 +44,7 @@ public final class LabelledWaits implements NoticeHandler {
 
 	private final RankControl.Uplink uplink;
 
-	/** How much longer than the timeout of a wait the answer may take. */
+	/** How long after the timeout of a wait rank 0 may still answer. */
 	private final Duration answerLimit;
 
 	private final Map<Long, PendingWait> waits = new ConcurrentHashMap<>();

@@ -13,13 +13,14 @@ import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that waits for the other ranks: told by the control thread, waited for by the
- * calling thread, which alone looks at the client.
+ * One call that waits for the other ranks. The control thread adds events and the calling
+ * thread waits for them. Only the calling thread probes the client.
  */
 final class PendingWait {
 
 	/**
-	 * A client that disconnects is seen within this time, and at the latest at the end.
+	 * The interval at which the client is probed. It is also probed when rank 0 asks for
+	 * confirmation.
 	 */
 	private static final Duration PROBE_INTERVAL = Duration.ofMillis(500);
 
@@ -30,7 +31,7 @@ final class PendingWait {
 	private record Ended(CallMatch match) implements Event {
 	}
 
-	/** All have come: is the client still there? */
+	/** Every rank has entered, and rank 0 asks whether the client is still connected. */
 	private record Asked(int attempt) implements Event {
 	}
 
@@ -42,8 +43,8 @@ final class PendingWait {
 	private final @Nullable BooleanSupplier client;
 
 	/**
-	 * A wait that has just begun.
-	 * @param client whether the client is still there, {@code null} if there is none
+	 * Starts a wait.
+	 * @param client whether the client is still connected, {@code null} for no client
 	 */
 	PendingWait(@Nullable BooleanSupplier client) {
 		this.client = client;
@@ -62,10 +63,10 @@ final class PendingWait {
 	}
 
 	/**
-	 * Waits for the end; only rank 0 knows it, even once the call is withdrawn.
-	 * @param confirm called with the attempt, each time the client was asked for and is
-	 * there
-	 * @param withdraw called once, when the client has gone
+	 * Waits until rank 0 ends the wait, also after the call is withdrawn.
+	 * @param confirm called with the attempt each time rank 0 asks for the client and it
+	 * is connected
+	 * @param withdraw called once, when the client has disconnected
 	 * @throws CancellationException if the wait was cancelled
 	 * @throws TimeoutException if the deadline passed
 	 */
@@ -90,14 +91,14 @@ final class PendingWait {
 		}
 	}
 
-	/** Waits for the end alone. */
+	/** Waits for the end without confirming or withdrawing. */
 	CallMatch awaitEnd(Deadline deadline) throws InterruptedException, TimeoutException {
 		return await(deadline, (attempt) -> {
 		}, () -> {
 		});
 	}
 
-	/** What happens next, {@code null} if it is time to look at the client. */
+	/** The next event, {@code null} if it is time to probe the client. */
 	private @Nullable Event next(Deadline deadline, boolean probing) throws InterruptedException, TimeoutException {
 		long leftNanos = deadline.remainingNanos();
 		long waitNanos = (probing && this.client != null) ? Math.min(leftNanos, PROBE_INTERVAL.toNanos()) : leftNanos;
