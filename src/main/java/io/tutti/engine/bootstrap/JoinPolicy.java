@@ -24,7 +24,7 @@ record JoinPolicy(String jobId, long generation, int worldSize) {
 		FREE,
 		/** A live process has joined as the rank. */
 		TAKEN,
-		/** The group has formed, and the rank is lost or the group is broken. */
+		/** The group has formed, and the rank has left or is lost. */
 		ABANDONED
 
 	}

@@ -3,30 +3,30 @@ package io.tutti.engine.control;
 import java.util.List;
 
 /**
- * How a labelled barrier ended for one rank, as rank 0 saw it.
+ * The outcome of a labelled barrier for one rank, as determined by rank 0.
  *
- * @param result whether the rank went through, or why not
+ * @param result whether the rank passed the barrier, or why not
  * @param label the label
- * @param round which barrier of that label, from 0
- * @param arrived how many ranks came
+ * @param round the round of that label, from 0
+ * @param arrived number of ranks that entered
  * @param waitedMillis how long this rank waited
- * @param skewMillis by rank, how long after the first rank each came; -1 for a rank that
- * did not
- * @param missingRanks the ranks that had not come when the first deadline passed
+ * @param skewMillis by rank, the time after the first rank at which it entered; -1 for a
+ * rank that did not
+ * @param missingRanks the ranks that had not entered when the first deadline passed
  */
 public record BarrierOutcome(Result result, String label, long round, int arrived, long waitedMillis,
 		List<Long> skewMillis, List<Integer> missingRanks) {
 
-	/** How a barrier can end. */
+	/** The result of a barrier. */
 	public enum Result {
 
-		/** Every rank came. */
+		/** Every rank entered. */
 		PASSED,
-		/** A deadline passed before every rank had come. */
+		/** A deadline passed before every rank had entered. */
 		BROKEN,
-		/** This rank came to a barrier that had been broken without it. */
+		/** This rank entered a round that had broken before. */
 		LATE,
-		/** This rank's call was withdrawn before every rank had come. */
+		/** This rank's call was withdrawn before the barrier passed. */
 		WITHDRAWN
 
 	}
@@ -36,7 +36,7 @@ public record BarrierOutcome(Result result, String label, long round, int arrive
 		missingRanks = List.copyOf(missingRanks);
 	}
 
-	/** The same end for a rank that waited so long. */
+	/** This outcome with a rank's waiting time. */
 	public BarrierOutcome afterWaiting(long millis) {
 		return new BarrierOutcome(this.result, this.label, this.round, this.arrived, millis, this.skewMillis,
 				this.missingRanks);

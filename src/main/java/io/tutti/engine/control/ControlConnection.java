@@ -14,19 +14,20 @@ import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages over one non-blocking connection; used by one thread at a time.
+ * Sends and receives messages over one non-blocking connection. Used by one thread at a
+ * time.
  * <p>
- * A failed write ends writing only: what the other side said before it went, such as its
- * goodbye, can still be read, and reading then meets the end.
+ * A failed write ends only the output. Messages that the peer sent before it closed, such
+ * as its leave message, can still be read, up to the end of the stream.
  */
 public final class ControlConnection implements AutoCloseable {
 
-	/** A side that leaves more than this unread is given up. */
+	/** Output to a peer ends when its backlog exceeds this size. */
 	private static final long MAX_BACKLOG_BYTES = 64L << 20;
 
 	private final SocketChannel channel;
 
-	/** What the bytes go through: the socket, or TLS over it. */
+	/** The byte stream: the socket, or TLS over it. */
 	private final ByteChannel bytes;
 
 	private final FrameAssembler frames = new FrameAssembler();
@@ -41,12 +42,12 @@ public final class ControlConnection implements AutoCloseable {
 
 	private @Nullable SelectionKey key;
 
-	/** Takes over a channel that is, or is about to be, connected. */
+	/** Takes ownership of a channel that is, or is about to be, connected. */
 	public ControlConnection(SocketChannel channel) throws IOException {
 		this(channel, channel);
 	}
 
-	/** Takes over a connection whose TLS handshake is done. */
+	/** Takes ownership of a connection whose TLS handshake is done. */
 	public ControlConnection(TlsChannel secured) throws IOException {
 		this(secured.socket(), secured);
 	}
@@ -62,13 +63,13 @@ public final class ControlConnection implements AutoCloseable {
 		return this.channel;
 	}
 
-	/** Ties the connection to a selector. */
+	/** Sets the connection's registration with a selector. */
 	public void register(SelectionKey key) {
 		this.key = key;
 		flush();
 	}
 
-	/** From now on the other side may send long frames. */
+	/** Raises the frame limit for an authenticated peer. */
 	public void trust() {
 		this.frames.trust();
 	}
@@ -82,9 +83,9 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	/**
-	 * Reads what has come: of a socket at most as much as the scratch buffer holds, of
-	 * TLS all that has been taken from its socket, since no selector tells of that again.
-	 * @return whether the other side may say more
+	 * Reads received bytes: from a socket at most one scratch buffer, from TLS all bytes
+	 * that it has taken from its socket, since the selector does not report those again.
+	 * @return whether the peer may send more
 	 */
 	public boolean fill(ByteBuffer scratch) throws IOException {
 		int read;
@@ -96,12 +97,12 @@ public final class ControlConnection implements AutoCloseable {
 		return read >= 0;
 	}
 
-	/** Whether the other side began as one does who speaks TLS. */
+	/** Whether the peer's first bytes are a TLS handshake. */
 	public boolean heardTls() {
 		return this.frames.beginsLikeTls();
 	}
 
-	/** The next message that has come whole, or {@code null}. */
+	/** The next complete message, or {@code null}. */
 	public @Nullable ControlMessage next() throws MalformedFrameException {
 		ByteBuffer frame = this.frames.next();
 		return (frame != null) ? MessageCodec.decode(frame) : null;
@@ -111,7 +112,9 @@ public final class ControlConnection implements AutoCloseable {
 		send(MessageCodec.encode(message));
 	}
 
-	/** Sends a frame, now or when there is room; the same frame may go to many. */
+	/**
+	 * Sends a frame, now or once the socket is writable. Connections may share a frame.
+	 */
 	public void send(ByteBuffer frame) {
 		if (this.deaf || this.shutdownWhenFlushed) {
 			return;
@@ -124,7 +127,7 @@ public final class ControlConnection implements AutoCloseable {
 		}
 	}
 
-	/** Writes what there is room for. */
+	/** Writes as many pending bytes as the socket accepts. */
 	public void flush() {
 		try {
 			while (!this.outbound.isEmpty()) {
@@ -153,13 +156,13 @@ public final class ControlConnection implements AutoCloseable {
 		return true;
 	}
 
-	/** Nothing more will be sent: the other side reads the end after what is pending. */
+	/** Ends the output after the pending frames. */
 	public void finish() {
 		this.shutdownWhenFlushed = true;
 		flush();
 	}
 
-	/** Whether nothing can be sent any more. */
+	/** Whether the output has ended. */
 	public boolean deaf() {
 		return this.deaf;
 	}
@@ -170,7 +173,7 @@ public final class ControlConnection implements AutoCloseable {
 			this.channel.close();
 		}
 		catch (IOException ex) {
-			// The descriptor is gone either way.
+			// The descriptor is closed either way.
 		}
 	}
 

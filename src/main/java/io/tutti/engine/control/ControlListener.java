@@ -7,77 +7,78 @@ import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the control plane tells this process. Called on the control plane's own thread:
- * must not block.
+ * Receives events and queries from the control plane. Called on the control thread, so
+ * implementations must not block.
  */
 public interface ControlListener {
 
-	/** In place of a sequence number: this rank knows of no such group. */
+	/** Instead of a sequence number: this rank does not know the group. */
 	long NOT_A_MEMBER = Long.MAX_VALUE;
 
 	/**
 	 * A verdict, the same on every rank. A {@link Failure.Kind#PEER_LOST} breaks every
-	 * group that holds the lost rank; anything else only the group it names.
+	 * group of the lost rank, any other kind only the group it names.
 	 */
 	void failed(Failure verdict);
 
 	/**
-	 * A rank has left a group in order: no failure, unless a call of that group needs it.
+	 * A rank has left a group in order. This is a failure only if a call of that group
+	 * needs the rank.
 	 */
 	default void departed(Departure departure) {
 	}
 
-	/** Somebody asked that the whole group stop at its next step boundary. */
+	/** A rank has asked all ranks to stop at the next step boundary. */
 	void drainRequested(String reason);
 
 	/**
 	 * The sequence number of the last call that this rank has entered in a group, -1 for
-	 * none, {@link #NOT_A_MEMBER} if it is not in it or has not formed it yet; rank 0
-	 * asks to find out who is missing.
+	 * none, {@link #NOT_A_MEMBER} if it is not a member or has not formed the group yet.
+	 * Rank 0 asks in order to find the missing ranks.
 	 */
 	long lastEntered(String group);
 
 	/**
-	 * How far this rank has come in its groups, the one of all ranks first. Goes with
-	 * each sign of life, so that something is known of a rank that gives none any more.
-	 * @return of some groups only where there are very many
+	 * This rank's progress in its groups, the world group first. Sent with every
+	 * heartbeat, so that the last progress of a rank that stops answering is known.
+	 * @return the progress in all groups, or in some of them if there are very many
 	 */
 	default List<RankProgress> progress() {
 		return List.of();
 	}
 
 	/**
-	 * The world ranks of a group, so that none of the others is taken for missing; empty
-	 * for the group of all ranks, or if this rank does not know.
+	 * The world ranks of a group, so that no other rank counts as missing. Empty for the
+	 * world group, or if this rank does not know the group.
 	 */
 	List<Integer> members(String group);
 
 	/**
-	 * What this rank called at a place in a group's order; rank 0 asks because another
-	 * rank waits there.
-	 * @return {@code null} if it is forgotten or has not begun; in that case the rank
-	 * posts it as soon as it begins
+	 * This rank's call at a sequence number of a group. Rank 0 asks because another rank
+	 * waits in that call.
+	 * @return {@code null} if the call is no longer recorded or has not begun. A call that
+	 * has not begun is reported when it begins.
 	 */
 	@Nullable CallReport called(String group, long sequence);
 
 	/**
-	 * This rank's account of its last calls, for a rank that wants to know.
-	 * @param limit how many calls of each group are told at most
+	 * This rank's encoded trace of its last calls, for a rank that asks for it.
+	 * @param limit maximum number of calls per group
 	 */
 	default byte[] account(int limit) {
 		return new byte[0];
 	}
 
 	/**
-	 * A rank was told to stop before all had met, and has left; it may come again.
+	 * A rank has left in order before all ranks had joined. It may join again.
 	 */
 	default void withdrew(int rank) {
 	}
 
-	/** Something an operator may want to know. */
+	/** Logs information for an operator. */
 	void note(String message);
 
-	/** Something is not as it should be, though the group is whole. */
+	/** Logs a problem that does not break the group. */
 	void warn(String message);
 
 }

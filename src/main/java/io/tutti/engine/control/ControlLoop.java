@@ -11,27 +11,27 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The one control thread of a process: it waits for connections, for tasks from other
- * threads and for time to pass, and never for anything else.
+ * The control thread of a process. It blocks only in its selector, which waits for
+ * connections, tasks from other threads and timers.
  */
 public final class ControlLoop {
 
-	/** What the thread does. */
+	/** The work of the thread. */
 	public interface Work {
 
-		/** The thread has woken up; nothing has been read yet. */
+		/** The thread has woken up and has not read from any channel yet. */
 		void awake();
 
 		/** A channel is ready. */
 		void ready(SelectionKey key);
 
-		/** Everything that was ready has been seen to. */
+		/** All tasks and ready channels have been handled. */
 		void tick();
 
 		/** How long the thread may sleep, in nanoseconds. */
 		long nanosUntilDue();
 
-		/** The thread ends, in order or by an error; gives everything back. */
+		/** The thread ends, in order or by an error. Releases all resources. */
 		void ended();
 
 	}
@@ -58,24 +58,24 @@ public final class ControlLoop {
 		this.thread.start();
 	}
 
-	/** Watches a channel; before the start, or on the control thread. */
+	/** Registers a channel. Call before the start or on the control thread. */
 	public SelectionKey register(SelectableChannel channel, int interest, Object attachment) throws IOException {
 		return channel.register(this.selector, interest, attachment);
 	}
 
-	/** Runs a task on the control thread, soon and in order; never, once it has ended. */
+	/** Queues a task for the control thread. It never runs if the thread has ended. */
 	public void execute(Runnable task) {
 		this.tasks.add(task);
 		this.selector.wakeup();
 	}
 
-	/** Lets the thread end after what it is doing. */
+	/** Makes the thread end after its current iteration. */
 	public void stop() {
 		this.stopping = true;
 		this.selector.wakeup();
 	}
 
-	/** Waits for the thread to end, unless it is the caller; an interrupt is kept. */
+	/** Waits for the thread to end, unless it is the caller. An interrupt stays set. */
 	public void join(Duration limit) {
 		if (Thread.currentThread() == this.thread) {
 			return;

@@ -12,12 +12,11 @@ import io.tutti.engine.failure.DepartedRanks;
 public record Departure(int rank, String group, long lastCompleted) {
 
 	/**
-	 * In place of a name: every group that holds the rank and that it has not left
-	 * before.
+	 * Instead of a group name: every group of the rank that it has not left before.
 	 */
 	public static final String EVERY_GROUP = "";
 
-	/** A rank leaves the job; it has left the groups that it was in before. */
+	/** A rank has left the job, and with it all its groups. */
 	public static Departure fromEveryGroup(int rank) {
 		return new Departure(rank, EVERY_GROUP, DepartedRanks.NONE_COMPLETED);
 	}

@@ -9,23 +9,23 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * Which ranks have left which groups. Rank 0 tells those that are still in a group, so
- * that none of them waits for a rank that has left, whatever carries their data. Ranks
- * mostly leave a group together, at its end: news is collected for a moment, and a group
- * that everybody has left by then concerns nobody. Waits for nothing itself: somebody
- * must call {@link #tick()}. Not thread safe.
+ * Tracks which ranks have left which groups. Rank 0 informs the remaining ranks of a
+ * group, so that on any transport no rank waits for a rank that has left. Ranks mostly
+ * leave a group together, so departures are collected for a short time and sent only to
+ * ranks still in the group. Never blocks: the owner must call {@link #tick()}. Not thread
+ * safe.
  */
 final class DepartureTracker {
 
-	/** Hears what ranks are to be told. */
+	/** Receives the departures to send. */
 	interface Listener {
 
-		/** A rank is to be told who has left groups that it is in. */
+		/** Send a rank the departures from groups that it is in. */
 		void departed(int rank, List<Departure> news);
 
 	}
 
-	/** How long news is collected: less than anybody notices. */
+	/** How long departures are collected. */
 	static final Duration COLLECTING = Duration.ofMillis(20);
 
 	/** A group that some of its ranks have left. */
@@ -52,7 +52,7 @@ final class DepartureTracker {
 
 	/**
 	 * A rank has left a group.
-	 * @param members the group's world ranks; none for the group of all ranks
+	 * @param members the group's world ranks, empty for the world group
 	 */
 	void left(Departure departure, List<Integer> members) {
 		Group group = this.groups.computeIfAbsent(departure.group(), (name) -> new Group(known(members), new BitSet()));
@@ -83,13 +83,13 @@ final class DepartureTracker {
 		this.news.add(departure);
 	}
 
-	/** Whether a rank has left a group in which others still are. */
+	/** Whether a rank has left a group that other ranks are still in. */
 	boolean hasLeft(int rank, String group) {
 		Group known = this.groups.get(group);
 		return known != null && known.left().get(rank);
 	}
 
-	/** Tells the news if it has been collected long enough. */
+	/** Sends the collected departures if they are due. */
 	void tick() {
 		if (nanosUntilDue() == 0) {
 			tell();
@@ -97,14 +97,14 @@ final class DepartureTracker {
 	}
 
 	/**
-	 * Nanoseconds until {@link #tick()} has something to do, {@link Long#MAX_VALUE} if
-	 * there is no news.
+	 * Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} without departures
+	 * to send.
 	 */
 	long nanosUntilDue() {
 		return this.news.isEmpty() ? Long.MAX_VALUE : Math.max(0, this.dueNanos - this.nanoClock.getAsLong());
 	}
 
-	/** Tells the news now, in the order in which it came. */
+	/** Sends the collected departures now, in order of arrival. */
 	void tell() {
 		for (int rank = 0; rank < this.liveness.worldSize() && !this.news.isEmpty(); rank++) {
 			if (this.liveness.isUp(rank)) {

@@ -5,13 +5,14 @@ import java.util.List;
 import io.tutti.engine.RankAssignment;
 
 /**
- * What a rank holds once all have met.
+ * The result of rendezvous for a rank.
  *
- * @param assignment who this rank is
- * @param generation which forming of the job this is, chosen by rank 0
+ * @param assignment this rank's assignment
+ * @param generation the generation of the job, chosen by rank 0
  * @param roster where each rank accepts data connections, by rank
- * @param sessionKey secret that rank 0 handed out; every data connection proves it
- * @param conduct what all ranks do alike: what rank 0 brought to the meeting
+ * @param sessionKey the secret that every data connection proves, derived from rank 0's
+ * nonce
+ * @param conduct the configuration that all ranks share, as set at rank 0
  * @param control the control plane
  */
 public record Membership(RankAssignment assignment, long generation, List<PeerAddress> roster, SessionKey sessionKey,

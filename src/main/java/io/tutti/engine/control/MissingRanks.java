@@ -4,15 +4,15 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Who is missing from a meeting.
+ * The ranks missing from a rendezvous.
  *
- * @param missing the ranks that are not there
- * @param dropped those of them that had come before their connection dropped
- * @param left those of them that had come and left in order
+ * @param missing the ranks that have not joined
+ * @param dropped the missing ranks that had joined before their connection dropped
+ * @param left the missing ranks that had joined and left in order
  */
 public record MissingRanks(List<Integer> missing, List<Integer> dropped, List<Integer> left) {
 
-	/** More names than this help nobody. */
+	/** Maximum number of ranks that are named. */
 	private static final int NAMED = 16;
 
 	public MissingRanks {
@@ -21,7 +21,7 @@ public record MissingRanks(List<Integer> missing, List<Integer> dropped, List<In
 		left = List.copyOf(left);
 	}
 
-	/** The missing ranks in words. */
+	/** The missing ranks for a message. */
 	public String describe() {
 		String named = this.missing.stream().limit(NAMED).map(this::describe).collect(Collectors.joining(", "));
 		int more = this.missing.size() - NAMED;

@@ -1,13 +1,13 @@
 package io.tutti.engine.control;
 
 /**
- * Where a rank's data connections are accepted.
+ * The address at which a rank accepts data connections.
  *
  * @param rank the world rank
- * @param host address, never loopback when peers are elsewhere
+ * @param host address, not loopback if any rank is on another host
  * @param port port
- * @param hostIdentity what tells hosts apart (boot id and host name); ranks with the same
- * one may share memory
+ * @param hostIdentity identifies the host (boot id and host name); ranks with the same
+ * value may share memory
  */
 public record PeerAddress(int rank, String host, int port, String hostIdentity) {
 }

@@ -1,10 +1,10 @@
 package io.tutti.engine.control;
 
 /**
- * When and how rank 0 last heard of a rank.
+ * The liveness of a rank as seen by rank 0.
  *
- * @param state whether it is there
- * @param lastSeenMillis milliseconds since it was heard of, -1 if never
+ * @param state whether it is up
+ * @param lastSeenMillis milliseconds since it was last heard, -1 if never
  * @param roundTripMicros the last measured round trip, -1 if none was measured
  */
 public record PeerLiveness(PeerStatus.State state, int lastSeenMillis, int roundTripMicros) {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record RoundWait(String label, long round, Duration timeout, @Nullable BooleanSupplier client) {
 
-	/** Instead of a named round: the rank's k-th call with a label joins round k. */
+	/** Instead of a named round: the k-th call with a label joins its k-th round. */
 	public static final long NEXT = -1;
 
 	public RoundWait {

@@ -7,7 +7,7 @@ import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the control thread alive when a listener throws: others depend on it.
+ * Keeps the control thread alive when a listener throws, since other ranks depend on it.
  */
 public final class SafeListener implements ControlListener {
 
@@ -105,7 +105,7 @@ public final class SafeListener implements ControlListener {
 			this.events.warn(message);
 		}
 		catch (RuntimeException ex) {
-			// Nobody is left to tell.
+			// No other way is left to report it.
 		}
 	}
 

@@ -7,11 +7,11 @@ import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
 /**
- * A shared secret and what is proved with it. Its text form hides it.
+ * A shared secret for HMAC proofs. Redacted in {@link #toString()}.
  */
 public final class SessionKey {
 
-	/** Bytes of a proof: HMAC-SHA-256. */
+	/** Size of a proof in bytes: HMAC-SHA-256. */
 	public static final int PROOF_BYTES = 32;
 
 	private static final String ALGORITHM = "HmacSHA256";
@@ -25,7 +25,7 @@ public final class SessionKey {
 		this.secret = secret.clone();
 	}
 
-	/** Proof of the secret over some bytes. */
+	/** Computes the proof of the secret over a message. */
 	public byte[] prove(byte[] message) {
 		try {
 			Mac mac = Mac.getInstance(ALGORITHM);
@@ -37,7 +37,7 @@ public final class SessionKey {
 		}
 	}
 
-	/** Whether the proof is right; takes the same time either way. */
+	/** Whether the proof is valid, compared in constant time. */
 	public boolean proves(byte[] message, byte[] proof) {
 		return MessageDigest.isEqual(prove(message), proof);
 	}

@@ -8,8 +8,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the fields of one frame; believes no length before it has checked it against the
- * bytes that are there.
+ * Reads the fields of one frame. Checks every length against the remaining bytes before
+ * use.
  */
 final class WireReader {
 
@@ -48,7 +48,7 @@ final class WireReader {
 		return result;
 	}
 
-	/** Bytes whose number comes before them. */
+	/** Reads bytes that are preceded by their length. */
 	byte[] bytes() throws MalformedFrameException {
 		int length = int32();
 		if (length < 0 || length > this.bytes.remaining()) {
@@ -79,7 +79,7 @@ final class WireReader {
 		return items;
 	}
 
-	/** The constant with an ordinal that came over the wire. */
+	/** Reads an ordinal and returns its constant. */
 	<E extends Enum<E>> E constant(E[] values) throws MalformedFrameException {
 		int ordinal = int8();
 		if (ordinal < 0 || ordinal >= values.length) {
@@ -88,7 +88,7 @@ final class WireReader {
 		return values[ordinal];
 	}
 
-	/** Checks that nothing is left over. */
+	/** Checks that no bytes remain. */
 	void end() throws MalformedFrameException {
 		if (this.bytes.hasRemaining()) {
 			throw new MalformedFrameException(this.bytes.remaining() + " bytes too many in a frame");

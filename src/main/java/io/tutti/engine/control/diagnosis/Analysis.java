@@ -9,16 +9,16 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * What the accounts of all ranks say together.
+ * Diagnostics from the traces of all ranks.
  *
- * @param worldSize how many ranks were asked
- * @param silentRanks those that gave no account, by rank
- * @param findings what there is to say of each group, the most pressing first
- * @param verdict the whole in words
+ * @param worldSize number of ranks asked
+ * @param silentRanks the ranks that returned no trace, by rank
+ * @param findings the finding for each group, the most urgent first
+ * @param verdict a summary as text
  */
 public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFinding> findings, String verdict) {
 
-	/** Compares the accounts of the ranks that gave one. */
+	/** Compares the traces of the ranks that returned one. */
 	public static Analysis of(int worldSize, Map<Integer, RankTrace> accounts) {
 		List<Integer> silent = IntStream.range(0, worldSize)
 			.filter((rank) -> !accounts.containsKey(rank))
@@ -33,15 +33,15 @@ public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFindi
 	}
 
 	/**
-	 * Ranks are asked by way of rank 0. If it is silent and only the asker has told,
-	 * nobody knows how the others are.
+	 * The ranks whose state is unknown. Queries go through rank 0, so if it is silent and
+	 * only the asking rank has a trace, the other ranks were not asked.
 	 */
 	private static List<Integer> unasked(List<Integer> silent, Map<Integer, RankTrace> accounts) {
 		return (silent.contains(0) && accounts.size() == 1) ? silent.stream().filter((rank) -> rank != 0).toList()
 				: List.of();
 	}
 
-	/** Every group that any rank is in; all of its ranks agree on who they are. */
+	/** Every group of any rank. All ranks of a group agree on its members. */
 	private static Map<String, List<Integer>> groups(Map<Integer, RankTrace> accounts) {
 		Map<String, List<Integer>> groups = new LinkedHashMap<>();
 		for (RankTrace account : new TreeMap<>(accounts).values()) {

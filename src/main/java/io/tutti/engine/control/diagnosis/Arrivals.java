@@ -10,7 +10,7 @@ import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
 import io.tutti.engine.dispatch.CallRecord;
 
 /**
- * How late each rank came to the calls of a group that all its ranks remember.
+ * How late each rank entered the calls of a group that are in all traces.
  */
 final class Arrivals {
 
@@ -23,7 +23,7 @@ final class Arrivals {
 	private Arrivals() {
 	}
 
-	/** Compares the ranks that have an account of the group. */
+	/** Compares the ranks that returned a trace. */
 	static Arrivals of(String group, SortedMap<Integer, RankTrace> accounts) {
 		Arrivals arrivals = new Arrivals();
 		accounts.keySet().forEach((rank) -> arrivals.byRank.put(rank, new Lateness()));
@@ -50,12 +50,12 @@ final class Arrivals {
 		this.calls++;
 	}
 
-	/** How many calls were compared. */
+	/** The number of calls compared. */
 	int calls() {
 		return this.calls;
 	}
 
-	/** By rank; empty if no call could be compared. */
+	/** The arrivals by rank; empty if no call could be compared. */
 	List<Arrival> all() {
 		List<Arrival> all = new ArrayList<>();
 		if (this.calls > 0) {

@@ -5,11 +5,11 @@ import java.util.Locale;
 import java.util.stream.Collectors;
 
 /**
- * Ranks and times as people read them.
+ * Formats ranks and times for messages.
  */
 final class DiagnosisText {
 
-	/** More than these are counted. */
+	/** Maximum number of ranks that are named. */
 	private static final int NAMED = 16;
 
 	private static final double MICROS_PER_MILLI = 1e3;

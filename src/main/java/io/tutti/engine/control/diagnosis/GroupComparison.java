@@ -17,16 +17,17 @@ import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares what the ranks of one group have called. A call that has been under way for a
- * moment is what is looked into: who is not in it, who is in another in its place.
+ * Compares the calls of the ranks of one group. Examines the earliest call that has run
+ * for at least {@link #A_MOMENT}: the ranks that have not entered it, and the ranks that
+ * made another call at its sequence number.
  */
 final class GroupComparison {
 
-	/** A call that takes no longer needs no explanation. */
+	/** A call that takes less time is not examined. */
 	static final Duration A_MOMENT = Duration.ofMillis(100);
 
 	/**
-	 * A rank that is later than this on average, and usually the last, is a straggler.
+	 * A rank is a straggler if it is at least this late on average and usually the last.
 	 */
 	static final Duration STRAGGLING = Duration.ofMillis(10);
 
@@ -36,12 +37,12 @@ final class GroupComparison {
 
 	private final List<Integer> unasked;
 
-	/** By rank, those who have given an account, even if it does not hold the group. */
+	/** The traces of the members by rank, including traces without this group. */
 	private final SortedMap<Integer, RankTrace> accounts = new TreeMap<>();
 
 	/**
-	 * A comparison that is not made yet.
-	 * @param unasked ranks that gave no account for no fault of their own
+	 * Prepares a comparison.
+	 * @param unasked ranks without a trace because they were not asked
 	 */
 	GroupComparison(String group, List<Integer> members, Map<Integer, RankTrace> accounts, List<Integer> unasked) {
 		this.unasked = unasked;
@@ -60,7 +61,7 @@ final class GroupComparison {
 		return (stuck >= 0) ? waiting(stuck, arrivals) : passing(arrivals);
 	}
 
-	/** Where the rank waits that is furthest behind of those who wait, -1 for nowhere. */
+	/** The lowest sequence number at which a rank waits, -1 for none. */
 	private long oldestWait() {
 		long oldest = Long.MAX_VALUE;
 		for (RankTrace account : this.accounts.values()) {
@@ -96,14 +97,14 @@ final class GroupComparison {
 				"every rank has come to " + call + "; " + waiters(sequence) + lastToCome(sequence));
 	}
 
-	/** Blames those who were not asked only if there is nobody else. */
+	/** The missing ranks. Names ranks that were not asked only if there are no others. */
 	private List<Integer> missing(long sequence) {
 		List<Integer> behind = this.members.stream().filter((rank) -> last(rank) < sequence).sorted().toList();
 		List<Integer> asked = behind.stream().filter((rank) -> !this.unasked.contains(rank)).toList();
 		return asked.isEmpty() ? behind : asked;
 	}
 
-	/** The ranks by what they called at a place, in the order of the ranks. */
+	/** The ranks by the call they made at a sequence number, in rank order. */
 	private Map<String, List<Integer>> called(long sequence) {
 		Map<String, List<Integer>> called = new LinkedHashMap<>();
 		this.accounts.forEach((rank, account) -> {
@@ -115,7 +116,7 @@ final class GroupComparison {
 		return called;
 	}
 
-	/** Those whom most others disagree with; both sides where they are equal. */
+	/** The ranks whose call differs from the most frequent one; all ranks in a tie. */
 	private static List<Integer> minority(Map<String, List<Integer>> called) {
 		int most = called.values().stream().mapToInt(List::size).max().orElse(0);
 		boolean tie = called.values().stream().filter((ranks) -> ranks.size() == most).count() > 1;

@@ -3,44 +3,44 @@ package io.tutti.engine.control.diagnosis;
 import java.util.List;
 
 /**
- * What the accounts of all ranks say of one group.
+ * The diagnosis of one group from the traces of all ranks.
  *
- * @param kind how it stands
+ * @param kind the group's state
  * @param group name of the group
- * @param sequence the call that this is about, -1 for none
- * @param ranks the world ranks that it points at, by rank; may be empty
- * @param arrivals how late each rank was at the calls that all remember; empty without
- * any
- * @param text the same in words
+ * @param sequence sequence number of the call concerned, -1 for none
+ * @param ranks the world ranks concerned, by rank; may be empty
+ * @param arrivals how late each rank was at the calls that are in all traces; empty
+ * without such calls
+ * @param text the finding as text
  */
 public record GroupFinding(Kind kind, String group, long sequence, List<Integer> ranks, List<Arrival> arrivals,
 		String text) {
 
-	/** How a group stands, the most pressing first. */
+	/** The state of a group, the most urgent first. */
 	public enum Kind {
 
-		/** Ranks called different collectives at the same place. */
+		/** Ranks called different collectives at the same sequence number. */
 		MISMATCH,
-		/** Ranks wait for others that have not come. */
+		/** Ranks wait for ranks that have not entered the call. */
 		MISSING,
-		/** All have come to a call that takes long. */
+		/** All ranks have entered a call that takes long. */
 		LONG_CALL,
-		/** One rank comes late time after time. */
+		/** One rank is late repeatedly. */
 		STRAGGLING,
-		/** Calls come and go. */
+		/** Calls complete. */
 		MOVING,
-		/** Nothing has been called. */
+		/** No rank has made a call. */
 		IDLE
 
 	}
 
 	/**
-	 * How late a rank was at the calls that all ranks remember.
+	 * How late a rank was at the calls that are in all traces.
 	 *
 	 * @param rank the world rank
 	 * @param meanMicros microseconds after the first rank, on average
-	 * @param maxMicros the same at its worst
-	 * @param timesLast at how many calls it came last
+	 * @param maxMicros microseconds after the first rank, at most
+	 * @param timesLast number of calls that it entered last
 	 */
 	public record Arrival(int rank, long meanMicros, long maxMicros, int timesLast) {
 	}
@@ -50,7 +50,7 @@ public record GroupFinding(Kind kind, String group, long sequence, List<Integer>
 		arrivals = List.copyOf(arrivals);
 	}
 
-	/** Whether somebody should look at it. */
+	/** Whether the finding needs attention. */
 	public boolean isTrouble() {
 		return switch (this.kind) {
 			case MISMATCH, MISSING, LONG_CALL, STRAGGLING -> true;

@@ -9,11 +9,11 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one rank has called in one group.
+ * The last calls of one rank in one group.
  *
  * @param group name of the group
  * @param members the world ranks of its ranks, by rank in the group
- * @param transport what carries its data
+ * @param transport the group's transport
  * @param last sequence number of the last call that was entered, -1 for none
  * @param calls the last calls, the oldest first
  */
@@ -24,7 +24,7 @@ public record GroupTrace(String group, List<Integer> members, String transport, 
 		calls = List.copyOf(calls);
 	}
 
-	/** A group's last calls, at most so many. */
+	/** Records a group's last calls, up to the limit. */
 	public static GroupTrace of(DefaultProcessGroup group, int limit) {
 		GroupIdentity identity = group.identity();
 		FlightRecorder recorder = group.recorder();
@@ -33,7 +33,7 @@ public record GroupTrace(String group, List<Integer> members, String transport, 
 		return new GroupTrace(identity.name(), identity.members(), group.transport(), last, calls);
 	}
 
-	/** The call at a place in the order, {@code null} if the account does not hold it. */
+	/** The call with a sequence number, {@code null} if it is not in the trace. */
 	public @Nullable CallRecord at(long sequence) {
 		if (this.calls.isEmpty()) {
 			return null;
@@ -48,7 +48,7 @@ public record GroupTrace(String group, List<Integer> members, String transport, 
 		return this.calls.stream().filter((call) -> call.call().sequence() == sequence).findFirst().orElse(null);
 	}
 
-	/** The call that is under way, {@code null} if there is none. */
+	/** The call in progress, {@code null} if there is none. */
 	public @Nullable CallRecord running() {
 		CallRecord newest = this.calls.isEmpty() ? null : this.calls.getLast();
 		return (newest != null && newest.state() == CallRecord.State.RUNNING) ? newest : null;

@@ -10,19 +10,19 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one rank has called lately in all its groups. Its times are the rank's own
- * {@link System#nanoTime()}; the offset makes them comparable between ranks, on one host
- * to a microsecond, between hosts as well as their clocks agree.
+ * The last calls of one rank in all its groups. Times are the rank's
+ * {@link System#nanoTime()}. The offset makes them comparable between ranks: on one host
+ * to a microsecond, between hosts to the difference of their clocks.
  *
  * @param rank the rank
- * @param generation which forming of the job it belongs to
- * @param takenNanos when the account was taken
- * @param clockOffsetNanos what is added to a time to get nanoseconds since 1970
- * @param groups its groups, the one of all ranks first
+ * @param generation the generation of the rank's job
+ * @param takenNanos when the trace was taken
+ * @param clockOffsetNanos the offset to add to a time to get nanoseconds since 1970
+ * @param groups the rank's groups, the world group first
  */
 public record RankTrace(int rank, long generation, long takenNanos, long clockOffsetNanos, List<GroupTrace> groups) {
 
-	/** Groups that are told of; more than that are many small ones. */
+	/** Maximum number of groups in a trace. The largest groups are kept. */
 	public static final int MAX_GROUPS = 64;
 
 	public RankTrace {
@@ -30,9 +30,9 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 	}
 
 	/**
-	 * The account of this process.
-	 * @param rank its rank among all
-	 * @param limit how many calls of each group are told at most
+	 * Takes the trace of this process.
+	 * @param rank its world rank
+	 * @param limit maximum number of calls per group
 	 */
 	public static RankTrace take(int rank, long generation, Collection<DefaultProcessGroup> groups, int limit) {
 		long nanos = System.nanoTime();
@@ -47,12 +47,12 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		return new RankTrace(rank, generation, nanos, epochNanos - nanos, accounts);
 	}
 
-	/** A time of this rank in nanoseconds since 1970. */
+	/** Converts a time of this rank to nanoseconds since 1970. */
 	public long epochNanos(long nanos) {
 		return nanos + this.clockOffsetNanos;
 	}
 
-	/** The account of a group, {@code null} if there is none. */
+	/** The trace of a group, {@code null} if there is none. */
 	public @Nullable GroupTrace group(String name) {
 		return this.groups.stream().filter((group) -> group.group().equals(name)).findFirst().orElse(null);
 	}

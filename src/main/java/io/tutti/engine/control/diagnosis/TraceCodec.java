@@ -21,15 +21,15 @@ import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank's account as bytes, for the control plane to carry. Reading believes no length
- * and no constant before it has checked it.
+ * Encodes a rank's trace for the control plane. Decoding checks every length and constant
+ * before use.
  */
 public final class TraceCodec {
 
-	/** Longer texts are cut. */
+	/** Longer texts are truncated. */
 	private static final int MAX_TEXT_BYTES = 1024;
 
-	/** The least that one element of each list takes. */
+	/** Minimum encoded size of an element of each list. */
 	private static final int LEAST_GROUP_BYTES = 20;
 
 	private static final int LEAST_CALL_BYTES = 60;
@@ -39,7 +39,7 @@ public final class TraceCodec {
 	private TraceCodec() {
 	}
 
-	/** An account as bytes. */
+	/** Encodes a trace. */
 	public static byte[] encode(RankTrace account) {
 		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
 		try (DataOutputStream out = new DataOutputStream(bytes)) {
@@ -100,8 +100,8 @@ public final class TraceCodec {
 	}
 
 	/**
-	 * The account that another rank encoded.
-	 * @throws IllegalArgumentException if the bytes are no account
+	 * Decodes the trace of another rank.
+	 * @throws IllegalArgumentException if the bytes are not a valid trace
 	 */
 	public static RankTrace decode(byte[] bytes) {
 		ByteBuffer in = ByteBuffer.wrap(bytes);
@@ -122,7 +122,7 @@ public final class TraceCodec {
 		}
 	}
 
-	/** The accounts of many ranks; what is none, or another rank's, is left out. */
+	/** Decodes the traces of many ranks. Omits invalid traces and those of other ranks. */
 	public static Map<Integer, RankTrace> decodeAll(Map<Integer, byte[]> encoded) {
 		Map<Integer, RankTrace> accounts = new TreeMap<>();
 		encoded.forEach((rank, bytes) -> {
@@ -133,7 +133,7 @@ public final class TraceCodec {
 				}
 			}
 			catch (IllegalArgumentException ex) {
-				// As if it had not answered.
+				// The rank counts as silent.
 			}
 		});
 		return accounts;

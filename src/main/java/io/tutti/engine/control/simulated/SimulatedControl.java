@@ -23,13 +23,13 @@ import io.tutti.engine.control.labelled.LabelledWaits;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The control plane of ranks that live in one process: the same decisions as over TCP,
- * carried by one thread instead of connections. Also what a group of one rank uses, which
- * opens no port. The thread ends by itself when nothing is left to do.
+ * The control plane of ranks within one process. It decides as over TCP, with one thread
+ * instead of connections. A group of one rank also uses it, so it opens no port. The
+ * thread ends by itself when it is idle.
  */
 public final class SimulatedControl {
 
-	/** In one process an answer that takes longer does not come. */
+	/** Within one process a slower answer is not to be expected. */
 	private static final Duration VERDICT_LIMIT = Duration.ofSeconds(1);
 
 	private static final Duration ANSWER_LIMIT = Duration.ofSeconds(30);
@@ -47,7 +47,7 @@ public final class SimulatedControl {
 	private @Nullable Future<?> timer;
 
 	/**
-	 * A world of simulated ranks, none of which has joined.
+	 * Creates a world of simulated ranks, none of which has joined.
 	 * @param worldSize at least 1
 	 */
 	public SimulatedControl(int worldSize) {
@@ -77,7 +77,7 @@ public final class SimulatedControl {
 	}
 
 	/**
-	 * One rank's control plane. Its events come on the one thread of this world.
+	 * Joins as a rank. Its events arrive on this world's thread.
 	 * @throws IllegalArgumentException if the rank is out of range or has joined before
 	 */
 	public ControlPlane join(int rank, ControlListener events) {
@@ -95,8 +95,8 @@ public final class SimulatedControl {
 	}
 
 	/**
-	 * Ends a rank like a crash: it sends and receives nothing any more, and rank 0
-	 * declares it lost.
+	 * Ends a rank like a crash: it no longer sends or receives, and rank 0 declares it
+	 * lost.
 	 */
 	public void kill(int rank) {
 		execute(() -> this.coordinator.lost(rank, "it was killed"));
@@ -123,7 +123,7 @@ public final class SimulatedControl {
 		return this.coordinator.stateOf(rank) == PeerStatus.State.UP;
 	}
 
-	/** The way from the one thread to every rank. */
+	/** Delivers notices from the thread to every rank. */
 	private final class ToRanks implements Coordinator.Downlink {
 
 		@Override
@@ -148,7 +148,7 @@ public final class SimulatedControl {
 
 	}
 
-	/** The way from one rank to the one thread. */
+	/** Delivers requests from one rank to the thread. */
 	private final class FromRank implements RankControl.Uplink {
 
 		private final int rank;
