@@ -43,7 +43,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		WAITING,
 		/** All ranks have joined. */
 		FORMED,
-		/** Rank 0 is gone: this rank decides alone. */
+		/** Rank 0 has left or is lost. This rank resolves its requests locally. */
 		ALONE,
 		/** This rank is leaving. */
 		LEAVING

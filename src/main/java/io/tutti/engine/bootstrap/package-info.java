@@ -2,8 +2,8 @@
  * The rendezvous. Rank 0 listens, authenticates clients and decides which of them join;
  * every other rank connects until it joins or is rejected with a reason. When all ranks
  * have joined, the same connections carry the control plane. Other packages use
- * {@link io.tutti.engine.bootstrap.Rendezvous}. Imports the control plane, what both
- * ports share, and the engine's root.
+ * {@link io.tutti.engine.bootstrap.Rendezvous}. Imports the control plane, the engine's
+ * root package, {@code spi} and {@code tls}.
  */
 @NullMarked
 package io.tutti.engine.bootstrap;

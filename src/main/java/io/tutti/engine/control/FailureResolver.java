@@ -273,7 +273,7 @@ final class FailureResolver {
 		this.decided.putIfAbsent(group, verdict);
 	}
 
-	/** Groups whose inquiry is a suspicion of no rank but these. */
+	/** Groups under a suspicion that names only these ranks. */
 	private List<String> suspectedOnly(Set<Integer> ranks) {
 		return this.inquiries.entrySet()
 			.stream()

@@ -10,8 +10,8 @@ import io.tutti.Failure;
 
 /**
  * The answers of all ranks to a roll call, which rank 0 makes after a reported timeout.
- * The verdict names the ranks that are behind the call or do not answer. If there are
- * none, it names the ranks for which the reporter waited.
+ * The verdict names the ranks that are behind the call or do not answer. If there are no
+ * such ranks, it names the ranks for which the reporter waited.
  */
 final class RollCallState {
 

@@ -13,8 +13,8 @@
  * their encoding, frames, a non-blocking connection and the control thread are here too.
  * Every length is capped before allocation, and malformed bytes cause a
  * {@link io.tutti.engine.control.MalformedFrameException} and nothing else. Imports the
- * engine's root package and {@code tls}; {@code bootstrap}, where a group forms, imports
- * this package.
+ * engine's root package, {@code failure}, {@code spi} and {@code tls}; {@code bootstrap},
+ * where a group forms, imports this package.
  * <p>
  * A new message takes these steps. Every switch over messages is complete, so the
  * compiler names each place that is missing:

@@ -9,8 +9,9 @@ import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
 
 /**
- * Rank 0 asks, refuses by name or hangs up, whatever a caller says in whatever order; and
- * without the token nobody is a rank. Each message follows a byte that is its length.
+ * Checks that rank 0 answers, rejects with a reason or disconnects for any sequence of
+ * client messages, and that no client joins without the token. A length byte precedes
+ * each message.
  */
 public final class ClientMessagesFuzz {
 
@@ -21,7 +22,7 @@ public final class ClientMessagesFuzz {
 
 	private static final JoinPolicy ADMISSION = new JoinPolicy("job", 3, 4);
 
-	/** Reads an input; throws where the promise is not kept. */
+	/** Reads an input. Throws if the check fails. */
 	public static void read(byte[] input) {
 		ServerHandshake handshake = new ServerHandshake(PROOFS);
 		try {
@@ -33,7 +34,7 @@ public final class ClientMessagesFuzz {
 			}
 		}
 		catch (MalformedFrameException ex) {
-			// Rank 0 hangs up.
+			// Rank 0 disconnects the client.
 		}
 	}
 

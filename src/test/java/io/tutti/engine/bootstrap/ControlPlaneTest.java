@@ -48,14 +48,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-/** What the control plane does over real connections, once ranks have met. */
+/** Tests the control plane over real connections, after rendezvous. */
 @Timeout(60)
 class ControlPlaneTest {
 
 	private static final Duration LONG = Duration.ofSeconds(20);
 
 	@Test
-	void aRankThatEndsWithoutAWordIsLostAtOnceForEverybody() {
+	void aRankWhoseConnectionEndsIsLostAtOnceForAllRanks() {
 		try (TestWorld world = new TestWorld(4); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.crash();
 			for (int rank : new int[] { 0, 1, 3 }) {
@@ -70,7 +70,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRankThatFallsSilentIsLostAfterTheHeartbeat() {
+	void aSilentRankIsLostAfterTheHeartbeatLimit() {
 		long start = System.nanoTime();
 		try (TestWorld world = new TestWorld(3);
 				RawRank raw = meetWithRaw(world, 1, TestWorld.heartbeat(Duration.ofMillis(600)))) {
@@ -84,7 +84,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void ranksThatAnswerAreNotLostHoweverLongTheyHaveNothingToSay() {
+	void idleRanksThatAnswerHeartbeatsAreNotLost() {
 		try (TestWorld world = TestWorld.met(3, TestWorld.heartbeat(Duration.ofMillis(400)))) {
 			Awaitility.await()
 				.during(Duration.ofMillis(1500))
@@ -115,7 +115,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aSilentRankZeroIsLostAfterTheHeartbeatAndIsToldSo() {
+	void aSilentRankZeroIsLostAfterTheHeartbeatLimitAndIsInformed() {
 		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(500));
 		try (TestWorld world = new TestWorld(3); RawRankZero zero = new RawRankZero(world, quick)) {
 			assertThat(verdict(world, 1).ranks()).containsExactly(0);
@@ -125,7 +125,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRankThatLosesRankZeroWhileOthersGatherComesAgain() {
+	void aRankThatLosesRankZeroDuringRendezvousConnectsAgain() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
 		try (ServerSocket first = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress())) {
@@ -141,7 +141,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRosterOfAnotherWorldIsNotBelieved() {
+	void aRosterOfAnotherWorldSizeIsRejected() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
@@ -156,7 +156,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRankZeroThatDoesNotKnowTheTokenIsNotBelieved() {
+	void aRankZeroWithoutTheTokenIsRejected() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.token("secret"));
 		try (ServerSocket impostor = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
@@ -171,7 +171,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRankThatSaysGoodbyeHasLeftAndIsNoFailure() {
+	void anOrderlyLeaveIsNoFailure() {
 		try (TestWorld world = TestWorld.met(3)) {
 			world.control(1).close();
 			await(() -> assertThat(stateOf(world.control(0), 1)).isEqualTo(PeerStatus.State.LEFT));
@@ -195,7 +195,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRankThatLeavesAGroupIsToldToThoseThatAreStillInIt() {
+	void aDepartureFromAGroupIsSentToItsRemainingRanks() {
 		try (TestWorld world = TestWorld.met(4)) {
 			GroupIdentity side = new GroupIdentity("side", 1, List.of(0, 1, 3), 0);
 			world.control(1).left(side, 7);
@@ -207,7 +207,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void howFarRankZeroTookPartIsToldBeforeItLeaves() {
+	void rankZeroSendsItsDepartureFromAGroupBeforeItLeaves() {
 		try (TestWorld world = TestWorld.met(2)) {
 			world.control(0).left(GroupIdentity.world(0, 2, 0), 3);
 			world.control(0).close();
@@ -217,7 +217,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void whatRankZeroHasNotJudgedBeforeItLeavesIsJudgedAlone() {
+	void aReportWithoutAVerdictIsResolvedLocallyWhenRankZeroLeaves() {
 		try (TestWorld world = TestWorld.met(3)) {
 			Failure suspicion = Failure.outside(Failure.Kind.PEER_LOST, "side", List.of(2), "suspected");
 			world.control(1).report(suspicion);
@@ -242,7 +242,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void concurrentReportsGiveOneVerdictForAll() {
+	void concurrentReportsGiveAllRanksOneVerdict() {
 		try (TestWorld world = TestWorld.met(5)) {
 			IntStream.range(0, 5).parallel().forEach((rank) -> world.control(rank).report(aborted(rank, "by " + rank)));
 			Failure verdict = verdict(world, 0);
@@ -253,7 +253,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aPassedDeadlineNamesWhoIsBehindAndWhoDoesNotAnswer() {
+	void aTimeoutNamesRanksThatAreBehindOrSilent() {
 		try (TestWorld world = new TestWorld(4); RawRank raw = meetWithRaw(world, 3, TestWorld.SETTINGS)) {
 			world.events.get(0).entered.put(Failure.WORLD, 17L);
 			world.events.get(1).entered.put(Failure.WORLD, 17L);
@@ -277,7 +277,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void theFirstToFallIsBlamedNotTheSecond() {
+	void theVerdictNamesTheRankThatFailedFirst() {
 		try (TestWorld world = new TestWorld(4);
 				RawRank raw = meetWithRaw(world, 3, TestWorld.verdict(Duration.ofSeconds(3)))) {
 			world.control(1).report(lost(2, "its data connection closed"));
@@ -289,7 +289,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aLostDataConnectionAloneIsBelievedInTheEnd() {
+	void aLostDataConnectionAloneBecomesAVerdict() {
 		try (TestWorld world = TestWorld.met(3)) {
 			world.control(1).report(lost(2, "its data connection closed"));
 			assertThat(verdict(world, 2).ranks()).containsExactly(2);
@@ -314,7 +314,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRollCallHearsEveryRankThatIsThereAndMissesThoseThatHaveGone() {
+	void aRollCallReturnsOnlyRanksThatAreUp() {
 		try (TestWorld world = TestWorld.met(3)) {
 			assertThat(world.control(1).rollCall(LONG)).containsOnlyKeys(0, 1, 2)
 				.allSatisfy((rank, roundTrip) -> assertThat(roundTrip).isLessThan(LONG));
@@ -324,7 +324,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRanksOwnControlThreadAnswersItWithOrWithoutRankZero() {
+	void echoCompletesWithAndWithoutRankZero() {
 		try (TestWorld world = TestWorld.met(2)) {
 			assertThat(world.control(0).echo()).succeedsWithin(LONG);
 			assertThat(world.control(1).echo()).succeedsWithin(LONG);
@@ -335,7 +335,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aBarrierIsPassedTogether() {
+	void allRanksPassABarrier() {
 		try (TestWorld world = TestWorld.met(4)) {
 			List<CompletableFuture<BarrierOutcome>> waits = IntStream.range(0, 4)
 				.mapToObj((rank) -> barrier(world, rank, "epoch", LONG))
@@ -352,7 +352,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aBrokenBarrierNamesTheSameMissingRanksAndTellsTheLateOne() {
+	void aBrokenBarrierNamesTheSameMissingRanksAndInformsTheLateRank() {
 		try (TestWorld world = TestWorld.met(3)) {
 			CompletableFuture<BarrierOutcome> zero = barrier(world, 0, "b", LONG);
 			CompletableFuture<BarrierOutcome> one = barrier(world, 1, "b", Duration.ofMillis(200));
@@ -397,7 +397,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void anInterruptEndsABarrierForThisThreadAlone() throws InterruptedException {
+	void anInterruptEndsABarrierOnlyForTheInterruptedThread() throws InterruptedException {
 		try (TestWorld world = TestWorld.met(2)) {
 			CompletableFuture<Boolean> flagKept = new CompletableFuture<>();
 			Thread waiting = Thread.ofPlatform().start(() -> {
@@ -434,7 +434,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aMemberThatSendsGarbageIsLostByName() {
+	void aRankThatSendsGarbageIsLost() {
 		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new byte[] { 0, 0, 0, 2, 99, 99 });
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
@@ -443,7 +443,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void aRankThatSaysItWasCutOffIsNamedByTheOthers() {
+	void aRankThatLosesContactToRankZeroIsLostForTheOtherRanks() {
 		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new Leave("silent for 30 s"));
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
@@ -452,7 +452,7 @@ class ControlPlaneTest {
 	}
 
 	@Test
-	void whatARankReportsLastBeforeItEndsIsStillHeard() {
+	void theLastReportOfARankThatEndsStillArrives() {
 		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new Report(aborted(2, "last words")));
 			raw.crash();
@@ -510,7 +510,7 @@ class ControlPlaneTest {
 		return Failure.outside(Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail);
 	}
 
-	/** Throws whatever it is told. */
+	/** Throws from every method. */
 	private static final class ThrowingEvents implements ControlListener {
 
 		@Override

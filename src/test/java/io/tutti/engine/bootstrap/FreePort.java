@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 
-/** A port that was free a moment ago. */
+/** Finds a port that was free at the time of the call. */
 final class FreePort {
 
 	private FreePort() {

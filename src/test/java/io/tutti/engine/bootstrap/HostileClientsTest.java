@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Callers at the meeting point that are no ranks. */
+/** Clients at the rendezvous address that are not ranks. */
 @Timeout(60)
 class HostileClientsTest {
 
@@ -38,7 +38,7 @@ class HostileClientsTest {
 	private final CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
 
 	@Test
-	void garbageIsHungUpOnAndHarmsNobody() {
+	void aClientThatSendsGarbageIsDisconnected() {
 		byte[] noise = new byte[10_000];
 		new Random(1).nextBytes(noise);
 		noise[0] = 1;
@@ -58,7 +58,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void messagesOutOfTurnAreHungUpOn() {
+	void aClientThatSendsMessagesOutOfOrderIsDisconnected() {
 		try (RawRank early = new RawRank(this.world.port); RawRank twice = new RawRank(this.world.port)) {
 			early.send(new Ping(1));
 			assertThat(early.isHungUpOn()).isTrue();
@@ -70,7 +70,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void framesOfAWrongSizeAreHungUpOn() {
+	void aClientThatSendsFramesOfInvalidLengthIsDisconnected() {
 		for (int length : new int[] { 0, -1, 4097, Integer.MAX_VALUE, Integer.MIN_VALUE }) {
 			try (RawRank raw = new RawRank(this.world.port)) {
 				raw.send(ByteBuffer.allocate(4).putInt(length).array());
@@ -81,7 +81,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void anotherProtocolVersionIsRefusedByName() {
+	void anotherProtocolVersionIsRejectedWithAReason() {
 		try (RawRank raw = new RawRank(this.world.port)) {
 			raw.send(new ForeignHello(99));
 			Refused refused = raw.await(Refused.class);
@@ -93,7 +93,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void aRankOutOfRangeIsRefused() {
+	void aRankOutOfRangeIsRejected() {
 		try (RawRank raw = new RawRank(this.world.port)) {
 			HandshakeProof proofs = new HandshakeProof(null);
 			ControlMessage.Hello hello = RawRank.hello(3, 3);
@@ -105,7 +105,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void silentAndSlowCallersDoNotHoldUpTheRanks() throws IOException {
+	void silentAndSlowClientsDoNotDelayRendezvous() throws IOException {
 		List<RawRank> silent = new ArrayList<>();
 		for (int i = 0; i < 50; i++) {
 			silent.add(new RawRank(this.world.port));
@@ -118,7 +118,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void theLongestSilentCallerGoesFirstWhenThereAreTooMany() {
+	void theOldestPendingClientIsDisconnectedWhenThereAreTooMany() {
 		List<RawRank> silent = new ArrayList<>();
 		long start = System.nanoTime();
 		for (int i = 0; i < 600; i++) {
@@ -132,7 +132,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void aCallerThatDawdlesIsHungUpOn() {
+	void aSlowClientIsDisconnected() {
 		try (RawRank slow = new RawRank(this.world.port)) {
 			long start = System.nanoTime();
 			assertThat(slow.isHungUpOn()).isTrue();
@@ -143,7 +143,7 @@ class HostileClientsTest {
 	}
 
 	@Test
-	void aRankThatMeetsAStrangerSaysSo() throws IOException {
+	void aRankReportsAPeerThatIsNotRankZero() throws IOException {
 		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
 			CompletableFuture<Membership> meeting = CompletableFuture
 				.supplyAsync(() -> Rendezvous.meet(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),

@@ -20,14 +20,14 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Ranks that are stopped, or lost, before all have met. */
+/** Ranks that leave or are lost before all ranks have joined. */
 @Timeout(60)
 class LeaveTest {
 
 	private final TestWorld world = new TestWorld(4);
 
 	@Test
-	void aRankThatLeavesTheMeetingIsToldOfByNameAndMayComeAgain() {
+	void aRankThatLeavesDuringRendezvousIsReportedAndMayJoinAgain() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
 		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
 		RawRank two = new RawRank(this.world.port).seat(2, 4);
@@ -49,7 +49,7 @@ class LeaveTest {
 	}
 
 	@Test
-	void aRankThatIsLostIsWarnedOfAtOnceAndIsNoneThatWasStopped() {
+	void aRankLostDuringRendezvousCausesAWarningAtOnceAndCountsAsDropped() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		new RawRank(this.world.port).seat(2, 4).crash();
 		Awaitility.await()
@@ -61,7 +61,7 @@ class LeaveTest {
 	}
 
 	@Test
-	void whoLeftIsNamedWhenTheDeadlinePasses() {
+	void aRankThatLeftIsNamedWhenTheDeadlinePasses() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		RawRank two = new RawRank(this.world.port).seat(2, 4);
 		two.send(new Leave(null));
@@ -70,13 +70,13 @@ class LeaveTest {
 	}
 
 	@Test
-	void aRankThatIsInterruptedSaysGoodbyeAndOneWhoseTimeIsUpSaysWhy() throws Exception {
+	void anInterruptedRankLeavesInOrderAndATimedOutRankSendsTheReason() throws Exception {
 		assertThat(goodbyeOf(TestWorld.PATIENCE, true).cutOff()).isNull();
 		assertThat(goodbyeOf(Duration.ofMillis(800), false).cutOff()).contains("deadline");
 	}
 
 	@Test
-	void ranksThatWaitHearThatRankZeroWasStopped() throws IOException {
+	void waitingRanksAreInformedThatRankZeroLeaves() throws IOException {
 		try (ServerSocket listener = listener()) {
 			CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** More callers than a small job has: ranks by the thousand, strangers by the ten. */
+/** Rendezvous with a thousand ranks, and with ten thousand silent clients. */
 @Timeout(120)
 class ManyClientsTest {
 
@@ -30,13 +30,13 @@ class ManyClientsTest {
 
 	private static final int STRANGERS = 10_000;
 
-	/** Left for the ranks, the strangers' other ends and whatever else the tests hold. */
+	/** Reserved for the ranks, rank 0's ends of the silent clients, and other tests. */
 	private static final int OTHER_DESCRIPTORS = 2000;
 
 	private final ThreadFactory virtual = Thread.ofVirtual().factory();
 
 	@Test
-	void aThousandRanksMeetAndRankZeroAllocatesInProportion() {
+	void rankZeroAllocatesInProportionToAThousandRanks() {
 		meet(RANKS / 8);
 		long few = meet(RANKS / 8);
 		long many = meet(RANKS);
@@ -85,7 +85,7 @@ class ManyClientsTest {
 	}
 
 	@Test
-	void tenThousandSilentCallersDoNotKeepTheRanksFromMeeting() throws IOException {
+	void tenThousandSilentClientsDoNotPreventRendezvous() throws IOException {
 		TestWorld world = new TestWorld(3);
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
 		List<SocketChannel> strangers = new ArrayList<>();

@@ -33,7 +33,7 @@ class RankTableTest {
 	}
 
 	@Test
-	void whoWantsToBeFoundAtLoopbackIsHiddenFromOtherHostsOnly() {
+	void anAdvertisedLoopbackAddressIsReportedOnlyIfRanksAreOnOtherHosts() {
 		take(1, "127.0.0.1", true, true, "127.0.0.1");
 		take(2, "localhost", true, true, "127.0.0.1");
 		assertThat(this.seats.hidden("::1")).isEmpty();
@@ -44,7 +44,7 @@ class RankTableTest {
 	}
 
 	@Test
-	void whoIsMissingAndWhoDroppedIsKnown() {
+	void missingAndDroppedRanksAreKnown() {
 		take(1, "a", true, false, "b");
 		take(2, "a", true, false, "b");
 		this.seats.drop(2);
@@ -57,7 +57,7 @@ class RankTableTest {
 	}
 
 	@Test
-	void aLongListOfMissingRanksIsCut() {
+	void aLongListOfMissingRanksIsTruncated() {
 		List<Integer> all = IntStream.range(1, 1001).boxed().toList();
 		assertThat(new MissingRanks(all, List.of(), List.of()).describe()).startsWith("rank 1, rank 2, ")
 			.endsWith("rank 16 and 984 more");

@@ -9,8 +9,8 @@ import java.time.Duration;
 import io.tutti.engine.control.RendezvousException;
 
 /**
- * A rank that knocks where anything at all answers tries again or says that this is not
- * its rank 0.
+ * Checks that a rank never joins a server that is not its rank 0, whatever bytes the
+ * server sends: the rank retries or reports a wrong peer.
  */
 public final class RankZeroMessagesFuzz {
 
@@ -21,7 +21,7 @@ public final class RankZeroMessagesFuzz {
 
 	private static final HandshakeProof PROOFS = new HandshakeProof("the token");
 
-	/** Reads an input; throws where the promise is not kept. */
+	/** Reads an input. Throws if the check fails. */
 	public static void read(byte[] input) throws Exception {
 		try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			Thread answering = Thread.ofVirtual().start(() -> answer(listener, input));
@@ -34,7 +34,7 @@ public final class RankZeroMessagesFuzz {
 				throw new AssertionError("a stranger passed for rank 0");
 			}
 			catch (IOException | RendezvousException ex) {
-				// Another attempt, or the end, but no seat.
+				// The rank may retry or fail, but has not joined.
 			}
 			answering.join(LIMIT);
 		}
@@ -48,7 +48,7 @@ public final class RankZeroMessagesFuzz {
 			socket.getInputStream().readAllBytes();
 		}
 		catch (IOException ex) {
-			// The rank has hung up.
+			// The rank has closed the connection.
 		}
 	}
 

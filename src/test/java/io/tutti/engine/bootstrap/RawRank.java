@@ -16,7 +16,7 @@ import io.tutti.engine.control.ControlMessage.Welcome;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
 
-/** A rank by hand: says only what a test tells it to say. */
+/** A scripted rank that sends only the messages of a test. */
 final class RawRank implements AutoCloseable {
 
 	final Socket socket;
@@ -57,7 +57,7 @@ final class RawRank implements AutoCloseable {
 		return new Hello("job", -1, rank, worldSize, "127.0.0.1", false, 7000, "elsewhere", new byte[32]);
 	}
 
-	/** Takes a seat. */
+	/** Joins as a rank. */
 	RawRank seat(int rank, int worldSize) {
 		HandshakeProof proofs = new HandshakeProof(null);
 		Hello hello = hello(rank, worldSize);
@@ -84,7 +84,7 @@ final class RawRank implements AutoCloseable {
 		}
 	}
 
-	/** The next message of a type; others are passed over. */
+	/** The next message of a type. Skips other messages. */
 	<T extends ControlMessage> T await(Class<T> type) {
 		while (true) {
 			ControlMessage message = next();
@@ -94,7 +94,7 @@ final class RawRank implements AutoCloseable {
 		}
 	}
 
-	/** Waits for a frame of these very bytes; others are passed over, and not decoded. */
+	/** Waits for a frame with these bytes. Skips other frames without decoding them. */
 	void awaitExactly(ByteBuffer encoded) {
 		ByteBuffer payload = encoded.slice(Integer.BYTES, encoded.remaining() - Integer.BYTES);
 		while (!payload.equals(ByteBuffer.wrap(frame()))) {
@@ -122,7 +122,7 @@ final class RawRank implements AutoCloseable {
 		}
 	}
 
-	/** Whether the other side hangs up, whatever it says before. */
+	/** Whether the peer closes the connection, after any other output. */
 	boolean isHungUpOn() {
 		try {
 			while (this.socket.getInputStream().read() >= 0) {
@@ -138,7 +138,7 @@ final class RawRank implements AutoCloseable {
 		}
 	}
 
-	/** Ends as a process that is killed. */
+	/** Closes the connection, as a killed process does. */
 	void crash() {
 		close();
 	}

@@ -21,12 +21,12 @@ import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousSettings;
 
-/** Rank 0 by hand: lets everybody in, and then says only what a test tells it to say. */
+/** A scripted rank 0: admits every rank, then sends only the messages of a test. */
 final class RawRankZero implements AutoCloseable {
 
 	private final Map<Integer, RawRank> ranks = new HashMap<>();
 
-	/** Meets all other ranks of a world. */
+	/** Completes rendezvous with all other ranks of a world. */
 	RawRankZero(TestWorld world, RendezvousSettings settings) {
 		List<CompletableFuture<Membership>> meetings = new ArrayList<>();
 		try (ServerSocket listener = new ServerSocket(world.port, 50, InetAddress.getLoopbackAddress())) {
@@ -47,7 +47,7 @@ final class RawRankZero implements AutoCloseable {
 		}
 	}
 
-	/** Takes a caller through the handshake of a job with no token. */
+	/** Does the handshake of a job without a token with a client. */
 	static RawRank welcome(Socket socket, long generation) {
 		RawRank raw = new RawRank(socket);
 		HandshakeProof proofs = new HandshakeProof(null);
@@ -63,7 +63,7 @@ final class RawRankZero implements AutoCloseable {
 		return this.ranks.get(rank);
 	}
 
-	/** Ends as a process that is killed. */
+	/** Closes all connections, as a killed process does. */
 	void crash() {
 		close();
 	}

@@ -23,14 +23,14 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** Meeting points by names that are late, wrong here, or stand for several addresses. */
+/** Rendezvous addresses with unresolved, loopback or ambiguous names. */
 @Timeout(60)
 class RendezvousAddressTest {
 
 	private static final NameService HERE = known("127.0.0.1");
 
 	@Test
-	void aNameThatIsNotKnownAtFirstIsAskedForAgain() {
+	void anUnknownNameIsResolvedAgain() {
 		TestWorld world = new TestWorld("rank-0.service", 3);
 		AtomicInteger asked = new AtomicInteger();
 		NameService late = (host) -> {
@@ -47,7 +47,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void aNameServiceThatDoesNotAnswerCannotOutlastTheDeadline() {
+	void aSilentNameServiceDoesNotExtendTheDeadline() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		CountDownLatch never = new CountDownLatch(1);
 		NameService stuck = (host) -> {
@@ -67,7 +67,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void rankZeroSaysThatItLooksForItsOwnAddress() {
+	void rankZeroLogsThatItResolvesItsOwnAddress() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		TestWorld.refusal(world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS, Duration.ofMillis(400), (host) -> {
 			throw new UnknownHostException(host);
@@ -78,7 +78,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void pausesBetweenAttemptsGrowToASecondAndAreNeverInStep() {
+	void backoffGrowsToOneSecondWithJitter() {
 		Backoff one = new Backoff();
 		Backoff other = new Backoff();
 		List<Long> pauses = new ArrayList<>();
@@ -93,7 +93,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void anAddressThatThisHostDoesNotHaveIsPassedOver() {
+	void anAddressOfAnotherHostIsSkipped() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		CompletableFuture<Membership> zero = world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS,
 				TestWorld.PATIENCE, known("192.0.2.1", "2001:db8::1", "127.0.0.1"));
@@ -106,7 +106,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void aTakenPortIsNotLeftForAnotherAddress() throws Exception {
+	void aTakenPortFailsWithoutTryingAnotherAddress() throws Exception {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		try (ServerSocket taken = new ServerSocket()) {
 			taken.bind(new InetSocketAddress("127.0.0.1", world.port));
@@ -118,7 +118,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void aNameThatIsLoopbackOnlyHereIsWarnedOfWhereOthersAreElsewhere() {
+	void aNameOfALoopbackAddressCausesAWarningIfRanksAreOnOtherHosts() {
 		TestWorld world = new TestWorld("node-7", 2);
 		meetAll(world, 1, known("127.0.1.1"));
 		try (world) {
@@ -129,7 +129,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void ranksOfAHostThatCallsItselfByALoopbackAddressReachEachOtherThere() {
+	void ranksOfOneHostReachEachOtherAtTheLoopbackAddressOfItsName() {
 		TestWorld world = new TestWorld("node-7", 3);
 		meetAll(world, 3, known("127.0.1.1"));
 		try (world) {
@@ -139,7 +139,7 @@ class RendezvousAddressTest {
 	}
 
 	@Test
-	void loopbackByItsOwnNameIsMeant() {
+	void localhostAndLiteralAddressesAreNotNames() {
 		assertThat(List.of("localhost", "127.0.0.1", "::1", "[::1]"))
 			.noneMatch((host) -> new RendezvousAddress(host, 1).isName());
 		assertThat(new RendezvousAddress("node-7", 1).isName()).isTrue();

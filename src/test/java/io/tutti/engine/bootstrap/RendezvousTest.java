@@ -37,7 +37,7 @@ class RendezvousTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 5, 8 })
-	void ranksMeetInAnyOrderAndHoldTheSame(int worldSize) {
+	void ranksJoinInAnyOrderAndGetTheSameMembership(int worldSize) {
 		TestWorld world = new TestWorld(worldSize);
 		List<Integer> order = new ArrayList<>(IntStream.range(0, worldSize).boxed().toList());
 		Collections.shuffle(order, new Random(worldSize));
@@ -78,7 +78,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void rankZeroMayComeLast() throws InterruptedException {
+	void rankZeroMayStartLast() throws InterruptedException {
 		TestWorld world = new TestWorld(3);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
 		CompletableFuture<Membership> two = world.meeting(2, TestWorld.SETTINGS);
@@ -105,7 +105,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aHostNameIsAMeetingPoint() {
+	void aHostNameIsARendezvousAddress() {
 		TestWorld world = new TestWorld("localhost", 2);
 		world.meetAll(TestWorld.SETTINGS);
 		try (world) {
@@ -114,7 +114,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aChosenHostIsAdvertisedAsItIs() {
+	void aConfiguredHostIsAdvertisedUnchanged() {
 		TestWorld world = new TestWorld(2);
 		RendezvousSettings chosen = new RendezvousSettings("job", null, -1, null, "data.example", 7001,
 				Duration.ofSeconds(30), Duration.ofMillis(500));
@@ -127,7 +127,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void rankZeroListensWhereItIsToldTo() {
+	void rankZeroListensAtTheBindAddress() {
 		TestWorld world = new TestWorld(2);
 		RendezvousSettings anywhere = new RendezvousSettings("job", null, -1, "0.0.0.0", null, 7000,
 				Duration.ofSeconds(30), Duration.ofMillis(500));
@@ -138,7 +138,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aTokenLetsItsHoldersMeet() {
+	void ranksWithTheSameTokenJoin() {
 		try (TestWorld world = TestWorld.met(3, TestWorld.token("secret"))) {
 			assertThat(world.members.get(1).sessionKey().prove(new byte[] { 1 }))
 				.isEqualTo(world.members.get(2).sessionKey().prove(new byte[] { 1 }));
@@ -146,7 +146,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void sessionKeysDifferFromMeetingToMeeting() {
+	void sessionKeysDifferBetweenRendezvous() {
 		try (TestWorld one = TestWorld.met(2); TestWorld other = TestWorld.met(2)) {
 			assertThat(one.members.get(0).sessionKey().prove(new byte[] { 1 }))
 				.isNotEqualTo(other.members.get(0).sessionKey().prove(new byte[] { 1 }));
@@ -154,33 +154,33 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aWrongTokenIsRefusedAndHarmsNobody() {
+	void aWrongTokenIsRejectedWithoutEffectOnOtherRanks() {
 		assertRefusedWhileTheOthersMeet(1, 2, TestWorld.token("secret"), TestWorld.token("guess"),
 				Reason.AUTHENTICATION);
 	}
 
 	@Test
-	void aMissingTokenIsRefused() {
+	void aMissingTokenIsRejected() {
 		assertRefusedWhileTheOthersMeet(1, 2, TestWorld.token("secret"), TestWorld.SETTINGS, Reason.AUTHENTICATION);
 	}
 
 	@Test
-	void aTokenThatRankZeroDoesNotHaveIsRefused() {
+	void aTokenThatRankZeroDoesNotHaveIsRejected() {
 		assertRefusedWhileTheOthersMeet(1, 2, TestWorld.SETTINGS, TestWorld.token("secret"), Reason.AUTHENTICATION);
 	}
 
 	@Test
-	void anotherJobIsRefused() {
+	void anotherJobIsRejected() {
 		assertRefusedWhileTheOthersMeet(1, 2, TestWorld.job("job"), TestWorld.job("another"), Reason.JOB);
 	}
 
 	@Test
-	void anotherWorldSizeIsRefused() {
+	void anotherWorldSizeIsRejected() {
 		assertRefusedWhileTheOthersMeet(1, 3, TestWorld.SETTINGS, TestWorld.SETTINGS, Reason.WORLD_SIZE);
 	}
 
 	@Test
-	void aStaleGenerationIsRefused() {
+	void aStaleGenerationIsRejected() {
 		assertRefusedWhileTheOthersMeet(1, 2, TestWorld.generation(4), TestWorld.generation(3),
 				Reason.STALE_GENERATION);
 	}
@@ -201,7 +201,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aDuplicateRankIsRefusedWhileRanksGather() {
+	void aDuplicateRankIsRejectedDuringRendezvous() {
 		TestWorld world = new TestWorld(3);
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
@@ -217,7 +217,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aDuplicateRankIsRefusedAfterTheGroupHasFormed() {
+	void aDuplicateRankIsRejectedAfterTheGroupHasFormed() {
 		try (TestWorld world = TestWorld.met(2)) {
 			assertThat(TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS)).reason())
 				.isEqualTo(Reason.DUPLICATE_RANK);
@@ -227,7 +227,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void newcomersAcceptRankZerosGeneration() {
+	void ranksWithoutAGenerationAcceptRankZerosGeneration() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.generation(7));
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
@@ -239,7 +239,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aNewerGenerationWaitsForItsOwnRankZero() {
+	void aNewerGenerationWaitsForANewRankZero() {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> stale = world.meeting(0, TestWorld.generation(1), Duration.ofMillis(700));
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.generation(2));
@@ -253,7 +253,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void anAbandonedSeatIsNotADuplicate() {
+	void aProcessThatReplacesARankThatLeftIsNotADuplicate() {
 		TestWorld world = TestWorld.met(2);
 		world.control(1).close();
 		CompletableFuture<Membership> again = world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(500));
@@ -264,7 +264,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aTimeoutNamesTheMissingRanksEverywhere() {
+	void aTimeoutNamesTheMissingRanksOnEveryRank() {
 		TestWorld world = new TestWorld(4);
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS, Duration.ofMillis(1500));
 		CompletableFuture<Membership> two = world.meeting(2, TestWorld.SETTINGS, Duration.ofSeconds(10));
@@ -279,7 +279,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aRankWhoseOwnDeadlineComesFirstNamesTheMissingRanksToo() {
+	void aRankWithAnEarlierDeadlineAlsoNamesTheMissingRanks() {
 		TestWorld world = new TestWorld(3);
 		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
 		CompletableFuture<Membership> zero = world.meeting(0, quick, Duration.ofSeconds(4));
@@ -292,7 +292,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void ranksThatWaitSayForWhomAndUntilWhenAndDoNotKeepOn() {
+	void waitingRanksLogTheMissingRanksAndTheDeadlineAtLimitedRate() {
 		TestWorld world = new TestWorld(3);
 		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
 		CompletableFuture<Membership> zero = world.meeting(0, quick, Duration.ofMillis(1500));
@@ -307,7 +307,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aRankThatDoesNotFindRankZeroSaysSoWhileItLooks() {
+	void aRankLogsThatItCannotReachRankZeroYet() {
 		TestWorld world = new TestWorld(2);
 		TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(600)));
 		assertThat(world.events.get(1).warnings).singleElement()
@@ -335,7 +335,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void aTakenPortIsNamed() throws IOException {
+	void aTakenPortIsReported() throws IOException {
 		TestWorld world = new TestWorld(2);
 		try (ServerSocket taken = new ServerSocket()) {
 			taken.bind(new InetSocketAddress("127.0.0.1", world.port));
@@ -346,7 +346,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void anAddressOfAnotherHostCannotBeListenedAt() {
+	void anAddressOfAnotherHostCannotBeBound() {
 		TestWorld world = new TestWorld("192.0.2.1", 2);
 		RendezvousException ex = TestWorld.refusal(world.meeting(0, TestWorld.SETTINGS));
 		assertThat(ex.reason()).isEqualTo(Reason.ADDRESS);
@@ -374,7 +374,7 @@ class RendezvousTest {
 	}
 
 	@Test
-	void settingsOutOfRangeAreRefusedBeforeAnythingIsOpened() {
+	void settingsOutOfRangeAreRejectedBeforeAnySocketIsOpened() {
 		TestWorld world = new TestWorld(2);
 		assertThatThrownBy(() -> TestWorld.join(world.meeting(0, TestWorld.token(" ")))).hasMessageContaining("token");
 		assertThatThrownBy(() -> TestWorld.join(world.meeting(0, TestWorld.job("x".repeat(257)))))

@@ -18,7 +18,7 @@ import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.spi.Deadline;
 
-/** Ranks that meet over real connections, each on a thread of its own. */
+/** Ranks that form a group over real connections, each on its own thread. */
 final class TestWorld implements AutoCloseable {
 
 	static final RendezvousSettings SETTINGS = new RendezvousSettings("job", null, -1, null, null, 7000,
@@ -121,7 +121,7 @@ final class TestWorld implements AutoCloseable {
 		return future.orTimeout(PATIENCE.toSeconds() + 10, TimeUnit.SECONDS).join();
 	}
 
-	/** The exception that a meeting ended with. */
+	/** The exception with which a rendezvous failed. */
 	static RendezvousException refusal(CompletableFuture<Membership> meeting) {
 		try {
 			join(meeting).control().close();

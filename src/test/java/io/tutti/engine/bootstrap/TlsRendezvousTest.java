@@ -41,7 +41,7 @@ class TlsRendezvousTest {
 	}
 
 	@Test
-	void ranksMeetAndTheirControlPlaneCarriesLongMessages() {
+	void theControlPlaneCarriesLongMessagesOverTls() {
 		try (TestWorld world = TestWorld.met(3, GOOD)) {
 			String label = "x".repeat(100);
 			List<CompletableFuture<BarrierOutcome>> barriers = new ArrayList<>();
@@ -54,48 +54,48 @@ class TlsRendezvousTest {
 	}
 
 	@Test
-	void theTokenIsStillAskedFor() {
+	void theTokenIsAlsoRequiredWithTls() {
 		refusedWhileTheOthersMeet(GOOD, with("guess", OURS.tls(OURS.rank())), "the token is wrong", "token");
 	}
 
 	@Test
-	void aRankWithNoCertificateIsRefused() {
+	void aRankWithoutACertificateIsRejected() {
 		refusedWhileTheOthersMeet(GOOD, with("secret", OURS.tls()), "did not accept this rank's certificate",
 				"Empty client certificate chain");
 	}
 
 	@Test
-	void aRankOfAnotherAuthorityIsRefused() {
+	void aRankOfAnotherAuthorityIsRejected() {
 		SSLContext stranger = OURS.context(IMPOSTOR.rank());
 		refusedWhileTheOthersMeet(GOOD, with("secret", new Tls(() -> stranger, List.of(), Authority.NAME)),
 				"did not accept this rank's certificate", "its certificate is not trusted");
 	}
 
 	@Test
-	void aRankWhoseCertificateHasExpiredIsRefused() {
+	void aRankWithAnExpiredCertificateIsRejected() {
 		refusedWhileTheOthersMeet(GOOD,
 				with("secret", OURS.tls(OURS.issue(Duration.ofHours(-1), List.of(Authority.NAME)))),
 				"did not accept this rank's certificate", "it has expired");
 	}
 
 	@Test
-	void aRankOfAnotherNameIsRefusedWithBothNames() {
+	void aRankWithAnotherNameIsRejectedWithBothNames() {
 		refusedWhileTheOthersMeet(GOOD, with("secret", OURS.tls(OURS.issue(Duration.ofDays(1), List.of("other.test")))),
 				"carries the DNS names other.test and not ranks.test", "other.test and not ranks.test");
 	}
 
 	@Test
-	void aRankThatSpeaksInTheClearIsRefused() {
+	void aRankWithoutTlsIsRejected() {
 		refusedWhileTheOthersMeet(GOOD, PLAIN, "it does not speak TLS, and rank 0 does", "it does not speak TLS");
 	}
 
 	@Test
-	void aRankThatSpeaksTlsToOneThatDoesNotIsRefused() {
+	void aRankWithTlsIsRejectedByRankZeroWithout() {
 		refusedWhileTheOthersMeet(PLAIN, GOOD, "does not speak TLS, and this rank does", "it speaks TLS");
 	}
 
 	@Test
-	void aRankZeroThatIsNotTrustedIsNotJoined() {
+	void aRankDoesNotJoinAnUntrustedRankZero() {
 		TestWorld world = new TestWorld(2);
 		SSLContext stranger = OURS.context(IMPOSTOR.rank());
 		CompletableFuture<Membership> zero = world.meeting(0,
@@ -107,7 +107,7 @@ class TlsRendezvousTest {
 	}
 
 	@Test
-	void silentAndBabblingCallersHoldUpNobody() throws Exception {
+	void silentAndHostileClientsDoNotDelayRendezvous() throws Exception {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> zero = world.meeting(0, GOOD);
 		List<Socket> strangers = new ArrayList<>();
@@ -127,7 +127,7 @@ class TlsRendezvousTest {
 	}
 
 	@Test
-	void whoSpeaksHttpIsToldAndHungUpOn() throws Exception {
+	void anHttpClientGetsAReasonAndIsDisconnected() throws Exception {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> zero = world.meeting(0, GOOD);
 		try (Socket stranger = dial(world)) {
@@ -143,7 +143,7 @@ class TlsRendezvousTest {
 	}
 
 	@Test
-	void aRenewedCertificateServesNewConnectionsWhileOldOnesLiveOn() {
+	void aRenewedCertificateServesNewConnectionsAndOldOnesStayOpen() {
 		AtomicReference<SSLContext> context = new AtomicReference<>(OURS.context(OURS.rank()));
 		RendezvousSettings renewing = with("secret", new Tls(context::get, List.of(), Authority.NAME));
 		TestWorld world = new TestWorld(2);
@@ -163,7 +163,7 @@ class TlsRendezvousTest {
 	}
 
 	/**
-	 * On a thread of its own: a shared pool may have fewer threads than there are ranks.
+	 * Runs on its own thread, since a shared pool may have fewer threads than ranks.
 	 */
 	private static CompletableFuture<BarrierOutcome> barrier(TestWorld world, int rank, String label) {
 		return CompletableFuture.supplyAsync(() -> world.control(rank).barrier(label, Duration.ofSeconds(20)),

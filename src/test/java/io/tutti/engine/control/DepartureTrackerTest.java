@@ -27,7 +27,7 @@ class DepartureTrackerTest {
 			(rank, news) -> this.told.computeIfAbsent(rank, (key) -> new ArrayList<>()).addAll(news));
 
 	@Test
-	void theOtherMembersAreToldAfterAMoment() {
+	void theOtherMembersAreInformedAfterTheDelay() {
 		this.book.left(SIDE, List.of(0, 1, 3));
 		this.book.tick();
 		assertThat(this.told).isEmpty();
@@ -38,7 +38,7 @@ class DepartureTrackerTest {
 	}
 
 	@Test
-	void aGroupThatAllHaveLeftConcernsNobodyAndIsForgotten() {
+	void noRankIsInformedOfAGroupThatAllRanksHaveLeft() {
 		for (int rank : new int[] { 3, 0, 1 }) {
 			this.book.left(new Departure(rank, "side", 5), List.of(0, 1, 3));
 			assertThat(this.book.hasLeft(rank, "side")).isTrue();
@@ -49,7 +49,7 @@ class DepartureTrackerTest {
 	}
 
 	@Test
-	void aRankThatIsGoneIsNotToldAndKeepsNoGroupInMemory() {
+	void aLostRankIsNotInformedAndKeepsNoGroup() {
 		this.liveness.gone(0, PeerStatus.State.LOST);
 		this.book.left(SIDE, List.of(0, 1));
 		pass(DepartureTracker.COLLECTING);
@@ -58,7 +58,7 @@ class DepartureTrackerTest {
 	}
 
 	@Test
-	void theGroupOfAllRanksNeedsNoMembers() {
+	void theWorldGroupNeedsNoMembers() {
 		Departure world = new Departure(2, Failure.WORLD, -1);
 		this.book.left(world, List.of());
 		this.book.tell();
@@ -66,7 +66,7 @@ class DepartureTrackerTest {
 	}
 
 	@Test
-	void aRankIsToldInTheOrderInWhichAnotherLeft() {
+	void departuresAreSentInOrder() {
 		this.book.left(SIDE, List.of(0, 1));
 		this.liveness.gone(1, PeerStatus.State.LEFT);
 		this.book.left(1);
@@ -76,7 +76,7 @@ class DepartureTrackerTest {
 	}
 
 	@Test
-	void onlyTheFirstTimeCountsAndRanksThatDoNotExistAreNoMembers() {
+	void onlyTheFirstDepartureCountsAndMembersOutOfRangeAreIgnored() {
 		this.book.left(SIDE, List.of(-1, 0, 1, 99));
 		this.book.left(new Departure(1, "side", 9), List.of(0, 1));
 		this.book.tell();

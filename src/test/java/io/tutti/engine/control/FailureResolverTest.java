@@ -36,7 +36,7 @@ class FailureResolverTest {
 			new Decisions());
 
 	@Test
-	void anAbortIsAVerdictAtOnceAndTheFirstOneStays() {
+	void theFirstAbortIsTheVerdictAtOnce() {
 		this.book.report(1, aborted("world", 1));
 		this.book.report(2, aborted("world", 2));
 		this.book.report(3, timeout("world", 5));
@@ -61,14 +61,14 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void groupsFailEachForTheirOwnReason() {
+	void eachGroupHasItsOwnVerdict() {
 		this.book.report(1, aborted("left", 1));
 		this.book.report(2, aborted("right", 2));
 		assertThat(this.verdicts).containsExactly(aborted("left", 1), aborted("right", 2));
 	}
 
 	@Test
-	void aPassedDeadlineIsAVerdictWhenAllHaveAnswered() {
+	void aTimeoutIsAVerdictWhenAllRanksHaveAnswered() {
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
@@ -82,7 +82,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRollCallWaitsForAnAnswerOnlySoLong() {
+	void aRollCallEndsAtItsTimeLimit() {
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
@@ -101,7 +101,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatDoesNotAnswerIsToldWithTheLastCallItWasSeenIn() {
+	void theVerdictNamesTheLastKnownCallOfASilentRank() {
 		this.liveness.seen(2, List.of(new RankProgress("left", 3)), this.now);
 		this.liveness.seen(3, List.of(new RankProgress("left", 1), new RankProgress("world", 4)), this.now);
 		pass(Duration.ofSeconds(1));
@@ -117,7 +117,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatHasLeftIsMissingAndNotWaitedFor() {
+	void aRankThatHasLeftIsMissingAndNotAwaited() {
 		this.liveness.gone(3, PeerStatus.State.LEFT);
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);
@@ -128,7 +128,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatLeavesDuringARollCallIsNotWaitedFor() {
+	void aRankThatLeavesDuringARollCallIsNotAwaited() {
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
@@ -139,7 +139,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void whenEveryRankHasEnteredTheReporterIsQuotedAndTheRankItWaitedForIsNamed() {
+	void ifEveryRankHasEnteredTheVerdictQuotesTheReporterAndNamesItsRanks() {
 		this.book.report(2, timeout("world", 5));
 		for (int rank = 0; rank < 4; rank++) {
 			answer(rank, 5);
@@ -158,7 +158,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void membersThatCannotBeAreNotBelieved() {
+	void membersOutOfRangeAreIgnored() {
 		this.book.report(1, timeout("pair", 5));
 		this.book.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(-1, Integer.MAX_VALUE, 3)));
 		pass(LIMIT);
@@ -179,7 +179,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void laterReportsChangeNothingWhileARollCallIsOut() {
+	void laterReportsChangeNothingDuringARollCall() {
 		this.book.report(1, timeout("world", 5));
 		this.book.report(2, timeout("world", 5));
 		this.book.report(2, aborted("world", 2));
@@ -197,7 +197,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aSuspectIsGivenAMomentToFallItself() {
+	void aSuspectedRankThatIsLostSoonAfterIsTheVerdict() {
 		this.book.report(1, lost("world", 2));
 		assertThat(this.verdicts).isEmpty();
 		lose(2);
@@ -209,7 +209,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void theFirstToFallIsBlamedNotTheSuspect() {
+	void aRankLostDuringASuspicionIsTheVerdictInsteadOfTheSuspect() {
 		this.book.report(1, lost("world", 2));
 		pass(Duration.ofMillis(499));
 		lose(3);
@@ -218,7 +218,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void anAbortExplainsASuspicion() {
+	void anAbortEndsASuspicion() {
 		this.book.report(1, lost("world", 2));
 		this.book.report(2, aborted("world", 2));
 		pass(LIMIT);
@@ -226,7 +226,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aDeadlineDoesNotExplainASuspicion() {
+	void aTimeoutDoesNotEndASuspicion() {
 		this.book.report(1, lost("world", 2));
 		this.book.report(3, timeout("world", 5));
 		pass(Duration.ofMillis(500));
@@ -235,7 +235,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aShortLimitShortensTheSecondLook() {
+	void aShortLimitShortensASuspicion() {
 		FailureResolver hasty = new FailureResolver(this.liveness, this.departures, Duration.ofMillis(100),
 				() -> this.now, new Decisions());
 		hasty.report(1, lost("world", 2));
@@ -243,14 +243,14 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aSuspectThatHasLeftIsBlamedAtOnce() {
+	void aSuspectThatHasLeftTheJobIsTheVerdictAtOnce() {
 		this.liveness.gone(2, PeerStatus.State.LEFT);
 		this.book.report(1, lost("world", 2));
 		assertThat(this.verdicts).containsExactly(lost("world", 2));
 	}
 
 	@Test
-	void eachLostRankIsAVerdictOfItsOwnSinceItBreaksOtherGroups() {
+	void eachLostRankGetsItsOwnVerdict() {
 		this.book.report(0, aborted("world", 0));
 		lose(2);
 		lose(2);
@@ -269,7 +269,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankLostToTheControlPlaneSettlesSuspicionsInEveryGroup() {
+	void aLostControlConnectionEndsSuspicionsInEveryGroup() {
 		this.book.report(1, lost("side", 2));
 		lose(2);
 		pass(LIMIT);
@@ -277,7 +277,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatIsStillThereHasOnlyLeftTheSideGroup() {
+	void aSuspectThatStaysUpHasLeftOnlyTheSubgroup() {
 		this.book.report(1, lost("side", 2));
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
@@ -291,14 +291,14 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatHasSaidThatItLeavesIsNotLookedInto() {
+	void aDepartedRankCausesNoInquiry() {
 		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
 		this.book.report(1, lost("side", 2));
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
 	}
 
 	@Test
-	void aRankThatSaysThatItLeavesWhileItIsLookedIntoEndsThat() {
+	void aDepartureFromTheGroupEndsTheInquiry() {
 		this.book.report(1, lost("side", 2));
 		this.departures.left(new Departure(2, "other", 4), List.of(1, 2));
 		this.book.left();
@@ -309,7 +309,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankOutsideOfTheGroupIsNotWaitedFor() {
+	void aRankOutsideTheGroupIsNotMissing() {
 		this.book.report(1, timeout("side", 5));
 		answer(0, ControlListener.NOT_A_MEMBER);
 		answer(1, 5);
@@ -322,7 +322,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aRankThatIsWaitedForButKnowsNothingOfTheGroupHasNotFormedIt() {
+	void anAwaitedRankThatDoesNotKnowTheGroupHasNotFormedIt() {
 		this.book.report(1, timeout("side", 0));
 		answer(0, ControlListener.NOT_A_MEMBER);
 		answer(1, 0);
@@ -335,7 +335,7 @@ class FailureResolverTest {
 	}
 
 	@Test
-	void aDeadlineOutsideOfTheOrderIsAVerdictAtOnce() {
+	void aTimeoutWithoutSequenceNumberIsAVerdictAtOnce() {
 		Failure report = new Failure(Kind.TIMEOUT, "world", -1, null, List.of(3), "receive from rank 3",
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
 		this.book.report(1, report);

@@ -17,7 +17,7 @@ class FrameAssemblerTest {
 	private final FrameAssembler frames = new FrameAssembler();
 
 	@Test
-	void framesComeOutWholeHoweverTheBytesCome() throws MalformedFrameException {
+	void framesAreCompleteForAnySplitOfTheStream() throws MalformedFrameException {
 		Random random = new Random(3);
 		List<ByteBuffer> sent = new ArrayList<>();
 		ByteBuffer stream = ByteBuffer.allocate(2_000_000);
@@ -43,7 +43,7 @@ class FrameAssemblerTest {
 	}
 
 	@Test
-	void aLengthOutOfRangeIsMalformedBeforeItsBytesCome() {
+	void aLengthOutOfRangeIsMalformedBeforeItsBytesArrive() {
 		for (int length : new int[] { 0, -1, Integer.MIN_VALUE, FrameAssembler.MAX_BYTES_BEFORE_PROOF + 1 }) {
 			FrameAssembler fresh = new FrameAssembler();
 			fresh.append(ByteBuffer.allocate(4).putInt(0, length));
@@ -54,7 +54,7 @@ class FrameAssemblerTest {
 	}
 
 	@Test
-	void aTrustedSideMaySendLongFrames() throws MalformedFrameException {
+	void anAuthenticatedPeerMaySendLongFrames() throws MalformedFrameException {
 		int length = FrameAssembler.MAX_BYTES_AFTER_PROOF;
 		this.frames.trust();
 		this.frames.append(ByteBuffer.allocate(4).putInt(0, length));

@@ -3,8 +3,9 @@ package io.tutti.engine.control;
 import java.nio.ByteBuffer;
 
 /**
- * Any bytes on the control plane are messages or {@link MalformedFrameException}; the
- * first byte says whether their sender has proved itself and how they are cut.
+ * Checks that any bytes on the control plane are a valid message or cause a
+ * {@link MalformedFrameException}. The first input byte selects whether the sender is
+ * authenticated and the size of the pieces that arrive.
  */
 public final class FramesReading {
 
@@ -13,7 +14,7 @@ public final class FramesReading {
 
 	private static final int TRUSTED = 0x80;
 
-	/** Reads an input; throws where the promise is not kept. */
+	/** Reads an input. Throws if the check fails. */
 	public static void read(byte[] input) {
 		FrameAssembler frames = new FrameAssembler();
 		int first = (input.length > 0) ? input[0] : 0;
@@ -30,11 +31,11 @@ public final class FramesReading {
 			}
 		}
 		catch (MalformedFrameException ex) {
-			// What the protocol says of bytes that are no message.
+			// The expected result for an invalid message.
 		}
 	}
 
-	/** What was understood can be said, and is understood the same again. */
+	/** A decoded message must encode and decode to the same bytes again. */
 	private static void requireSameAgain(ControlMessage message) throws MalformedFrameException {
 		ByteBuffer encoded = MessageCodec.encode(message);
 		ByteBuffer again = MessageCodec

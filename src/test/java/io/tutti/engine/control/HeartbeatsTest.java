@@ -17,7 +17,7 @@ class HeartbeatsTest {
 	private final Heartbeats heartbeats = new Heartbeats(Duration.ofSeconds(30), this.now);
 
 	@Test
-	void beatsComeOnceASecondOrFourTimesPerLimit() {
+	void heartbeatsAreSentOncePerSecondOrFourTimesPerLimit() {
 		assertThat(this.heartbeats.beat(this.now)).isTrue();
 		assertThat(this.heartbeats.beat(this.now)).isFalse();
 		assertThat(this.heartbeats.nanosUntilBeat(this.now)).isEqualTo(SECOND);
@@ -28,7 +28,7 @@ class HeartbeatsTest {
 	}
 
 	@Test
-	void aPeerIsSilentOncePastTheLimit() {
+	void aPeerIsSilentAfterTheLimit() {
 		long heard = this.now + SECOND;
 		live(31);
 		assertThat(this.heartbeats.silent(heard, this.now)).isFalse();
@@ -37,7 +37,7 @@ class HeartbeatsTest {
 	}
 
 	@Test
-	void aProcessThatWasItselfStoppedStartsTheClocksAgain() {
+	void aStoppedProcessRestartsItsTimers() {
 		long heard = this.now;
 		live(10);
 		this.now += 60 * SECOND;
@@ -51,7 +51,7 @@ class HeartbeatsTest {
 	}
 
 	@Test
-	void aBusyMomentIsNoPause() {
+	void aShortPauseDoesNotRestartTheTimers() {
 		long heard = this.now;
 		this.now += 14 * SECOND;
 		this.heartbeats.awake(this.now);
@@ -60,7 +60,7 @@ class HeartbeatsTest {
 	}
 
 	@Test
-	void theLimitIsNamedAsItWasSet() {
+	void theLimitIsDescribedInItsConfiguredUnit() {
 		assertThat(this.heartbeats.describeSilence()).isEqualTo("silent for 30 s");
 		assertThat(new Heartbeats(Duration.ofMillis(1500), 0).describeSilence()).isEqualTo("silent for 1500 ms");
 	}

@@ -10,8 +10,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Which addresses a host has. Those of 192.0.2.0/24 and 2001:db8::/32 are for examples,
- * so that no host has one.
+ * Tests which addresses belong to a host. 192.0.2.0/24 and 2001:db8::/32 are reserved for
+ * documentation, so no host has such an address.
  */
 @Timeout(20)
 class LocalAddressTest {
@@ -20,12 +20,12 @@ class LocalAddressTest {
 
 	@ParameterizedTest
 	@CsvSource({ "127.0.0.1, true", "127.5.6.7, true", "0.0.0.0, true", "192.0.2.1, false", "2001:db8::1, false" })
-	void anAddressIsOfThisHostIfItCanListenThere(String address, boolean ours) {
+	void anAddressBelongsToThisHostIfItCanBeBound(String address, boolean ours) {
 		assertThat(LocalAddress.isOfThisHost(InetAddress.ofLiteral(address))).isEqualTo(ours);
 	}
 
 	@Test
-	void ofSeveralAddressesTheFirstOfThisHostIsTaken() {
+	void theFirstAddressOfThisHostIsChosen() {
 		InetAddress foreign = InetAddress.ofLiteral("192.0.2.1");
 		assertThat(LocalAddress.firstOf(foreign, LOOPBACK)).isEqualTo(LOOPBACK);
 		assertThat(LocalAddress.firstOf(foreign)).isEqualTo(foreign);

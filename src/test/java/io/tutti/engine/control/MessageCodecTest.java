@@ -102,7 +102,7 @@ class MessageCodecTest {
 
 	@ParameterizedTest
 	@MethodSource("messages")
-	void aMessageArrivesAsItWasSent(ControlMessage message) throws MalformedFrameException {
+	void aDecodedMessageEqualsTheOriginal(ControlMessage message) throws MalformedFrameException {
 		ByteBuffer frame = MessageCodec.encode(message);
 		assertThat(frame.getInt()).isEqualTo(frame.remaining());
 		assertThat(MessageCodec.decode(frame)).usingRecursiveComparison().isEqualTo(message);
@@ -110,7 +110,7 @@ class MessageCodecTest {
 
 	@ParameterizedTest
 	@MethodSource("messages")
-	void aMessageCutShortIsMalformed(ControlMessage message) {
+	void aTruncatedMessageIsMalformed(ControlMessage message) {
 		byte[] payload = payload(message);
 		for (int length = 0; length < payload.length; length++) {
 			ByteBuffer part = ByteBuffer.wrap(payload, 0, length).slice();
@@ -120,7 +120,7 @@ class MessageCodecTest {
 
 	@ParameterizedTest
 	@MethodSource("messages")
-	void aMessageWithBytesTooManyIsMalformed(ControlMessage message) {
+	void aMessageWithTrailingBytesIsMalformed(ControlMessage message) {
 		byte[] payload = payload(message);
 		if (!(message instanceof ForeignHello)) {
 			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(Arrays.copyOf(payload, payload.length + 1))))
@@ -129,7 +129,7 @@ class MessageCodecTest {
 	}
 
 	@Test
-	void everyKindOfMessageIsTried() {
+	void everyMessageTypeIsTested() {
 		assertThat(messages().map(Object::getClass).distinct()).hasSize(countRecords(ControlMessage.class));
 	}
 
@@ -141,7 +141,7 @@ class MessageCodecTest {
 	}
 
 	@Test
-	void damagedMessagesAreMessagesOrMalformedAndNothingElse() {
+	void damagedMessagesAreValidOrMalformed() {
 		List<byte[]> payloads = messages().map(MessageCodecTest::payload).toList();
 		int malformed = 0;
 		for (int i = 0; i < 200_000; i++) {
@@ -173,7 +173,7 @@ class MessageCodecTest {
 	}
 
 	@Test
-	void aClaimedLengthIsNotBelieved() {
+	void anExcessiveLengthIsMalformed() {
 		byte[] drain = payload(new Drain("now"));
 		ByteBuffer.wrap(drain).putInt(1, Integer.MAX_VALUE);
 		assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(drain)))
@@ -186,7 +186,7 @@ class MessageCodecTest {
 	}
 
 	@Test
-	void aBarrierThatNobodyCouldAskForIsMalformed() {
+	void aBarrierWithInvalidParametersIsMalformed() {
 		for (RoundEntry bad : List.of(new RoundEntry(1, "", -1, false, 1),
 				new RoundEntry(1, "x".repeat(257), -1, false, 1), new RoundEntry(1, "a", -1, false, 0),
 				new RoundEntry(1, "a", -2, false, 1))) {
@@ -196,7 +196,7 @@ class MessageCodecTest {
 	}
 
 	@Test
-	void endlessWordsAreCut() throws MalformedFrameException {
+	void longTextsAreTruncated() throws MalformedFrameException {
 		Drain drain = (Drain) MessageCodec.decode(ByteBuffer.wrap(payload(new Drain("x".repeat(1_000_000)))));
 		assertThat(drain.reason()).hasSize(WireWriter.MAX_TEXT_CHARACTERS);
 	}

@@ -53,7 +53,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void differentCallsAtOnePlaceAreAMismatchThatNamesBoth() {
+	void differentCallsAtOneSequenceNumberAreAMismatchThatNamesBoth() {
 		this.book.post(2, post("world", 3, Collective.SCATTER, 110));
 		this.book.post(1, post("world", 3, Collective.SCATTER, 105));
 		this.book.post(0, post("world", 3, Collective.GATHER, 0));
@@ -64,7 +64,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void equalCallsAndOtherPlacesAndOtherGroupsAreNoMismatch() {
+	void equalCallsOtherSequenceNumbersAndOtherGroupsAreNoMismatch() {
 		this.book.post(0, post("world", 3, Collective.GATHER, 100));
 		this.book.post(1, post("world", 3, Collective.GATHER, 700));
 		this.book.post(1, post("world", 4, Collective.BARRIER, 100));
@@ -75,7 +75,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void equalCallsInDifferentMemoryAreAMismatchAndInMemoryNotLookedAtYetNone() {
+	void differentMemoryKindsAreAMismatchUnlessOneIsUnknown() {
 		this.book.post(0, in(MemoryKind.DEVICE));
 		this.book.post(1, in(MemoryKind.UNKNOWN));
 		this.book.post(2, in(MemoryKind.DEVICE));
@@ -91,7 +91,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void everyDifferenceCounts() {
+	void aDifferenceInAnyFieldIsAMismatch() {
 		CallSignature first = new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 0);
 		List<CallSignature> others = List.of(
 				new CallSignature(0, Collective.ALL_REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 0),
@@ -110,7 +110,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void theSilentAreAskedOnceAfterAMoment() {
+	void silentRanksAreAskedOnceAfterTheDelay() {
 		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 		this.book.post(2, post("world", 3, Collective.GATHER, 100));
 		assertThat(this.book.nanosUntilDue()).isEqualTo(MismatchDetector.ASK_AFTER.toNanos());
@@ -126,7 +126,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void nobodyIsAskedInAGroupThatHasItsVerdict() {
+	void noRankIsAskedAboutAForgottenGroup() {
 		this.book.post(2, post("world", 3, Collective.GATHER, 100));
 		this.book.post(2, post("side", 1, Collective.GATHER, 100));
 		this.book.forget("world");
@@ -136,7 +136,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void theBookStaysSmall() {
+	void theNumberOfPlacesIsLimited() {
 		for (int group = 0; group < 1000; group++) {
 			for (int sequence = 0; sequence < 100; sequence++) {
 				this.book.post(1, post("group " + group, sequence, Collective.BARRIER, 100));
@@ -149,7 +149,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void whatWasForgottenEarlyIsFoundOutByLaterPosts() {
+	void aPlaceDroppedTooEarlyIsComparedAgainByLaterReports() {
 		this.book.post(1, post("world", 0, Collective.GATHER, 100));
 		for (int sequence = 1; sequence <= MismatchDetector.MAX_PLACES; sequence++) {
 			this.book.post(2, post("world", sequence, Collective.BARRIER, 100));
@@ -183,7 +183,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void ofBatchesOnlyTheLastCallOfAllIsAskedForAndOnlyIfItStaysTheLast() {
+	void inBatchesOnlyTheNewestCallIsAskedForAndOnlyIfItStaysTheNewest() {
 		this.book.post(1, batch("world", 0, 50, Collective.GATHER));
 		this.book.post(2, batch("world", 0, 51, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
@@ -195,7 +195,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void whoWaitsElsewhereInTheGroupHasTheOthersAskedAllTheSame() {
+	void ranksAreAskedAboutAnEarlierCallInWhichARankWaits() {
 		this.book.post(2, post("world", 3, Collective.GATHER, 100));
 		this.book.post(0, batch("world", 4, 5, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER);
@@ -203,7 +203,7 @@ class MismatchDetectorTest {
 	}
 
 	@Test
-	void ofBatchesTooNoMoreIsRememberedThanALimit() {
+	void theNumberOfPlacesOfBatchesIsLimited() {
 		for (int first = 0; first < 10_000; first += 100) {
 			this.book.post(1, batch("world", first, 100, Collective.GATHER));
 		}

@@ -20,7 +20,7 @@ class RankControlTest {
 			"no data came from them", Duration.ofSeconds(3), Duration.ofSeconds(3));
 
 	@Test
-	void whereRankZeroGivesNoVerdictItsLastSignOfLifeIsTold() {
+	void withoutAVerdictTheFailureNamesTheLastHeartbeatOfRankZero() {
 		RankControl control = rank(1);
 		control.rankZeroHeartbeat(List.of(new RankProgress(Failure.WORLD, 16)));
 		Failure told = control.unjudged(SEEN, Duration.ofSeconds(5));
@@ -31,7 +31,7 @@ class RankControlTest {
 	}
 
 	@Test
-	void rankZeroDoesNotBlameItself() {
+	void rankZeroDoesNotNameItself() {
 		assertThat(rank(0).unjudged(SEEN, Duration.ofSeconds(5))).isEqualTo(SEEN);
 	}
 

@@ -9,7 +9,7 @@ import io.tutti.Failure;
 import io.tutti.engine.spi.CallReport;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps what the control plane told a rank. */
+/** Records the events that the control plane sends to a rank. */
 public final class RecordedControlEvents implements ControlListener {
 
 	public final List<Failure> failures = new CopyOnWriteArrayList<>();

@@ -1,7 +1,6 @@
 /**
- * What tells what happened: fingerprints of calls, each rank's account of its last calls,
- * and what the accounts of all ranks say together. Imports the engine's root package
- * only.
+ * Diagnostics: each rank's trace of its last calls, its encoding, and the comparison of
+ * the traces of all ranks. Imports {@code dispatch} and {@code spi}.
  */
 @NullMarked
 package io.tutti.engine.control.diagnosis;

@@ -1,7 +1,7 @@
 /**
  * Labelled barriers and the matching of announced calls, which the REST interface uses.
  * {@code LabelledRequests} is rank 0's side and {@code LabelledWaits} the side of every
- * rank. Imports the control plane and the engine's root package.
+ * rank. Imports the control plane and {@code spi}.
  */
 @NullMarked
 package io.tutti.engine.control.labelled;

@@ -67,7 +67,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void aRankThatHasNotComeIsMissing() {
+	void aRankThatHasNotEnteredIsMissing() {
 		account(0, world(3, done(0, 6, 40_000), running(0, reduce(7), 48_000)));
 		account(1, world(3, done(1, 6, 40_000), running(1, reduce(7), 48_500)));
 		account(2, world(3, done(2, 6, 40_000)));
@@ -81,7 +81,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void aRankThatGivesNoAccountIsSilentAndMissing() {
+	void aRankWithoutATraceIsSilentAndMissing() {
 		account(0, world(3, running(0, reduce(0), 48_000)));
 		account(2, world(3, running(2, reduce(0), 48_000)));
 		Analysis analysis = Analysis.of(3, this.accounts);
@@ -91,7 +91,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void withoutRankZeroTheOthersAreNotBlamedForWhatNobodyCouldAskThem() {
+	void withoutRankZeroOnlyRankZeroIsMissing() {
 		account(2, world(3, running(2, reduce(4), 48_000)));
 		Analysis analysis = Analysis.of(3, this.accounts);
 		assertThat(analysis.silentRanks()).containsExactly(0, 1);
@@ -101,7 +101,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void ranksThatCalledSomethingElseAreNamedWithBothCalls() {
+	void aMismatchNamesTheRanksAndBothCalls() {
 		account(0, world(3, running(0, reduce(3), 48_000)));
 		account(1, world(3, running(1, barrier(3), 48_000)));
 		account(2, world(3, running(2, reduce(3), 48_000)));
@@ -113,7 +113,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void aLongCallThatAllHaveComeToBlamesNobody() {
+	void aLongCallThatAllRanksHaveEnteredNamesNoRanks() {
 		for (int rank = 0; rank < 3; rank++) {
 			account(rank, world(3, running(rank, reduce(3), 48_000 + 1000L * rank)));
 		}
@@ -125,7 +125,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void aRankThatIsLateTimeAfterTimeStraggles() {
+	void aRankThatIsLateRepeatedlyIsAStraggler() {
 		for (int rank = 0; rank < 3; rank++) {
 			List<CallRecord> calls = new ArrayList<>();
 			for (int sequence = 0; sequence < 20; sequence++) {
@@ -143,7 +143,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void aCallThatHasOnlyJustBegunIsNoTrouble() {
+	void aCallThatHasJustBegunNeedsNoAttention() {
 		account(0, world(3, done(0, 6, 59_000), running(0, reduce(7), 59_990)));
 		account(1, world(3, done(1, 6, 59_001)));
 		account(2, world(3, done(2, 6, 59_000)));
@@ -153,7 +153,7 @@ class AnalysisTest {
 	}
 
 	@Test
-	void aGroupWithinIsJudgedByItsOwnRanks() {
+	void aSubgroupIsComparedByItsOwnRanks() {
 		GroupTrace idle = world(3);
 		GroupTrace pair = new GroupTrace("world/0.1", List.of(2, 0), "shm", 4, List.of(running(2, reduce(4), 50_000)));
 		account(0, idle);
@@ -166,14 +166,14 @@ class AnalysisTest {
 	}
 
 	@Test
-	void anAccountSurvivesItsJourney() {
+	void aDecodedTraceEqualsTheOriginal() {
 		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
 		RankTrace account = this.accounts.get(1);
 		assertThat(TraceCodec.decode(TraceCodec.encode(account))).isEqualTo(account);
 	}
 
 	@Test
-	void bytesThatAreNoAccountAreRefused() {
+	void invalidTracesAreRejected() {
 		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
 		byte[] whole = TraceCodec.encode(this.accounts.get(1));
 		for (int length = 0; length < whole.length; length++) {

@@ -29,7 +29,7 @@ class BarrierServiceTest {
 
 	private static final long LONG = Duration.ofMinutes(1).toNanos();
 
-	/** Starts where the clock is about to overflow: only differences may count. */
+	/** The clock starts shortly before overflow, so only differences may be compared. */
 	private long now = Long.MAX_VALUE - 50 * MILLI;
 
 	private long tickets;
@@ -59,7 +59,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void allPassWhenTheLastHasCome() {
+	void allRanksPassWhenTheLastEnters() {
 		long zero = enter(0, "a", LONG);
 		pass(5);
 		long two = enter(2, "a", LONG);
@@ -81,7 +81,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void theFirstDeadlineBreaksItForAllWhoHadCome() {
+	void theFirstDeadlineBreaksTheRoundForAllWaitingRanks() {
 		long zero = enter(0, "a", LONG);
 		pass(10);
 		long one = enter(1, "a", 20 * MILLI);
@@ -96,7 +96,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void aLateRankIsToldOfTheBarrierItMissedAndJoinsTheNext() {
+	void aLateRankGetsTheOutcomeOfTheRoundItMissedAndJoinsTheNext() {
 		enter(0, "a", 10 * MILLI);
 		enter(1, "a", 10 * MILLI);
 		pass(10);
@@ -110,7 +110,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void aRankIsToldOfEachBarrierItMissed() {
+	void aRankGetsTheOutcomeOfEachRoundItMissed() {
 		for (int i = 0; i < 100; i++) {
 			enter(0, "a", MILLI);
 			enter(1, "a", MILLI);
@@ -127,7 +127,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void whoeverWithdrawsIsNotCountedAndTheOthersAreToldThatItIsMissing() {
+	void aRankThatWithdrawsIsReportedMissingToTheOtherRanks() {
 		long zero = enter(0, "a", 20 * MILLI);
 		long two = enter(2, "a", LONG);
 		this.barriers.withdraw(2, two);
@@ -171,7 +171,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void aWithdrawnCallTakesItsDeadlineAlong() {
+	void theDeadlineOfAWithdrawnCallNoLongerCounts() {
 		this.barriers.withdraw(1, enter(1, "a", MILLI));
 		assertThat(this.barriers.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 		pass(5);
@@ -185,7 +185,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void aTentativeRankIsAskedOnceAllHaveComeAndCountsWhenItConfirms() {
+	void aTentativeRankIsAskedWhenAllHaveEnteredAndCountsWhenItConfirms() {
 		long one = tentative(1, "a", RoundWait.NEXT);
 		long zero = enter(0, "a", LONG);
 		assertThat(this.asked).isEmpty();
@@ -219,7 +219,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void namedRoundsMixNeitherWithEachOtherNorWithUnnamedOnes() {
+	void namedRoundsAreSeparateFromEachOtherAndFromUnnamedRounds() {
 		long five = named(0, "a", 5);
 		long six = named(1, "a", 6);
 		long unnamed = enter(2, "a", LONG);
@@ -232,7 +232,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void aNamedRoundThatWasBrokenMayBeTriedAgainByAllRanksAtOnce() {
+	void allRanksMayRepeatABrokenNamedRound() {
 		for (int attempt = 0; attempt < 3; attempt++) {
 			long zero = named(0, "a", 5);
 			long one = named(1, "a", 5);
@@ -247,7 +247,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void whoHasPassedWithdrawsTooLate() {
+	void aRankThatHasPassedCannotWithdraw() {
 		long zero = enter(0, "a", LONG);
 		enter(1, "a", LONG);
 		enter(2, "a", LONG);
@@ -256,7 +256,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void noBarrierPassesWithARankThatHasGone() {
+	void noRoundPassesAfterARankIsRemoved() {
 		long zero = enter(0, "a", 20 * MILLI);
 		long ahead = enter(2, "a", LONG);
 		long further = enter(2, "b", LONG);
@@ -274,7 +274,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void oneRankMayBeAheadByMany() {
+	void aRankMayBeSeveralRoundsAhead() {
 		List<Long> ahead = IntStream.range(0, 5).mapToObj((i) -> enter(0, "a", LONG)).toList();
 		for (int i = 0; i < 5; i++) {
 			enter(1, "a", LONG);
@@ -285,7 +285,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void labelsKnowNothingOfEachOther() {
+	void labelsAreIndependent() {
 		enter(0, "a", LONG);
 		enter(1, "a", LONG);
 		enter(0, "b", 5 * MILLI);
@@ -295,7 +295,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void anIdleLabelIsForgottenAndStartsAgain() {
+	void anIdleLabelIsDroppedAndStartsAgain() {
 		enter(0, "a", MILLI);
 		pass(1);
 		assertThat(this.barriers.labels()).isEqualTo(1);
@@ -311,7 +311,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void aLabelThatSomebodyWaitsAtIsNotIdle() {
+	void aLabelWithAWaitingRankIsNotIdle() {
 		long waiting = enter(0, "a", Duration.ofHours(1).toNanos());
 		pass(Duration.ofMinutes(30).toMillis());
 		enter(1, "b", MILLI);
@@ -322,7 +322,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void labelsBeyondTheLimitPushOutTheIdlest() {
+	void beyondTheLimitTheLabelIdleForLongestIsDropped() {
 		for (int i = 0; i <= BarrierService.MAX_LABELS; i++) {
 			String label = "label " + i;
 			IntStream.range(0, 3).forEach((rank) -> enter(rank, label, LONG));
@@ -335,7 +335,7 @@ class BarrierServiceTest {
 	}
 
 	@Test
-	void anEndlessTimeoutIsJustLong() {
+	void theMaximumTimeoutDoesNotOverflow() {
 		long zero = enter(0, "a", Long.MAX_VALUE);
 		enter(1, "a", Long.MAX_VALUE);
 		pass(Duration.ofDays(300).toMillis());
@@ -344,12 +344,12 @@ class BarrierServiceTest {
 	}
 
 	/**
-	 * Whatever the order and the deadlines, each barrier ends one way for all who had
-	 * come, and ranks that were named missing are told so when they come.
+	 * For any order and any deadlines, each round ends in the same way for all waiting
+	 * ranks, and missing ranks get that outcome when they enter.
 	 */
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 5, 8 })
-	void everyInterleavingEndsEachBarrierOneWay(int worldSize) {
+	void everyInterleavingGivesAllRanksOfARoundTheSameOutcome(int worldSize) {
 		for (int seed = 0; seed < 200; seed++) {
 			this.barriers = world(worldSize);
 			this.outcomes.clear();

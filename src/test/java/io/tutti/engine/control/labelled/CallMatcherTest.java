@@ -39,7 +39,7 @@ class CallMatcherTest {
 	});
 
 	@Test
-	void callsThatAreAlikeGetTheSamePlaceOnEveryRankAndTheNextOneTheNext() {
+	void equalCallsGetTheSameConsecutiveOrderOnEveryRank() {
 		for (long order = 0; order < 3; order++) {
 			String label = "label-" + order;
 			for (long ticket : all(label, SUM, SUM, SUM)) {
@@ -50,14 +50,14 @@ class CallMatcherTest {
 	}
 
 	@Test
-	void aRankThatTakesWhatComesFitsAnyCount() {
+	void aNegativeCountMatchesAnyCount() {
 		List<Long> tickets = all("a", ROOTS.withCount(-1), ROOTS, ROOTS.withCount(-1));
 		assertThat(this.ends.get(tickets.getFirst()).matched()).isTrue();
 		assertThat(this.ends.get(tickets.getFirst()).calls().get(1).count()).isEqualTo(8);
 	}
 
 	@Test
-	void callsThatDifferAreToldToEveryRankAndTakeNoPlace() {
+	void differentCallsAreReportedToEveryRankAndGetNoOrder() {
 		for (CallSignature other : List.of(SUM.withCount(5), call(Collective.BARRIER, 0),
 				new CallSignature(0, Collective.ALL_REDUCE, 4, 0, DataType.INT32, ReduceOp.SUM, 0),
 				new CallSignature(0, Collective.ALL_REDUCE, 4, 0, DataType.FLOAT32, ReduceOp.MAX, 0))) {
@@ -72,7 +72,7 @@ class CallMatcherTest {
 	}
 
 	@Test
-	void aMissingRankIsNamedALateOneToldAndTheNextCallMatches() {
+	void aMissingRankIsNamedALateRankIsInformedAndTheNextCallMatches() {
 		long zero = announce(0, "a", SUM, 100);
 		long two = announce(2, "a", SUM, LONG);
 		this.now += 100;
@@ -89,7 +89,7 @@ class CallMatcherTest {
 	}
 
 	@Test
-	void aWithdrawnAnnouncementIsMatchedWithNothing() {
+	void aWithdrawnAnnouncementIsNotMatched() {
 		long abandoned = announce(1, "a", SUM.withCount(5), LONG);
 		this.book.withdraw(1, abandoned);
 		assertThat(this.ends.get(abandoned).meeting().result()).isEqualTo(Result.WITHDRAWN);

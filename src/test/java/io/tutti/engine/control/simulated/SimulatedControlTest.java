@@ -50,7 +50,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void aKilledRankIsLostForAllOthers() {
+	void aKilledRankIsLostForAllOtherRanks() {
 		this.world.kill(2);
 		for (int rank : new int[] { 0, 1, 3 }) {
 			assertThat(verdict(rank).kind()).isEqualTo(Kind.PEER_LOST);
@@ -62,7 +62,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void theFirstReportIsTheVerdictForAll() {
+	void theFirstReportIsTheVerdictForAllRanks() {
 		IntStream.range(0, WORLD_SIZE)
 			.parallel()
 			.forEach((rank) -> this.controls.get(rank)
@@ -74,7 +74,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void aPassedDeadlineNamesWhoIsBehind() {
+	void aTimeoutNamesTheRankThatIsBehind() {
 		this.events.forEach((recorded) -> recorded.entered.put(Failure.WORLD, 3L));
 		this.events.get(1).entered.put(Failure.WORLD, 2L);
 		this.controls.get(0)
@@ -84,7 +84,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void barriersPassBreakAndTellTheLate() {
+	void barriersPassBreakAndInformLateRanks() {
 		List<CompletableFuture<BarrierOutcome>> together = IntStream.range(0, WORLD_SIZE)
 			.mapToObj((rank) -> barrier(rank, LONG))
 			.toList();
@@ -96,7 +96,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void aRankThatClosesHasLeftAndIsNoFailure() {
+	void closingARankIsNoFailure() {
 		this.controls.get(1).close();
 		this.controls.get(1).close();
 		await(() -> assertThat(this.controls.get(0).peers().getFirst().state()).isEqualTo(PeerStatus.State.LEFT));
@@ -104,7 +104,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void whoeverIsInterruptedAtABarrierHasNotComeToIt() throws Exception {
+	void anInterruptedRankDoesNotCountAtTheBarrier() throws Exception {
 		CompletableFuture<Throwable> given = new CompletableFuture<>();
 		Thread impatient = Thread.ofPlatform().start(() -> {
 			try {
@@ -125,9 +125,9 @@ class SimulatedControlTest {
 		assertThat(others).allMatch((wait) -> wait.join().result() == Result.BROKEN);
 	}
 
-	/** The client has gone before the last rank comes, and nobody has looked since. */
+	/** The client disconnects before the last rank enters, and no probe runs meanwhile. */
 	@Test
-	void aCallWhoseClientHasGoneIsNotCountedHoweverSoonTheOthersCome() {
+	void aCallOfADisconnectedClientIsNotCounted() {
 		AtomicBoolean there = new AtomicBoolean(true);
 		CompletableFuture<BarrierOutcome> abandoned = onThread(
 				() -> this.controls.get(3).barrier(new RoundWait("b", RoundWait.NEXT, LONG, there::get)));
@@ -145,7 +145,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void aCallWhoseClientStaysIsCounted() {
+	void aCallOfAConnectedClientIsCounted() {
 		List<CompletableFuture<BarrierOutcome>> all = IntStream.range(0, WORLD_SIZE)
 			.mapToObj(
 					(rank) -> onThread(() -> this.controls.get(rank).barrier(new RoundWait("b", 12, LONG, () -> true))))
@@ -154,7 +154,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void noBarrierPassesWithARankThatWaitedAtItAndLeft() {
+	void noBarrierPassesAfterAWaitingRankLeaves() {
 		CompletableFuture<BarrierOutcome> gone = barrier(3, LONG);
 		List<CompletableFuture<BarrierOutcome>> others = IntStream.range(0, 2)
 			.mapToObj((rank) -> barrier(rank, Duration.ofSeconds(1)))
@@ -174,7 +174,7 @@ class SimulatedControlTest {
 	}
 
 	@Test
-	void theThreadEndsWhenNothingIsLeftToDo() {
+	void theThreadEndsWhenIdle() {
 		this.controls.get(0).requestDrain("x");
 		await(() -> assertThat(this.events.get(0).drains).hasSize(1));
 		await(() -> assertThat(Thread.getAllStackTraces().keySet()).extracting(Thread::getName)
