@@ -141,8 +141,8 @@ public sealed interface ControlMessage {
 	/**
 	 * Answers a roll call.
 	 *
-	 * @param members the world ranks of the group, empty for the world group or if the rank
-	 * does not know the group
+	 * @param members the world ranks of the group, empty for the world group or if the
+	 * rank does not know the group
 	 */
 	record RollCallReply(long id, long lastEntered, List<Integer> members) implements Request {
 

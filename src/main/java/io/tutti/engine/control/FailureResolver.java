@@ -162,7 +162,7 @@ final class FailureResolver {
 		}
 	}
 
-	/** Rank 0 itself has detected that a rank is lost. */
+	/** Rank 0 has determined that a rank is lost. */
 	void lost(int rank, String detail) {
 		if (this.blamed.add(rank)) {
 			Failure verdict = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail);
