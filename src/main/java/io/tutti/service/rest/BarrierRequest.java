@@ -25,15 +25,15 @@ record BarrierRequest(
 
 	private static final int MAX_LABEL = 256;
 
-	/** Beyond it a JSON number is not exact in every language. */
+	/** Beyond this, a JSON number is not exact in every language. */
 	private static final long MAX_ROUND = (1L << 53) - 1;
 
 	private static final long MAX_TIMEOUT_MS = Duration.ofDays(1).toMillis();
 
 	/**
-	 * What it waits for.
-	 * @param otherwise the timeout where none was asked for
-	 * @param client whether the client is still there, {@code null} if that is not known
+	 * Validates the request.
+	 * @param otherwise timeout if the request has none
+	 * @param client whether the client is still connected, {@code null} if unknown
 	 * @throws InvalidArgumentException if the label is missing, blank or too long, or a
 	 * number out of range
 	 */

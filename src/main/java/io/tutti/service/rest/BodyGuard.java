@@ -12,9 +12,9 @@ import org.springframework.http.MediaType;
 import org.springframework.web.filter.OncePerRequestFilter;
 
 /**
- * Lets no body take for ever. The web server's own limit holds between two bytes: a
- * caller who sends one now and then would keep a thread for days. A collective's elements
- * may come as slowly as its own timeout says, and their controller sees to that.
+ * Limits the total time of reading a body. The web server's own timeout applies between
+ * two bytes, so a slow client could hold a thread for days. The elements of a collective
+ * are limited by the call's own timeout, which their controller enforces.
  */
 final class BodyGuard extends OncePerRequestFilter {
 
@@ -24,7 +24,7 @@ final class BodyGuard extends OncePerRequestFilter {
 		this.limits = limits;
 	}
 
-	/** Without a body there is nothing to guard, nor anything to wait for. */
+	/** A request without a body needs no limit. */
 	@Override
 	protected boolean shouldNotFilter(HttpServletRequest request) {
 		return request.getContentLengthLong() == 0
@@ -41,7 +41,10 @@ final class BodyGuard extends OncePerRequestFilter {
 		}
 	}
 
-	/** A caller who has sent all, was too slow, or waits for a word first is not. */
+	/**
+	 * False if the request is asynchronous, its body is complete or timed out, or its
+	 * client waits for {@code 100 Continue}.
+	 */
 	private static boolean isStillAwaited(HttpServletRequest request, HttpServletResponse response) throws IOException {
 		return !request.isAsyncStarted() && !request.getInputStream().isFinished()
 				&& response.getStatus() != HttpServletResponse.SC_REQUEST_TIMEOUT
@@ -54,8 +57,8 @@ final class BodyGuard extends OncePerRequestFilter {
 	}
 
 	/**
-	 * The answer is whole before anything more is read, whatever becomes of that. One
-	 * that an error page has yet to give stays open.
+	 * Completes the response before the rest of the body is read. A response that an
+	 * error page has yet to write stays open.
 	 */
 	private static void end(HttpServletResponse response) throws IOException {
 		try {
@@ -66,7 +69,10 @@ final class BodyGuard extends OncePerRequestFilter {
 		}
 	}
 
-	/** What cannot be read in time or measure is left, and the connection with it. */
+	/**
+	 * Discards the rest of the body. Beyond the limits of time and size, the rest stays
+	 * unread and the connection is lost.
+	 */
 	private void swallow(HttpServletRequest unread) {
 		byte[] chunk = new byte[8 << 10];
 		try {

@@ -18,8 +18,8 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the path and the query of a collective say, as text. Nothing is ignored: a
- * parameter that means nothing to the collective is refused.
+ * Path and query parameters of a collective, as text. A parameter that does not apply to
+ * the collective is refused, not ignored.
  */
 record CallParameters(String collective, @Nullable String dtype, @Nullable String op, @Nullable String root,
 		@Nullable String label, @Nullable String round, @Nullable String timeoutMs) {
@@ -37,8 +37,8 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	}
 
 	/**
-	 * The call that they mean.
-	 * @throws InvalidArgumentException if one of them means none
+	 * Parses the parameters into a call.
+	 * @throws InvalidArgumentException if a parameter is invalid
 	 */
 	LabelledCall call(RankAssignment who) {
 		Collective known = choose("collective", this.collective, Collective.values(), Collective::label);
@@ -49,9 +49,9 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	}
 
 	/**
-	 * Which round of which label it belongs to, and how long the others may take to come.
-	 * @param otherwise the timeout where none was asked for
-	 * @param client whether the client is still there, {@code null} if that is not known
+	 * The label and round of the call, and how long the other ranks may take to arrive.
+	 * @param otherwise timeout if the request has none
+	 * @param client whether the client is still connected, {@code null} if unknown
 	 */
 	RoundWait wait(Duration otherwise, @Nullable BooleanSupplier client) {
 		Long number = (this.round == null) ? null : number("round", this.round);

@@ -25,8 +25,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Lets any process beside a rank reduce, gather and scatter with those beside the others:
- * bytes in, bytes out, little endian.
+ * Collectives over HTTP: a process beside a rank calls a collective with the processes
+ * beside the other ranks. Request and response bodies are little-endian bytes.
  */
 @RestController
 @Tag(name = "collectives")
@@ -115,7 +115,7 @@ final class CollectiveController {
 		}
 	}
 
-	/** The length of the body, -1 if it comes in chunks. */
+	/** The length of the body, -1 for a chunked body. */
 	private static long bodyBytes(HttpServletRequest request) {
 		return (request.getHeader(HttpHeaders.TRANSFER_ENCODING) == null) ? Math.max(0, request.getContentLengthLong())
 				: -1;

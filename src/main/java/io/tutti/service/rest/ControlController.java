@@ -18,7 +18,8 @@ import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Ends the group on every rank: at once, or in order at the next step.
+ * Ends the group on every rank: immediately by an abort, or at the next agreed step by a
+ * drain.
  */
 @RestController
 @Tag(name = "control")
@@ -32,7 +33,8 @@ final class ControlController {
 	}
 
 	/**
-	 * Where an MPI library carries the group, aborting ends the process: answer first.
+	 * Responds before the abort takes effect: on the MPI backend, an abort ends this
+	 * process.
 	 */
 	@Operation(operationId = "abort", summary = "Ends the group on every rank, at once",
 			description = "Every rank exits with 80 and tells the reason.",

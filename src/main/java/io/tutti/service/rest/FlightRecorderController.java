@@ -29,9 +29,8 @@ import org.springframework.web.bind.annotation.RequestParam;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Shows the last collectives of this rank, as JSON or, with those of all others, as a
- * timeline, and what they say together. Works while collectives hang, and after the group
- * broke.
+ * Serves the last collectives of this rank as JSON, those of all ranks as a timeline, and
+ * an analysis of all ranks. Works while collectives hang, and after the group broke.
  */
 @RestController
 @Tag(name = "diagnosis")
@@ -40,7 +39,7 @@ final class FlightRecorderController {
 
 	private static final int MAX_TIMEOUT_MILLIS = 30_000;
 
-	/** Calls of each group that say how it stands. */
+	/** Calls of each group that the analysis reads. */
 	private static final int TELLING = 100;
 
 	private static final String DEFAULT_TIMEOUT_MILLIS = "2000";

@@ -19,19 +19,19 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
- * Refuses what a browser sends for a web page of another origin, with or without a token:
- * a request that changes something and comes from another origin, and every request under
- * a host that is not this rank's, since such a page shares an origin with whatever it
- * makes its name point to (DNS rebinding). Programs send neither header, or their own
- * host. Only the probes of liveness and readiness are answered under any host: a wrong
- * name must not get a rank killed.
+ * Refuses requests that a browser sends for a web page of another origin, with or without
+ * a token. These are state-changing requests from another origin, and all requests under
+ * a host that is not this rank's: with DNS rebinding, a page shares an origin with any
+ * address that its name points to. Programs send neither header, or their own host. Only
+ * the liveness and readiness probes are answered under any host: a wrong host name must
+ * not get a rank killed.
  */
 @Component
 final class ForeignRequestFilter extends OncePerRequestFilter {
 
 	private static final String SITE = "Sec-Fetch-Site";
 
-	/** {@code none}: what the user asked for, such as an address that was typed. */
+	/** {@code none}: the user started the request, for example by typing an address. */
 	private static final Set<String> OWN_SITES = Set.of("same-origin", "none");
 
 	private final AllowedHosts hosts;
@@ -82,18 +82,21 @@ final class ForeignRequestFilter extends OncePerRequestFilter {
 	}
 
 	/**
-	 * The header itself, and what forwarded headers make of it where they are trusted.
+	 * Applied to the Host header and to the server name, which trusted forwarded headers
+	 * change.
 	 */
 	private boolean isOwn(String host, HttpServletRequest request) {
 		return this.hosts.contains(host, request.getLocalAddr());
 	}
 
-	/** As only HTTP/1.0 may; no browser speaks it. */
+	/** Only HTTP/1.0 allows a request without a host; no browser uses it. */
 	private static boolean namesNoHost(HttpServletRequest request) {
 		return request.getHeader(HttpHeaders.HOST) == null && "HTTP/1.0".equals(request.getProtocol());
 	}
 
-	/** Scheme, host and port must all agree; what cannot be read does not. */
+	/**
+	 * Compares scheme, host and port; an origin that cannot be parsed counts as another.
+	 */
 	private static boolean isOfAnotherOrigin(HttpServletRequest request) {
 		try {
 			return CorsUtils.isCorsRequest(request);

@@ -16,14 +16,14 @@ import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Guards the interface before a controller is asked: bodies before anything else looks at
- * a request, its token included, then the query, then how many read the flight recorders;
- * and tells what the web server refuses.
+ * Configures the checks ahead of the controllers: the body limits before all other
+ * filters, including the token filter, then the query check, then the limit on concurrent
+ * flight recorder reads. Also reports errors of the web server as problems.
  */
 @Configuration(proxyBeanMethods = false)
 class GuardConfiguration implements WebMvcConfigurer {
 
-	/** Enough for people and tools; more at once only wait for each other. */
+	/** Enough for people and tools; more concurrent readers only wait for each other. */
 	private static final int READERS = 4;
 
 	private static final Duration READERS_PATIENCE = Duration.ofSeconds(5);
@@ -47,7 +47,7 @@ class GuardConfiguration implements WebMvcConfigurer {
 		return registration;
 	}
 
-	/** The web server itself waits a minute for a byte that never comes. */
+	/** Shortens the web server's own wait for a byte of the body, which is one minute. */
 	@Bean
 	WebServerFactoryCustomizer<TomcatServletWebServerFactory> silentBodies(BodyLimits limits) {
 		return (factory) -> factory.addConnectorCustomizers((connector) -> {

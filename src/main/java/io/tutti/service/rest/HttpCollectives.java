@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Collectives for processes beside the ranks. Each is announced on the control plane
- * first, so that one which cannot succeed touches nothing; those that can are made in the
- * order that rank 0 gave them, in a group of their own, which is formed for the first.
- * All of them together lie within one budget of memory.
+ * Collectives over HTTP for processes beside the ranks. The ranks match each call over
+ * the control plane first, so a call that cannot succeed has no effect. Matched calls run
+ * in the order that rank 0 assigned, in a process group of their own, which is formed for
+ * the first call. All calls together share one memory budget.
  */
 @Component
 final class HttpCollectives {
@@ -50,7 +50,7 @@ final class HttpCollectives {
 
 	private final TransferBudget budget;
 
-	/** Used by the thread of the calls alone. */
+	/** Accessed only by the call thread. */
 	private @Nullable ProcessGroup beside;
 
 	HttpCollectives(GroupLifecycle group, BoundedWaits waits, Timeouts timeouts, HttpCollectivesProperties properties) {
@@ -63,21 +63,21 @@ final class HttpCollectives {
 	}
 
 	/**
-	 * Carries out a call together with the other ranks, or repeats the answer of a named
-	 * round.
-	 * @param wait which round of which label, and how long the other ranks may take to
-	 * come
-	 * @param body this rank's bytes, which are read once there is room for them
-	 * @param bodyBytes how many there are, -1 if that is not known
+	 * Runs a call with the other ranks, or returns the stored answer of a named round.
+	 * @param wait label and round, and how long the other ranks may take to arrive
+	 * @param body this rank's bytes, which are read after memory has been reserved
+	 * @param bodyBytes length of the body, -1 if unknown
 	 * @return this rank's answer, which the caller releases
-	 * @throws OverloadedException if no memory was to be had in time
-	 * @throws BodyTooLargeException if some rank's answer would be too large: where all
-	 * know that, none comes
-	 * @throws RoundConflictException if the named round is over or was called with
-	 * something else
-	 * @throws CallNotMatchedException if the others did not come or called something else
-	 * @throws CallWithdrawnException if the client disconnected before all had come
-	 * @throws GroupUnavailableException if the group is not ready or breaks meanwhile
+	 * @throws OverloadedException if memory could not be reserved in time
+	 * @throws BodyTooLargeException if the body, or the answer of any rank, would be too
+	 * large; a rank that can compute the size refuses the call before matching
+	 * @throws RoundConflictException if the named round is over or was called with other
+	 * parameters or another body
+	 * @throws CallNotMatchedException if a rank did not arrive or its call differs
+	 * @throws CallWithdrawnException if the client disconnected before every rank had
+	 * arrived
+	 * @throws GroupUnavailableException if the group is not ready or breaks during the
+	 * call
 	 */
 	Answer run(LabelledCall call, RoundWait wait, InputStream body, long bodyBytes) throws IOException {
 		long wanted = neededBytes(call, bodyBytes);
@@ -93,7 +93,10 @@ final class HttpCollectives {
 		}
 	}
 
-	/** For the body and the answer; a body of unknown length is copied as it grows. */
+	/**
+	 * Memory for body and answer. A body of unknown length is reallocated as it grows,
+	 * within the answer's share.
+	 */
 	private long neededBytes(LabelledCall call, long bodyBytes) {
 		if (bodyBytes < 0) {
 			return 2 * this.maxBytes;
@@ -146,7 +149,7 @@ final class HttpCollectives {
 		};
 	}
 
-	/** On the thread of the calls. */
+	/** Runs on the call thread. */
 	private Answer make(JoinedGroup joined, LabelledCall call, long count, MemorySegment body, TransferMemory memory) {
 		ProcessGroup ready = beside(joined);
 		Answer answer = answer(ready, call, count, memory);
@@ -176,8 +179,8 @@ final class HttpCollectives {
 	}
 
 	/**
-	 * A rank that cannot take its answer, such as one whose limit is lower than the
-	 * others', says so to all: they would wait for it.
+	 * Allocates the answer. A rank that cannot hold its answer, for example because its
+	 * limit is lower, aborts the group: the other ranks would otherwise wait for it.
 	 */
 	private static Answer answer(ProcessGroup ready, LabelledCall call, long count, TransferMemory memory) {
 		try {
@@ -203,7 +206,7 @@ final class HttpCollectives {
 		return formed;
 	}
 
-	/** The engine closes the group itself, as one of those beside the first. */
+	/** Stops the call thread; the engine closes the process group. */
 	@PreDestroy
 	void close() {
 		this.calls.close();

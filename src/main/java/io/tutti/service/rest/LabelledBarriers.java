@@ -13,12 +13,13 @@ import io.tutti.service.group.JoinedGroup;
 import org.springframework.stereotype.Component;
 
 /**
- * Labelled barriers over the control plane, where they cannot cross with training.
+ * Labelled barriers over the control plane, where they cannot interleave with the
+ * collectives of training.
  */
 @Component
 final class LabelledBarriers {
 
-	/** A barrier is called with its timeout alone, which a repeated call may change. */
+	/** The timeout is a barrier's only parameter, and a repeated call may change it. */
 	private static final byte[] NO_PARAMETERS = {};
 
 	private final GroupLifecycle group;
@@ -36,9 +37,10 @@ final class LabelledBarriers {
 	 * Waits for every rank at a label.
 	 * @throws BarrierFailedException if a deadline broke the barrier
 	 * @throws RoundConflictException if the named round is over
-	 * @throws CallWithdrawnException if the client disconnected before all had come
-	 * @throws GroupUnavailableException if the group is not ready, breaks meanwhile, or
-	 * this rank leaves it
+	 * @throws CallWithdrawnException if the client disconnected before every rank had
+	 * arrived
+	 * @throws GroupUnavailableException if the group is not ready, breaks during the
+	 * wait, or this rank leaves it
 	 */
 	BarrierOutcome pass(RoundWait wait) {
 		if (wait.round() == RoundWait.NEXT) {
@@ -70,7 +72,7 @@ final class LabelledBarriers {
 		}
 	}
 
-	/** Takes so little memory that nobody has to count it. */
+	/** Holds too little memory to need reference counting. */
 	private record Passed(BarrierOutcome outcome) implements NamedRounds.Held {
 
 		@Override

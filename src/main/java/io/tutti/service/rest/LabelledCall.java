@@ -11,22 +11,21 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.spi.CallSignature;
 
 /**
- * A collective that a process beside this rank asks for, and what its bytes mean: how
- * many this rank brings and how many it gets.
- *
- * @param collective what to call
+ * A collective that a process beside this rank requests, with the sizes of this rank's
+ * body and answer.
+ * @param collective the collective
  * @param type element type
- * @param op operator; {@link ReduceOp#SUM} where there is none
- * @param root root rank; 0 where there is none
+ * @param op operator; {@link ReduceOp#SUM} where the collective has none
+ * @param root root rank; 0 where the collective has none
  * @param rank this rank
  * @param worldSize ranks that take part
  */
 record LabelledCall(Collective collective, DataType type, ReduceOp op, int root, int rank, int worldSize) {
 
-	/** This rank takes what the root brings. */
+	/** The root determines the count; this rank accepts any. */
 	private static final long WHATEVER_COMES = -1;
 
-	/** Whether this rank's body is looked at. */
+	/** Whether this rank contributes a body. */
 	boolean bringsBody() {
 		return switch (this.collective) {
 			case BROADCAST, SCATTER -> this.rank == this.root;
@@ -36,9 +35,9 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	}
 
 	/**
-	 * What the ranks must agree on.
+	 * The signature that the ranks must agree on.
 	 * @param bodyBytes length of this rank's body
-	 * @throws InvalidArgumentException if a body of that length means nothing
+	 * @throws InvalidArgumentException if the length is not valid for this call
 	 */
 	CallSignature signature(long bodyBytes) {
 		if (!bringsBody()) {
@@ -54,7 +53,7 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 		return signatureOf(bodyBytes / unit);
 	}
 
-	/** Bytes of one part, of which {@code count} elements were agreed on. */
+	/** Bytes of one part of {@code count} elements. */
 	long partBytes(long count) {
 		return count * this.type.bytes();
 	}
@@ -71,8 +70,8 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	}
 
 	/**
-	 * Bytes of the largest answer that any rank gets, so that all know alike whether one
-	 * cannot be taken; 0 while this rank takes whatever comes.
+	 * Bytes of the largest answer of any rank, so that every rank decides alike whether
+	 * it fits; 0 if this rank does not know the count.
 	 */
 	long largestAnswerBytes(long count) {
 		return switch (this.collective) {
@@ -82,7 +81,7 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 		};
 	}
 
-	/** Tells this call with a body apart from others. */
+	/** SHA-256 of this call and its body, which identifies a repeated call. */
 	byte[] digest(MemorySegment body) {
 		try {
 			MessageDigest digest = MessageDigest.getInstance("SHA-256");

@@ -17,30 +17,27 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rounds that clients name. A round is carried out once for all requests that repeat
- * it on this rank: those that come meanwhile get its answer, and so do those that come
- * later, while it is the last of its label and its answer is still held. Anything else is
- * a conflict. Safe for any number of threads.
- *
- * @param <R> an answer
+ * Rounds that clients name. A rank runs each round once. A repeated request gets the same
+ * answer while the round runs, and afterwards as long as the round is the last of its
+ * label and its answer is still held. Any other repetition is a conflict. Thread-safe.
+ * @param <R> type of the answer
  */
 final class NamedRounds<R extends NamedRounds.Held> {
 
-	/** What several requests use and the last of them frees. */
+	/** A reference-counted resource that several requests share. */
 	interface Held {
 
-		/** One more uses it. */
+		/** Adds a reference. */
 		void hold();
 
-		/** One has done with it; its maker was the first. */
+		/** Drops a reference; the creator holds the first one. */
 		void release();
 
 	}
 
 	/**
 	 * A round as a client names it.
-	 *
-	 * @param digest of the parameters and the body that it is called with
+	 * @param digest digest of the call's parameters and body
 	 */
 	record Round(String label, long number, byte[] digest) {
 
@@ -50,12 +47,12 @@ final class NamedRounds<R extends NamedRounds.Held> {
 
 	}
 
-	/** Beyond this many labels the one used longest ago is forgotten. */
+	/** Beyond this many labels, the least recently used idle one is evicted. */
 	static final int MAX_LABELS = 10_000;
 
 	private static final Duration PROBE_INTERVAL = Duration.ofMillis(500);
 
-	/** The label used last comes last. */
+	/** In access order: the most recently used label is last. */
 	private final Map<String, Label<R>> labels = new LinkedHashMap<>(16, 0.75f, true);
 
 	private static final class Label<R> {
@@ -68,7 +65,7 @@ final class NamedRounds<R extends NamedRounds.Held> {
 
 	}
 
-	/** A round that one request carries out and others repeat. */
+	/** A round that one request runs and whose answer others share. */
 	private static final class Execution<R> {
 
 		private final byte[] digest;
@@ -86,12 +83,13 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	}
 
 	/**
-	 * Carries a round out, or repeats its answer.
-	 * @param client whether this request's client is still there
-	 * @param call carries it out for as long as some client is there
+	 * Runs a round, or returns its answer if another request runs or has run it.
+	 * @param client whether this request's client is still connected
+	 * @param call runs the round; its argument tells whether any client is still
+	 * connected
 	 * @return the answer, which the caller releases
-	 * @throws RoundConflictException if the round is over or was called with something
-	 * else
+	 * @throws RoundConflictException if the round is over, was called with other
+	 * parameters or another body, or its answer was evicted
 	 */
 	R run(Round round, BooleanSupplier client, Function<BooleanSupplier, R> call) {
 		while (true) {
@@ -170,7 +168,9 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		own.answer.completeExceptionally(failure);
 	}
 
-	/** The answer, {@code null} if the round is to be begun again. */
+	/**
+	 * Waits for the answer; {@code null} if the round was withdrawn and must run again.
+	 */
 	private @Nullable R repeat(Round round, Execution<R> execution, BooleanSupplier client) {
 		try {
 			while (true) {
@@ -208,9 +208,8 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	}
 
 	/**
-	 * Gives up the answer that was used longest ago, so that its round cannot be repeated
-	 * any more.
-	 * @return whether there was one
+	 * Evicts the least recently used answer; its round can no longer be repeated.
+	 * @return whether an answer was evicted
 	 */
 	synchronized boolean evict() {
 		return this.labels.values().stream().anyMatch(this::drop);

@@ -27,8 +27,8 @@ import org.springframework.web.context.request.WebRequest;
 import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExceptionHandler;
 
 /**
- * The one place that turns exceptions into problems. What nobody foresaw goes to the log
- * and not into the body.
+ * Maps every exception to a problem (RFC 9457). An unexpected exception is logged and
+ * does not appear in the body.
  */
 @RestControllerAdvice
 final class ProblemAdvice extends ResponseEntityExceptionHandler {
@@ -70,7 +70,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 				String.valueOf(ex.getMessage())));
 	}
 
-	/** Read by a client that has closed its sending side alone. */
+	/** Only a client that has half-closed its connection receives this response. */
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> withdrawn(CallWithdrawnException ex) {
 		return answer(this.problems.problem(HttpStatus.CONFLICT, ProblemType.CALL_WITHDRAWN,
@@ -88,7 +88,8 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	/**
-	 * A query whose escapes are none, which the web server finds when it is asked for it.
+	 * Invalid percent encoding in the query, which the web server detects only when the
+	 * parameters are read.
 	 */
 	@ExceptionHandler
 	ResponseEntity<ProblemDetail> unreadable(InvalidParameterException ex) {
@@ -137,7 +138,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return answer(this.problems.internal());
 	}
 
-	/** What Spring found wrong says which rank it was asked of, like all else. */
+	/** Adds the rank to the problems that Spring builds. */
 	@Override
 	protected ResponseEntity<Object> createResponseEntity(@Nullable Object body, HttpHeaders headers,
 			HttpStatusCode status, WebRequest request) {
@@ -150,7 +151,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 			.body(body);
 	}
 
-	/** Spring's text would name the content type null. */
+	/** Replaces Spring's text for a missing content type, which would name it null. */
 	@Override
 	protected @Nullable ResponseEntity<Object> handleHttpMediaTypeNotSupported(HttpMediaTypeNotSupportedException ex,
 			HttpHeaders headers, HttpStatusCode status, WebRequest request) {
@@ -162,8 +163,8 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	}
 
 	/**
-	 * A body that is no JSON is a bad request; one that is, but says something else than
-	 * the endpoint takes, a bad argument.
+	 * Malformed JSON gives 400, JSON that does not fit the endpoint 422, a body that is
+	 * too large 413, and a body that is too slow 408.
 	 */
 	@Override
 	protected @Nullable ResponseEntity<Object> handleHttpMessageNotReadable(HttpMessageNotReadableException ex,
@@ -179,7 +180,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return handleExceptionInternal(ex, problem, headers, HttpStatusCode.valueOf(problem.getStatus()), request);
 	}
 
-	/** However deep the reader of the body has wrapped it. */
+	/** Searches the cause chain, since the reader of the body wraps the timeout. */
 	private static boolean cameTooSlowly(Throwable failure) {
 		return Stream.iterate(failure, Objects::nonNull, Throwable::getCause)
 			.limit(8)

@@ -16,7 +16,7 @@ import org.springframework.http.ProblemDetail;
 import org.springframework.stereotype.Component;
 
 /**
- * Builds problems that say which rank of which group speaks.
+ * Builds problems (RFC 9457) that name the rank that reports them.
  */
 @Component
 final class ProblemFactory {
@@ -35,15 +35,15 @@ final class ProblemFactory {
 		return spokenByThisRank(problem);
 	}
 
-	/** Nobody foresaw it; the cause is in the log and nowhere else. */
+	/** Problem for an unexpected exception; the cause appears only in the log. */
 	ProblemDetail internal() {
 		return spokenByThisRank(ProblemDetail.forStatusAndDetail(HttpStatus.INTERNAL_SERVER_ERROR,
 				"an internal error; this rank's log says more"));
 	}
 
 	/**
-	 * Adds to a problem that Spring or the web server found what every problem of a rank
-	 * says.
+	 * Adds the properties that all problems have to one that Spring or the web server
+	 * built.
 	 */
 	void complete(ProblemDetail problem) {
 		ProblemType type = type(HttpStatusCode.valueOf(problem.getStatus()));
@@ -81,7 +81,7 @@ final class ProblemFactory {
 		return problem;
 	}
 
-	/** The group cannot be asked: still forming, broken or left. */
+	/** Problem for a group that is still forming, broken or closed. */
 	ProblemDetail unavailable(GroupStatus status, String detail) {
 		Failure failure = status.failure();
 		ProblemType type = (failure != null) ? ProblemType.of(failure.kind()) : ProblemType.GROUP_NOT_FORMED;
@@ -93,7 +93,7 @@ final class ProblemFactory {
 		return problem;
 	}
 
-	/** The rank that is missing is the one that reads this. */
+	/** Replaces the hint for a late rank: the missing rank itself gets this problem. */
 	private static void hintIfLate(ProblemDetail problem, BarrierOutcome meeting) {
 		if (meeting.result() == BarrierOutcome.Result.LATE) {
 			problem.setProperty("hint",
@@ -102,7 +102,9 @@ final class ProblemFactory {
 		}
 	}
 
-	/** A labelled barrier was broken: 504 for those who had come, 409 for a late rank. */
+	/**
+	 * Problem for a broken barrier: 504 for ranks that had arrived, 409 for a late rank.
+	 */
 	ProblemDetail barrier(BarrierFailedException ex) {
 		BarrierOutcome outcome = ex.outcome();
 		HttpStatus status = (outcome.result() == BarrierOutcome.Result.LATE) ? HttpStatus.CONFLICT
@@ -118,7 +120,7 @@ final class ProblemFactory {
 		return problem;
 	}
 
-	/** A collective over HTTP that was not carried out; nothing was harmed. */
+	/** Problem for a collective over HTTP that was not run; the group is intact. */
 	ProblemDetail notMatched(CallNotMatchedException ex) {
 		BarrierOutcome meeting = ex.match().meeting();
 		ProblemType type = switch (meeting.result()) {

@@ -18,15 +18,14 @@ import io.swagger.v3.oas.models.responses.ApiResponses;
 import io.swagger.v3.oas.models.security.SecurityRequirement;
 
 /**
- * What every operation may answer when it cannot be followed, for the description of the
- * interface.
+ * Error responses of every operation, for the OpenAPI description.
  */
 final class ProblemResponses {
 
 	/** Name of the schema of a problem. */
 	static final String SCHEMA = "Problem";
 
-	/** Name of the way to show the token. */
+	/** Name of the security scheme for the token. */
 	static final String TOKEN = "token";
 
 	private static final Map<String, String> OF_ALL = Map.of("400", "What came is no such request", "403",
@@ -42,7 +41,7 @@ final class ProblemResponses {
 	private ProblemResponses() {
 	}
 
-	/** Adds them, and says that a change needs the token. */
+	/** Adds the error responses, and the token requirement if there is a request body. */
 	static Operation addTo(Operation operation) {
 		Map<String, ApiResponse> responses = new TreeMap<>(operation.getResponses());
 		if (operation.getRequestBody() != null) {
@@ -61,7 +60,7 @@ final class ProblemResponses {
 		return operation;
 	}
 
-	/** A problem as RFC 9457 has it, with what a rank adds. */
+	/** Schema of a problem (RFC 9457), with the properties that a rank adds. */
 	static Schema<Object> schema() {
 		Schema<Object> problem = new ObjectSchema();
 		problem.setDescription("A problem (RFC 9457), with the rank that tells it");

@@ -15,9 +15,9 @@ import jakarta.servlet.http.HttpServletRequestWrapper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request whose body fails with a {@link SocketTimeoutException} when it has not come
- * whole in time. The time begins when the body is first wanted: a caller is not to blame
- * for how long a busy rank took to look at it.
+ * A request whose body fails with a {@link SocketTimeoutException} when it is not
+ * complete in time. The time starts at the first access to the body: the delay of a busy
+ * rank does not count against the client.
  */
 final class TimedBodyRequest extends HttpServletRequestWrapper {
 

@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * The memory of all collectives over HTTP on this rank together. Calls are given theirs
- * in the order in which they came, before their bodies are read.
+ * Memory budget of all collectives over HTTP on this rank. Calls reserve memory in order
+ * of arrival, before their bodies are read.
  */
 final class TransferBudget {
 
@@ -24,9 +24,10 @@ final class TransferBudget {
 	private final BooleanSupplier evict;
 
 	/**
-	 * A budget of which nothing is reserved.
-	 * @param bytes all that calls may hold
-	 * @param evict gives a reservation back that nobody needs, if there is one
+	 * Creates a budget with nothing reserved.
+	 * @param bytes limit for all calls together
+	 * @param evict frees one reservation that no call needs; returns whether there was
+	 * one
 	 */
 	TransferBudget(long bytes, BooleanSupplier evict) {
 		this.units = new Semaphore(units(bytes), true);
@@ -35,8 +36,8 @@ final class TransferBudget {
 	}
 
 	/**
-	 * Reserves memory for a call, after all that asked before.
-	 * @throws OverloadedException if it is not to be had in time
+	 * Reserves memory for a call, after all earlier requests.
+	 * @throws OverloadedException if not enough memory becomes free in time
 	 * @throws CancellationException if the thread was interrupted
 	 */
 	Reservation reserve(long wanted, Duration timeout) {
@@ -60,7 +61,7 @@ final class TransferBudget {
 		}
 	}
 
-	/** Gives calls that wait for memory what can be evicted. */
+	/** Evicts reservations while calls wait for memory. */
 	void relieve() {
 		while (this.units.hasQueuedThreads() && this.evict.getAsBoolean()) {
 			Thread.onSpinWait();
@@ -80,7 +81,7 @@ final class TransferBudget {
 			this.held = units;
 		}
 
-		/** Makes a reservation of its own from a part of this one. */
+		/** Splits off part of this reservation as a new one. */
 		synchronized Reservation split(long part) {
 			int units = Math.min(units(part), this.held);
 			this.held -= units;

@@ -9,13 +9,13 @@ import java.net.SocketTimeoutException;
 import io.tutti.engine.spi.Deadline;
 
 /**
- * Memory outside of the heap for one call's bytes, which are those of the wire: little
- * endian, as the elements of this machine are. Lies within what the call has reserved;
- * the body's is given back when closed, the answer's when the answer is released.
+ * Off-heap memory for the body and the answer of one call, in wire format: little endian,
+ * which is also this machine's byte order. Stays within the call's reservation. Closing
+ * frees the memory of the body; releasing the answer frees that of the answer.
  */
 final class TransferMemory implements AutoCloseable {
 
-	/** Vectors like it. */
+	/** Alignment for vector instructions. */
 	static final long ALIGNMENT = 64;
 
 	private static final int CHUNK_BYTES = 64 << 10;
@@ -33,7 +33,7 @@ final class TransferMemory implements AutoCloseable {
 		this.reservation = reservation;
 	}
 
-	/** An answer of zeros. */
+	/** Allocates a zeroed answer. */
 	Answer allocate(long bytes) {
 		requireRoom(bytes, this.maxBytes);
 		return new Answer(bytes, this.reservation.split(bytes));
@@ -51,7 +51,7 @@ final class TransferMemory implements AutoCloseable {
 
 	/**
 	 * Checks the length of a body.
-	 * @param announcedBytes its length, -1 if that was not said
+	 * @param announcedBytes its length, -1 if unknown
 	 * @throws BodyTooLargeException if it is too large
 	 */
 	static void requireBody(long announcedBytes, long maxBytes) {
@@ -62,9 +62,9 @@ final class TransferMemory implements AutoCloseable {
 
 	/**
 	 * Reads a body to its end.
-	 * @param announcedBytes its length, -1 if that was not said
-	 * @throws BodyTooLargeException as soon as it turns out to be too large
-	 * @throws SocketTimeoutException if it comes too slowly
+	 * @param announcedBytes its length, -1 if unknown
+	 * @throws BodyTooLargeException as soon as it exceeds the limit
+	 * @throws SocketTimeoutException if the deadline passes before the body is complete
 	 */
 	MemorySegment read(InputStream in, long announcedBytes, Deadline deadline) throws IOException {
 		MemorySegment memory = (announcedBytes > 0) ? this.body.allocate(announcedBytes, ALIGNMENT)
@@ -87,7 +87,7 @@ final class TransferMemory implements AutoCloseable {
 		return memory.asSlice(0, filled);
 	}
 
-	/** Both lie in memory for a moment, within what an answer will take later. */
+	/** Old and new memory coexist during the copy, within the answer's share. */
 	private MemorySegment grown(MemorySegment old, long filled, long wanted) {
 		Arena larger = Arena.ofShared();
 		MemorySegment memory = larger.allocate(Math.min(wanted, this.maxBytes), ALIGNMENT);
