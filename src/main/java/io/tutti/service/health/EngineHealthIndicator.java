@@ -16,21 +16,21 @@ import org.springframework.boot.health.contributor.Health;
 import org.springframework.stereotype.Component;
 
 /**
- * Up while this process's own engine moves: its control thread answers, whatever has
- * become of the other ranks and however long a collective takes. Belongs to liveness,
- * since nothing but a new process helps a rank whose control thread is stuck.
+ * Up while the control thread of this process responds, whatever the state of the other
+ * ranks and however long a collective takes. Belongs to liveness, since only a new
+ * process recovers a rank whose control thread is stuck.
  */
 @Component("engine")
 final class EngineHealthIndicator extends AbstractHealthIndicator {
 
 	private final GroupLifecycle group;
 
-	/** As long as the others would go on believing in this rank. */
+	/** The heartbeat timeout, after which the other ranks consider this rank lost. */
 	private final Duration patience;
 
 	private @Nullable CompletableFuture<Void> echo;
 
-	/** Who was asked: a group that forms anew has another one. */
+	/** The control plane that was probed last; a group that forms again has a new one. */
 	private @Nullable ControlPlane asked;
 
 	private long askedNanos;
@@ -56,7 +56,9 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 			.withDetail("problem", "the control thread has not answered for " + this.patience.toMillis() + " ms");
 	}
 
-	/** One question at a time, which each look asks again once it was answered. */
+	/**
+	 * Keeps one echo outstanding; the first check after its completion sends the next.
+	 */
 	boolean moves(ControlPlane control) {
 		CompletableFuture<Void> latest = this.echo;
 		if (latest == null || latest.isDone() || control != this.asked) {

@@ -15,7 +15,7 @@ import org.springframework.boot.health.contributor.Status;
 import org.springframework.stereotype.Component;
 
 /**
- * Up when the group has formed, is whole, and nobody has left it. Belongs to readiness,
+ * Up when the group has formed, is intact, and no rank has left it. Belongs to readiness,
  * never to liveness: a lost peer must not end this process.
  */
 @Component("group")
@@ -50,7 +50,10 @@ final class GroupHealthIndicator extends AbstractHealthIndicator {
 		}
 	}
 
-	/** Those who went in order broke nothing, but nothing can be called without them. */
+	/**
+	 * Ranks that left in order. The group is not broken, but no collective can run
+	 * without them.
+	 */
 	private List<Integer> left() {
 		JoinedGroup joined = this.group.joined();
 		return (joined != null) ? joined.control()

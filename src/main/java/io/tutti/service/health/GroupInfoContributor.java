@@ -14,8 +14,8 @@ import org.springframework.boot.actuate.info.InfoContributor;
 import org.springframework.stereotype.Component;
 
 /**
- * Adds the backend, which others could be used here, and the rank to the build's own
- * information.
+ * Adds the backend, the availability of all backends, the rank and the TLS state to the
+ * build information.
  */
 @Component
 final class GroupInfoContributor implements InfoContributor {
@@ -39,7 +39,7 @@ final class GroupInfoContributor implements InfoContributor {
 						this.assignment.rank(), "worldSize", this.assignment.worldSize(), "tls", tls()));
 	}
 
-	/** Whether connections between ranks go in cipher. */
+	/** The TLS state of connections between ranks. */
 	private Map<String, Object> tls() {
 		Tls spoken = this.settings.tls();
 		Instant validUntil = this.tls.validUntil();

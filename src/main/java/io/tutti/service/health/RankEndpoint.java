@@ -8,8 +8,8 @@ import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
 import org.springframework.stereotype.Component;
 
 /**
- * {@code /actuator/rank}: who this rank is and how that was found out, as
- * {@code env --json} says it.
+ * {@code /actuator/rank}: the identity of this rank and how it was determined, in the
+ * format of {@code env --json}.
  */
 @Component
 @Endpoint(id = "rank")

@@ -1,5 +1,6 @@
 /**
- * What the actuator says of a rank: readiness is the group, liveness this process alone.
+ * Actuator health and information of a rank: readiness reflects the group, liveness only
+ * this process.
  */
 @NullMarked
 package io.tutti.service.health;

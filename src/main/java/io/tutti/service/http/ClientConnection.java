@@ -9,10 +9,10 @@ import org.apache.tomcat.util.net.SocketWrapperBase;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connection of a request, which can be asked whether the client has closed it.
- * Servlet has no event for that, so the socket is read without waiting; a byte that comes
- * belongs to the client's next request and is given back. Used by the request's own
- * thread alone, after the body has been read.
+ * The connection of a request, which detects that the client has closed it. The Servlet
+ * API has no event for that, so the check is a non-blocking read of the socket; a byte
+ * that was read belongs to the client's next request and is pushed back. Used only by the
+ * request's thread, after the body has been read.
  */
 public final class ClientConnection implements ServletConnection {
 
@@ -30,14 +30,14 @@ public final class ClientConnection implements ServletConnection {
 		this.connection = connection;
 	}
 
-	/** The connection of a request, {@code null} if it came over none. */
+	/** The connection of a request, {@code null} if it has none. */
 	public static @Nullable ClientConnection of(ServletRequest request) {
 		return (ClientConnection) request.getAttribute(ATTRIBUTE);
 	}
 
 	/**
 	 * Whether the client has closed neither the connection nor its sending side, as far
-	 * as this host has been told. Behind a pipelined request a close is not seen.
+	 * as this host knows. A close behind a pipelined request is not detected.
 	 */
 	public boolean isOpen() {
 		try {

@@ -7,20 +7,20 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Makes {@code server.tomcat.max-connections} and
- * {@code server.tomcat.connection-timeout} limits that clients cannot turn against
+ * Enforces {@code server.tomcat.max-connections} and
+ * {@code server.tomcat.connection-timeout} so that a client cannot use them to shut out
  * others.
  */
 @Component
 final class HttpLimits implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, Ordered {
 
-	/** After Spring's own, which sets what is configured. */
+	/** After Spring's own customizer, which applies the configuration. */
 	private static final int ORDER = 100;
 
-	/** Where nothing is configured. */
+	/** Default if nothing is configured. */
 	private static final int TOMCATS = 8192;
 
-	/** Of every four connections one is left to requests that are answered at once. */
+	/** One connection in four stays free for requests that are answered immediately. */
 	private static final double PART_SERVED = 0.75;
 
 	private final int maxConnections;

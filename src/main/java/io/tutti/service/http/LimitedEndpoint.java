@@ -10,16 +10,18 @@ import org.apache.tomcat.util.net.NioEndpoint;
 import org.apache.tomcat.util.net.SocketWrapperBase;
 
 /**
- * Accepts connections up to a limit. At the limit the connections that have waited for a
- * whole request for longest are closed to make room: a client that holds many cannot keep
- * out another that sends its request at once, such as a probe.
+ * Accepts connections up to a limit. At the limit, the connections that have waited
+ * longest for a complete request are closed: a client that holds many connections cannot
+ * shut out one that sends its request at once, such as a probe.
  */
 final class LimitedEndpoint extends NioEndpoint {
 
-	/** The part of the limit that is closed at once, so that few accepts have to look. */
+	/**
+	 * Divisor of the limit: how many connections one scan closes, so that scans are rare.
+	 */
 	private static final int PART_CLOSED = 32;
 
-	/** An idle connection and when it came to be so. */
+	/** An idle connection and how long it has been idle. */
 	private record Idle(SocketWrapperBase<NioChannel> socket, long idleMillis) {
 	}
 
@@ -53,7 +55,7 @@ final class LimitedEndpoint extends NioEndpoint {
 		}
 	}
 
-	/** Whoever serves a request holds the lock meanwhile. */
+	/** The thread that serves a request holds the socket's lock. */
 	private static boolean closeUnlessServing(SocketWrapperBase<NioChannel> socket) {
 		if (!socket.getLock().tryLock()) {
 			return false;

@@ -4,9 +4,8 @@ import org.apache.coyote.Processor;
 import org.apache.coyote.http11.Http11NioProtocol;
 
 /**
- * HTTP/1.1 with a deadline for the whole of a request's header and with a limit on
- * connections that clients cannot use to lock others out. Public since Tomcat makes it by
- * its name.
+ * HTTP/1.1 with a deadline for a complete request header and a connection limit that a
+ * client cannot use to shut out others. Public because Tomcat instantiates it by name.
  */
 public final class LimitedHttpProtocol extends Http11NioProtocol {
 
@@ -22,7 +21,8 @@ public final class LimitedHttpProtocol extends Http11NioProtocol {
 	}
 
 	/**
-	 * Takes the limit over from Tomcat, which would stop accepting connections there.
+	 * Takes over the connection limit from Tomcat, which would stop accepting at the
+	 * limit.
 	 */
 	void limitConnections() {
 		this.endpoint.limit(getMaxConnections());

@@ -11,8 +11,8 @@ import org.apache.tomcat.util.net.AbstractEndpoint.Handler.SocketState;
 import org.apache.tomcat.util.net.SocketWrapperBase;
 
 /**
- * Reads requests and closes a connection whose header has not come whole in time.
- * Tomcat's own timeout begins again with every byte.
+ * Reads requests and closes a connection whose request header is not complete in time.
+ * Tomcat's own timeout restarts with every byte.
  */
 final class LimitedProcessor extends Http11Processor {
 
@@ -23,7 +23,7 @@ final class LimitedProcessor extends Http11Processor {
 		this.protocol = protocol;
 	}
 
-	/** Tomcat closes the connection itself if no further byte comes in what is left. */
+	/** Tomcat closes the connection itself if no byte arrives in the remaining time. */
 	@Override
 	public SocketState service(SocketWrapperBase<?> socket) throws IOException {
 		SocketState state = super.service(socket);
@@ -39,7 +39,7 @@ final class LimitedProcessor extends Http11Processor {
 		return state;
 	}
 
-	/** How long ago the first byte of a header came that is not yet whole. */
+	/** Milliseconds since the first byte of an incomplete header. */
 	long headerMillis() {
 		long startNanos = this.request.getStartTimeNanos();
 		return (startNanos < 0) ? 0 : TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - startNanos);

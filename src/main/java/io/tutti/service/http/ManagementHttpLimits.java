@@ -9,8 +9,8 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.env.Environment;
 
 /**
- * Sets the limits of a rank's HTTP for the actuator's own port too, where it has one: the
- * probes come there. An application that uses Tutti as a library keeps its own.
+ * Applies the HTTP limits of a rank to the actuator's own port too, if it has one: probes
+ * use that port. An application that uses Tutti as a library keeps its own limits.
  */
 @ManagementContextConfiguration(value = ManagementContextType.CHILD, proxyBeanMethods = false)
 @ConditionalOnBean(HttpLimits.class)

@@ -13,8 +13,8 @@ import org.apache.catalina.connector.Response;
 import org.apache.catalina.valves.ValveBase;
 
 /**
- * Answers 503 to requests beyond a limit, so that those which wait for other ranks leave
- * connections to others. Probes are always served: they wait for nothing.
+ * Answers 503 to requests beyond a limit, so that requests that wait for other ranks
+ * leave connections free. Probes are always served: they do not block.
  */
 final class RequestLimit extends ValveBase {
 
@@ -24,7 +24,7 @@ final class RequestLimit extends ValveBase {
 
 	private final int limit;
 
-	/** The path of health, below which probes are. */
+	/** Path of the health endpoint, which contains the probes. */
 	private final String probes;
 
 	private final AtomicInteger serving = new AtomicInteger();
@@ -61,7 +61,7 @@ final class RequestLimit extends ValveBase {
 		this.serving.decrementAndGet();
 	}
 
-	/** One with a body would have to be waited for. */
+	/** A request with a body is no probe: reading the body could block. */
 	private boolean isProbe(Request request) {
 		String path = request.getDecodedRequestURI();
 		return READING.contains(request.getMethod()) && request.getContentLengthLong() <= 0

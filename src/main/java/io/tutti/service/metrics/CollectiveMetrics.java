@@ -21,7 +21,7 @@ import io.tutti.service.group.JoinedGroup;
 import org.springframework.stereotype.Component;
 
 /**
- * What this rank's collectives were, how long they took and how they failed.
+ * Meters of this rank's collectives: counts, durations, bandwidth and failures.
  */
 @Component
 final class CollectiveMetrics implements MeterBinder {

@@ -8,7 +8,7 @@ import io.tutti.Failure;
 import org.springframework.stereotype.Component;
 
 /**
- * Counts the groups that broke, by what broke them.
+ * Counts broken groups by kind of failure.
  */
 @Component
 final class FailureCounts implements CollectiveListener {

@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * How this rank's group stands, what it knows of its peers, and how late it comes.
- * Nothing is said of peers before the group has formed.
+ * Meters of the group's state, of its peers and of this rank's arrival delay. Peer meters
+ * have no value before the group has formed.
  */
 @Component
 final class GroupMetrics implements MeterBinder {
@@ -91,7 +91,10 @@ final class GroupMetrics implements MeterBinder {
 		return hearsOf(rank) ? 1 : Double.NaN;
 	}
 
-	/** What a rank knows of others it has from rank 0, as long as that is there. */
+	/**
+	 * A rank learns the state of the others from rank 0, so it is current only while rank
+	 * 0 is up.
+	 */
 	private boolean hearsOf(int rank) {
 		PeerStatus source = peer(0);
 		return rank == 0 || this.group.assignment().rank() == 0

@@ -9,8 +9,8 @@ import io.tutti.engine.dispatch.FlightRecorder;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How fast the calls of a group were lately, collective by collective. The recorder is
- * read once for all who ask within a second: a scrape asks for each collective, twice.
+ * Recent bandwidth of a group's calls by collective. The recorder is read at most once a
+ * second, since one scrape queries each collective twice.
  */
 final class RecentSpeeds {
 
@@ -23,8 +23,8 @@ final class RecentSpeeds {
 	private volatile @Nullable Speeds known;
 
 	/**
-	 * Bytes of the buffer per second, of the last minute's calls that ended well; not a
-	 * number where nothing was called.
+	 * Bytes of the buffer per second over the last minute's successful calls; NaN if
+	 * there were none.
 	 */
 	double algorithmBandwidth(DefaultProcessGroup group, Collective collective) {
 		long now = System.nanoTime();

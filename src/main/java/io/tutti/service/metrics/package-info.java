@@ -1,7 +1,6 @@
 /**
- * The meters: read from the engine's flight recorder when somebody scrapes, so that a
- * call pays nothing for them. Imports the engine, {@code service.group} and {@code
- * service.recorder}.
+ * The meters, which read the engine's flight recorder at scrape time and add no cost to a
+ * call. Imports the engine, {@code service.group} and {@code service.recorder}.
  */
 @NullMarked
 package io.tutti.service.metrics;

@@ -11,8 +11,8 @@ import org.springframework.web.bind.annotation.ResponseBody;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Serves the page, its few files, and what it shows. The page may load nothing from
- * anywhere else and run nothing but its own script.
+ * Serves the live page, its files and its event stream. The content security policy
+ * allows only files of this origin, and of scripts only the page's own.
  */
 @Controller
 final class PageController {

@@ -18,10 +18,10 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Sends how everything stands to whoever looks at the page: once a second, and at once
- * when the group breaks. Nothing is asked of anybody while nobody looks. Each viewer has
- * a thread of its own, so that a slow one holds up nobody else. Ends before the web
- * server waits for requests to end.
+ * Sends the state of the job to the viewers of the page, once a second and immediately
+ * when the group breaks. Queries no rank while there are no viewers. Each viewer has its
+ * own thread, so a slow viewer does not delay the others. Stops before the web server
+ * waits for open requests.
  */
 @Component
 final class PageFeed implements SmartLifecycle {
@@ -59,8 +59,9 @@ final class PageFeed implements SmartLifecycle {
 	}
 
 	/**
-	 * A new viewer.
-	 * @throws ResponseStatusException if there are too many
+	 * Adds a viewer.
+	 * @throws ResponseStatusException if there are too many viewers, or the feed has
+	 * stopped
 	 */
 	SseEmitter view() {
 		SseEmitter emitter = new SseEmitter(0L);
@@ -94,7 +95,7 @@ final class PageFeed implements SmartLifecycle {
 			emitter.complete();
 		}
 		catch (IOException | IllegalStateException ex) {
-			// Whoever looked has gone.
+			// The viewer has disconnected.
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -130,7 +131,7 @@ final class PageFeed implements SmartLifecycle {
 		}
 	}
 
-	/** Whoever looks learns more a second later, if something is wrong now. */
+	/** After a failure, viewers get the next update a second later. */
 	private void publish() {
 		try {
 			String state = this.json.writeValueAsString(this.states.take());
@@ -145,8 +146,8 @@ final class PageFeed implements SmartLifecycle {
 	}
 
 	/**
-	 * Waits for the next time; returns whether anybody still looks. If not, the next
-	 * viewer starts another thread.
+	 * Waits for the next update; returns whether there are still viewers. If not, the
+	 * next viewer starts another thread.
 	 */
 	private boolean pause() throws InterruptedException {
 		this.lock.lockInterruptibly();

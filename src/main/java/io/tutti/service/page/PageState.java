@@ -6,22 +6,21 @@ import io.tutti.GroupState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Everything that the page shows at one time.
- *
- * @param state where this rank's group stands
+ * A snapshot of everything that the page shows.
+ * @param state state of this rank's group
  * @param rank this rank
  * @param worldSize how many ranks there are
  * @param backend name of the backend
- * @param transport what carries the data, absent until that is known
- * @param generation which forming of the job this is, absent until it has formed
- * @param problem what broke the group, in words
- * @param verdict what the accounts of all ranks say together, in words
- * @param trouble whether somebody should look at it though the group is whole
+ * @param transport transport of the data, absent until it is known
+ * @param generation number of times the group has formed before, absent while it forms
+ * @param problem what broke the group
+ * @param verdict summary of the analysis of all ranks
+ * @param trouble whether the analysis found a problem, even if the group is intact
  * @param ranks every rank
- * @param inFlight collectives that are under way, the longest first
- * @param bytesPerSecond what this rank's collectives moved since the last message
- * @param skewMicros how late the last rank comes, absent while nothing is known
- * @param training absent where nothing is trained
+ * @param inFlight collectives in progress, the longest first
+ * @param bytesPerSecond data rate of this rank's collectives since the last update
+ * @param skewMicros mean delay of the last rank to arrive, absent if unknown
+ * @param training absent if no training runs
  */
 record PageState(GroupState state, int rank, int worldSize, String backend, @Nullable String transport,
 		@Nullable Long generation, @Nullable String problem, @Nullable String verdict, boolean trouble,

@@ -25,16 +25,16 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * Finds out how everything stands: asks every rank over the control plane, and looks at
- * its own. One thread at a time.
+ * Collects the state of the job: queries every rank over the control plane and reads this
+ * rank's own state. Not thread-safe.
  */
 @Component
 final class PageStates {
 
-	/** Short, so that a rank that has just gone does not hold the page up. */
+	/** Short, so that a rank that has just left or failed does not delay the page. */
 	private static final Duration PATIENCE = Duration.ofMillis(700);
 
-	/** Calls of each group that say how it stands. */
+	/** Calls of each group that the analysis reads. */
 	private static final int TELLING = 64;
 
 	private static final int MOST_IN_FLIGHT = 50;

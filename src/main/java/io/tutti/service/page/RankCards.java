@@ -17,12 +17,12 @@ import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts together what is known of each rank: from its account, from the control plane and
- * from what the comparison found.
+ * Combines what is known about each rank from its trace, the control plane and the
+ * analysis.
  */
 final class RankCards {
 
-	/** A call that takes longer is worth a word. */
+	/** A rank whose call takes at least this long is shown as waiting. */
 	private static final long A_MOMENT_MICROS = 100_000;
 
 	private final int self;

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.stereotype.Component;
 
 /**
- * How far the training job of this process has come, for others to look at.
+ * Tracks the progress of this process's training job for the page.
  */
 @Component
 public final class TrainingWatch implements TrainingListener {
@@ -54,7 +54,7 @@ public final class TrainingWatch implements TrainingListener {
 		this.state = summary.stopped() ? "stopped" : "done";
 	}
 
-	/** {@code null} where nothing is trained. */
+	/** The progress, {@code null} if no training has started. */
 	@Nullable TrainingView view() {
 		TrainingPlan known = this.plan;
 		if (known == null) {

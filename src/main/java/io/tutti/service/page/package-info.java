@@ -1,5 +1,5 @@
 /**
- * The live page at {@code /}: how the group stands, sent once a second to whoever looks.
+ * The live page at {@code /}: the state of the group, sent to every viewer once a second.
  * Its files are resources of this package. Imports the engine, {@code training}'s
  * listener and {@code service.group}.
  */

@@ -10,19 +10,18 @@ import io.tutti.engine.control.diagnosis.RankTrace;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the accounts of all ranks say together.
- *
- * @param verdict the whole in words
- * @param problem what broke the group, in words; absent while it is whole
- * @param silentRanks ranks that gave no account
- * @param findings what there is to say of each group, the most pressing first
- * @param ranks how far each rank has come
+ * Analysis of the traces of all ranks.
+ * @param verdict summary as text
+ * @param problem what broke the group; absent while it is intact
+ * @param silentRanks ranks that sent no trace
+ * @param findings diagnostics of each group, the most urgent first
+ * @param ranks position of each rank in its groups
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AnalysisView(String verdict, @Nullable String problem, List<Integer> silentRanks,
 		List<GroupFinding> findings, List<RankPlacementView> ranks) {
 
-	/** What was found, and the accounts that it was found in. */
+	/** Combines an analysis with the traces it was made from. */
 	public static AnalysisView of(Analysis analysis, Collection<RankTrace> accounts, @Nullable String problem) {
 		return new AnalysisView(analysis.verdict(), problem, analysis.silentRanks(), analysis.findings(),
 				accounts.stream().map(RankPlacementView::of).toList());

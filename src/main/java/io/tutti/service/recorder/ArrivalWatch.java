@@ -12,8 +12,9 @@ import io.tutti.service.group.JoinedGroup;
 import org.springframework.stereotype.Component;
 
 /**
- * How late this rank comes to the collectives of all ranks. Whoever reads it gets what is
- * known at once; if that is old, the ranks are asked again for the next reader.
+ * Measures how late this rank arrives at collectives of the world group. A read returns
+ * the cached value immediately; if the value is stale, the read also starts a query of
+ * the ranks in the background.
  */
 @Component
 public final class ArrivalWatch {
@@ -22,7 +23,7 @@ public final class ArrivalWatch {
 
 	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
-	/** Calls that an average is made of. */
+	/** Number of calls in the average. */
 	private static final int CALLS = 100;
 
 	private final GroupLifecycle group;
@@ -38,8 +39,8 @@ public final class ArrivalWatch {
 	}
 
 	/**
-	 * Microseconds after the first rank, on average over the last calls; not a number
-	 * while nothing is known.
+	 * Mean delay behind the first rank over the last calls, in microseconds; NaN if
+	 * unknown.
 	 */
 	public double meanMicros() {
 		JoinedGroup joined = this.group.joined();

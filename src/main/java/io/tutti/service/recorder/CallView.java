@@ -11,20 +11,19 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One collective that a rank has called.
- *
- * @param sequence place in the group's order of calls
- * @param collective what was called
- * @param count elements that all ranks agree on
+ * @param sequence sequence number in the group
+ * @param collective name of the collective
+ * @param count element count that all ranks agree on
  * @param type element type
  * @param op operator; absent where the collective has none
  * @param root root rank of the group; absent where the collective has none
  * @param bytes size of the larger of this rank's two buffers
- * @param state how far it has come
+ * @param state state of the call
  * @param issuedAt when the caller issued it
  * @param waitedMicros how long it waited for its turn
  * @param durationMicros how long it took, or has taken so far
- * @param algorithm how it was carried out; absent while that is not known
- * @param site who called; absent unless {@code tutti.flight-recorder.sites} is on
+ * @param algorithm algorithm of the collective; absent if unknown
+ * @param site call site; absent unless {@code tutti.flight-recorder.sites} is on
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record CallView(long sequence, String collective, long count, String type, @Nullable String op,

@@ -25,15 +25,14 @@ public record ChromeTrace(List<Event> traceEvents, String displayTimeUnit) {
 
 	/**
 	 * A call, or the name of a rank or group.
-	 *
-	 * @param name what it is called
+	 * @param name name of the event
 	 * @param cat name of the group
 	 * @param ph {@code X} for a call, {@code M} for a name
 	 * @param ts microseconds since the first call of all
 	 * @param dur microseconds that it took
 	 * @param pid the rank
 	 * @param tid number of the group within the rank
-	 * @param args more about it
+	 * @param args further attributes
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record Event(String name, String cat, String ph, double ts, @Nullable Double dur, int pid, int tid,

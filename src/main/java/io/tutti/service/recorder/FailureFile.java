@@ -24,8 +24,8 @@ import org.springframework.beans.factory.DisposableBean;
 import org.springframework.stereotype.Component;
 
 /**
- * Leaves this rank's flight recorder behind as a file when the group breaks, and says
- * where. The application does not end before the file is there, or for a second.
+ * Writes this rank's flight recorder to a file when the group breaks, and logs its path.
+ * Shutdown waits up to a second for the file.
  */
 @Component
 final class FailureFile implements DisposableBean {

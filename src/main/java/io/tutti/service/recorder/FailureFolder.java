@@ -14,8 +14,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A folder that holds a rank's last files, a bounded number of them. A file is there
- * whole or not at all.
+ * A folder with a bounded number of a rank's latest files. Each file is written
+ * atomically.
  */
 final class FailureFolder {
 
@@ -24,7 +24,7 @@ final class FailureFolder {
 
 	private static final String SUFFIX = ".json";
 
-	/** The job of another file may begin as this prefix does. */
+	/** Excludes files of another job whose id starts like this prefix. */
 	private static final Pattern STAMPED = Pattern.compile("\\d{8}T\\d{6}\\.\\d{3}Z\\.json");
 
 	private final Path folder;
@@ -60,8 +60,8 @@ final class FailureFolder {
 	}
 
 	/**
-	 * The names hold the time, so that the newest comes first. What cannot be removed,
-	 * such as another user's in a folder that both write to, is not ours to remove.
+	 * File names contain the time, so that the newest sorts first. A file that cannot be
+	 * removed, such as another user's file in a shared folder, is skipped.
 	 */
 	private void prune() throws IOException {
 		for (Path old : ours().stream().skip(this.keep).toList()) {
@@ -69,7 +69,7 @@ final class FailureFolder {
 				Files.deleteIfExists(old);
 			}
 			catch (IOException ex) {
-				// The new file is there, which is what matters.
+				// Best effort: the new file has been written.
 			}
 		}
 	}

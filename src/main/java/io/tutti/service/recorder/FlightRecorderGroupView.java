@@ -6,12 +6,11 @@ import io.tutti.engine.control.diagnosis.GroupTrace;
 import io.tutti.engine.control.diagnosis.RankTrace;
 
 /**
- * What a rank has called in one group.
- *
+ * The calls of a rank in one group.
  * @param group name of the group
- * @param members the ranks that are in it
- * @param transport what carries its data
- * @param lastSequence the last call that was entered, -1 for none
+ * @param members the ranks of the group
+ * @param transport transport of the group
+ * @param lastSequence sequence number of the last call that was entered, -1 for none
  * @param calls the last calls, the oldest first
  */
 public record FlightRecorderGroupView(String group, List<Integer> members, String transport, long lastSequence,

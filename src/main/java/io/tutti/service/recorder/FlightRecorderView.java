@@ -9,19 +9,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The last collectives of one rank.
- *
  * @param rank the rank
  * @param worldSize ranks in the group
- * @param generation which forming of the job this is
- * @param takenAt when this was put together
- * @param problem what is wrong with the group, in words; absent while nothing is
- * @param groups its groups, the one of all ranks first
+ * @param generation number of times the group has formed before
+ * @param takenAt when this snapshot was taken
+ * @param problem what is wrong with the group; absent if nothing is
+ * @param groups groups of the rank, the world group first
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record FlightRecorderView(int rank, int worldSize, long generation, Instant takenAt, @Nullable String problem,
 		List<FlightRecorderGroupView> groups) {
 
-	/** A rank's account. */
+	/** Builds the view of a rank's trace. */
 	public static FlightRecorderView of(RankTrace account, int worldSize, @Nullable String problem) {
 		return new FlightRecorderView(account.rank(), worldSize, account.generation(),
 				CallView.instant(account.epochNanos(account.takenNanos())), problem,

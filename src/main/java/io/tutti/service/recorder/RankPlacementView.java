@@ -9,19 +9,17 @@ import io.tutti.engine.dispatch.CallRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a rank has come in its groups.
- *
+ * Position of a rank in its groups.
  * @param rank the rank
- * @param groups its groups, the one of all ranks first
+ * @param groups groups of the rank, the world group first
  */
 public record RankPlacementView(int rank, List<Place> groups) {
 
 	/**
-	 * Where a rank is in a group.
-	 *
+	 * Position of a rank in a group.
 	 * @param group name of the group
-	 * @param lastSequence the last call that it entered, -1 for none
-	 * @param running the call that it is in; absent if it is in none
+	 * @param lastSequence sequence number of the last call that it entered, -1 for none
+	 * @param running the call in progress; absent if there is none
 	 */
 	@JsonInclude(JsonInclude.Include.NON_NULL)
 	public record Place(String group, long lastSequence, @Nullable CallView running) {

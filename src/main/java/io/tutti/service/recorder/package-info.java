@@ -1,7 +1,6 @@
 /**
- * The flight recorder as people and programs read it: as JSON, as a timeline, and as a
- * file that is left behind when the group breaks. Imports the engine, {@code
- * service.group} and {@code service.config}.
+ * Views of the flight recorder: JSON, a timeline, and a file that is written when the
+ * group breaks. Imports the engine, {@code service.group} and {@code service.config}.
  */
 @NullMarked
 package io.tutti.service.recorder;

@@ -1,7 +1,7 @@
 package io.tutti.service.rest;
 
 /**
- * A request that changes something came without the token, or with another one.
+ * A state-changing request without the token, or with a wrong one.
  */
 final class AccessDeniedException extends RuntimeException {
 
@@ -14,7 +14,7 @@ final class AccessDeniedException extends RuntimeException {
 		this.presented = presented;
 	}
 
-	/** Whether a token came at all. */
+	/** Whether the request has a token. */
 	boolean presented() {
 		return this.presented;
 	}

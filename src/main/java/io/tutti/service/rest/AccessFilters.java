@@ -7,17 +7,19 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.core.Ordered;
 
 /**
- * Puts the checks of host, origin and token before every web server of this rank: that of
- * the interface, and the actuator's own, where it has one, which is made of what is
- * listed for it in {@code META-INF/spring}. Spring reads that list in every application
- * that has this jar and an actuator; one that is not Tutti's own has no such filters, and
- * guards its endpoints itself.
+ * Applies the checks of host, origin and token to every web server of this rank: that of
+ * the interface and, if the actuator has its own port, that of the actuator. Spring
+ * builds the latter from the classes listed in {@code META-INF/spring}, in every
+ * application that contains this jar and an actuator. An application other than Tutti's
+ * own has no such filters and guards its endpoints itself.
  */
 @ManagementContextConfiguration(proxyBeanMethods = false)
 @ConditionalOnBean(TokenFilter.class)
 class AccessFilters {
 
-	/** Before the token, after the filters that apply forwarded headers. */
+	/**
+	 * Runs before the token filter and after the filters that apply forwarded headers.
+	 */
 	@Bean
 	FilterRegistrationBean<ForeignRequestFilter> foreignRequestsBeforeTheToken(ForeignRequestFilter filter) {
 		FilterRegistrationBean<ForeignRequestFilter> registration = new FilterRegistrationBean<>(filter);

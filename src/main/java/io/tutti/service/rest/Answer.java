@@ -6,8 +6,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The answer of a collective, in memory that is freed once nobody holds it: the requests
- * that write it, and the round that may be repeated.
+ * The answer of a collective, in reference-counted memory. The requests that write it and
+ * the round that may be repeated each hold a reference.
  */
 final class Answer implements NamedRounds.Held {
 
@@ -21,7 +21,7 @@ final class Answer implements NamedRounds.Held {
 
 	private int holders = 1;
 
-	/** An answer of zeros, held by its maker. */
+	/** Creates a zeroed answer; its creator holds the first reference. */
 	Answer(long bytes, TransferBudget.Reservation reservation) {
 		this.memory = this.arena.allocate(bytes, TransferMemory.ALIGNMENT);
 		this.reservation = reservation;

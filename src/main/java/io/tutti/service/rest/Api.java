@@ -1,14 +1,14 @@
 package io.tutti.service.rest;
 
 /**
- * Where the REST interface lives.
+ * Paths and version of the REST interface.
  */
 final class Api {
 
-	/** What stands before the version in every path. */
+	/** Prefix of every path, before the version. */
 	static final String ROOT = "/api/";
 
-	/** The version that there is. */
+	/** The only version. */
 	static final String VERSION = "1";
 
 	/** The path of that version. */

@@ -15,7 +15,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
 /**
- * Describes this interface at {@code /v3/api-docs}, when it is first asked for.
+ * OpenAPI description at {@code /v3/api-docs}, built on first access.
  */
 @Lazy
 @Configuration(proxyBeanMethods = false)
@@ -45,7 +45,7 @@ class ApiDescription {
 		return (operation, _) -> ProblemResponses.addTo(operation);
 	}
 
-	/** A rank is ready sooner while nobody has asked what it can do. */
+	/** Initialises the OpenAPI library lazily, so that a rank is ready sooner. */
 	@Bean
 	static BeanFactoryPostProcessor describeWhenAsked() {
 		return (beans) -> {

@@ -17,7 +17,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Lets any process beside a rank meet those beside the others.
+ * Barriers over HTTP for processes beside the ranks.
  */
 @RestController
 @Tag(name = "meeting")

@@ -5,8 +5,8 @@ import java.time.Duration;
 import io.tutti.engine.control.BarrierOutcome;
 
 /**
- * A labelled barrier that was broken by a deadline, before or after this rank came. The
- * group is whole.
+ * A labelled barrier that was broken by a deadline, before or after this rank arrived.
+ * The group is intact.
  */
 final class BarrierFailedException extends RuntimeException {
 

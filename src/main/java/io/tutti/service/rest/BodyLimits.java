@@ -3,12 +3,11 @@ package io.tutti.service.rest;
 import java.time.Duration;
 
 /**
- * What a caller may take to send a body.
- *
- * @param time how long the whole of it may take; of a collective's elements, how long
- * nothing may come
- * @param unreadBytes how much of a body that nobody wanted is read, so that its sender
- * sees the answer; after that the connection is closed
+ * Limits on sending a body.
+ * @param time limit for the whole body; for a collective's elements, limit between two
+ * bytes
+ * @param unreadBytes how much of an unused body is read and discarded, so that the client
+ * receives the response; beyond that the connection is closed
  */
 record BodyLimits(Duration time, long unreadBytes) {
 

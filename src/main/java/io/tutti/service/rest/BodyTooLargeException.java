@@ -1,7 +1,7 @@
 package io.tutti.service.rest;
 
 /**
- * A body, or the answer to it, is larger than this rank takes.
+ * A body, or the answer to it, exceeds this rank's limit.
  */
 final class BodyTooLargeException extends RuntimeException {
 

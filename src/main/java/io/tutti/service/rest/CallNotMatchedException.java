@@ -6,8 +6,8 @@ import io.tutti.engine.control.CallMatch;
 import io.tutti.engine.spi.CallSignature;
 
 /**
- * A collective that was not carried out, since a rank did not come or called something
- * else. The group is whole.
+ * A collective that was not run because a rank did not arrive or its call differs. The
+ * group is intact.
  */
 final class CallNotMatchedException extends RuntimeException {
 

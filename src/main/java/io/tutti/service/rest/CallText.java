@@ -6,21 +6,22 @@ import java.util.TreeMap;
 import io.tutti.engine.spi.CallSignature;
 
 /**
- * Announced calls in words. They have no place in an order yet, so none is told.
+ * Text for calls that are being matched. Such calls have no sequence number yet, so the
+ * text omits it.
  */
 final class CallText {
 
 	private CallText() {
 	}
 
-	/** By rank, what each called. */
+	/** The text of each rank's call, by rank. */
 	static Map<Integer, String> byRank(Map<Integer, CallSignature> calls) {
 		Map<Integer, String> words = new TreeMap<>();
 		calls.forEach((rank, call) -> words.put(rank, of(call)));
 		return words;
 	}
 
-	/** The first rank's call and the first that differs from it. */
+	/** The first rank's call and the first call that differs from it. */
 	static String difference(Map<Integer, CallSignature> calls) {
 		Map<Integer, String> words = byRank(calls);
 		var first = words.entrySet().iterator().next();

@@ -1,8 +1,8 @@
 package io.tutti.service.rest;
 
 /**
- * A call whose client closed its connection before every rank had come. It takes part in
- * nothing; the rank's next call takes its place.
+ * A call whose client closed its connection before every rank had arrived. The call has
+ * no effect, and the rank's next call takes its place.
  */
 final class CallWithdrawnException extends RuntimeException {
 

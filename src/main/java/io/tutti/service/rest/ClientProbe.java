@@ -7,14 +7,14 @@ import jakarta.servlet.ServletRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether the client of a request is still there.
+ * Checks whether the client of a request is still connected.
  */
 final class ClientProbe {
 
 	private ClientProbe() {
 	}
 
-	/** What tells it, {@code null} if that cannot be known. */
+	/** The check, {@code null} if the connection cannot be probed. */
 	static @Nullable BooleanSupplier of(ServletRequest request) {
 		ClientConnection connection = ClientConnection.of(request);
 		return (connection != null) ? connection::isOpen : null;

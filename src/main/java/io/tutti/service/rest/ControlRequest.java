@@ -4,9 +4,8 @@ import io.swagger.v3.oas.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked of the whole group.
- *
- * @param reason why, 1 to 1000 characters; every rank tells it
+ * A request to the whole group.
+ * @param reason reason for it, 1 to 1000 characters; every rank reports it
  */
 record ControlRequest(@Schema(description = "Why; every rank tells it", minLength = 1, maxLength = 1000,
 		requiredMode = Schema.RequiredMode.REQUIRED) @Nullable String reason) {

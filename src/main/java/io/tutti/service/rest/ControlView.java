@@ -1,10 +1,9 @@
 package io.tutti.service.rest;
 
 /**
- * A request to the whole group that is on its way.
- *
- * @param action what was asked for, {@code abort} or {@code drain}
- * @param reason why, as every rank tells it
+ * An accepted request to the whole group.
+ * @param action the requested action, {@code abort} or {@code drain}
+ * @param reason reason for it, which every rank reports
  */
 record ControlView(String action, String reason) {
 }

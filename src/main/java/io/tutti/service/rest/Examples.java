@@ -1,8 +1,8 @@
 package io.tutti.service.rest;
 
 /**
- * What requests and answers look like, for the description of the interface. The requests
- * are sent and the answers compared when the tests run.
+ * Example requests and responses for the OpenAPI description. Tests send the requests and
+ * compare the responses.
  */
 final class Examples {
 

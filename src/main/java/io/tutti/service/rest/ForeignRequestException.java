@@ -23,8 +23,8 @@ final class ForeignRequestException extends RuntimeException {
 	}
 
 	/**
-	 * A change that another origin asks for.
-	 * @param origin what says so
+	 * A state-changing request from another origin.
+	 * @param origin text that names the origin
 	 */
 	static ForeignRequestException from(String origin) {
 		return new ForeignRequestException(
@@ -33,7 +33,7 @@ final class ForeignRequestException extends RuntimeException {
 						+ " the rank trust its forwarded headers (server.forward-headers-strategy)");
 	}
 
-	/** What to do. */
+	/** What the caller can do. */
 	String hint() {
 		return this.hint;
 	}

@@ -20,7 +20,7 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Shows the group and its peers. A broken group can still be looked at.
+ * Serves the state of the group and its peers, also after the group broke.
  */
 @RestController
 @Tag(name = "group")

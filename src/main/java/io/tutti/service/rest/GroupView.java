@@ -12,16 +12,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The group as one of its ranks sees it.
- *
- * @param state where it stands
+ * @param state state of the group
  * @param rank this rank
  * @param worldSize ranks in the group
- * @param localRank place among the ranks of this host
+ * @param localRank index among the ranks of this host
  * @param localWorldSize ranks on this host
  * @param backend name of the backend
- * @param generation which forming of the job this is; absent until it has formed
- * @param problem what is wrong, in words; absent while nothing is
- * @param lostRanks ranks that were lost; absent while none was
+ * @param generation number of times the group has formed before; absent while it forms
+ * @param problem what is wrong; absent if nothing is
+ * @param lostRanks ranks that were lost; absent if none was
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record GroupView(GroupState state, int rank, int worldSize, int localRank, int localWorldSize, String backend,

@@ -1,8 +1,8 @@
 package io.tutti.service.rest;
 
 /**
- * A request that can be read but asks for something that cannot be; the message names the
- * value and the allowed range.
+ * A well-formed request with an invalid argument; the message names the value and the
+ * allowed range.
  */
 final class InvalidArgumentException extends RuntimeException {
 

@@ -5,8 +5,7 @@ import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
 
 /**
- * Says which field of a body cannot be followed, in the caller's words and without names
- * of classes.
+ * Names the invalid field of a JSON body, without names of Java classes.
  */
 final class JsonMistake {
 

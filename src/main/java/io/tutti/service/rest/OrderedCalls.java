@@ -8,8 +8,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Makes calls one after the other, on a thread of its own, by their numbers: the same
- * order on every rank, in whichever order requests come to know theirs.
+ * Runs calls one after the other on its own thread, in the order of their numbers. The
+ * order is the same on every rank, whatever the order in which requests learn their
+ * numbers.
  */
 final class OrderedCalls implements AutoCloseable {
 
@@ -23,7 +24,7 @@ final class OrderedCalls implements AutoCloseable {
 		this.thread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().name(threadName).factory());
 	}
 
-	/** Makes a call when its number is next; each number comes once. */
+	/** Runs a call when its number is next; each number is submitted once. */
 	synchronized <T> CompletableFuture<T> submit(long number, Callable<T> call) {
 		CompletableFuture<T> result = new CompletableFuture<>();
 		this.early.put(number, () -> {

@@ -1,7 +1,7 @@
 package io.tutti.service.rest;
 
 /**
- * This rank has no room for the request now; it may be sent again.
+ * This rank has no memory for the request now; the client may retry.
  */
 final class OverloadedException extends RuntimeException {
 

@@ -5,13 +5,12 @@ import io.tutti.engine.control.PeerStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this rank knows of another.
- *
+ * What this rank knows about another rank.
  * @param rank the other rank
- * @param state whether it is there
+ * @param state state of the other rank
  * @param address host and port where it accepts data connections
- * @param transport what moves data between the two ranks
- * @param lastSeenMs milliseconds since anything was heard of it; absent if never
+ * @param transport transport between the two ranks
+ * @param lastSeenMs milliseconds since it was last seen; absent if never
  * @param roundTripMicros the last measured round trip; absent if none was measured
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

@@ -12,8 +12,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Errors that no controller met, such as those of a filter or of the web server, as
- * problems too.
+ * Reports errors outside of controllers, such as those of a filter or of the web server,
+ * as problems.
  */
 @RestController
 final class ProblemErrorController implements ErrorController {

@@ -6,7 +6,7 @@ import java.util.Locale;
 import io.tutti.Failure;
 
 /**
- * What a problem is about, as its {@code type} says.
+ * The {@code type} of a problem, with its title and hint.
  */
 enum ProblemType {
 
@@ -36,7 +36,7 @@ enum ProblemType {
 		this.hint = hint;
 	}
 
-	/** The problem that stands for the failure of a group. */
+	/** The problem type for a failure of the group. */
 	static ProblemType of(Failure.Kind kind) {
 		return switch (kind) {
 			case TIMEOUT -> COLLECTIVE_TIMEOUT;

@@ -17,12 +17,12 @@ import org.springframework.web.method.HandlerMethod;
 import org.springframework.web.servlet.HandlerInterceptor;
 
 /**
- * Refuses a query that says what the endpoint does not know, or something twice: a caller
- * who misspelt a parameter must not get the default's answer.
+ * Refuses a query with an unknown or repeated parameter: a misspelt parameter must not
+ * silently take its default.
  */
 final class QueryCheck implements HandlerInterceptor {
 
-	/** What each endpoint knows, read from its annotations once. */
+	/** Known parameters of each endpoint, read from its annotations once. */
 	private final Map<Method, Set<String>> known = new ConcurrentHashMap<>();
 
 	@Override
@@ -35,7 +35,7 @@ final class QueryCheck implements HandlerInterceptor {
 
 	/**
 	 * Checks the parameters of a request.
-	 * @throws InvalidArgumentException if one is unknown or comes twice
+	 * @throws InvalidArgumentException if one is unknown or repeated
 	 */
 	static void check(Map<String, String[]> given, Set<String> known) {
 		given.forEach((name, values) -> {

@@ -13,10 +13,10 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.HandlerInterceptor;
 
 /**
- * Lets a few requests at a time read the flight recorders, until their answers are
- * written; the others wait for their turn. Accounts of all ranks are large and come over
- * the control plane: a crowd of readers, who need no token, would take from it the time
- * that heartbeats need, and so end the job.
+ * Limits how many requests read the flight recorders at once; further requests queue. A
+ * request keeps its permit until its response is written. The traces of all ranks are
+ * large and travel over the control plane: unlimited readers, which need no token, would
+ * delay heartbeats and so end the job.
  */
 final class RecorderGate implements HandlerInterceptor {
 
@@ -27,9 +27,9 @@ final class RecorderGate implements HandlerInterceptor {
 	private final Semaphore turns;
 
 	/**
-	 * A gate that nobody has passed yet.
-	 * @param mostAtOnce how many may read at the same time
-	 * @param patience how long one more waits before it is turned away
+	 * Creates a gate with all permits free.
+	 * @param mostAtOnce most requests that read at the same time
+	 * @param patience how long a further request waits before it is refused
 	 */
 	RecorderGate(int mostAtOnce, Duration patience) {
 		this.mostAtOnce = mostAtOnce;

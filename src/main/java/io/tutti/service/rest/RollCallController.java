@@ -22,8 +22,8 @@ import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RestController;
 
 /**
- * Asks every rank for a sign of life, while the data plane may be stuck. A broken group
- * can be asked too, as far as rank 0 is there.
+ * Probes every rank over the control plane, even while the data plane hangs. Works for a
+ * broken group too, as long as rank 0 is reachable.
  */
 @RestController
 @Tag(name = "meeting")

@@ -9,22 +9,19 @@ import java.util.stream.IntStream;
 import io.tutti.engine.RankAssignment;
 
 /**
- * Who is there.
- *
+ * The result of a roll call.
  * @param rank the rank that asked
  * @param worldSize ranks in the group
  * @param answered the ranks that answered
- * @param silentRanks the ranks that did not: lost, gone or too slow
+ * @param silentRanks the ranks that did not answer: lost, left or too slow
  * @param elapsedMs how long the roll call took
  */
 record RollCallView(int rank, int worldSize, List<Answer> answered, List<Integer> silentRanks, long elapsedMs) {
 
 	/**
 	 * A rank that answered.
-	 *
 	 * @param rank the rank
-	 * @param roundTripMicros how long its answer took, by way of rank 0; 0 for the rank
-	 * that asked
+	 * @param roundTripMicros round-trip time by way of rank 0; 0 for the rank that asked
 	 */
 	record Answer(int rank, long roundTripMicros) {
 	}

@@ -1,7 +1,8 @@
 package io.tutti.service.rest;
 
 /**
- * A named round that cannot be joined: it is over, or was called with something else.
+ * A named round that cannot be joined: it is over, or was called with other parameters or
+ * another body.
  */
 final class RoundConflictException extends RuntimeException {
 

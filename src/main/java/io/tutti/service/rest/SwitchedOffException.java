@@ -1,7 +1,7 @@
 package io.tutti.service.rest;
 
 /**
- * The request asks for what is switched off here, or what the backend cannot do.
+ * The request needs a feature that is switched off here or that the backend lacks.
  */
 final class SwitchedOffException extends RuntimeException {
 

@@ -16,7 +16,7 @@ import org.springframework.web.filter.OncePerRequestFilter;
 import org.springframework.web.servlet.HandlerExceptionResolver;
 
 /**
- * Lets requests that change something pass only with the job's token, where there is one.
+ * Requires the job's token, if one is set, for state-changing requests.
  */
 @Component
 final class TokenFilter extends OncePerRequestFilter {
@@ -39,7 +39,7 @@ final class TokenFilter extends OncePerRequestFilter {
 		return !this.token.isSet() || reads(request);
 	}
 
-	/** Whether a request changes nothing, by its method. */
+	/** Whether the method of a request is read-only. */
 	static boolean reads(HttpServletRequest request) {
 		return READING.contains(request.getMethod());
 	}

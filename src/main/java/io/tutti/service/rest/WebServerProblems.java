@@ -11,8 +11,8 @@ import org.springframework.http.MediaType;
 import org.springframework.http.ProblemDetail;
 
 /**
- * Tells what the web server itself refuses, such as a request line that is none, as a
- * problem too: it never reaches a controller.
+ * Reports errors of the web server itself, such as a malformed request line, as problems:
+ * such a request never reaches a controller.
  */
 final class WebServerProblems extends ErrorReportValve {
 

@@ -9,16 +9,15 @@ import io.opentelemetry.api.trace.SpanId;
 import io.opentelemetry.api.trace.TraceId;
 
 /**
- * The trace that one collective is, by what every rank knows of it: so the spans of all
- * ranks line up without a message. The span of the group's rank 0 is the root, the others
- * are its children.
- *
- * @param high the first half of the trace's number
- * @param low the second half
+ * The trace of one collective. Its ids are derived from values that every rank knows, so
+ * the spans of all ranks line up without communication. The span of the group's rank 0 is
+ * the root span, those of the other ranks are its children.
+ * @param high upper half of the trace id
+ * @param low lower half of the trace id
  */
 record CallTrace(long high, long low) {
 
-	/** An odd number without a pattern. */
+	/** Odd mixing constant: 2^64 divided by the golden ratio. */
 	private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
 
 	static CallTrace of(String jobId, long generation, String group, long sequence) {
@@ -40,13 +39,13 @@ record CallTrace(long high, long low) {
 		return TraceId.fromLongs(this.high, this.low | 1);
 	}
 
-	/** The span of a rank of the group. */
+	/** The span id of a rank of the group. */
 	String spanId(int groupRank) {
 		long mixed = (this.high ^ (groupRank + 1) * FACTOR) * FACTOR;
 		return SpanId.fromLong(mixed ^ mixed >>> 32 | 1);
 	}
 
-	/** Whether it is among the share of all traces that are kept; alike on every rank. */
+	/** Whether this trace is sampled; every rank decides alike. */
 	boolean isKept(double share) {
 		return (this.low >>> 11) * 0x1p-53 < share;
 	}

@@ -24,8 +24,8 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.group.JoinedGroup;
 
 /**
- * Makes spans of the collectives that have ended since it last looked, as far as the
- * flight recorder remembers them. Used by one thread.
+ * Exports spans of the collectives that have ended since the last collection, as far as
+ * the flight recorder still holds them. Used by one thread.
  */
 final class CollectiveSpans {
 
@@ -39,13 +39,13 @@ final class CollectiveSpans {
 
 	private final Tracer tracer;
 
-	/** By group, the last call that was looked at. */
+	/** By group, the sequence number of the last call that was examined. */
 	private final Map<String, Long> seen = new HashMap<>();
 
 	/**
-	 * Sends spans to processors that stay the caller's to close.
-	 * @param share of all collectives, 0 to 1, that are traced; the same ones on every
-	 * rank
+	 * Sends spans to processors, which remain the caller's to close.
+	 * @param share sampled share of all collectives, 0 to 1; every rank samples the same
+	 * ones
 	 */
 	CollectiveSpans(String jobId, double share, Resource resource, List<SpanProcessor> processors) {
 		this.jobId = jobId;

@@ -21,8 +21,8 @@ import org.springframework.context.SmartLifecycle;
 import org.springframework.stereotype.Component;
 
 /**
- * Looks once a second for collectives to trace, where spans are exported to somebody; has
- * no thread elsewhere.
+ * Collects spans of collectives once a second if a span exporter is configured. Starts no
+ * thread otherwise.
  */
 @Component
 final class CollectiveTracing implements SmartLifecycle {
@@ -80,7 +80,7 @@ final class CollectiveTracing implements SmartLifecycle {
 			spans.collect(this.group.assignment().rank(), joined);
 		}
 		catch (RuntimeException ex) {
-			// Thrown on, it would end the schedule for good.
+			// Rethrowing would cancel the schedule.
 			log.warn("collectives could not be traced", ex);
 		}
 	}

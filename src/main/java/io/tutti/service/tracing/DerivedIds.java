@@ -3,7 +3,7 @@ package io.tutti.service.tracing;
 import io.opentelemetry.sdk.trace.IdGenerator;
 
 /**
- * Gives the next span the numbers that were derived for it. Used by one thread.
+ * Gives the next span its derived trace id and span id. Used by one thread.
  */
 final class DerivedIds implements IdGenerator {
 

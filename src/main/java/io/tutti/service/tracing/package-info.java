@@ -1,6 +1,6 @@
 /**
- * Traces of collectives for whoever set an exporter: spans that line up across ranks,
- * made from the flight recorder. Imports the engine and {@code service.group}.
+ * Traces of collectives, if a span exporter is configured: spans that line up across
+ * ranks, built from the flight recorder. Imports the engine and {@code service.group}.
  */
 @NullMarked
 package io.tutti.service.tracing;
