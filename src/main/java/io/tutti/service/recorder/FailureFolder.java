@@ -24,7 +24,7 @@ final class FailureFolder {
 
 	private static final String SUFFIX = ".json";
 
-	/** Excludes files of another job whose id starts like this prefix. */
+	/** Excludes files of another job whose names start with this prefix. */
 	private static final Pattern STAMPED = Pattern.compile("\\d{8}T\\d{6}\\.\\d{3}Z\\.json");
 
 	private final Path folder;

@@ -71,7 +71,7 @@ final class BodyGuard extends OncePerRequestFilter {
 
 	/**
 	 * Discards the rest of the body. Beyond the limits of time and size, the rest stays
-	 * unread and the connection is lost.
+	 * unread and the connection is closed.
 	 */
 	private void swallow(HttpServletRequest unread) {
 		byte[] chunk = new byte[8 << 10];

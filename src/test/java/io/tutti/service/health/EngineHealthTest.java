@@ -42,7 +42,7 @@ class EngineHealthTest {
 	}
 
 	@Test
-	void aControlThreadThatDoesNotAnswerForTooLongIsDownUntilItDoes() {
+	void anUnresponsiveControlThreadIsDownUntilItAnswers() {
 		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
 		assertThat(health.health().getStatus()).isEqualTo(Status.UP);
 		CompletableFuture<Void> stuck = new CompletableFuture<>();
@@ -54,7 +54,7 @@ class EngineHealthTest {
 	}
 
 	@Test
-	void anAnswerMayTakeAsLongAsAHeartbeat() {
+	void anEchoMayTakeAsLongAsTheHeartbeatTimeout() {
 		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ofMinutes(1));
 		this.group.onEcho(new CompletableFuture<>());
 		for (int look = 0; look < 3; look++) {
@@ -63,7 +63,7 @@ class EngineHealthTest {
 	}
 
 	@Test
-	void aGroupThatHasFormedAnewIsAskedAnew() {
+	void aNewGroupIsProbedAgain() {
 		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
 		this.group.onEcho(new CompletableFuture<>());
 		assertThat(health.moves(this.group)).isTrue();
@@ -72,7 +72,7 @@ class EngineHealthTest {
 	}
 
 	@Test
-	void whoHasLeftIsAskedNothing() {
+	void aRankThatHasLeftIsNotProbed() {
 		EngineHealthIndicator health = new EngineHealthIndicator(this.lifecycle, Duration.ZERO);
 		this.group.onEcho(new CompletableFuture<>());
 		health.health();

@@ -38,7 +38,7 @@ import org.springframework.context.annotation.Primary;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Clients from the prober's own address that hold as many connections as they can get.
+ * Clients at the prober's own address that hold as many connections as possible.
  */
 @Timeout(120)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
@@ -82,7 +82,7 @@ class HttpLimitsTest {
 	private int port;
 
 	@Test
-	void aHeaderThatDribblesIsCutOffInTime() throws Exception {
+	void aSlowHeaderTimesOut() throws Exception {
 		List<SocketChannel> slow = new ArrayList<>();
 		try {
 			for (int client = 0; client < LIMIT / 2; client++) {
@@ -102,7 +102,7 @@ class HttpLimitsTest {
 	}
 
 	@Test
-	void livenessAnswersWhileAFloodOfDribblingConnectionsComesAgainAndAgain() throws Exception {
+	void livenessAnswersDuringARepeatedFloodOfSlowConnections() throws Exception {
 		AtomicBoolean over = new AtomicBoolean();
 		AtomicInteger opened = new AtomicInteger();
 		Thread attack = Thread.ofPlatform().start(() -> attack(over, opened));
@@ -120,8 +120,8 @@ class HttpLimitsTest {
 	}
 
 	/**
-	 * Holds five times the limit, sends each a byte now and then, and opens anew whatever
-	 * is closed.
+	 * Holds five times the limit of connections, sends a byte on each at intervals, and
+	 * reopens closed ones.
 	 */
 	private void attack(AtomicBoolean over, AtomicInteger opened) {
 		List<SocketChannel> slow = new ArrayList<>();
@@ -147,7 +147,7 @@ class HttpLimitsTest {
 	}
 
 	@Test
-	void requestsThatWaitLeaveRoomForProbesAndThoseBeyondAreToldToComeAgain() throws Exception {
+	void waitingRequestsLeaveRoomForProbesAndFurtherRequestsAreToldToRetry() throws Exception {
 		CountDownLatch go = new CountDownLatch(1);
 		AtomicInteger waiting = new AtomicInteger();
 		this.group.onBarrier((label, timeout) -> {
@@ -194,7 +194,9 @@ class HttpLimitsTest {
 		}
 	}
 
-	/** Sends each a byte that ends no header, and drops what the server has closed. */
+	/**
+	 * Sends a byte that ends no header on each, and drops connections that are closed.
+	 */
 	private static List<SocketChannel> dribble(List<SocketChannel> channels) {
 		channels.removeIf((channel) -> {
 			try {
@@ -207,7 +209,7 @@ class HttpLimitsTest {
 				}
 			}
 			catch (IOException ex) {
-				// Reset, as it is where a byte was not read.
+				// The connection is reset if a byte was left unread.
 			}
 			closeAll(List.of(channel));
 			return true;
@@ -238,7 +240,7 @@ class HttpLimitsTest {
 				connection.close();
 			}
 			catch (IOException ex) {
-				// It is closed.
+				// Already closed.
 			}
 		}
 	}

@@ -75,7 +75,7 @@ class MetersTest {
 		private FakeGroup group;
 
 		@Test
-		void peersAndTheGroupsStateAreTold() {
+		void peersAndTheStateOfTheGroupAreReported() {
 			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"0\"} 1.0", "tutti_peer_up{peer=\"2\"} 0.0",
 					"tutti_peer_rtt_seconds{peer=\"0\"} 2.5E-4", "tutti_peer_rtt_seconds{peer=\"2\"} NaN",
 					"tutti_group_generation 4.0", "tutti_group_state{state=\"ready\"} 1.0",
@@ -84,7 +84,7 @@ class MetersTest {
 		}
 
 		@Test
-		void withoutRankZeroNothingIsKnownOfThoseItToldOf() {
+		void withoutRankZeroTheStateOfOtherPeersIsUnknown() {
 			PeerStatus told = new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UP);
 			this.group.addPeer(told);
 			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"2\"} 1.0");
@@ -95,7 +95,7 @@ class MetersTest {
 		}
 
 		@Test
-		void everyPanelOfTheDashboardNamesAMeterThatThereIs() throws IOException {
+		void everyPanelOfTheDashboardNamesAnExistingMeter() throws IOException {
 			Set<String> there = metersIn(scrape(this.http));
 			JsonNode dashboard = JsonMapper.shared()
 				.readTree(Files.readString(Path.of("helm", "tutti", "dashboards", "tutti.json")));
@@ -111,7 +111,7 @@ class MetersTest {
 		}
 
 		@Test
-		void everyAlertNamesAMeterThatThereIs() throws IOException {
+		void everyAlertNamesAnExistingMeter() throws IOException {
 			Set<String> there = metersIn(scrape(this.http));
 			String rules = Files.readString(Path.of("helm", "tutti", "templates", "prometheusrule.yaml"));
 			assertThat(rules.lines().filter((line) -> line.contains("expr:"))).hasSize(7)
@@ -119,7 +119,7 @@ class MetersTest {
 		}
 
 		@Test
-		void everyMeterOfTheReadmeIsThere() throws IOException {
+		void everyMeterOfTheReadmeExists() throws IOException {
 			String readme = Files.readString(Path.of("README.md"));
 			String table = readme.substring(readme.indexOf("## Meters"), readme.indexOf("The skew compares"));
 			Set<String> told = new TreeSet<>();
@@ -135,7 +135,7 @@ class MetersTest {
 
 	}
 
-	/** A real group of one, which has called something. */
+	/** A real group of one rank that has called collectives. */
 	@Nested
 	@SpringBootTest(classes = TuttiApplication.class,
 			properties = { "tutti.rank=0", "tutti.world-size=1", "management.prometheus.metrics.export.enabled=true" })

@@ -23,7 +23,7 @@ class FailureFolderTest {
 	private Path parent;
 
 	@Test
-	void aFileIsThereWholeAndNamesItsRankAndTime() throws IOException {
+	void aFileIsWrittenWithoutLeftoversAndNamesItsRankAndTime() throws IOException {
 		Path folder = this.parent.resolve("made/on/demand");
 		Path file = new FailureFolder(folder, "night/1", 3, 2).write("{}".getBytes(), BEGIN);
 		assertThat(file).isEqualTo(folder.resolve("tutti-flight-recorder-night_1-r3-20261121T050000.000Z.json"))
@@ -45,7 +45,7 @@ class FailureFolderTest {
 	}
 
 	@Test
-	void anotherJobsFilesStay() throws IOException {
+	void filesOfOtherJobsAreKept() throws IOException {
 		List<Path> others = new ArrayList<>();
 		for (String job : List.of("b", "a-r1", "default")) {
 			others.add(new FailureFolder(this.parent, job, 1, 1).write(new byte[] { 1 }, BEGIN));
@@ -55,7 +55,7 @@ class FailureFolderTest {
 	}
 
 	@Test
-	void whatCannotBeRemovedDoesNotKeepTheNewFileFromBeingWritten() throws IOException {
+	void aFileThatCannotBeRemovedDoesNotPreventTheNewOne() throws IOException {
 		Files.createDirectories(this.parent.resolve("tutti-flight-recorder-a-r1-20200101T000000.000Z.json/not-empty"));
 		Path file = new FailureFolder(this.parent, "a", 1, 1).write(new byte[] { 1 }, BEGIN);
 		assertThat(file).exists();

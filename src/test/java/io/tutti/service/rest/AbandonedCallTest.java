@@ -40,8 +40,8 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Clients of rank 1 that disconnect and repeat, with ranks 0 and 2 on a control plane
- * within this process. The data stays here: an all-reduce answers rank 1's own bytes.
+ * Clients of rank 1 that disconnect and retry, with ranks 0 and 2 on a control plane
+ * within this process. No data moves: an all-reduce returns rank 1's own bytes.
  */
 @Timeout(120)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
@@ -62,7 +62,8 @@ class AbandonedCallTest {
 	private int port;
 
 	/**
-	 * One for all tests, since calls are numbered for as long as the application runs.
+	 * Shared by all tests, since the numbers of calls continue while the application
+	 * runs.
 	 */
 	private static final List<ControlPlane> RANKS = new ArrayList<>();
 
@@ -86,7 +87,9 @@ class AbandonedCallTest {
 		this.group.onBeside(new EchoBackend());
 	}
 
-	/** The connection is closed before the others come, and nobody looks in between. */
+	/**
+	 * The connection is closed before the other ranks arrive, with no probe in between.
+	 */
 	@ParameterizedTest
 	@ValueSource(strings = { "", "Transfer-Encoding: chunked\r\n" })
 	void anAbandonedBarrierCallIsNotCountedAndTheNextTakesItsPlace(String headers) throws Exception {
@@ -105,7 +108,7 @@ class AbandonedCallTest {
 	}
 
 	@Test
-	void aClientThatOnlyClosesItsSendingSideIsToldOfTheWithdrawal() throws Exception {
+	void aHalfClosedClientReceivesTheWithdrawal() throws Exception {
 		try (Socket half = http().open()) {
 			half.getOutputStream().write(barrier("half", ""));
 			half.shutdownOutput();
@@ -116,7 +119,7 @@ class AbandonedCallTest {
 	}
 
 	@Test
-	void aClientThatHasSentItsNextRequestAlreadyIsCounted() throws Exception {
+	void aClientThatPipelinesItsNextRequestIsCounted() throws Exception {
 		try (Socket pipelining = http().open()) {
 			byte[] first = new String(barrier("pipelined", ""), StandardCharsets.US_ASCII)
 				.replace("Connection: close\r\n", "")
@@ -132,7 +135,7 @@ class AbandonedCallTest {
 	}
 
 	@Test
-	void anAbandonedCollectiveLeavesItsRoundAndTheNextBodyIsTheOneThatCounts() throws Exception {
+	void anAbandonedCollectiveLeavesItsRoundAndTheNextBodyCounts() throws Exception {
 		try (Socket ghost = http().open()) {
 			ghost.getOutputStream().write(allReduce("label=ghost", "1000"));
 			awaitArrival();
@@ -157,7 +160,7 @@ class AbandonedCallTest {
 	}
 
 	@Test
-	void aRoundWhoseClientWasLostIsRepeatedByTheNextConnection() throws Exception {
+	void aRoundOfALostClientIsRepeatedOnTheNextConnection() throws Exception {
 		byte[] request = allReduce("label=retry&round=0", "abcd");
 		try (Socket lost = http().open()) {
 			lost.getOutputStream().write(request);
@@ -170,7 +173,7 @@ class AbandonedCallTest {
 	}
 
 	@Test
-	void aNamedRoundIsNeverMixedWithAnother() throws Exception {
+	void aNamedRoundOnlyMatchesTheSameRoundOfOtherRanks() throws Exception {
 		CompletableFuture<RawHttp.Answer> six = onThread(
 				() -> send(allReduce("label=apart&round=6&timeoutMs=1500", "abcd")));
 		List<CompletableFuture<CallMatch>> others = others("apart", 5);
@@ -198,7 +201,7 @@ class AbandonedCallTest {
 			.status()).isEqualTo(409);
 	}
 
-	/** A second call of the largest size finds no room while the first waits. */
+	/** A second call of the largest size gets no memory while the first waits. */
 	@Test
 	void aCallBeyondTheBudgetIsRefusedBeforeItsBodyIsRead() throws Exception {
 		String large = "x".repeat(1024);
@@ -239,7 +242,7 @@ class AbandonedCallTest {
 		}
 	}
 
-	/** Until the request under way waits for the other ranks. */
+	/** Waits until the current request waits for the other ranks. */
 	private void awaitArrival() {
 		Awaitility.await().atMost(LONG).until(() -> this.group.waits() > 0);
 	}

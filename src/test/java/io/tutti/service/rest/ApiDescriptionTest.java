@@ -98,7 +98,7 @@ class ApiDescriptionTest {
 		return this.client.send(request.build(), HttpResponse.BodyHandlers.ofString());
 	}
 
-	/** Every field is described, and of the type that the description says. */
+	/** Every field has a description and the described type. */
 	private static void assertShape(String where, DescribedRank.Described described, JsonNode reference,
 			JsonNode value) {
 		JsonNode schema = described.resolved(reference);

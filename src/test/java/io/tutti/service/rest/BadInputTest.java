@@ -32,8 +32,8 @@ import org.springframework.context.annotation.Import;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Wrong requests of every kind, made from the description of the interface: each is
- * refused by a problem, and none harms anything.
+ * Invalid requests of every kind, generated from the OpenAPI description: each is refused
+ * with a problem, and none does harm.
  */
 @Timeout(120)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
@@ -102,7 +102,7 @@ class BadInputTest {
 	}
 
 	@Test
-	void aBodyThatDribblesIsCutOffAndAFloodOfThemHoldsUpNoProbe() throws Exception {
+	void aSlowBodyTimesOutAndAFloodOfThemDelaysNoProbe() throws Exception {
 		List<Socket> slow = new ArrayList<>();
 		try {
 			byte[] request = BadRequests.post("/api/v1/barrier", new byte[0]);
@@ -133,7 +133,7 @@ class BadInputTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "/api/v1/barrier", "/api/v1/collectives/all-reduce?dtype=float32&op=sum" })
-	void aBodyWhoseEndNeverComesIsNotWaitedFor(String path) throws Exception {
+	void anIncompleteBodyTimesOut(String path) throws Exception {
 		String type = path.contains("collectives") ? "application/octet-stream" : "application/json";
 		String request = new String(BadRequests.post(path, new byte[0]), StandardCharsets.US_ASCII)
 			.replace("Content-Length: 0", "Content-Length: 600")
@@ -146,11 +146,13 @@ class BadInputTest {
 		}
 	}
 
-	/** A second one after it would be taken for part of it, or for the next answer. */
+	/**
+	 * A client would take a second response for part of the first, or for the next one.
+	 */
 	@ParameterizedTest
 	@CsvSource({ "GET,/api/v1/group,200", "GET,/api/v1/group?x=1,422", "POST,/api/v1/barrier,401",
 			"GET,/api/v1/nothing,404" })
-	void whatAnEndlessBodyWasSentToIsAnsweredOnceAndWhole(String method, String path, int status) throws Exception {
+	void aRequestWithAnIncompleteBodyGetsOneCompleteResponse(String method, String path, int status) throws Exception {
 		byte[] request = (method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 				+ "Content-Length: 600\r\n\r\n")
 			.getBytes(StandardCharsets.US_ASCII);
@@ -165,7 +167,7 @@ class BadInputTest {
 		}
 	}
 
-	/** A byte now and then, until somebody has had enough. */
+	/** Sends a byte every 20 ms until the server answers. */
 	private static void dribble(Socket socket) throws Exception {
 		long limit = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
 		InputStream in = socket.getInputStream();

@@ -12,7 +12,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * What can be wrong with a request of a described operation.
+ * Invalid requests for a described operation.
  */
 final class BadRequests {
 
@@ -37,7 +37,7 @@ final class BadRequests {
 
 	private final DescribedRank.Described operation;
 
-	/** A wrong request, and what is wrong. */
+	/** An invalid request, and what is invalid. */
 	record Bad(String name, byte[] request) {
 	}
 
@@ -157,7 +157,7 @@ final class BadRequests {
 		add("no request", bytes("frob\r\n\r\n"));
 	}
 
-	/** What stands after the headers belongs to no request, if anything does. */
+	/** The request has no body; any bytes after the headers belong to no request. */
 	private void header(String line) {
 		add("header " + line.substring(0, Math.min(40, line.length())),
 				bytes(method() + " " + this.operation.concretePath()

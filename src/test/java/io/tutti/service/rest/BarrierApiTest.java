@@ -48,7 +48,7 @@ class BarrierApiTest {
 	}
 
 	@Test
-	void aBarrierThatEveryoneCameToSaysWhoCameWhen() {
+	void aPassedBarrierReportsWhenEachRankArrived() {
 		this.group.onBarrier((label, timeout) -> {
 			assertThat(timeout).isEqualTo(Duration.ofSeconds(30));
 			return new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 7, 3, 41, List.of(0L, 12L, 40L), List.of());
@@ -58,7 +58,7 @@ class BarrierApiTest {
 	}
 
 	@Test
-	void withoutATimeoutTheCollectiveOneHolds() {
+	void theTimeoutDefaultsToTheCollectiveTimeout() {
 		AtomicReference<Duration> asked = new AtomicReference<>();
 		this.group.onBarrier((label, timeout) -> {
 			asked.set(timeout);
@@ -69,7 +69,7 @@ class BarrierApiTest {
 	}
 
 	@Test
-	void aDeadlineThatPassesNamesTheMissingRanks() {
+	void anExpiredDeadlineNamesTheMissingRanks() {
 		this.group.onBarrier((label, timeout) -> new BarrierOutcome(BarrierOutcome.Result.BROKEN, label, 2, 1, 500,
 				List.of(-1L, 0L, -1L), List.of(0, 2)));
 		assertThat(post("{\"label\":\"late\",\"timeoutMs\":500}")).hasStatus(HttpStatus.GATEWAY_TIMEOUT)
@@ -94,7 +94,7 @@ class BarrierApiTest {
 	}
 
 	@Test
-	void aGroupThatBreaksMeanwhileIsUnavailable() {
+	void aGroupThatBreaksDuringABarrierIsUnavailable() {
 		Failure lost = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed");
 		FakeGroup meanwhile = this.group;
 		meanwhile.onBarrier((label, timeout) -> {
@@ -122,7 +122,7 @@ class BarrierApiTest {
 			{"label":"x"} {}                       | the body is not the JSON object
 			[1,2]                                  | the body is not the JSON object
 			""")
-	void whatCannotBeFollowedIsRefusedByName(String body, String detail) {
+	void anInvalidArgumentIsRefusedByName(String body, String detail) {
 		assertThat(post(body)).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyJson()
@@ -142,12 +142,12 @@ class BarrierApiTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "{\"label\"", "not json", "{\"label\":\"x\",\"label\":\"y\"}" })
-	void whatIsNoJsonIsABadRequest(String body) {
+	void malformedJsonIsABadRequest(String body) {
 		assertThat(post(body)).hasStatus(HttpStatus.BAD_REQUEST).hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
 	}
 
 	@Test
-	void aBodyThatIsNoTextIsABadRequest() {
+	void aBodyThatIsNotTextIsABadRequest() {
 		assertThat(this.http.post()
 			.uri("/api/v1/barrier")
 			.contentType(MediaType.APPLICATION_JSON)
@@ -160,13 +160,13 @@ class BarrierApiTest {
 	}
 
 	@Test
-	void onlyJsonIsTaken() {
+	void onlyJsonIsAccepted() {
 		assertThat(this.http.post().uri("/api/v1/barrier").contentType(MediaType.TEXT_PLAIN).content("x"))
 			.hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE);
 	}
 
 	@Test
-	void whatNobodyForesawLeaksNothing() {
+	void anUnexpectedExceptionLeaksNothing() {
 		this.group.onBarrier((label, timeout) -> {
 			throw new IllegalStateException("secret detail");
 		});

@@ -24,7 +24,7 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A real group of one rank: what its collectives answer, and what they refuse.
+ * The responses and refusals of collectives in a real group of one rank.
  */
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class,
@@ -46,7 +46,7 @@ class CollectiveApiTest {
 	@ParameterizedTest
 	@ValueSource(strings = { "all-reduce?op=max", "broadcast?root=0", "reduce?op=sum&root=0", "all-gather",
 			"reduce-scatter?dtype=float32", "gather?root=0&label=x", "scatter?timeoutMs=1000", "all-to-all" })
-	void aloneEveryCollectiveAnswersItsOwnBytes(String call) {
+	void withOneRankEveryCollectiveReturnsItsOwnBytes(String call) {
 		byte[] floats = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putFloat(1.5f).putFloat(-2).array();
 		assertThat(post(call, floats)).hasStatusOk()
 			.hasContentType(MediaType.APPLICATION_OCTET_STREAM)
@@ -55,7 +55,7 @@ class CollectiveApiTest {
 	}
 
 	@Test
-	void aBarrierAndACallOfNoElementsAnswerNothing() {
+	void aBarrierAndACallWithoutElementsReturnNoBytes() {
 		assertThat(post("barrier", new byte[0])).hasStatusOk().body().isEmpty();
 		assertThat(post("all-reduce", new byte[0])).hasStatusOk().body().isEmpty();
 	}
@@ -79,7 +79,7 @@ class CollectiveApiTest {
 			barrier                           | 1  | takes an empty body
 			everything                        | 8  | collective must be one of all-reduce
 			""")
-	void whatCannotBeFollowedIsRefusedByName(String call, int bytes, String detail) {
+	void anInvalidArgumentIsRefusedByName(String call, int bytes, String detail) {
 		assertThat(post(call, new byte[bytes])).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyText()
@@ -97,7 +97,7 @@ class CollectiveApiTest {
 	}
 
 	@Test
-	void onlyBytesAreTaken() {
+	void onlyOctetStreamsAreAccepted() {
 		assertThat(this.http.post()
 			.uri("/api/v1/collectives/all-reduce")
 			.contentType(MediaType.APPLICATION_FORM_URLENCODED)

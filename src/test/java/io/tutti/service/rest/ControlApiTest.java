@@ -38,7 +38,7 @@ class ControlApiTest {
 	private FakeGroup group;
 
 	@Test
-	void anAbortTakesItsReasonToTheGroup() {
+	void anAbortPassesItsReasonToTheGroup() {
 		assertThat(post("control/abort", "{\"reason\":\"  wrong\\ndata \"}")).hasStatus(HttpStatus.ACCEPTED)
 			.bodyJson()
 			.isStrictlyEqualTo("{\"action\":\"abort\",\"reason\":\"wrong data\"}");
@@ -46,7 +46,7 @@ class ControlApiTest {
 	}
 
 	@Test
-	void aDrainTellsWhoWasAskedAndWhy() {
+	void aDrainNamesTheRankThatReceivedItAndTheReason() {
 		List<String> reasons = new CopyOnWriteArrayList<>();
 		this.group.onDrain(reasons::add);
 		assertThat(post("control/drain", "{\"reason\":\"maintenance\"}")).hasStatus(HttpStatus.ACCEPTED);
@@ -54,7 +54,7 @@ class ControlApiTest {
 	}
 
 	@Test
-	void aRollCallSaysWhoAnsweredAndWhoDidNot() {
+	void aRollCallListsAnsweringAndSilentRanks() {
 		this.group.answers(Map.of(0, Duration.ofNanos(250_000), 1, Duration.ZERO));
 		for (MvcTestResult answer : List.of(post("roll-call", "{\"timeoutMs\":200}"),
 				this.http.post().uri("/api/v1/roll-call").exchange())) {
@@ -74,7 +74,7 @@ class ControlApiTest {
 			roll-call     | {"timeoutMs":30001}       | got 30001
 			roll-call     | {"timeoutMs":-1}          | got -1
 			""")
-	void whatCannotBeFollowedIsRefusedByName(String endpoint, String body, String detail) {
+	void anInvalidArgumentIsRefusedByName(String endpoint, String body, String detail) {
 		assertThat(post(endpoint, body)).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyText()
@@ -82,7 +82,7 @@ class ControlApiTest {
 	}
 
 	@Test
-	void aReasonOfAnyLengthIsNotTaken() {
+	void anOverlongReasonIsRefused() {
 		assertThat(post("control/drain", "{\"reason\":\"" + "x".repeat(1001) + "\"}"))
 			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT);
 	}
@@ -90,7 +90,7 @@ class ControlApiTest {
 	@ParameterizedTest
 	@CsvSource({ "GET,/api/v1/control/abort,405", "GET,/api/v1/nothing,404", "DELETE,/api/v1/group,405",
 			"GET,/api/v2/group,404", "GET,/api/group,404", "PUT,/actuator/nothing,404" })
-	void whateverIsRefusedIsAProblemThatNamesTheRank(String method, String path, int status) {
+	void everyRefusalIsAProblemThatNamesTheRank(String method, String path, int status) {
 		assertThat(this.http.method(HttpMethod.valueOf(method)).uri(path)).hasStatus(status)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
 			.bodyJson()
@@ -100,7 +100,7 @@ class ControlApiTest {
 	}
 
 	@Test
-	void aMissingContentTypeIsNamedAsThat() {
+	void aMissingContentTypeIsReportedAsMissing() {
 		assertThat(this.http.post().uri("/api/v1/roll-call").content("{}")).hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
 			.bodyText()
 			.contains("Content-Type is missing; supported: application/json")
@@ -108,7 +108,7 @@ class ControlApiTest {
 	}
 
 	@Test
-	void whatCannotBeAnsweredOrReadIsAProblemToo() {
+	void anUnsupportedMediaTypeIsAProblem() {
 		assertThat(this.http.get().uri("/api/v1/group").accept(MediaType.APPLICATION_XML))
 			.hasStatus(HttpStatus.NOT_ACCEPTABLE)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
@@ -122,7 +122,7 @@ class ControlApiTest {
 	}
 
 	@Test
-	void anErrorThatNoControllerMetIsAProblemToo() {
+	void anErrorOutsideOfControllersIsAProblem() {
 		assertThat(this.http.get().uri("/error").requestAttr("jakarta.servlet.error.status_code", 400))
 			.hasStatus(HttpStatus.BAD_REQUEST)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)

@@ -17,7 +17,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Primary;
 
 /**
- * A rank that guards its bodies strictly, and what it says of its own interface.
+ * A rank with strict body limits, and its OpenAPI description.
  */
 @TestConfiguration
 class DescribedRank {
@@ -37,7 +37,7 @@ class DescribedRank {
 	/** One operation of the description. */
 	record Described(String method, String path, JsonNode operation, JsonNode document) {
 
-		/** A schema, wherever it is kept. */
+		/** A schema, with references resolved. */
 		JsonNode resolved(JsonNode schema) {
 			return schema.has("$ref") ? this.document.at(schema.get("$ref").asString().substring(1)) : schema;
 		}
@@ -46,7 +46,7 @@ class DescribedRank {
 			return this.method.equals("POST");
 		}
 
-		/** The path with a value for what varies. */
+		/** The path with values for its variables. */
 		String concretePath() {
 			return this.path.replace("{collective}", "all-reduce");
 		}

@@ -20,7 +20,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A real group of one rank, which has called something.
+ * A real group of one rank that has called collectives.
  */
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class,
@@ -61,7 +61,7 @@ class FlightRecorderApiTest {
 	}
 
 	@Test
-	void theCallersLineIsShownWhereItWasAskedFor() {
+	void theCallSiteIsShownIfEnabled() {
 		assertThat(this.http.get().uri("/api/v1/flight-recorder?limit=1")).bodyJson()
 			.extractingPath("$.groups[0].calls[0].site")
 			.asString()
@@ -79,7 +79,7 @@ class FlightRecorderApiTest {
 	}
 
 	@Test
-	void theAnalysisSaysInWordsHowTheGroupStands() {
+	void theAnalysisDescribesTheStateOfTheGroup() {
 		assertThat(this.http.get().uri("/api/v1/flight-recorder/analysis")).hasStatusOk()
 			.bodyJson()
 			.satisfies((json) -> {
@@ -90,7 +90,7 @@ class FlightRecorderApiTest {
 	}
 
 	@Test
-	void whatIsOutOfRangeIsRefusedWithTheRange() {
+	void anOutOfRangeValueIsRefusedWithTheRange() {
 		for (String query : new String[] { "limit=0", "limit=2001", "limit=-1" }) {
 			assertThat(this.http.get().uri("/api/v1/flight-recorder?" + query))
 				.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)

@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * Requests as a browser sends them for a page of another origin, to a rank without a
- * token. The platform is one where Spring trusts forwarded headers by itself.
+ * token. On the configured platform, Spring trusts forwarded headers by default.
  */
 @Timeout(120)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
@@ -58,7 +58,7 @@ class ForeignRequestTest {
 	@ValueSource(strings = { "rebound.example:%d", "rebound.example", "localhost.evil.example:%d",
 			"127.0.0.1.evil.example:%d", "192.0.2.1:%d", "[2001:db8::1]:%d", "ranks.ml.svc", "rank-1.ranks.evil",
 			"a.b.ranks.ml.svc.evil", "evilranks.ml.svc", "" })
-	void underAForeignHostNothingIsChangedAndNothingRead(String host) throws Exception {
+	void readsAndChangesUnderAForeignHostAreRefused(String host) throws Exception {
 		String foreign = "Host: " + host.formatted(this.port) + "\r\n";
 		refuseEveryChange(foreign);
 		refuseEveryChange(foreign + "Origin: http://" + host.formatted(this.port) + "\r\n");
@@ -70,7 +70,7 @@ class ForeignRequestTest {
 		}
 	}
 
-	/** A wrong name must not get a rank killed. */
+	/** A wrong host name must not get a rank killed. */
 	@ParameterizedTest
 	@ValueSource(strings = { "/actuator/health/liveness", "/actuator/health/readiness" })
 	void probesAreAnsweredUnderAnyHost(String path) throws Exception {
@@ -106,7 +106,7 @@ class ForeignRequestTest {
 			.isEqualTo(200);
 	}
 
-	/** Some health checkers speak HTTP/1.0 and name no host, which no browser does. */
+	/** Some health checkers use HTTP/1.0 without a host, which no browser does. */
 	@Test
 	void aRequestThatNamesNoHostIsNotForeign() throws Exception {
 		byte[] request = "GET /api/v1/group HTTP/1.0\r\n\r\n".getBytes(StandardCharsets.ISO_8859_1);
@@ -162,7 +162,7 @@ class ForeignRequestTest {
 		return send("POST", BARRIER, headers + "Content-Type: application/json\r\n", "{\"label\":\"x\"}");
 	}
 
-	/** As a Blob without a type, no content type is named. */
+	/** Like a Blob without a type, the request has no content type. */
 	private RawHttp.Answer send(String method, String path, String headers, String body) throws IOException {
 		String request = method + " " + path + " HTTP/1.1\r\n" + headers + "Connection: close\r\n"
 				+ (body.isEmpty() ? "" : "Content-Length: " + body.length() + "\r\n") + "\r\n" + body;

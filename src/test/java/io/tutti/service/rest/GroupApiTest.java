@@ -24,14 +24,14 @@ class GroupApiTest {
 	private MockMvcTester http;
 
 	@Test
-	void theGroupSaysWhoIsAskedAndWhereItStands() {
+	void theGroupShowsItsRankAndState() {
 		assertThat(this.http.get().uri("/api/v1/group")).hasStatusOk().bodyJson().isStrictlyEqualTo("""
 				{"state":"READY","rank":1,"worldSize":3,"localRank":1,"localWorldSize":3,"backend":"tcp",
 				"generation":4}""");
 	}
 
 	@Test
-	void eachPeerIsShownWithWhatIsKnownOfIt() {
+	void eachPeerIsShownWithItsState() {
 		assertThat(this.http.get().uri("/api/v1/group/peers")).hasStatusOk().bodyJson().isStrictlyEqualTo("""
 				[{"rank":0,"state":"UP","address":"10.0.0.1:41000","transport":"tcp","lastSeenMs":12,
 				"roundTripMicros":250},
@@ -46,7 +46,7 @@ class GroupApiTest {
 	}
 
 	@Test
-	void theActuatorNamesTheBackendAndSaysWhichOthersCouldBeUsed() {
+	void theActuatorNamesTheBackendAndTheAvailabilityOfAll() {
 		assertThat(this.http.get().uri("/actuator/info")).hasStatusOk().bodyJson().isLenientlyEqualTo("""
 				{"tutti":{"backend":"tcp","rank":1,"worldSize":3,
 				"backends":{"tcp":{"available":true},"mpi":{"available":true}}}}""");
@@ -57,14 +57,14 @@ class GroupApiTest {
 	}
 
 	@Test
-	void theActuatorExposesNothingThatIsNotListed() {
+	void theActuatorExposesOnlyListedEndpoints() {
 		for (String endpoint : new String[] { "env", "configprops", "beans", "heapdump", "threaddump", "loggers" }) {
 			assertThat(this.http.get().uri("/actuator/" + endpoint)).hasStatus(HttpStatus.NOT_FOUND);
 		}
 	}
 
 	@Test
-	void whatDoesNotExistIsAProblemToo() {
+	void anUnknownPathOrMethodIsAProblem() {
 		assertThat(this.http.get().uri("/api/v1/nothing")).hasStatus(HttpStatus.NOT_FOUND)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON);
 		assertThat(this.http.delete().uri("/api/v1/group")).hasStatus(HttpStatus.METHOD_NOT_ALLOWED)

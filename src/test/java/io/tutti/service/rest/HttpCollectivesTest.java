@@ -29,7 +29,7 @@ import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A collective over HTTP, once every rank has come and its bytes are under way.
+ * A collective over HTTP after every rank has arrived, while its data is in transfer.
  */
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class,
@@ -44,9 +44,9 @@ class HttpCollectivesTest {
 	@Autowired
 	private FakeGroup group;
 
-	/** One test: the group is broken for good at its end. */
+	/** A single test, since the group is broken at its end. */
 	@Test
-	void aLongOneHarmsNoProbeAndARankLostInTheMiddleIsNamed() throws Exception {
+	void aLongCollectiveDelaysNoProbeAndARankLostDuringItIsNamed() throws Exception {
 		CountDownLatch underWay = new CountDownLatch(1);
 		CountDownLatch lost = new CountDownLatch(1);
 		this.group.onMatch((label, call) -> new CallMatch(
@@ -71,9 +71,9 @@ class HttpCollectivesTest {
 			.contains("\"lostRanks\":[2]");
 	}
 
-	/** Only the root would have found out, with the others on their way. */
+	/** Otherwise only the root would detect it, after the other ranks had started. */
 	@Test
-	void aGatherTooLargeForItsRootIsRefusedByEveryRankBeforeTheyMeet() {
+	void aGatherTooLargeForItsRootIsRefusedByEveryRankBeforeMatching() {
 		assertThat(this.http.post()
 			.uri("/api/v1/collectives/gather?root=0")
 			.contentType(MediaType.APPLICATION_OCTET_STREAM)
@@ -91,7 +91,7 @@ class HttpCollectivesTest {
 			.exchange();
 	}
 
-	/** Moves no byte until it hears that a rank is lost. */
+	/** Transfers nothing until it is notified that a rank is lost. */
 	private record StuckBackend(CountDownLatch underWay, CountDownLatch lost) implements Backend {
 
 		@Override

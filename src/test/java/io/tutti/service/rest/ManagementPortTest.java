@@ -23,7 +23,7 @@ import org.springframework.web.client.RestClient;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** An actuator on a port of its own, with something that writes. */
+/** An actuator on its own port, with a state-changing endpoint. */
 @Timeout(60)
 @SpringBootTest(classes = TuttiApplication.class, webEnvironment = SpringBootTest.WebEnvironment.RANDOM_PORT,
 		properties = { FormedRank.RANK, FormedRank.WORLD_SIZE, "tutti.security.token=open sesame", "tutti.http.port=0",
@@ -36,14 +36,14 @@ class ManagementPortTest {
 	private int port;
 
 	@Test
-	void whatChangesSomethingNeedsTheTokenThereToo() {
+	void aStateChangingRequestNeedsTheToken() {
 		assertThat(setLevel(null)).isEqualTo(HttpStatus.UNAUTHORIZED);
 		assertThat(setLevel("Bearer open sesam")).isEqualTo(HttpStatus.FORBIDDEN);
 		assertThat(setLevel("Bearer open sesame")).isEqualTo(HttpStatus.NO_CONTENT);
 	}
 
 	@Test
-	void noPageOfAnotherOriginReachesItEither() throws Exception {
+	void requestsOfAnotherOriginOrHostAreRefused() throws Exception {
 		String request = "POST /actuator/loggers/io.tutti.nothing HTTP/1.1\r\nAuthorization: Bearer open sesame\r\n"
 				+ "Content-Type: application/json\r\nContent-Length: 2\r\nConnection: close\r\n";
 		assertThat(status(request + "Host: localhost\r\nOrigin: http://evil.example\r\n\r\n{}")).isEqualTo(403);
@@ -59,7 +59,7 @@ class ManagementPortTest {
 	}
 
 	@Test
-	void lookingNeedsNone() {
+	void readsNeedNoToken() {
 		HttpStatusCode status = client().get()
 			.uri("/actuator/health/liveness")
 			.exchange((request, response) -> response.getStatusCode());
@@ -67,7 +67,7 @@ class ManagementPortTest {
 	}
 
 	@Test
-	void aHeaderThatDribblesIsCutOffThereToo() throws Exception {
+	void aSlowHeaderTimesOut() throws Exception {
 		try (Socket slow = new Socket(InetAddress.getLoopbackAddress(), this.port)) {
 			slow.setSoTimeout(50);
 			Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> isClosedAfterAByte(slow));

@@ -23,7 +23,7 @@ class NamedRoundsTest {
 
 	private final AtomicInteger carriedOut = new AtomicInteger();
 
-	/** Counts its holders. */
+	/** Counts its references. */
 	private static final class Counted implements NamedRounds.Held {
 
 		private final AtomicInteger holders = new AtomicInteger(1);
@@ -41,7 +41,7 @@ class NamedRoundsTest {
 	}
 
 	@Test
-	void aRepeatedRoundGetsTheSameAnswerAndIsCarriedOutOnce() {
+	void aRepeatedRoundGetsTheSameAnswerAndRunsOnce() {
 		Counted first = run("a", 3, 7);
 		Counted again = run("a", 3, 7);
 		assertThat(again).isSameAs(first);
@@ -68,7 +68,7 @@ class NamedRoundsTest {
 	}
 
 	@Test
-	void theSameRoundWithSomethingElseIsAConflict() {
+	void theSameRoundWithAnotherDigestIsAConflict() {
 		run("a", 3, 7);
 		assertThatThrownBy(() -> run("a", 3, 8)).isInstanceOf(RoundConflictException.class)
 			.hasMessageContaining("other parameters or another body");
@@ -76,7 +76,7 @@ class NamedRoundsTest {
 	}
 
 	@Test
-	void anEvictedAnswerIsFreedAndItsRoundAConflictNotCarriedOutAgain() {
+	void anEvictedAnswerIsFreedAndItsRoundIsAConflict() {
 		Counted answer = run("a", 3, 7);
 		assertThat(this.rounds.evict()).isTrue();
 		assertThat(answer.holders).as("the request that still writes it").hasValue(1);
@@ -86,7 +86,7 @@ class NamedRoundsTest {
 	}
 
 	@Test
-	void aFailedRoundMayBeTriedAgain() {
+	void aFailedRoundMayBeRetried() {
 		assertThatThrownBy(() -> this.rounds.run(round("a", 3, 7), () -> true, (client) -> {
 			throw new IllegalStateException("made to fail");
 		})).hasMessage("made to fail");
@@ -118,7 +118,7 @@ class NamedRoundsTest {
 	}
 
 	@Test
-	void whoRepeatsARoundThatIsWithdrawnCarriesItOut() throws Exception {
+	void aRequestThatRepeatsAWithdrawnRoundRunsIt() throws Exception {
 		CountDownLatch begun = new CountDownLatch(1);
 		CountDownLatch withdraw = new CountDownLatch(1);
 		CompletableFuture<Counted> first = onThread(() -> this.rounds.run(round("a", 3, 7), () -> false, (client) -> {
@@ -136,7 +136,7 @@ class NamedRoundsTest {
 	}
 
 	@Test
-	void labelsBeyondTheLimitAreForgottenWithTheirAnswers() {
+	void labelsBeyondTheLimitAreEvictedWithTheirAnswers() {
 		Counted first = run("first", 3, 7);
 		first.release();
 		for (int label = 0; label < NamedRounds.MAX_LABELS; label++) {

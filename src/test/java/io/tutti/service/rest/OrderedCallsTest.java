@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class OrderedCallsTest {
 
 	@Test
-	void callsAreMadeByTheirNumbersHoweverTheyComeAndAFailureHoldsNobodyUp() throws Exception {
+	void callsRunInOrderOfTheirNumbersAndAFailureDelaysNoOtherCall() throws Exception {
 		List<Integer> made = new ArrayList<>();
 		try (OrderedCalls calls = new OrderedCalls("ordered-calls")) {
 			CompletableFuture<Boolean> last = calls.submit(2, () -> made.add(2));

@@ -26,7 +26,7 @@ class PageTest {
 	private MockMvcTester http;
 
 	@Test
-	void thePageLoadsOnlyWhatThisRankServesAndRunsNothingInline() {
+	void thePageLoadsOnlyFilesOfThisRankAndHasNoInlineScript() {
 		for (String path : new String[] { "/", "/page/page.css", "/page/page.js", "/page/icon.svg" }) {
 			assertThat(this.http.get().uri(path)).hasStatusOk()
 				.headers()
@@ -42,7 +42,7 @@ class PageTest {
 	}
 
 	@Test
-	void whoLooksIsSentHowEverythingStands() {
+	void aViewerReceivesTheStateOfTheGroup() {
 		MvcTestResult events = this.http.get().uri("/page/events").asyncExchange();
 		Awaitility.await()
 			.atMost(20, TimeUnit.SECONDS)

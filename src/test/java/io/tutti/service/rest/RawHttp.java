@@ -12,7 +12,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Sends bytes that no well-behaved client would send.
+ * Sends raw bytes that no well-behaved client sends.
  */
 record RawHttp(int port) {
 
@@ -20,7 +20,7 @@ record RawHttp(int port) {
 
 	private static final Pattern CHUNK = Pattern.compile("([0-9a-fA-F]+)\r\n");
 
-	/** What came back: status 0 where the connection was closed without a word. */
+	/** The response; status 0 if the connection was closed without one. */
 	record Answer(int status, String head, String body) {
 
 		String header(String name) {
@@ -56,7 +56,7 @@ record RawHttp(int port) {
 			}
 		}
 		catch (SocketException ex) {
-			// The rest of a request that is not read resets the connection.
+			// A server that leaves part of a request unread resets the connection.
 			if (bytes.size() == 0) {
 				return new Answer(0, "", "");
 			}

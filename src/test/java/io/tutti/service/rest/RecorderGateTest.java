@@ -21,7 +21,7 @@ class RecorderGateTest {
 	private final MockHttpServletResponse response = new MockHttpServletResponse();
 
 	@Test
-	void oneTooManyIsTurnedAwayUntilAnotherIsAnswered() throws Exception {
+	void aRequestBeyondTheLimitIsRefusedUntilAnotherCompletes() throws Exception {
 		RecorderGate gate = new RecorderGate(2, Duration.ofMillis(20));
 		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();
 		assertThat(gate.preHandle(this.request, this.response, this)).isTrue();

@@ -36,7 +36,7 @@ class TokenApiTest {
 	private FakeGroup group;
 
 	@Test
-	void aRequestThatChangesSomethingNeedsTheToken() {
+	void aStateChangingRequestNeedsTheToken() {
 		MvcTestResult refused = barrier(null);
 		assertThat(refused).hasStatus(HttpStatus.UNAUTHORIZED)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
@@ -49,12 +49,12 @@ class TokenApiTest {
 	@ParameterizedTest
 	@CsvSource({ "Bearer open sesam,403", "Bearer open sesamee,403", "Bearer,401", "Basic open sesame,401",
 			"open sesame,401" })
-	void anotherTokenIsNotAllowed(String header, int status) {
+	void aWrongTokenIsRefused(String header, int status) {
 		assertThat(barrier(header)).hasStatus(status).bodyText().doesNotContain("sesam");
 	}
 
 	@Test
-	void theTokenLetsIn() {
+	void theTokenGivesAccess() {
 		this.group.onBarrier((label, timeout) -> new BarrierOutcome(BarrierOutcome.Result.PASSED, label, 0, 3, 0,
 				List.of(0L, 0L, 0L), List.of()));
 		assertThat(barrier("Bearer open sesame")).hasStatusOk();
@@ -62,7 +62,7 @@ class TokenApiTest {
 	}
 
 	@Test
-	void theTokenLetsInNoPageOfAnotherOrigin() {
+	void theTokenGivesNoAccessToAPageOfAnotherOrigin() {
 		assertThat(this.http.post()
 			.uri("/api/v1/barrier")
 			.contentType(MediaType.APPLICATION_JSON)
@@ -72,7 +72,7 @@ class TokenApiTest {
 	}
 
 	@Test
-	void lookingNeedsNoToken() {
+	void readsNeedNoToken() {
 		assertThat(this.http.get().uri("/api/v1/group")).hasStatusOk();
 		assertThat(this.http.get().uri("/actuator/health/readiness")).hasStatusOk();
 	}

@@ -24,7 +24,7 @@ class TransferBudgetTest {
 	private static final Duration LONG = Duration.ofSeconds(9);
 
 	@Test
-	void whatIsReservedIsMissingUntilItIsGivenBack() {
+	void reservedMemoryIsUnavailableUntilReleased() {
 		TransferBudget budget = new TransferBudget(4 * KILO, () -> false);
 		TransferBudget.Reservation first = budget.reserve(3 * KILO, SHORT);
 		assertThatThrownBy(() -> budget.reserve(2 * KILO, SHORT)).isInstanceOf(OverloadedException.class)
@@ -40,7 +40,7 @@ class TransferBudgetTest {
 	}
 
 	@Test
-	void callsAreServedInTheOrderInWhichTheyCame() {
+	void callsAreServedInOrderOfArrival() {
 		TransferBudget budget = new TransferBudget(4 * KILO, () -> false);
 		TransferBudget.Reservation held = budget.reserve(3 * KILO, SHORT);
 		List<Long> served = new CopyOnWriteArrayList<>();
@@ -61,7 +61,7 @@ class TransferBudgetTest {
 	}
 
 	@Test
-	void whatNobodyNeedsIsEvictedFirst() {
+	void unneededReservationsAreEvictedFirst() {
 		AtomicReference<TransferBudget.@Nullable Reservation> kept = new AtomicReference<>();
 		TransferBudget budget = new TransferBudget(4 * KILO, () -> {
 			TransferBudget.Reservation dropped = kept.getAndSet(null);

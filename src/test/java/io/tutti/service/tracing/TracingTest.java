@@ -49,7 +49,7 @@ class TracingTest {
 	private Collected collected;
 
 	@Test
-	void aCollectiveIsASpanWhoseNumbersEveryRankWouldDerive() {
+	void aCollectiveIsASpanWithDerivedIds() {
 		this.group.formed()
 			.orTimeout(30, TimeUnit.SECONDS)
 			.join()
@@ -79,7 +79,7 @@ class TracingTest {
 	}
 
 	@Test
-	void ranksDeriveTheSameTraceAndSpansOfTheirOwn() {
+	void ranksDeriveTheSameTraceIdAndDistinctSpanIds() {
 		CallTrace trace = CallTrace.of("job", 3, "world", 17);
 		assertThat(CallTrace.of("job", 3, "world", 17)).isEqualTo(trace);
 		assertThat(List.of(CallTrace.of("job", 3, "world", 18), CallTrace.of("job", 4, "world", 17),
@@ -92,7 +92,7 @@ class TracingTest {
 	}
 
 	@Test
-	void aShareOfAllTracesIsKept() {
+	void theConfiguredShareOfTracesIsSampled() {
 		assertThat(IntStream.range(0, 10_000).filter((i) -> CallTrace.of("job", 0, "world", i).isKept(0.1)).count())
 			.isBetween(850L, 1150L);
 		assertThat(CallTrace.of("job", 0, "world", 1).isKept(1)).isTrue();
