@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param worldSize how many ranks there are
  * @param backend name of the backend
  * @param transport transport of the data, absent until it is known
- * @param generation number of times the group has formed before, absent while it forms
+ * @param generation number of times the group has formed before, absent until this
+ * formation is complete
  * @param problem what broke the group
  * @param verdict summary of the analysis of all ranks
  * @param trouble whether the analysis found a problem, even if the group is intact

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param localRank index among the ranks of this host
  * @param localWorldSize ranks on this host
  * @param backend name of the backend
- * @param generation number of times the group has formed before; absent while it forms
+ * @param generation number of times the group has formed before; absent until this
+ * formation is complete
  * @param problem what is wrong; absent if nothing is
  * @param lostRanks ranks that were lost; absent if none was
  */
