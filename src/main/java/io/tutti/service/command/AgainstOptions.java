@@ -23,14 +23,14 @@ final class AgainstOptions {
 			description = "With --against: take turns so often and print medians (default: ${DEFAULT-VALUE}).")
 	private int rounds = 1;
 
-	/** How often everybody takes a turn. */
+	/** Number of rounds in which each system is measured once. */
 	int rounds() {
 		return this.rounds;
 	}
 
 	/**
-	 * Whom to compare with; nobody unless asked for.
-	 * @throws IllegalArgumentException if that is no comparison that can be made
+	 * The systems to compare with, empty without {@code --against}.
+	 * @throws IllegalArgumentException if the options cannot be compared
 	 */
 	List<Peer> peers(BenchmarkOptions options) {
 		if (this.rounds < 1 || this.rounds > MAX_ROUNDS) {

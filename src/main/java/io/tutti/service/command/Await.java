@@ -5,7 +5,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Waits for what ends a command.
+ * Waits for the event that ends a command.
  */
 final class Await {
 
@@ -13,8 +13,8 @@ final class Await {
 	}
 
 	/**
-	 * Waits for the first of some events, for as long as that takes.
-	 * @throws Exception what that event failed with
+	 * Waits for the first of several events, without a time limit.
+	 * @throws Exception the failure of that event
 	 */
 	static Object first(CompletableFuture<?>... events) throws Exception {
 		try {

@@ -175,7 +175,7 @@ final class BenchCommand implements Callable<Integer> {
 
 	/**
 	 * The value of a label.
-	 * @param others what else the option takes, beside these values
+	 * @param others further labels that the option accepts, for the error message
 	 */
 	private <T> T choose(String option, String given, T[] values, Function<? super T, String> label, String... others) {
 		List<String> labels = new ArrayList<>();

@@ -15,7 +15,7 @@ import io.tutti.service.group.GroupLifecycle;
 import org.springframework.context.ApplicationContext;
 
 /**
- * A benchmark in its group: waits for the group, measures, and prints on rank 0.
+ * Runs a benchmark: waits for the group to form, measures, and prints on rank 0.
  */
 final class BenchmarkRun {
 
@@ -44,7 +44,7 @@ final class BenchmarkRun {
 		return new BenchmarkRun(group, options, report, bindTo.binding(group.assignment()));
 	}
 
-	/** Measures and returns the exit code: wrong results are a defect of ours. */
+	/** Measures and returns the exit code. Wrong results count as an internal error. */
 	int run() throws Exception {
 		ProcessGroup world = this.group.formed().get().world();
 		boolean prints = world.rank() == 0;

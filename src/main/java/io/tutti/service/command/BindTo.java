@@ -6,13 +6,13 @@ import io.tutti.benchmark.CoreBinding;
 import io.tutti.engine.RankAssignment;
 
 /**
- * What a rank's measuring thread is bound to.
+ * CPU binding of a rank's measuring thread.
  */
 enum BindTo {
 
-	/** A core of its own, where there are enough of them for the ranks of the host. */
+	/** One core per rank, if the host has enough cores for its ranks. */
 	CORE,
-	/** Whatever the kernel gives it. */
+	/** No binding. */
 	NONE;
 
 	CoreBinding binding(RankAssignment rank) {

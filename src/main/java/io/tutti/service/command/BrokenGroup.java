@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * How a rank that serves ends for its group: at once if the group never forms, and a
- * while after it broke, so that it can still be asked what happened.
+ * Ends a serving rank when its group fails: at once if the group never forms, and after a
+ * linger time if it breaks, so that clients can still request diagnostics.
  */
 final class BrokenGroup {
 
@@ -26,19 +26,25 @@ final class BrokenGroup {
 
 	/**
 	 * Watches a group.
-	 * @param linger how long to stay answerable, {@code null} for no limit
+	 * @param linger how long to keep serving after a failure, {@code null} for no limit
 	 */
 	BrokenGroup(GroupLifecycle group, @Nullable Duration linger) {
 		this.group = group;
 		this.linger = linger;
 	}
 
-	/** Fails with what ended the group, when its time is over; never completes else. */
+	/**
+	 * Fails with the group's failure once the linger time is over. Never completes
+	 * otherwise.
+	 */
 	CompletableFuture<Void> end() {
 		return this.group.formed().thenCompose((joined) -> this.group.broken()).thenCompose(this::linger);
 	}
 
-	/** Whoever aborted the group knows what happened: nobody needs to ask. */
+	/**
+	 * An aborted group ends without lingering: the caller that aborted it knows the
+	 * reason.
+	 */
 	private CompletableFuture<Void> linger(Failure failure) {
 		if (failure.kind() == Failure.Kind.ABORTED) {
 			return CompletableFuture

@@ -27,17 +27,18 @@ import io.tutti.service.group.JoinedGroup;
 import org.springframework.context.ApplicationContext;
 
 /**
- * A benchmark that takes turns with other systems: all ranks measure, then rank 0 runs
- * the peers while the others wait at a barrier of the control plane, where nobody spins.
+ * A benchmark that alternates with other systems. In each round all ranks measure, then
+ * rank 0 runs the other systems. Meanwhile the other ranks block at a control-plane
+ * barrier, which does not spin.
  */
 final class ComparisonRun {
 
 	private static final String BARRIER = "bench-peers";
 
-	/** What the backend is called that has no way but TCP. */
+	/** Transport name of a group that uses TCP alone. */
 	private static final String TCP = "tcp";
 
-	/** A rank may come to the barrier a little before rank 0 begins. */
+	/** Ranks may reach the barrier before rank 0 starts the other systems. */
 	private static final Duration SLACK = Duration.ofMinutes(1);
 
 	private final JoinedGroup joined;
@@ -83,7 +84,10 @@ final class ComparisonRun {
 				bindTo.binding(group.assignment()));
 	}
 
-	/** Measures and returns the exit code: wrong results of ours are a defect of ours. */
+	/**
+	 * Measures and returns the exit code. Wrong results of Tutti count as an internal
+	 * error.
+	 */
 	int run(BenchmarkReport format) throws InterruptedException, IOException {
 		if (this.joined.world().rank() == 0) {
 			lead(format);

@@ -26,9 +26,9 @@ final class ConfiguredProperties {
 	}
 
 	/**
-	 * Reads them, without Spring where no file configures anything.
-	 * @param arguments properties of the command line
-	 * @throws io.tutti.service.config.ConfigurationException if one does not exist
+	 * Reads the properties. Spring is not used where no file configures anything.
+	 * @param arguments properties from the command line
+	 * @throws io.tutti.service.config.ConfigurationException if a property does not exist
 	 */
 	static Function<String, @Nullable String> read(List<String> arguments) {
 		if (arguments.isEmpty() && !SpringConfiguration.isUsed(Path.of(""), System.getenv(), systemProperties())) {
@@ -44,13 +44,15 @@ final class ConfiguredProperties {
 			.collect(Collectors.toMap(Function.identity(), System::getProperty));
 	}
 
-	/** Apart, so that Spring's classes are loaded only where they are used. */
+	/**
+	 * A separate class, so that Spring's classes are loaded only when they are needed.
+	 */
 	private static final class WithSpring {
 
 		private WithSpring() {
 		}
 
-		/** Quiet: the output of a command belongs to its user. */
+		/** Suppresses log output: stdout and stderr carry the command's own output. */
 		static ConfigurableEnvironment read(List<String> arguments) {
 			LoggingSystem.get(ConfiguredProperties.class.getClassLoader()).beforeInitialize();
 			ConfigurableEnvironment environment = new StandardEnvironment();

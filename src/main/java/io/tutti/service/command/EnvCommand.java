@@ -21,9 +21,10 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * {@code env}: explains which rank this process is, from which variables, and what was
- * ignored. The output is one write, since launchers interleave partial lines. Starts no
- * Spring and loads no JSON library, so that it takes a fraction of a second.
+ * {@code env}: prints this process's rank, the variables that determine it and the
+ * variables that are ignored. The output is a single write, since launchers interleave
+ * partial lines. The command starts no Spring and loads no JSON library, so that it takes
+ * a fraction of a second.
  */
 @Command(name = "env", description = "Explains which rank this process is, and why.", mixinStandardHelpOptions = true,
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, footerHeading = "%nExamples:%n",
@@ -47,7 +48,7 @@ public final class EnvCommand implements Callable<Integer> {
 	@Unmatched
 	private List<String> rest = new ArrayList<>();
 
-	/** Explains this process. */
+	/** Describes this process from its own environment. */
 	public EnvCommand() {
 		this(System.getenv(), ConfiguredProperties::read);
 	}

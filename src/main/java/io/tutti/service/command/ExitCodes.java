@@ -18,7 +18,7 @@ import io.tutti.training.TrainingDivergedException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which exit code a failure ends a rank with, decided here alone.
+ * Maps failures to exit codes. No other class does.
  */
 final class ExitCodes {
 
@@ -41,7 +41,7 @@ final class ExitCodes {
 	}
 
 	/**
-	 * The failure itself or the first of its causes that has a meaning of its own,
+	 * The failure itself or the first of its causes that has an exit code of its own,
 	 * {@code null} if none has.
 	 */
 	static @Nullable Throwable known(Throwable failure) {

@@ -3,15 +3,15 @@ package io.tutti.service.command;
 import java.io.PrintStream;
 
 /**
- * Tells a failure on stderr, as one paragraph for people. The stack is for those who ask
- * for it.
+ * Prints a failure on stderr as one line of text, followed by the stack trace with
+ * {@code --debug}.
  */
 final class FailureMessage {
 
 	private FailureMessage() {
 	}
 
-	/** Writes what went wrong and returns the exit code that goes with it. */
+	/** Prints the failure and returns its exit code. */
 	static int tell(Throwable failure, boolean debug, PrintStream err) {
 		Throwable known = ExitCodes.known(failure);
 		Throwable told = (known != null) ? known : root(failure);

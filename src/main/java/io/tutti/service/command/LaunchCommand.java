@@ -28,8 +28,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /**
- * {@code launch}: starts ranks on this machine. What follows the command's first word is
- * the command's own, options included.
+ * {@code launch}: starts ranks on this machine. All arguments after the launched
+ * command's first word, options included, belong to that command.
  */
 @Command(name = "launch", description = "Starts ranks on this machine, as torchrun does and with its variables.",
 		mixinStandardHelpOptions = true, exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
@@ -43,7 +43,7 @@ import picocli.CommandLine.Parameters;
 				"                                             the second of two machines" })
 public final class LaunchCommand implements Callable<Integer> {
 
-	/** By name, so that the launcher loads no class of Spring. */
+	/** A name and not a class literal, so that the launcher loads no Spring class. */
 	private static final String APPLICATION = "io.tutti.service.TuttiApplication";
 
 	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "env");
@@ -104,7 +104,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 	}
 
-	/** A word that is neither a command nor a program is probably misspelt. */
+	/** Suggests the nearest command where the word is neither a command nor a program. */
 	private String describe(IOException failure) {
 		String word = this.command.getFirst();
 		if (word.contains(File.separator)) {
@@ -123,7 +123,9 @@ public final class LaunchCommand implements Callable<Integer> {
 			.anyMatch((folder) -> Files.exists(Path.of(folder, word)));
 	}
 
-	/** A misspelt backend would be replaced by the default one without notice. */
+	/**
+	 * Warns where the profile names no backend: ranks would silently use the default one.
+	 */
 	private void warnOfProfile(LaunchConsole console) {
 		if (this.profile != null
 				&& Stream.of(this.profile.split(",")).map(String::strip).noneMatch(BACKENDS::contains)) {
@@ -165,7 +167,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 	}
 
-	/** Leaves the options after the command's first word to the command. */
+	/** Stops option parsing at the launched command's first word. */
 	static final class StopAtCommand implements IModelTransformer {
 
 		@Override

@@ -5,12 +5,12 @@ import java.io.PrintStream;
 import me.tongfei.progressbar.ProgressBarConsumer;
 
 /**
- * One line that is drawn again and again, and whole lines that pass above it. Safe for
- * the bar's own thread beside others.
+ * A progress line that is redrawn in place, and complete lines that scroll above it.
+ * Thread-safe, since the progress bar draws on a thread of its own.
  */
 final class ProgressLines implements ProgressBarConsumer {
 
-	/** Fits an 80-column terminal with a rank before it. */
+	/** Fits an 80-column terminal behind a rank prefix. */
 	private static final int WIDTH = 74;
 
 	private final PrintStream out;
@@ -21,7 +21,7 @@ final class ProgressLines implements ProgressBarConsumer {
 		this.out = out;
 	}
 
-	/** Prints a whole line, over the one that is being drawn. */
+	/** Prints a complete line in place of the progress line. */
 	synchronized void print(String line) {
 		this.out.print(((this.shown > 0) ? "\r" : "") + padded(line) + "\n");
 		this.out.flush();
@@ -50,7 +50,7 @@ final class ProgressLines implements ProgressBarConsumer {
 		}
 	}
 
-	/** Blanks what a longer line left behind. */
+	/** Pads the line with blanks to overwrite a longer previous one. */
 	private String padded(String line) {
 		return line + " ".repeat(Math.max(0, this.shown - line.length()));
 	}

@@ -11,16 +11,18 @@ import picocli.CommandLine;
  */
 final class PropertyArguments {
 
-	/** A property has a dot in its name; an option has none. */
+	/** A property name contains a dot, an option name does not. */
 	private static final Pattern PROPERTY = Pattern.compile("--[a-zA-Z][\\w-]*(\\.[\\w\\[\\]-]+)+=.*", Pattern.DOTALL);
 
 	private PropertyArguments() {
 	}
 
 	/**
-	 * The properties among what a command itself did not understand, which is all of it.
-	 * @return a list that can be added to
-	 * @throws CommandLine.UnmatchedArgumentException naming what is no property
+	 * Requires that all arguments a command does not recognize are properties, and
+	 * returns them.
+	 * @return a mutable list
+	 * @throws CommandLine.UnmatchedArgumentException naming the arguments that are not
+	 * properties
 	 */
 	static List<String> of(CommandLine commandLine, List<String> rest) {
 		List<String> unknown = rest.stream().filter((argument) -> !PROPERTY.matcher(argument).matches()).toList();

@@ -1,7 +1,7 @@
 package io.tutti.service.command;
 
 /**
- * How many ranks work together over what, in words.
+ * Formats the number of ranks and their backend.
  */
 final class RankCount {
 

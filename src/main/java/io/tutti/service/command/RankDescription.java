@@ -9,25 +9,26 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.launch.ResolvedRank;
 
 /**
- * A resolved rank as programs read it, the same from {@code env --json} and over HTTP.
+ * A resolved rank in machine-readable form, the same from {@code env --json} and over
+ * HTTP.
  *
- * @param rank place in the group
+ * @param rank rank in the group
  * @param worldSize ranks in the group
- * @param localRank place among the ranks of this host
+ * @param localRank rank among the ranks of this host
  * @param localWorldSize ranks on this host
  * @param masterAddress host of the rendezvous
  * @param masterPort port of the rendezvous
- * @param source the launcher whose variables were followed
- * @param used the variables that were read, with their values
- * @param ignored a line for each thing that was seen and not followed
- * @param conflicts a line for each set of variables that says something else
+ * @param source the launcher whose variables are used
+ * @param used the variables that are used, with their values
+ * @param ignored one line for each variable that is set but not used
+ * @param conflicts one line for each set of variables that disagrees
  */
 @JsonPropertyOrder({ "rank", "worldSize", "localRank", "localWorldSize", "masterAddress", "masterPort", "source",
 		"used", "ignored", "conflicts" })
 public record RankDescription(int rank, int worldSize, int localRank, int localWorldSize, String masterAddress,
 		int masterPort, String source, Map<String, String> used, List<String> ignored, List<String> conflicts) {
 
-	/** The report of a resolution. */
+	/** Describes a resolved rank. */
 	public static RankDescription of(ResolvedRank resolved) {
 		RankAssignment who = resolved.assignment();
 		return new RankDescription(who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
@@ -35,7 +36,7 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 				resolved.conflicts());
 	}
 
-	/** The report as one line of JSON. */
+	/** The description as one line of JSON. */
 	String json() {
 		return "{\"rank\":%d,\"worldSize\":%d,\"localRank\":%d,\"localWorldSize\":%d".formatted(this.rank,
 				this.worldSize, this.localRank, this.localWorldSize) + ",\"masterAddress\":"
@@ -69,7 +70,7 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 		return quoted.append('"').toString();
 	}
 
-	/** The report as text, a line per fact. */
+	/** The description as text, one line per fact. */
 	public String text() {
 		StringBuilder text = new StringBuilder();
 		text.append("rank %d of %d%n".formatted(this.rank, this.worldSize));

@@ -7,7 +7,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 
 /**
- * Options that every command understands which is one rank.
+ * Options shared by all commands that run as one rank.
  */
 final class RankOptions {
 
@@ -18,16 +18,16 @@ final class RankOptions {
 	@Option(names = "--debug", description = "Show where a failure came from.")
 	private boolean debug;
 
-	/** Whether to show stack traces. */
+	/** Whether to print stack traces. */
 	boolean debug() {
 		return this.debug;
 	}
 
 	/**
-	 * What Spring is given: {@code --some.property=value} as it stands, and options that
-	 * are properties by another name.
-	 * @param rest arguments that the command itself does not know
-	 * @throws CommandLine.UnmatchedArgumentException if one of them is no property
+	 * The arguments for Spring: properties given as {@code --some.property=value}, and
+	 * options that stand for a property.
+	 * @param rest arguments that the command does not recognize
+	 * @throws CommandLine.UnmatchedArgumentException if one of them is not a property
 	 */
 	List<String> properties(CommandLine commandLine, List<String> rest) {
 		List<String> properties = PropertyArguments.of(commandLine, rest);

@@ -12,11 +12,11 @@ import org.springframework.boot.SpringApplication;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * One rank with its service around it, for as long as a command takes.
+ * Runs one rank as a Spring application for the duration of a command.
  */
 final class RankService {
 
-	/** Leaves room for the JVM's own end inside the 5 s that are promised. */
+	/** Less than the documented 5 s, to leave time for the JVM to exit. */
 	static final Duration CLOSING = Duration.ofMillis(4500);
 
 	private final Class<?> application;
@@ -28,11 +28,11 @@ final class RankService {
 	private final boolean debug;
 
 	/**
-	 * A service that is not started yet.
+	 * Creates a service without starting it.
 	 * @param application the Spring application
-	 * @param arguments properties of the command line
-	 * @param defaults properties that hold where nothing else says otherwise
-	 * @param debug whether to show the stack of a failure
+	 * @param arguments properties from the command line
+	 * @param defaults property values that any other property source overrides
+	 * @param debug whether to print the stack trace of a failure
 	 */
 	RankService(Class<?> application, List<String> arguments, Map<String, Object> defaults, boolean debug) {
 		this.application = application;
@@ -42,8 +42,8 @@ final class RankService {
 	}
 
 	/**
-	 * Starts the service, does a part and closes the service again. A failure is told on
-	 * stderr at once, before closing takes its time.
+	 * Starts the service, runs a part of a command and closes the service. A failure is
+	 * printed on stderr before the service is closed, since closing may take seconds.
 	 * @return the exit code
 	 */
 	int run(Part part) {
@@ -77,8 +77,8 @@ final class RankService {
 	}
 
 	/**
-	 * A signal closes the service under a part that still runs, which then fails for no
-	 * fault of its own.
+	 * Handles the failure of a part that was still running when a signal closed the
+	 * service.
 	 */
 	private int cutOff(Throwable failure) {
 		System.err.println("tutti: stopped before it was done");
@@ -88,7 +88,7 @@ final class RankService {
 		return ExitCodes.of(failure);
 	}
 
-	/** What a command does while its service runs. */
+	/** The work of a command while its service runs. */
 	@FunctionalInterface
 	interface Part {
 

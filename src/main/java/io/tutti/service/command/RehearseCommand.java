@@ -27,20 +27,20 @@ import picocli.CommandLine.ParentCommand;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
- * {@code rehearse}: a short training, requests over HTTP and a short benchmark. The
- * script records what the JVM loads and links meanwhile into the AOT cache with which
- * later ranks start.
+ * {@code rehearse}: a short training, HTTP requests and a short benchmark. During this
+ * run the script records the classes that the JVM loads and links into the AOT cache that
+ * later ranks use.
  */
 @Command(name = "rehearse", hidden = true, description = "One rank of a short run that is recorded for the AOT cache.")
 final class RehearseCommand implements Callable<Integer> {
 
 	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
 
-	/** What a cluster and its operators request. */
+	/** Paths that a cluster and its operators request. */
 	private static final List<String> PATHS = List.of("/actuator/health/readiness", "/actuator/health/liveness",
 			"/actuator/prometheus", "/actuator/rank", "/api/v1/group", "/api/v1/flight-recorder");
 
-	/** Enough steps for each branch of the loop. */
+	/** Enough steps to reach each branch of the training loop. */
 	private static final int EPOCHS = 3;
 
 	private static final int TIMEOUT_MILLIS = 5000;
@@ -72,7 +72,7 @@ final class RehearseCommand implements Callable<Integer> {
 				: code;
 	}
 
-	/** The response itself does not matter. */
+	/** Sends a request and discards the response. */
 	private static void request(URI uri) throws IOException {
 		HttpURLConnection connection = (HttpURLConnection) uri.toURL().openConnection(Proxy.NO_PROXY);
 		connection.setReadTimeout(TIMEOUT_MILLIS);

@@ -65,7 +65,7 @@ final class ServeCommand implements Callable<Integer> {
 		return ExitCode.DONE;
 	}
 
-	/** Completes when some rank asked the whole group to stop. */
+	/** Completes when a rank requests a drain of the group. */
 	private static CompletableFuture<String> drained(GroupLifecycle group) {
 		CompletableFuture<String> drained = new CompletableFuture<>();
 		group.formed().thenAccept((joined) -> joined.onDrain((reason) -> {

@@ -5,11 +5,12 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 
 /**
- * Signals of the operating system. Left alone, the JVM exits by a signal with 128 plus
- * its number, and a shutdown hook can change that only by {@link Runtime#halt}, which
- * skips every other hook. The one way to take a signal as a mere request is
- * {@code sun.misc.Signal} of the supported module {@code jdk.unsupported}; it is called
- * by reflection, since javac warns of it in a way that nothing turns off.
+ * Handles signals of the operating system. By default the JVM exits on a signal with 128
+ * plus the signal's number. A shutdown hook can change that code only by
+ * {@link Runtime#halt}, which skips every other hook. The only way to handle a signal
+ * without exiting is {@code sun.misc.Signal} of the supported module
+ * {@code jdk.unsupported}. It is called by reflection, since javac's warning about it
+ * cannot be suppressed.
  */
 final class Signals {
 
@@ -17,9 +18,9 @@ final class Signals {
 	}
 
 	/**
-	 * Runs an action on each signal of that name, on a thread of its own, in place of the
-	 * JVM's own handling. Where signals are not to be had (a JVM started with
-	 * {@code -Xrs}), the JVM's own handling stays.
+	 * Runs an action on each signal of that name, on a separate thread, in place of the
+	 * JVM's handler. The JVM's handler stays where signals cannot be handled (a JVM
+	 * started with {@code -Xrs}).
 	 * @param name such as {@code TERM}
 	 */
 	static void handle(String name, Runnable action) {
@@ -32,7 +33,7 @@ final class Signals {
 				.invoke(null, signal.getConstructor(String.class).newInstance(name), proxy);
 		}
 		catch (ReflectiveOperationException ex) {
-			// The process still ends by the signal, with the JVM's own exit code.
+			// The signal still ends the process, with the JVM's exit code.
 		}
 	}
 

@@ -17,8 +17,8 @@ import org.yaml.snakeyaml.constructor.SafeConstructor;
 import org.yaml.snakeyaml.error.YAMLException;
 
 /**
- * Whether Spring is needed to read the configuration of a process. Reading it with Spring
- * takes longer than everything else that {@code env} does, and mostly no file sets a
+ * Decides whether Spring is needed to read the configuration of a process. Reading it
+ * with Spring takes longer than the rest of {@code env}, and usually no file sets a
  * property of Tutti. In doubt the answer is yes.
  */
 final class SpringConfiguration {
@@ -47,7 +47,7 @@ final class SpringConfiguration {
 		return lower.startsWith("spring") || (lower.startsWith("tutti") && value.contains("${"));
 	}
 
-	/** Spring also accepts a variable that is named exactly as its property. */
+	/** Spring also accepts a variable with exactly the name of a property. */
 	private static boolean isUnusualVariable(String name) {
 		return name.toLowerCase(Locale.ROOT).startsWith("tutti") && !name.startsWith("TUTTI_");
 	}

@@ -7,8 +7,8 @@ import io.tutti.launch.LauncherWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Somebody wants this rank to end: a signal, or the death of the launcher that started
- * it. The first reason stays.
+ * A request to stop this rank: a signal, or the end of the launcher that started it. The
+ * first reason is kept.
  */
 final class StopRequest implements AutoCloseable {
 
@@ -16,14 +16,14 @@ final class StopRequest implements AutoCloseable {
 
 	private final @Nullable LauncherWatch watch;
 
-	/** Listens for the launcher's end alone. */
+	/** Watches for the end of the launcher only. */
 	StopRequest(Map<String, String> environment) {
 		this.watch = LauncherWatch.start(environment, () -> ask("the launcher is gone"));
 	}
 
 	/**
-	 * Listens for SIGTERM, Ctrl-C and the launcher's end, from now on in place of the
-	 * JVM's own handling, by which exit codes would be 143 and 130.
+	 * Watches for SIGTERM, Ctrl-C and the end of the launcher. Replaces the JVM's signal
+	 * handlers, which would exit with 143 and 130.
 	 */
 	static StopRequest listen(Map<String, String> environment) {
 		StopRequest request = new StopRequest(environment);
@@ -32,12 +32,12 @@ final class StopRequest implements AutoCloseable {
 		return request;
 	}
 
-	/** Asks for the end. */
+	/** Requests the stop. */
 	void ask(String reason) {
 		this.reason.complete(reason);
 	}
 
-	/** Why this rank should end, once it should. */
+	/** The reason, once a stop is requested. */
 	CompletableFuture<String> reason() {
 		return this.reason.copy();
 	}

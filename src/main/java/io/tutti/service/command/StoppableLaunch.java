@@ -11,9 +11,9 @@ import io.tutti.launch.ExitCode;
 import io.tutti.launch.LocalLauncher;
 
 /**
- * Runs a launcher so that SIGTERM, SIGHUP and Ctrl-C reach its ranks. Such a signal ends
- * the JVM through its shutdown hooks: this one stops the ranks, waits for their end and
- * then ends the JVM with their exit code instead of the signal's.
+ * Runs a launcher and passes SIGTERM, SIGHUP and Ctrl-C on to its ranks. Such a signal
+ * runs the JVM's shutdown hooks. The hook of this class stops the ranks, waits until they
+ * have ended and halts the JVM with their exit code instead of the signal's.
  */
 final class StoppableLaunch {
 
@@ -56,13 +56,13 @@ final class StoppableLaunch {
 		}
 	}
 
-	/** If the hook runs already it ends the JVM itself. */
+	/** Removes the hook. A hook that is already running halts the JVM itself. */
 	private static void forget(Thread hook) {
 		try {
 			Runtime.getRuntime().removeShutdownHook(hook);
 		}
 		catch (IllegalStateException ex) {
-			// The JVM is ending: the hook is at work and has the exit code.
+			// The JVM is shutting down: the running hook has the exit code.
 		}
 	}
 

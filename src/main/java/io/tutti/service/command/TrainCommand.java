@@ -21,7 +21,7 @@ import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
 /**
- * {@code train}: one rank of a data-parallel training job, with the service beside it.
+ * {@code train}: one rank of a data-parallel training job, with its HTTP service.
  */
 @Command(name = "train", mixinStandardHelpOptions = true, sortOptions = false,
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
@@ -34,7 +34,8 @@ import picocli.CommandLine.Unmatched;
 final class TrainCommand implements Callable<Integer> {
 
 	/**
-	 * Several jobs may run beside each other, and nobody needs to know the port ahead.
+	 * Any free HTTP port: several jobs may run at once, and the port need not be known in
+	 * advance.
 	 */
 	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
 

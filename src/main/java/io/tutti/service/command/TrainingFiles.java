@@ -8,8 +8,8 @@ import io.tutti.training.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks a job's files before its ranks have met: after that, a mistake costs every rank
- * the rendezvous, and one in the report's path costs the whole training.
+ * Checks a job's files before rendezvous. Later, a mistake would be found only after
+ * every rank has joined, and one in the report's path only after the whole training.
  */
 final class TrainingFiles {
 
@@ -17,8 +17,8 @@ final class TrainingFiles {
 	}
 
 	/**
-	 * Requires that the table can be read and, on rank 0, which writes them, that the
-	 * report and the checkpoint can be written.
+	 * Requires that the table is readable. On rank 0, which writes the report and the
+	 * checkpoint, it also requires that both are writable.
 	 * @throws ConfigurationException naming the file and the option
 	 */
 	static void requireUsable(TrainingOptions options, int rank) {
@@ -57,7 +57,10 @@ final class TrainingFiles {
 		}
 	}
 
-	/** The folder itself is created later where there is none. */
+	/**
+	 * A missing checkpoint folder is created later, so its nearest existing parent is
+	 * checked.
+	 */
 	private static void requireCheckpoint(@Nullable Path folder) {
 		Path existing = (folder != null) ? folder.toAbsolutePath() : null;
 		while (existing != null && !Files.exists(existing)) {

@@ -9,7 +9,7 @@ import io.tutti.training.TrainingPlan;
 import io.tutti.training.TrainingSummary;
 
 /**
- * Passes what a training job says on to all who listen.
+ * Forwards the events of a training job to several listeners.
  */
 record TrainingListeners(List<TrainingListener> listeners) implements TrainingListener {
 

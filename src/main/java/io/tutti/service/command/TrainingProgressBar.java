@@ -15,8 +15,9 @@ import me.tongfei.progressbar.ProgressBarStyle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows how a training job goes: a line for each epoch and, where somebody looks on, a
- * bar of its steps below them. For one rank, since all would show the same.
+ * Shows the progress of a training job: a line per epoch and, on a terminal, a progress
+ * bar of the steps below them. Used on one rank only, since all ranks would show the
+ * same.
  */
 final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 
@@ -31,10 +32,10 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 	private @Nullable ProgressBar bar;
 
 	/**
-	 * A bar that appears when the job starts.
-	 * @param out where it is drawn, in place by carriage returns; stays open
-	 * @param live whether to draw it: in a file or another launcher's pipe its many
-	 * states would stand one after another
+	 * Creates a bar that appears when the job starts.
+	 * @param out the stream to draw on, in place by carriage returns; it stays open
+	 * @param live whether to draw the bar; in a file or another launcher's pipe its
+	 * updates would appear one after another
 	 */
 	TrainingProgressBar(PrintStream out, boolean live) {
 		this.lines = new ProgressLines(out);
@@ -94,7 +95,7 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 		close();
 	}
 
-	/** Ends the bar where it stands. Does nothing the second time. */
+	/** Ends the bar at its current step. A second call has no effect. */
 	@Override
 	public void close() {
 		if (this.bar != null) {

@@ -5,7 +5,7 @@ import java.util.Locale;
 import io.tutti.training.TrainingSummary;
 
 /**
- * The summary of a training job as text.
+ * Formats the summary of a training job as text.
  */
 final class TrainingReportText {
 
@@ -14,7 +14,7 @@ final class TrainingReportText {
 	private TrainingReportText() {
 	}
 
-	/** Several lines, without a line end after the last. */
+	/** Several lines, without a line separator after the last. */
 	static String of(TrainingSummary summary) {
 		return String.join("\n", progress(summary), format("test accuracy   %.2f %%", 100 * summary.testAccuracy()),
 				format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),

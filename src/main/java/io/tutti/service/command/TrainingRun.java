@@ -27,8 +27,8 @@ import io.tutti.training.TrainingSummary;
 import org.springframework.context.ApplicationContext;
 
 /**
- * A training job in its group: waits for the group, trains, and passes requests to stop
- * on to every rank.
+ * Runs a training job: waits for the group to form, trains, and passes stop requests on
+ * to every rank.
  */
 final class TrainingRun {
 
@@ -43,9 +43,9 @@ final class TrainingRun {
 	private final Function<ProcessGroup, TrainingDevice> device;
 
 	/**
-	 * A job that has not begun.
-	 * @param watch hears of it on every rank
-	 * @param device finds what this rank computes on, once there is a group
+	 * Creates a job without starting it.
+	 * @param watch receives the job's events on every rank
+	 * @param device chooses this rank's compute device once the group has formed
 	 */
 	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options, TrainingListener watch,
 			Function<ProcessGroup, TrainingDevice> device) {
@@ -57,8 +57,8 @@ final class TrainingRun {
 	}
 
 	/**
-	 * The job of an application.
-	 * @throws BackendUnavailableException if it is to compute on a GPU that is not there
+	 * Creates the job of an application.
+	 * @throws BackendUnavailableException if the configured GPU is not present
 	 */
 	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
@@ -75,8 +75,8 @@ final class TrainingRun {
 	}
 
 	/**
-	 * Trains and returns the exit code; a stop before the ranks have met ends it too,
-	 * whichever of them was asked: as after that, one stops all.
+	 * Trains and returns the exit code. As during training, a stop request to any rank
+	 * stops all ranks, also while the group is still forming.
 	 */
 	int run(StopRequest stop) throws Exception {
 		CompletableFuture<JoinedGroup> formed = this.group.formed();
@@ -84,7 +84,10 @@ final class TrainingRun {
 		return formed.isDone() ? train(formed.resultNow(), stop) : stoppedBeforeTheMeeting(stop);
 	}
 
-	/** The rank that was asked says so itself; of another the group's log has told. */
+	/**
+	 * Only the rank that received the stop request prints it. On the other ranks the
+	 * group's log has reported the withdrawn rank.
+	 */
 	private int stoppedBeforeTheMeeting(StopRequest stop) {
 		int rank = this.group.assignment().rank();
 		stop.reason()
@@ -93,7 +96,9 @@ final class TrainingRun {
 		return ExitCode.STOPPED_ON_REQUEST;
 	}
 
-	/** All ranks would show the same, so only rank 0 does. */
+	/**
+	 * Only rank 0 shows progress and the summary, since all ranks would show the same.
+	 */
 	private int train(JoinedGroup joined, StopRequest stop) {
 		if (this.group.assignment().rank() != 0) {
 			return exitCode(train(joined, stop, this.watch));
@@ -121,7 +126,10 @@ final class TrainingRun {
 		return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
 	}
 
-	/** A rank that cannot come to the end of a step must not hold the others for ever. */
+	/**
+	 * Aborts the group after the drain timeout, so that a rank that cannot finish its
+	 * step does not block the others forever.
+	 */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
 		String abort = String.format(Locale.ROOT, "asked to stop (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);

@@ -13,7 +13,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
 /**
- * The command line: finds the command that the first word names.
+ * The command line. Selects the command that the first word names.
  */
 @Command(name = "tutti", mixinStandardHelpOptions = true, versionProvider = VersionProvider.class,
 		description = "Collective communication and data-parallel training for the JVM.",
@@ -56,8 +56,9 @@ public final class TuttiCommand implements Runnable {
 	}
 
 	/**
-	 * A command line that knows some of the commands: reading the description of one that
-	 * is not called takes time, and loads Spring for some of them.
+	 * Creates a command line with some of the commands. Reading the description of a
+	 * command takes time and loads Spring for some, so commands that are not called are
+	 * left out.
 	 */
 	static CommandLine commandLine(Class<?> application, List<String> commands) {
 		CommandLine tutti = new CommandLine(new TuttiCommand(application));
@@ -68,7 +69,7 @@ public final class TuttiCommand implements Runnable {
 					(failure, commandLine, parsed) -> FailureMessage.tell(failure, false, System.err));
 	}
 
-	/** A command line that knows every command. */
+	/** Creates a command line with every command. */
 	static CommandLine commandLine(Class<?> application) {
 		return commandLine(application, COMMANDS);
 	}
@@ -85,7 +86,9 @@ public final class TuttiCommand implements Runnable {
 		};
 	}
 
-	/** One line says what is wrong; the whole usage would hide it. */
+	/**
+	 * Prints one line about the error instead of the whole usage, which would hide it.
+	 */
 	private static int refuse(ParameterException failure, String[] args) {
 		CommandLine commandLine = failure.getCommandLine();
 		PrintWriter err = commandLine.getErr();
@@ -95,7 +98,10 @@ public final class TuttiCommand implements Runnable {
 		return commandLine.getCommandSpec().exitCodeOnInvalidInput();
 	}
 
-	/** Options with no command belong to the default one; only a few are the root's. */
+	/**
+	 * Prepends the default command where options come without one, except for the root's
+	 * own options.
+	 */
 	static String[] withDefault(String... args) {
 		if (args.length > 0 && (!args[0].startsWith("-") || isRootOption(args[0]))) {
 			return args;

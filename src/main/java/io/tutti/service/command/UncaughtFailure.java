@@ -3,15 +3,15 @@ package io.tutti.service.command;
 import java.time.Duration;
 
 /**
- * Ends the process by force if it has not ended by itself in time: whoever stops a rank
- * has been promised how long that takes.
+ * Halts the process if it has not exited in time, since the time that a rank takes to
+ * stop is documented.
  */
 final class UncaughtFailure {
 
 	private UncaughtFailure() {
 	}
 
-	/** Halts after a time with a code, without hooks and without waiting for anything. */
+	/** Halts the JVM with an exit code after a delay, without running shutdown hooks. */
 	static void haltAfter(Duration time, int code) {
 		Thread.ofPlatform().name("tutti-last-resort").daemon().start(() -> {
 			try {

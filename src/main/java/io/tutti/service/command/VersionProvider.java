@@ -3,7 +3,7 @@ package io.tutti.service.command;
 import picocli.CommandLine.IVersionProvider;
 
 /**
- * The version that the jar's manifest names.
+ * Provides the version from the jar's manifest.
  */
 final class VersionProvider implements IVersionProvider {
 

@@ -1,7 +1,7 @@
 /**
- * The words of command, as picocli commands, and what an exit code means. A command that
- * is one rank runs a Spring application around its part; the others run without. The
- * rooms below do the work.
+ * The command line as picocli commands, and the mapping of failures to exit codes. A
+ * command that runs as one rank starts a Spring application; the other commands run
+ * without Spring. The packages below do the work.
  */
 @NullMarked
 package io.tutti.service.command;
