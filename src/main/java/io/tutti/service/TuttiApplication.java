@@ -8,16 +8,16 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 
 /**
- * Where every command of Tutti begins and ends: the one place that calls
- * {@link System#exit}.
+ * Main class of all commands of Tutti, and the only caller of {@link System#exit}.
  */
 @SpringBootApplication
 @ConfigurationPropertiesScan
 public class TuttiApplication {
 
 	/**
-	 * Runs a command and exits with its code. A name that is not known yet, as a pod's is
-	 * not while it starts, is asked for again after a second and not after ten.
+	 * Runs a command and exits with its code. Failed host name look-ups are cached for
+	 * one second instead of ten, since the name of a starting pod is not resolvable at
+	 * first.
 	 */
 	public static void main(String[] args) {
 		Security.setProperty("networkaddress.cache.negative.ttl", "1");

@@ -1,6 +1,6 @@
 /**
- * The only Spring code: puts a rank into a process with HTTP, health and configuration
- * around it. Nobody imports it.
+ * The only code that depends on Spring: runs a rank in a process with HTTP, health and
+ * configuration. No other package imports it.
  */
 @NullMarked
 package io.tutti.service;

@@ -17,9 +17,9 @@ import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.aop.support.AopUtils;
 
 /**
- * Stands for a group that may still be forming: each call waits until it has formed and
- * is then the group's own. A call costs some hundred nanoseconds and an array for its
- * arguments more than on the group itself.
+ * A proxy for a group that may still be forming. Each call waits until the group has
+ * formed and is then forwarded to it. A forwarded call costs a few hundred nanoseconds
+ * and one array for its arguments.
  */
 final class FormingGroup implements MethodInterceptor {
 
@@ -33,7 +33,7 @@ final class FormingGroup implements MethodInterceptor {
 	}
 
 	/**
-	 * A group whose calls wait.
+	 * Creates the proxy.
 	 * @param limit how long a call waits for the group to form
 	 */
 	static ProcessGroup of(GroupLifecycle lifecycle, Duration limit) {

@@ -15,9 +15,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 
 /**
- * Gives an application the group of all ranks as a bean, unless it makes one itself. The
- * group is joined when the application starts, on a thread of its own, and left when it
- * stops; until then the bean's calls wait, at the longest for the rendezvous deadline.
+ * Provides the group of all ranks as a bean, unless the application defines one itself.
+ * The rank joins the group on a separate thread when the application starts, and leaves
+ * it when the application stops. Calls on the bean wait until the group has formed, for
+ * at most the rendezvous timeout.
  */
 @AutoConfiguration
 @ConditionalOnMissingBean({ ProcessGroup.class, GroupLifecycle.class })
@@ -25,7 +26,10 @@ import org.springframework.context.annotation.Import;
 @Import({ RankConfiguration.class, GroupConfiguration.class })
 public class ProcessGroupAutoConfiguration {
 
-	/** The lifecycle leaves the group, after whoever uses it has stopped. */
+	/**
+	 * Has no destroy method: the lifecycle leaves the group after the beans that use it
+	 * have stopped.
+	 */
 	@Bean(destroyMethod = "")
 	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts) {
 		NativeLibraryPreparation.prepare();

@@ -1,6 +1,6 @@
 /**
- * What a Spring Boot application of somebody else gets from the library on its class
- * path: a process group to inject. Needs Spring Boot alone, no web server. Imports
+ * Auto-configuration for Spring Boot applications that have the library on their class
+ * path: a process group to inject. Needs Spring Boot only, no web server. Imports
  * {@code config} and {@code group}.
  */
 @NullMarked

@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hosts under which this rank serves HTTP, as a request's {@code Host} header names
- * them: loopback, the address that accepted the connection, and the configured ones. A
- * name that an attacker lets point to this rank (DNS rebinding) is none of them.
+ * The values of the {@code Host} header that this rank accepts: loopback, the address
+ * that accepted the connection, and the configured hosts. A name that an attacker points
+ * at this rank (DNS rebinding) is not among them.
  */
 public final class AllowedHosts {
 
@@ -29,10 +29,10 @@ public final class AllowedHosts {
 	private final Set<InetAddress> addresses = new HashSet<>();
 
 	/**
-	 * Loopback and some more.
+	 * Allows loopback and the configured hosts.
 	 * @param configured names, addresses, and domains as {@code *.example.org}, which
-	 * stands for every name below them
-	 * @throws IllegalArgumentException naming the one that is none of these
+	 * match every name below them
+	 * @throws IllegalArgumentException naming the value that is none of these
 	 */
 	AllowedHosts(Collection<String> configured) {
 		configured.forEach((host) -> add(host, normalized(host.strip())));
@@ -57,7 +57,7 @@ public final class AllowedHosts {
 	}
 
 	/**
-	 * Whether a host is one of them.
+	 * Whether a host is allowed.
 	 * @param host name or address, IPv6 in brackets, without a port
 	 * @param localAddress the address that accepted the connection
 	 */
@@ -71,7 +71,7 @@ public final class AllowedHosts {
 				|| this.addresses.contains(address);
 	}
 
-	/** Without brackets, and without the dot at the end that DNS allows. */
+	/** Removes brackets and the trailing dot that DNS allows. */
 	private static String normalized(String host) {
 		String name = host.toLowerCase(Locale.ROOT);
 		if (name.startsWith("[") && name.endsWith("]")) {
@@ -80,7 +80,10 @@ public final class AllowedHosts {
 		return name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
 	}
 
-	/** Without the scope of a link-local address; never asks a name server. */
+	/**
+	 * Parses an address without the scope of a link-local one. Never queries a name
+	 * server.
+	 */
 	private static @Nullable InetAddress literal(String host) {
 		int scope = host.indexOf('%');
 		try {

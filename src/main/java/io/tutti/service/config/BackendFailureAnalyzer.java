@@ -8,7 +8,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Explains a backend that cannot be used here.
+ * Explains a backend that is not available on this host.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class BackendFailureAnalyzer extends AbstractFailureAnalyzer<BackendUnavailableException> {

@@ -7,7 +7,7 @@ import io.tutti.BackendUnavailableException;
 import io.tutti.engine.backend.Backends;
 
 /**
- * Which backend the active profiles choose.
+ * Selects the backend from the active profiles.
  */
 final class BackendProfile {
 
@@ -15,9 +15,9 @@ final class BackendProfile {
 	}
 
 	/**
-	 * The backend that is named by one of the profiles, by default {@code tcp}; profiles
-	 * with other names choose nothing.
-	 * @throws BackendUnavailableException if several of them name one
+	 * The backend that one of the profiles names, by default {@code tcp}. Profiles with
+	 * other names are ignored.
+	 * @throws BackendUnavailableException if the profiles name several backends
 	 */
 	static String of(String[] activeProfiles) {
 		List<String> chosen = Arrays.stream(activeProfiles).filter(Backends.names()::contains).distinct().toList();

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.ssl.SslBundle;
 
 /**
- * The certificate that an SSL bundle shows, and the private key that goes with it.
+ * The certificate of an SSL bundle and its private key.
  *
  * @param certificate the certificate
  * @param key the key
@@ -23,7 +23,7 @@ record CertifiedKey(X509Certificate certificate, PrivateKey key) {
 
 	/**
 	 * Reads a bundle.
-	 * @return the first entry that the bundle may show, {@code null} if it has none
+	 * @return the first matching key entry, {@code null} if the bundle has none
 	 * @throws GeneralSecurityException if its key store cannot be read
 	 */
 	static @Nullable CertifiedKey of(SslBundle bundle) throws GeneralSecurityException {
@@ -49,8 +49,8 @@ record CertifiedKey(X509Certificate certificate, PrivateKey key) {
 	}
 
 	/**
-	 * Whether the key is the certificate's own; else every handshake would fail. Files
-	 * that are replaced one after the other are not, for a while.
+	 * Whether the private key matches the certificate. With a mismatch every handshake
+	 * fails. Files that are replaced one after the other mismatch for a short time.
 	 */
 	boolean belongTogether() {
 		String algorithm = switch (this.key.getAlgorithm()) {

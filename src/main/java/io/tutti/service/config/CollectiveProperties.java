@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How collectives are carried out.
+ * Options of collectives.
  *
  * @param algorithms algorithms to use instead of the measured table's, such as
  * {@code all-reduce=ring,broadcast=chain}; rank 0's count for all ranks

@@ -3,8 +3,8 @@ package io.tutti.service.config;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A rank cannot start as it is configured; says what is wrong and what to do. Exit code
- * 64.
+ * A rank cannot start with its configuration. Carries the problem and the action to take.
+ * Exit code 64.
  */
 public final class ConfigurationException extends RuntimeException {
 
@@ -24,12 +24,12 @@ public final class ConfigurationException extends RuntimeException {
 		this.action = action;
 	}
 
-	/** What is wrong, naming the value. */
+	/** The problem, naming the value. */
 	public String problem() {
 		return this.problem;
 	}
 
-	/** What to do about it. */
+	/** The action to take. */
 	public String action() {
 		return this.action;
 	}

@@ -6,7 +6,7 @@ import org.springframework.core.Ordered;
 import org.springframework.core.annotation.Order;
 
 /**
- * Explains what Tutti itself refuses.
+ * Explains configuration that Tutti itself rejects.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class ConfigurationFailureAnalyzer extends AbstractFailureAnalyzer<ConfigurationException> {

@@ -7,7 +7,7 @@ import io.tutti.launch.RendezvousExposure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses to listen beyond loopback without a token, unless that was asked for.
+ * Refuses to listen beyond loopback without a token, unless anonymous access is enabled.
  */
 final class ExposureCheck {
 
@@ -22,7 +22,7 @@ final class ExposureCheck {
 	}
 
 	/**
-	 * Checks an address where HTTP would answer; {@code null} stands for all addresses.
+	 * Checks an address that HTTP would bind; {@code null} stands for all addresses.
 	 */
 	void requireSafeHttp(@Nullable InetAddress address) {
 		if (!this.open && !(address != null && address.isLoopbackAddress())) {
@@ -33,7 +33,7 @@ final class ExposureCheck {
 		}
 	}
 
-	/** Checks where ranks meet. */
+	/** Checks the rendezvous address. */
 	void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress) {
 		if (!this.open && RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
 			String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();

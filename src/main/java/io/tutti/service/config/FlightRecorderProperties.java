@@ -8,7 +8,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * What the flight recorder does beyond recording, which is always on.
+ * Options of the flight recorder. Recording itself is always on.
  *
  * @param onFailure whether a file is left behind when the group breaks
  * @param folder where those files go; the system's folder for temporary files by default
@@ -28,7 +28,7 @@ public record FlightRecorderProperties(@DefaultValue("true") boolean onFailure, 
 		}
 	}
 
-	/** Where the files go. */
+	/** The folder for failure files. */
 	public Path place() {
 		return (this.folder != null) ? this.folder : Path.of(System.getProperty("java.io.tmpdir"));
 	}

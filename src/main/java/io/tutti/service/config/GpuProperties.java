@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 public record GpuProperties(@Nullable Boolean hostFallback) {
 
 	/**
-	 * What holds, the variable included.
+	 * The effective setting: the property, else the environment variable.
 	 * @throws ConfigurationException if the variable is neither true nor false
 	 */
 	HostFallback fallback() {

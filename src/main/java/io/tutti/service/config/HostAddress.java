@@ -14,7 +14,7 @@ import java.util.List;
  */
 record HostAddress(String interfaceName, InetAddress address) {
 
-	/** Every address of the interfaces that are up, in the system's order. */
+	/** All addresses of the interfaces that are up, in the system's order. */
 	static List<HostAddress> all() {
 		try {
 			List<HostAddress> found = new ArrayList<>();
@@ -32,7 +32,10 @@ record HostAddress(String interfaceName, InetAddress address) {
 		}
 	}
 
-	/** The address as peers on other hosts can use it: with no interface name. */
+	/**
+	 * The address in a form that peers on other hosts can use, without the interface
+	 * name.
+	 */
 	String text() {
 		String text = this.address.getHostAddress();
 		int scope = text.indexOf('%');

@@ -7,7 +7,7 @@ import org.springframework.boot.web.server.context.WebServerInitializedEvent;
 import org.springframework.context.ApplicationListener;
 
 /**
- * Says where HTTP answers, since the kernel may have picked the port.
+ * Logs the HTTP address, since the kernel may have chosen the port.
  */
 final class HttpAnnouncement implements ApplicationListener<WebServerInitializedEvent> {
 

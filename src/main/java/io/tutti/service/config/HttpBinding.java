@@ -13,12 +13,12 @@ import org.springframework.core.env.Environment;
 
 /**
  * Binds HTTP to its address and to this rank's own port. Spring's {@code server.address}
- * and {@code server.port} are followed as they are where they are set, but not past the
- * {@link ExposureCheck}.
+ * and {@code server.port} take precedence where they are set, but the
+ * {@link ExposureCheck} applies to them too.
  */
 final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebServerFactory>, Ordered {
 
-	/** After Spring's own, which binds every address unless told otherwise. */
+	/** After Spring's own customizer, which binds every address by default. */
 	private static final int ORDER = 100;
 
 	private static final String SPRING = "server.address";
@@ -54,13 +54,16 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 		}
 	}
 
-	/** Where HTTP answers. */
+	/** The address that HTTP binds. */
 	InetAddress address() {
 		InetAddress given = address(SPRING);
 		return (given != null) ? given : this.properties.address();
 	}
 
-	/** The web server would only say that it cannot. */
+	/**
+	 * Reports a foreign address with this host's own ones; the web server would only
+	 * report that it cannot bind.
+	 */
 	private static void requireOwn(String property, @Nullable InetAddress address) {
 		if (address != null && !LocalAddress.isOfThisHost(address)) {
 			String there = HostAddress.all()

@@ -16,8 +16,8 @@ import org.springframework.boot.web.server.autoconfigure.ServerProperties;
 import org.springframework.stereotype.Component;
 
 /**
- * Reads what HTTP would show its callers before the web server does, which would fail in
- * words about itself.
+ * Checks the certificate of HTTP before the web server reads it, since the web server's
+ * own error messages do not name the setting.
  */
 @Component
 final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWebServerFactory> {
@@ -32,8 +32,8 @@ final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWe
 	}
 
 	/**
-	 * Checks it.
-	 * @throws ConfigurationException if HTTP is to use TLS and cannot
+	 * Checks the certificate.
+	 * @throws ConfigurationException if TLS is enabled for HTTP and cannot be used
 	 */
 	@Override
 	public void customize(ConfigurableWebServerFactory factory) {

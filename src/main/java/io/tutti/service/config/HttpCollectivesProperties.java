@@ -19,10 +19,10 @@ import org.springframework.util.unit.DataSize;
 public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @DefaultValue("64MB") DataSize maxBytes,
 		@Nullable DataSize memory) {
 
-	/** Both lie in memory, at every rank, while a call runs. */
+	/** A call's body and response both stay in memory, on every rank, while it runs. */
 	private static final DataSize MOST = DataSize.ofGigabytes(2);
 
-	/** Two calls of the default's largest. */
+	/** Two calls of the default maximum size. */
 	private static final DataSize USUAL_MEMORY = DataSize.ofMegabytes(256);
 
 	private static final DataSize MOST_MEMORY = DataSize.ofTerabytes(1);
@@ -38,7 +38,7 @@ public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @
 		}
 	}
 
-	/** What all calls may take together. */
+	/** The memory limit for all calls together. */
 	public DataSize budget() {
 		if (this.memory != null) {
 			return this.memory;

@@ -22,7 +22,7 @@ import tools.jackson.databind.cfg.CoercionInputShape;
 import tools.jackson.databind.type.LogicalType;
 
 /**
- * Where HTTP answers and how strictly it reads.
+ * HTTP address, allowed hosts and strict JSON parsing.
  */
 @Configuration(proxyBeanMethods = false)
 class HttpConfiguration {
@@ -52,8 +52,8 @@ class HttpConfiguration {
 	}
 
 	/**
-	 * No endpoint reads JSON of any size: what is longer is a mistake or an attack. JSON
-	 * between programs is UTF-8, and nobody guesses at anything else.
+	 * Limits the size of JSON documents: no endpoint needs longer ones. Turns charset
+	 * detection off, since JSON between programs is UTF-8.
 	 */
 	@Bean
 	JsonFactoryBuilderCustomizer smallDocuments() {
@@ -65,8 +65,8 @@ class HttpConfiguration {
 	}
 
 	/**
-	 * Says no to what a caller may have meant otherwise: unknown fields, a field twice,
-	 * text for a number or the other way round, 1.5 for a whole one.
+	 * Rejects ambiguous JSON: unknown fields, duplicate fields, text for a number or a
+	 * number for text, 1.5 for an integer.
 	 */
 	@Bean
 	JsonMapperBuilderCustomizer strictReading() {

@@ -9,8 +9,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.web.server.WebServerException;
 
 /**
- * Explains that the system does not let HTTP listen where it should, such as on a port
- * that is kept for privileged users.
+ * Explains that HTTP cannot listen on its address, such as on a privileged port.
  */
 final class HttpFailureAnalyzer extends AbstractFailureAnalyzer<WebServerException> {
 

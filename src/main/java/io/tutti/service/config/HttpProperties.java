@@ -25,7 +25,7 @@ public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @De
 		new AllowedHosts(allowedHosts);
 	}
 
-	/** The port of one of a host's ranks. */
+	/** The HTTP port of the rank with this local rank. */
 	int portOf(int localRank) {
 		if (this.port == 0) {
 			return 0;

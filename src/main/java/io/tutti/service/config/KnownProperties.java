@@ -20,10 +20,10 @@ import org.springframework.core.env.PropertySource;
 import org.springframework.core.env.StandardEnvironment;
 
 /**
- * Every property of Tutti's own, from the metadata that the build writes of them. One
- * that is set and does not exist is refused, so that a slip of the keyboard is no setting
- * that silently does nothing. Variables and system properties are not looked at: they
- * serve other programs too.
+ * All properties of Tutti, from the metadata that the build generates. A property that is
+ * set but does not exist is rejected, so that a misspelt setting is not silently ignored.
+ * Environment variables and system properties are not checked, since other programs use
+ * them too.
  */
 public final class KnownProperties {
 
@@ -34,14 +34,14 @@ public final class KnownProperties {
 	private static final Set<String> NOT_LOOKED_AT = Set.of(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
 			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, RankLogging.SOURCE);
 
-	/** By name: whether it is a map or a list, which has names below it. */
+	/** By name: whether the property is a map or a list, which has names below it. */
 	private final Map<ConfigurationPropertyName, Boolean> names;
 
 	private KnownProperties(Map<ConfigurationPropertyName, Boolean> names) {
 		this.names = names;
 	}
 
-	/** What this build knows. */
+	/** The properties of this build. */
 	public static KnownProperties ofTutti() {
 		Map<ConfigurationPropertyName, Boolean> names = new LinkedHashMap<>();
 		try {
@@ -55,7 +55,10 @@ public final class KnownProperties {
 		return new KnownProperties(names);
 	}
 
-	/** Every jar has a file of that name. */
+	/**
+	 * Adds the properties of one metadata file. Any jar may contain such a file, so only
+	 * names below {@code tutti} are added.
+	 */
 	private static void addAll(URL metadata, Map<ConfigurationPropertyName, Boolean> names) throws IOException {
 		try (InputStream text = metadata.openStream()) {
 			for (JsonNode property : JsonMapper.shared().readTree(text).path("properties")) {
@@ -68,8 +71,8 @@ public final class KnownProperties {
 	}
 
 	/**
-	 * Refuses what is set under {@code tutti.} and does not exist.
-	 * @throws ConfigurationException naming it and what was probably meant
+	 * Rejects properties under {@code tutti.} that do not exist.
+	 * @throws ConfigurationException naming the property and the nearest existing one
 	 */
 	public void require(ConfigurableEnvironment environment) {
 		for (PropertySource<?> source : environment.getPropertySources()) {

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * What the profile {@code mpi} runs on.
+ * Options of the profile {@code mpi}.
  *
  * @param library the MPI library to use: {@code openmpi}, {@code mpich} or a path; by
  * default none, and our own engine does the work

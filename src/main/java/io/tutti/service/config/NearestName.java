@@ -6,18 +6,18 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the name that was probably meant: the one at the smallest edit distance (letters
- * inserted, removed, replaced, or swapped with a neighbour), if that is small enough.
+ * Finds the most similar name: the one at the smallest edit distance (letters inserted,
+ * removed, replaced, or swapped with a neighbour), if that distance is small enough.
  */
 public final class NearestName {
 
-	/** One slip in so many letters is a slip; more is another word. */
+	/** One edit per this many letters counts as a typing error, more as another word. */
 	private static final int LETTERS_PER_SLIP = 4;
 
 	private NearestName() {
 	}
 
-	/** The nearest of some names, {@code null} if none is near. */
+	/** The nearest of several names, {@code null} if none is near enough. */
 	public static @Nullable String of(String typed, Collection<String> names) {
 		return names.stream()
 			.min(Comparator.<String>comparingInt((name) -> distance(typed, name))
@@ -26,7 +26,7 @@ public final class NearestName {
 			.orElse(null);
 	}
 
-	/** Optimal string alignment. */
+	/** The distance by optimal string alignment. */
 	private static int distance(String one, String other) {
 		int[][] distance = new int[one.length() + 1][other.length() + 1];
 		for (int i = 0; i <= one.length(); i++) {

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.Name;
 
 /**
- * Which of this host's networks carries data.
+ * Selects the network interface for data connections.
  *
  * @param wanted the interface by its name ({@code eth0}), a prefix of names ({@code eth})
  * or the network that its address lies in ({@code 10.1.0.0/16}, {@code fd00::/8}); by

@@ -8,9 +8,10 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /**
- * Picks the address that {@code tutti.network.interface} asks for. A name counts before a
- * prefix of names. Of several addresses the first of the meeting point's family is taken,
- * else the first IPv4 one, and one that is only valid on its link comes last.
+ * Selects the address for {@code tutti.network.interface}. An exact interface name takes
+ * precedence over a prefix. Of several addresses the first one of the rendezvous
+ * address's family is preferred, IPv4 if that address is a host name. Link-local
+ * addresses come last.
  */
 final class NetworkSelection {
 
@@ -22,9 +23,9 @@ final class NetworkSelection {
 
 	/**
 	 * @param wanted an interface's name, a prefix of names or a network
-	 * @param meetingPoint where ranks meet
-	 * @throws ConfigurationException if no interface that is up fits, naming those there
-	 * are
+	 * @param meetingPoint the rendezvous address
+	 * @throws ConfigurationException if no interface that is up matches, naming those
+	 * that are up
 	 */
 	HostAddress select(String wanted, String meetingPoint) {
 		boolean ipv6 = meetingPoint.contains(":");

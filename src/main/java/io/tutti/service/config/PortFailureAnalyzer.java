@@ -5,7 +5,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.web.server.PortInUseException;
 
 /**
- * Explains an HTTP port that another process has.
+ * Explains an HTTP port that another process uses.
  */
 final class PortFailureAnalyzer extends AbstractFailureAnalyzer<PortInUseException> {
 

@@ -6,7 +6,7 @@ import org.springframework.context.ApplicationListener;
 import org.springframework.core.Ordered;
 
 /**
- * Stops a rank's start at a property that does not exist.
+ * Fails a rank's start-up if a property does not exist.
  */
 public final class PropertyCheck implements ApplicationListener<ApplicationEnvironmentPreparedEvent>, Ordered {
 
@@ -16,7 +16,8 @@ public final class PropertyCheck implements ApplicationListener<ApplicationEnvir
 	}
 
 	/**
-	 * Once logging is set up, so that the framework's own report of the failure is off.
+	 * Runs after logging is set up, when the framework's own report of the failure is
+	 * off.
 	 */
 	@Override
 	public int getOrder() {

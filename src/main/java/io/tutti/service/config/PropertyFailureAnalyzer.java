@@ -15,8 +15,8 @@ import org.springframework.core.annotation.Order;
 import org.springframework.core.convert.ConversionException;
 
 /**
- * Explains a property whose value is of the wrong kind or out of range, or that does not
- * exist: one of Tutti's own, unless it is to explain every other too.
+ * Explains a property that does not exist, or whose value has the wrong type or is out of
+ * range. By default it explains only Tutti's own properties.
  */
 @Order(Ordered.HIGHEST_PRECEDENCE)
 final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindException> {
@@ -35,7 +35,7 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 		this.explained = explained;
 	}
 
-	/** One for an application that is Tutti's own altogether. */
+	/** An analyzer for Tutti's own application, which explains every property. */
 	static PropertyFailureAnalyzer ofEveryProperty() {
 		return new PropertyFailureAnalyzer(ConfigurationPropertyName.EMPTY);
 	}

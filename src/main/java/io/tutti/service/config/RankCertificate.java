@@ -16,12 +16,12 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslStoreBundle;
 
 /**
- * What an SSL bundle holds for a rank at a time: a certificate that it can show others,
- * and whom it trusts. Looked at closely, since what is wrong with it would otherwise be
- * found by the other ranks, one by one and in fewer words.
+ * The current content of a rank's SSL bundle: its certificate and its trust store. It is
+ * checked in detail, since its defects would otherwise appear only as handshake failures
+ * on each other rank.
  *
- * @param context the bundle as the JDK takes it
- * @param certificate the certificate that it shows
+ * @param context the SSL context created from the bundle
+ * @param certificate the certificate that the rank presents
  */
 record RankCertificate(SSLContext context, X509Certificate certificate) {
 
@@ -35,7 +35,7 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 
 	/**
 	 * Reads a bundle.
-	 * @throws ConfigurationException if ranks cannot meet with it
+	 * @throws ConfigurationException if ranks cannot connect with it
 	 */
 	static RankCertificate of(String name, SslBundle bundle) {
 		requireProtocol(name, bundle);
@@ -46,13 +46,13 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 		return found;
 	}
 
-	/** Until when the certificate is good. */
+	/** When the certificate expires. */
 	Instant validUntil() {
 		return this.certificate.getNotAfter().toInstant();
 	}
 
 	/**
-	 * Checks that the certificate carries the name that others look for.
+	 * Checks that the certificate carries the configured peer name.
 	 * @throws ConfigurationException if it does not
 	 */
 	RankCertificate requireName(String name, Tls tls) {

@@ -21,7 +21,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.env.Environment;
 
 /**
- * Who this rank is and how it joins, from environment variables and properties.
+ * Defines this rank's assignment and engine settings from environment variables and
+ * properties.
  */
 @Configuration(proxyBeanMethods = false)
 public class RankConfiguration {
@@ -80,7 +81,10 @@ public class RankConfiguration {
 		return settings;
 	}
 
-	/** Libraries that carry collectives have connections of their own. */
+	/**
+	 * Warns about unencrypted traffic: MPI libraries and NCCL use connections of their
+	 * own.
+	 */
 	private static void warnOfWhatGoesInTheClear(EngineSettings settings) {
 		if (settings.tls() == null) {
 			return;
@@ -94,7 +98,7 @@ public class RankConfiguration {
 		}
 	}
 
-	/** Where data connections are accepted, {@code null} for wherever ranks meet. */
+	/** The address that accepts data connections, {@code null} for the default. */
 	private static @Nullable String dataAddress(NetworkProperties network, RankAssignment assignment,
 			ExposureCheck exposure) {
 		String wanted = network.wanted();

@@ -14,9 +14,9 @@ import org.springframework.boot.logging.structured.StructuredLoggingJsonMembersC
 import org.springframework.core.env.Environment;
 
 /**
- * Puts who speaks, and where it stands, into every structured log line, whichever thread
- * writes it: rank and world size from the start, generation, group and sequence once the
- * group has formed.
+ * Adds this rank's identity and position to every structured log line, on every thread:
+ * rank and world size from the start; generation, group and sequence once the group has
+ * formed.
  */
 public final class RankLogMembers implements StructuredLoggingJsonMembersCustomizer<ILoggingEvent> {
 
@@ -31,13 +31,16 @@ public final class RankLogMembers implements StructuredLoggingJsonMembersCustomi
 		this.worldSize = number(environment, RankLogging.WORLD_SIZE);
 	}
 
-	/** A rank that could not be resolved is a question mark. */
+	/** {@code null} for the question mark that stands for an unresolved rank. */
 	private static @Nullable Integer number(Environment environment, String name) {
 		String value = environment.getProperty(name, "");
 		return value.matches("\\d+") ? Integer.valueOf(value) : null;
 	}
 
-	/** From now on lines also say what this supplies: names and values, cheap to get. */
+	/**
+	 * Adds the supplied names and values to all further log lines. The supplier runs for
+	 * each line and must be cheap.
+	 */
 	public static void place(Supplier<Map<String, Object>> place) {
 		context().putObject(PLACE, place);
 	}

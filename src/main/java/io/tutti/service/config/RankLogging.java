@@ -17,25 +17,25 @@ import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.MapPropertySource;
 
 /**
- * Sets how much a rank logs unless configuration says otherwise, and gives log lines the
- * rank as {@code tutti.log.rank}. What a start-up failure is gets told by the command,
- * once, so the framework's own report of it is off.
+ * Sets a rank's default log levels, and provides the rank to log lines as
+ * {@code tutti.log.rank}. The command reports start-up failures, so the framework's own
+ * report is turned off.
  */
 public final class RankLogging implements ApplicationListener<ApplicationEnvironmentPreparedEvent>, Ordered {
 
-	/** Whether ranks other than 0 log only what is wrong. */
+	/** Whether ranks other than 0 log only warnings and errors. */
 	public static final String QUIET_OTHERS = "tutti.log.quiet-others";
 
-	/** The property source that this adds. */
+	/** Name of the property source that this class adds. */
 	static final String SOURCE = "tuttiLogging";
 
-	/** Nothing is traced unless this says where to. */
+	/** The OTLP endpoint; tracing is off unless it is set. */
 	private static final String TRACES_GO_TO = "management.opentelemetry.tracing.export.otlp.endpoint";
 
-	/** Names this rank in log lines. */
+	/** The rank, for log lines. */
 	static final String RANK = "tutti.log.rank";
 
-	/** How many ranks there are, for log lines. */
+	/** The world size, for log lines. */
 	static final String WORLD_SIZE = "tutti.log.world-size";
 
 	@Override
@@ -62,7 +62,10 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 		return defaults;
 	}
 
-	/** A rank that cannot be resolved fails the start later, with its own message. */
+	/**
+	 * {@code null} if the rank cannot be resolved; start-up then fails later with the
+	 * proper message.
+	 */
 	private static @Nullable RankAssignment assignment(ConfigurableEnvironment environment) {
 		try {
 			return RankResolution.resolve(System.getenv(), ResolutionSettings.from(environment::getProperty))
@@ -73,7 +76,7 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 		}
 	}
 
-	/** After the configuration was read, before logging is set up from it. */
+	/** Runs after the configuration is read and before logging is set up from it. */
 	@Override
 	public int getOrder() {
 		return LoggingApplicationListener.DEFAULT_ORDER - 1;

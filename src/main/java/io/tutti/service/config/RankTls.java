@@ -15,13 +15,13 @@ import org.springframework.boot.ssl.SslBundle;
 import org.springframework.boot.ssl.SslBundles;
 
 /**
- * How this rank speaks TLS with the others, by a Spring SSL bundle. A bundle that Spring
- * reloads serves new connections from then on; one that is of no use is reported, and the
- * one before it stays.
+ * Mutual TLS between ranks, configured by a Spring SSL bundle. When Spring reloads the
+ * bundle, new connections use it. A reloaded bundle that is unusable is logged, and the
+ * previous one stays in use.
  */
 public final class RankTls {
 
-	/** Ranks speak in the clear. */
+	/** Connections are not encrypted. */
 	static final RankTls OFF = new RankTls(null, null);
 
 	private static final Logger log = LoggerFactory.getLogger(RankTls.class);
@@ -36,8 +36,8 @@ public final class RankTls {
 	}
 
 	/**
-	 * TLS as properties ask for it.
-	 * @throws ConfigurationException if ranks cannot meet that way
+	 * TLS as configured.
+	 * @throws ConfigurationException if the configuration or the bundle is unusable
 	 */
 	static RankTls of(TlsProperties properties, ObjectProvider<SslBundles> bundles) {
 		String name = properties.bundle();
@@ -85,7 +85,10 @@ public final class RankTls {
 		}
 	}
 
-	/** What is wrong is said by the last of the causes, the others say where. */
+	/**
+	 * The message of the root cause, which states the problem; the causes above it only
+	 * state where.
+	 */
 	static String innermost(Throwable ex) {
 		Throwable last = ex;
 		while (last.getCause() != null) {
@@ -94,12 +97,12 @@ public final class RankTls {
 		return (last instanceof ConfigurationException known) ? known.getMessage() : last.toString();
 	}
 
-	/** How, {@code null} for in the clear. */
+	/** The TLS settings, {@code null} if connections are not encrypted. */
 	@Nullable Tls tls() {
 		return this.tls;
 	}
 
-	/** Until when this rank's certificate is good, {@code null} without TLS. */
+	/** When this rank's certificate expires, {@code null} without TLS. */
 	public @Nullable Instant validUntil() {
 		return (this.current != null) ? this.current.get().validUntil() : null;
 	}

@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How ranks meet. Where they meet follows from who this rank is.
+ * Options of the rendezvous. Its address follows from the rank's resolution.
  *
  * @param jobId name of the job; ranks of another job are refused
  * @param bindAddress where rank 0 listens, by default the meeting point's own address

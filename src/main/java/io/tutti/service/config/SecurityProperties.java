@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * Who may join and who may change something. The token is never shown.
+ * Access control for joining ranks and for HTTP requests that change state. The token is
+ * redacted.
  *
  * @param token shared secret of the job, for the meeting of ranks and for HTTP requests
  * that change something

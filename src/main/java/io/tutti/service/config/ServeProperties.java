@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * What {@code serve} does.
+ * Options of {@code serve}.
  *
  * @param linger how long it stays answerable after its group broke; without limit by
  * default

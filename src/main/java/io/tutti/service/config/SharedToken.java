@@ -9,11 +9,11 @@ import java.security.MessageDigest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The job's shared secret, if it has one. Its text form hides it.
+ * The job's shared secret, if it has one. Redacted in {@link #toString()}.
  */
 public final class SharedToken {
 
-	/** Far more than a secret needs, far less than a file given by mistake. */
+	/** Far longer than a secret, far shorter than a file given by mistake. */
 	private static final int MAX_BYTES = 4096;
 
 	private final @Nullable String secret;
@@ -23,7 +23,7 @@ public final class SharedToken {
 	}
 
 	/**
-	 * The token that properties name.
+	 * Reads the token from the properties.
 	 * @throws ConfigurationException if it is blank, too long or cannot be read
 	 */
 	static SharedToken of(SecurityProperties properties) {
@@ -35,12 +35,12 @@ public final class SharedToken {
 		return new SharedToken((token != null) ? checked(token, "tutti.security.token") : null);
 	}
 
-	/** Whether there is one. */
+	/** Whether a token is set. */
 	public boolean isSet() {
 		return this.secret != null;
 	}
 
-	/** Whether a candidate is the token; takes the same time wherever they differ. */
+	/** Whether a candidate equals the token, compared in constant time. */
 	public boolean matches(String candidate) {
 		return this.secret != null && MessageDigest.isEqual(bytes(this.secret), bytes(candidate));
 	}

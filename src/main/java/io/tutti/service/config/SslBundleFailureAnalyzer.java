@@ -5,7 +5,7 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.ssl.NoSuchSslBundleException;
 
 /**
- * Explains an SSL bundle that something asks for, such as HTTP, and nobody describes.
+ * Explains a reference to an SSL bundle that is not configured.
  */
 final class SslBundleFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchSslBundleException> {
 
@@ -15,7 +15,7 @@ final class SslBundleFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchSslBu
 				cause);
 	}
 
-	/** What to do about a bundle that nobody describes. */
+	/** The action to take for a bundle that is not configured. */
 	static String action(String name) {
 		return "Describe it under spring.ssl.bundle.pem." + name + " or spring.ssl.bundle.jks." + name;
 	}

@@ -7,12 +7,12 @@ import org.springframework.boot.diagnostics.FailureAnalysis;
 import org.springframework.boot.diagnostics.FailureAnalyzer;
 
 /**
- * Explains SSL bundles that cannot be read whoever asks for them, such as those whose
- * files are to be watched and are not there.
+ * Explains SSL bundles that cannot be read when they are registered, such as watched
+ * bundles with missing files.
  */
 final class SslRegistryFailureAnalyzer implements FailureAnalyzer {
 
-	/** Spring's own name for what holds the bundles. */
+	/** Spring's bean name for the registry of bundles. */
 	private static final String REGISTRY = "sslBundleRegistry";
 
 	@Override

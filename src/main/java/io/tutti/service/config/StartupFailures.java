@@ -9,14 +9,13 @@ import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
 /**
- * Turns what stopped Tutti's own application from starting into one problem and one
- * action. Whatever stopped it was Tutti's to set up, so here its analyzers explain the
- * web server, the SSL bundles and {@code application.yml} as well; in an application of
- * somebody else those are not its affair.
+ * Converts a start-up failure of Tutti's own application into one problem and one action.
+ * Here the analyzers also explain failures of the web server, the SSL bundles and
+ * {@code application.yml}. In a host application they leave those failures to Spring.
  */
 public final class StartupFailures {
 
-	/** Before Spring's, since they know what an option is called. */
+	/** Run before Spring's analyzers, since they know the names of Tutti's options. */
 	private static final List<FailureAnalyzer> OWN = List.of(new ConfigurationFailureAnalyzer(),
 			new BackendFailureAnalyzer(), new ResolutionFailureAnalyzer(), new PortFailureAnalyzer(),
 			new HttpFailureAnalyzer(), new SslBundleFailureAnalyzer(), PropertyFailureAnalyzer.ofEveryProperty(),
@@ -26,8 +25,8 @@ public final class StartupFailures {
 	}
 
 	/**
-	 * What to tell the operator: a {@link ConfigurationException} if an analyzer knows
-	 * the failure, the failure itself otherwise.
+	 * Returns the failure to report: a {@link ConfigurationException} if an analyzer
+	 * recognizes it, the failure itself otherwise.
 	 */
 	public static RuntimeException explain(RuntimeException failure) {
 		for (FailureAnalyzer analyzer : analyzers()) {
@@ -45,7 +44,7 @@ public final class StartupFailures {
 		List<FailureAnalyzer> analyzers = new ArrayList<>(OWN);
 		analyzers.addAll(SpringFactoriesLoader.forDefaultResourceLocation()
 			.load(FailureAnalyzer.class, FailureHandler.handleMessage((message, cause) -> {
-				// Some of Spring's analyzers want a bean factory; there is none any more.
+				// Some of Spring's analyzers need a bean factory, which no longer exists.
 			})));
 		return analyzers;
 	}

@@ -5,13 +5,13 @@ import java.net.InetAddress;
 /**
  * A network in the notation {@code 10.1.0.0/16} or {@code fd00::/8}.
  *
- * @param base an address in it
- * @param bits how many leading bits its addresses share
+ * @param base an address in the network
+ * @param bits length of the prefix in bits
  */
 record Subnet(InetAddress base, int bits) {
 
 	/**
-	 * @throws IllegalArgumentException if the text is no network, naming it
+	 * @throws IllegalArgumentException if the text is not a network, naming it
 	 */
 	static Subnet parse(String text) {
 		int slash = text.indexOf('/');

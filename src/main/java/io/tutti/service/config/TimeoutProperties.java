@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * How long each kind of wait may take.
+ * Timeouts of a rank.
  *
  * @param rendezvous until all ranks have met, 5 min by default
  * @param collective one collective call, 10 min by default
@@ -25,7 +25,7 @@ public record TimeoutProperties(@Nullable Duration rendezvous, @Nullable Duratio
 		timeouts(rendezvous, collective, heartbeat, abort, drain);
 	}
 
-	/** The timeouts as the engine takes them, checked against each other. */
+	/** The timeouts for the engine, checked against each other. */
 	Timeouts timeouts() {
 		return timeouts(this.rendezvous, this.collective, this.heartbeat, this.abort, this.drain);
 	}

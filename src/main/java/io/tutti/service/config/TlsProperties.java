@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.boot.context.properties.ConfigurationProperties;
 
 /**
- * Whether and how connections between ranks go in cipher. HTTP has Spring's own
+ * Mutual TLS between ranks. TLS for HTTP is configured by Spring's own
  * {@code server.ssl}.
  *
  * @param bundle name of the Spring SSL bundle with this rank's certificate and key and
@@ -29,7 +29,10 @@ public record TlsProperties(@Nullable String bundle, @Nullable String peerName) 
 		}
 	}
 
-	/** An empty variable is how a deployment says that it sets nothing. */
+	/**
+	 * {@code null} for a blank value: deployments set an empty variable to leave a
+	 * property unset.
+	 */
 	private static @Nullable String given(@Nullable String value) {
 		return (value != null && !value.isBlank()) ? value.strip() : null;
 	}

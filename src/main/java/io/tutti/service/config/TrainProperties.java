@@ -6,7 +6,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How {@code train} computes.
+ * Options of {@code train}.
  *
  * @param device what a rank computes on: {@code cpu}; {@code cuda} for the GPU of its
  * local rank, {@code cuda:n} for one by number; {@code auto} for a GPU where the group's
@@ -19,7 +19,7 @@ public record TrainProperties(@DefaultValue("auto") String device) {
 		DeviceChoice.parse(device);
 	}
 
-	/** What is asked for. */
+	/** The configured choice of device. */
 	public DeviceChoice choice() {
 		return DeviceChoice.parse(this.device);
 	}

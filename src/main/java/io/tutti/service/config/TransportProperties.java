@@ -7,7 +7,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * How ranks exchange data.
+ * Options of the data transport.
  *
  * @param port port for data connections, to which the local rank is added; 0 for the
  * kernel's choice

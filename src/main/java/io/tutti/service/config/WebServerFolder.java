@@ -22,9 +22,9 @@ import org.springframework.core.env.Environment;
 import org.springframework.stereotype.Component;
 
 /**
- * Gives the web server its folders under a name that tells whose they are, so that those
- * of a killed rank are swept by the next to start. They stay empty: only empty folders
- * are ever removed.
+ * Creates the web server's folders with the process id in their names, so that the next
+ * rank to start can remove those of a killed rank. The folders stay empty, and only empty
+ * folders are removed.
  */
 @Component
 final class WebServerFolder implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, DisposableBean {
@@ -71,14 +71,14 @@ final class WebServerFolder implements WebServerFactoryCustomizer<TomcatServletW
 		}
 	}
 
-	/** Removes what dead processes left. Whatever cannot be removed stays. */
+	/** Removes folders of dead processes. Folders that cannot be removed stay. */
 	void sweep() {
 		try (Stream<Path> entries = Files.list(this.parent)) {
 			entries.filter(WebServerFolder::isLeftOver).forEach(WebServerFolder::removeEmpty);
 		}
 		catch (IOException | UncheckedIOException ex) {
-			// A folder that cannot be looked through is not swept; the rank starts all
-			// the same.
+			// A parent folder that cannot be listed is not cleaned up; the rank still
+			// starts.
 			return;
 		}
 	}
@@ -99,7 +99,8 @@ final class WebServerFolder implements WebServerFactoryCustomizer<TomcatServletW
 			});
 		}
 		catch (IOException ex) {
-			// Not empty, another's, or swept by another rank at the same time.
+			// The folder is not empty, belongs to another user, or is removed by another
+			// rank.
 			return;
 		}
 	}

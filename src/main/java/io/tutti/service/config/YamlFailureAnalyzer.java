@@ -6,7 +6,7 @@ import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
 /**
- * Explains a configuration file that is no YAML.
+ * Explains a configuration file that is not valid YAML.
  */
 final class YamlFailureAnalyzer extends AbstractFailureAnalyzer<YAMLException> {
 

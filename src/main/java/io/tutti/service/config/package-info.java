@@ -1,6 +1,6 @@
 /**
- * What a rank is told: the properties, a record per concern with its defaults, and what
- * follows from them for the engine and for HTTP. Imports the engine and {@code launch}.
+ * Configuration of a rank: the properties, one record per topic with its defaults, and
+ * the engine and HTTP settings derived from them. Imports the engine and {@code launch}.
  */
 @NullMarked
 package io.tutti.service.config;

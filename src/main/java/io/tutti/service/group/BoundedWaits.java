@@ -15,16 +15,16 @@ import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Waits for other ranks on behalf of requests, none of which may outlast this rank: when
- * the application stops, new waits are refused, those under way get a moment to end by
- * themselves, and then they are ended, so that each request still gets its answer.
+ * Waits for other ranks on behalf of HTTP requests, and ends the waits when the
+ * application stops. New waits are then refused. Waits in progress get a grace period and
+ * are then interrupted, so that each request still gets its response.
  */
 public final class BoundedWaits implements SmartLifecycle {
 
-	/** Before the web server begins to wait for its requests. */
+	/** Stops before the web server begins to wait for its requests. */
 	static final int PHASE = WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE + 1;
 
-	/** Less than what the web server gives its requests. */
+	/** Less than the web server's own grace period for requests. */
 	private static final Duration MOMENT = Duration.ofSeconds(1);
 
 	private final Set<Thread> waiting = ConcurrentHashMap.newKeySet();
@@ -60,8 +60,7 @@ public final class BoundedWaits implements SmartLifecycle {
 		}
 		finally {
 			this.waiting.remove(Thread.currentThread());
-			// The answer is still to be written by this thread, over an interruptible
-			// channel.
+			// This thread still writes the response, over an interruptible channel.
 			Thread.interrupted();
 		}
 	}

@@ -6,7 +6,8 @@ import io.tutti.CollectiveListener;
 import io.tutti.Failure;
 
 /**
- * Tells apart what breaks the group of all ranks from what only breaks another one.
+ * Distinguishes failures that break the group of all ranks from those that break only
+ * another group.
  */
 final class BreakListener implements CollectiveListener {
 
@@ -38,7 +39,7 @@ final class BreakListener implements CollectiveListener {
 		this.withdrawn.completeAsync(() -> rank);
 	}
 
-	/** A lost peer breaks every group that holds it. */
+	/** A lost peer breaks every group that contains it. */
 	@Override
 	public void broken(Failure failure) {
 		this.log.broken(failure);

@@ -18,7 +18,7 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.launch.ExitCode;
 
 /**
- * A group that the engine formed with other processes.
+ * A group that the engine has formed with other processes.
  */
 record EngineGroup(Engine engine) implements JoinedGroup {
 

@@ -10,7 +10,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The group of this application.
+ * Defines the beans of this application's group.
  */
 @Configuration(proxyBeanMethods = false)
 public class GroupConfiguration {

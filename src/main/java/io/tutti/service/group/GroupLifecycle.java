@@ -17,20 +17,21 @@ import org.springframework.context.SmartLifecycle;
 
 /**
  * Joins the group when the application starts and leaves it when it stops. Joining waits
- * for other processes, so it has a thread of its own and HTTP answers meanwhile. Safe for
- * any number of threads.
+ * for other processes, so it runs on a separate thread while HTTP is already served.
+ * Thread-safe.
  */
 public final class GroupLifecycle implements SmartLifecycle {
 
 	/**
-	 * Between the two phases of the web server: joins once the port is bound; on the way
-	 * down requests are refused first, then the group is left, then the port is closed.
+	 * Between the two phases of the web server. On start the rank joins once the HTTP
+	 * port is bound. On stop the web server first refuses requests, then the rank leaves
+	 * the group, then the port is closed.
 	 */
 	static final int PHASE = WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE
 			+ (WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE
 					- WebServerApplicationContext.START_STOP_LIFECYCLE_PHASE) / 2;
 
-	/** What a rendezvous gets to give its sockets back once it is interrupted. */
+	/** How long an interrupted rendezvous may take to close its sockets. */
 	private static final Duration GIVE_UP = Duration.ofSeconds(1);
 
 	private static final long NANOS_PER_MILLI = 1_000_000;
@@ -55,12 +56,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private volatile boolean closed;
 
-	/** How long it took to form, 0 before it has. */
+	/** How long the group took to form, 0 before it has formed. */
 	private volatile long formingNanos;
 
 	/**
-	 * A group that is not joined yet.
-	 * @param log hears what the engine says
+	 * Creates a lifecycle without joining the group.
+	 * @param log receives the engine's events
 	 */
 	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
 			CollectiveListener log) {
@@ -70,35 +71,35 @@ public final class GroupLifecycle implements SmartLifecycle {
 		this.log = log;
 	}
 
-	/** The group once it has formed, or why it did not. */
+	/** Completes with the group once it has formed, or with the reason why it did not. */
 	public CompletableFuture<JoinedGroup> formed() {
 		return this.formed.copy();
 	}
 
-	/** What broke the group, if ever it breaks. */
+	/** Completes with the failure if the group breaks. */
 	public CompletableFuture<Failure> broken() {
 		return this.broken.copy();
 	}
 
 	/**
-	 * The first rank that was stopped before all had met, if ever one is; the others go
-	 * on waiting for it unless somebody stops them too.
+	 * Completes with the first rank that is stopped before the group has formed. The
+	 * other ranks keep waiting for it unless they are stopped too.
 	 */
 	public CompletableFuture<Integer> withdrawn() {
 		return this.withdrawn.copy();
 	}
 
-	/** How long the group took to form, {@link Duration#ZERO} before it has. */
+	/** How long the group took to form, {@link Duration#ZERO} before it has formed. */
 	public Duration formedAfter() {
 		return Duration.ofNanos(this.formingNanos);
 	}
 
-	/** Who this rank is. */
+	/** The assignment of this rank. */
 	public RankAssignment assignment() {
 		return this.assignment;
 	}
 
-	/** Where the group stands. */
+	/** The state of the group. */
 	public GroupStatus status() {
 		if (this.closed) {
 			return GroupStatus.of(GroupState.CLOSED);
@@ -114,8 +115,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * Where the group stands for a call that failed: the failure may concern a group
-	 * beside it alone, or not have come here yet.
+	 * The state of the group as seen by a failed call. It differs from {@link #status()}
+	 * where the failure concerns only another group or has not yet reached this rank.
 	 */
 	public GroupStatus statusOf(CollectiveException failure) {
 		GroupStatus status = status();
@@ -123,7 +124,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * The group, if it can be used.
+	 * Returns the group if it is ready.
 	 * @throws GroupUnavailableException if it is not ready
 	 */
 	public JoinedGroup ready() {
@@ -135,7 +136,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return group;
 	}
 
-	/** The group if it has formed, broken or not; {@code null} otherwise. */
+	/** The group once it has formed, even if it has broken since; {@code null} before. */
 	public @Nullable JoinedGroup joined() {
 		return (this.formed.isDone() && !this.formed.isCompletedExceptionally()) ? this.formed.resultNow() : null;
 	}
@@ -190,7 +191,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 		}
 	}
 
-	/** The application may have stopped while the ranks met. */
+	/** Leaves at once if the application has stopped during the rendezvous. */
 	private void adopt(JoinedGroup group) {
 		this.formed.complete(group);
 		if (this.closed) {

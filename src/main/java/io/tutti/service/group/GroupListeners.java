@@ -6,7 +6,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.Failure;
 
 /**
- * Passes what the engine says on to all who listen.
+ * Forwards the engine's events to several listeners.
  */
 record GroupListeners(List<CollectiveListener> listeners) implements CollectiveListener {
 

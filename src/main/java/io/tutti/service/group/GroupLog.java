@@ -5,8 +5,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes what the engine says to the log. A failure is told by the command that ends for
- * it.
+ * Writes the engine's events to the log, except failures: the command that a failure ends
+ * reports it.
  */
 final class GroupLog implements CollectiveListener {
 

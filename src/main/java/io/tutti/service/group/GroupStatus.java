@@ -5,12 +5,11 @@ import io.tutti.GroupState;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this rank's group stands.
+ * State of this rank's group.
  *
  * @param state the state
- * @param failure what broke the group, {@code null} while it is whole or if it never
- * formed
- * @param problem what is wrong in words, {@code null} while nothing is
+ * @param failure what broke the group, {@code null} if it is not broken or never formed
+ * @param problem description of the failure, {@code null} if there is none
  */
 public record GroupStatus(GroupState state, @Nullable Failure failure, @Nullable String problem) {
 

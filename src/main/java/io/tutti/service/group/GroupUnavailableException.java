@@ -3,7 +3,7 @@ package io.tutti.service.group;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The group cannot be asked for anything: it is still forming, is broken or was left.
+ * The group cannot be used: it is still forming, is broken, or this rank has left it.
  */
 public final class GroupUnavailableException extends RuntimeException {
 
@@ -16,7 +16,7 @@ public final class GroupUnavailableException extends RuntimeException {
 		this.status = status;
 	}
 
-	/** Where the group stood. */
+	/** The state of the group when the call failed. */
 	public GroupStatus status() {
 		return this.status;
 	}

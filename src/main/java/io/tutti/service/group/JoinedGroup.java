@@ -13,49 +13,53 @@ import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 
 /**
- * A group that has formed, with this rank in it.
+ * A group that has formed and contains this rank.
  */
 public interface JoinedGroup extends AutoCloseable {
 
-	/** The group that holds every rank. */
+	/** The group of all ranks. */
 	DefaultProcessGroup world();
 
 	/** The control plane. */
 	ControlPlane control();
 
-	/** The groups that this rank is in, the one of all ranks among them. */
+	/** The groups that contain this rank, including the group of all ranks. */
 	List<DefaultProcessGroup> groups();
 
 	/**
-	 * Asks every rank what it has called lately; works while collectives hang.
-	 * @param limit how many calls of each group are wanted at most
-	 * @return by rank, this one included; who did not answer in time is not there
+	 * Queries every rank for its recent calls. Works while collectives hang.
+	 * @param limit the maximum number of calls per group
+	 * @return the traces by rank, including this rank; ranks that do not answer in time
+	 * are missing
 	 */
 	Map<Integer, RankTrace> accounts(int limit, Duration timeout);
 
-	/** What this rank has done of a collective, in groups that it has left too. */
+	/** This rank's totals of a collective, including groups that it has left. */
 	CallTotals totals(Collective collective);
 
-	/** From now on the flight recorders remember who calls, or no longer. */
+	/** Turns the recording of call sites in the flight recorders on or off. */
 	void recordSites(boolean wanted);
 
-	/** Who hears, with the reason, that some rank asked the whole group to stop. */
+	/**
+	 * Registers a listener that receives the reason when a rank requests a drain of the
+	 * group.
+	 */
 	void onDrain(Consumer<String> listener);
 
 	/**
-	 * Ends the group on every rank, with a reason that each of them will name. Where an
-	 * MPI library carries the group this ends the process.
+	 * Aborts the group on every rank; each rank reports the reason. Where an MPI library
+	 * carries the group, this ends the process.
 	 */
 	void abort(String reason);
 
 	/**
-	 * Forms a further group of all ranks, beside the one of all ranks and outside its
-	 * order of calls; every rank does so under the same name.
-	 * @throws UnsupportedOperationException where the backend cannot
+	 * Forms a second group of all ranks with a call order of its own. Every rank must
+	 * call this with the same name.
+	 * @throws UnsupportedOperationException if the backend cannot form one
 	 */
 	ProcessGroup formBeside(String name);
 
-	/** Leaves the group and gives everything back. */
+	/** Leaves the group and releases its resources. */
 	@Override
 	void close();
 

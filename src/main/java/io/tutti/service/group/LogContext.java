@@ -8,8 +8,8 @@ import io.tutti.service.config.RankLogMembers;
 import org.springframework.stereotype.Component;
 
 /**
- * Tells the log where this rank stands: the last collective that it entered in the group
- * of all ranks.
+ * Adds this rank's position to structured log lines: the last collective that it entered
+ * in the group of all ranks.
  */
 @Component
 final class LogContext {

@@ -1,6 +1,7 @@
 /**
- * This rank's group as the application sees it: joined when the application starts, left
- * when it stops, and in one of four states in between. Imports the engine.
+ * Lifecycle of this rank's group within the application: the rank joins when the
+ * application starts and leaves when it stops. The group is always in one of four states.
+ * Imports the engine.
  */
 @NullMarked
 package io.tutti.service.group;
