@@ -1,24 +1,24 @@
 package io.tutti.launch;
 
 /**
- * What a rank's exit code tells whoever started it. Plain constants, since annotations of
- * the command line name them too.
+ * Exit codes of ranks. They are plain constants, since annotations of the command line
+ * refer to them.
  */
 public final class ExitCode {
 
 	/** Done. */
 	public static final int DONE = 0;
 
-	/** The configuration cannot be followed; the same would happen again. */
+	/** The configuration is invalid. A restart would fail the same way. */
 	public static final int BAD_CONFIGURATION = 64;
 
-	/** The loss of a training diverged; the same would happen again. */
+	/** The loss of a training diverged. A restart would fail the same way. */
 	public static final int DIVERGED = 65;
 
-	/** A defect of ours. */
+	/** Internal error: a defect of Tutti. */
 	public static final int INTERNAL = 70;
 
-	/** The ranks did not meet in time, or a collective took too long. */
+	/** The rendezvous or a collective timed out. */
 	public static final int DEADLINE_PASSED = 75;
 
 	/** A rank was lost. */
@@ -39,7 +39,7 @@ public final class ExitCode {
 	/** Added to the number of a signal that ended a process. */
 	static final int SIGNAL_BASE = 128;
 
-	/** What SIGKILL leaves. */
+	/** Exit code after SIGKILL. */
 	static final int KILLED = SIGNAL_BASE + 9;
 
 	private ExitCode() {

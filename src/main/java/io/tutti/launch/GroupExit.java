@@ -7,11 +7,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one start of a whole group ended.
+ * Result of one start of a whole group.
  *
- * @param ends every rank, in the order in which they ended
- * @param outlived how many of them had ended, and been reported, when the launcher was
- * told to stop the rest: no failure of the stop
+ * @param ends the exit of every rank, in the order in which they ended
+ * @param outlived how many ranks had ended, and been reported, before the launcher was
+ * told to stop the rest; they do not count as failures of the stop
  * @param stopped whether the launcher had been told to stop
  */
 record GroupExit(List<RankExit> ends, int outlived, boolean stopped) {
@@ -30,14 +30,14 @@ record GroupExit(List<RankExit> ends, int outlived, boolean stopped) {
 		return (failure != null) ? failure.exitCode() : ExitCode.DONE;
 	}
 
-	/** One line about a group that was asked to stop and did. */
+	/** One line about a group that stopped on request. */
 	String describeStop() {
 		boolean allAlike = this.ends.stream().allMatch((end) -> end.exitCode() == ExitCode.STOPPED_ON_REQUEST);
 		return "stopped on request; " + (allAlike ? "every rank ended with " + ExitCode.STOPPED_ON_REQUEST
 				: "the ranks ended with: " + briefly(this.ends.stream()));
 	}
 
-	/** One line about a failure and how the others ended. */
+	/** One line about a failure and the exits of the other ranks. */
 	String describe(RankExit failure) {
 		String others = briefly(this.ends.stream().filter((end) -> end.rank() != failure.rank()));
 		return failure.describe() + (others.isEmpty() ? "" : "; the others ended with: " + others);

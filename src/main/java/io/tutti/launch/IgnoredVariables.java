@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Says in a line each what was seen of the launchers' variables and does not count: ranks
- * that are disregarded, and world sizes to which no rank belongs.
+ * Notes one line for each launcher variable that is set but not used: disregarded ranks,
+ * and world sizes without a rank.
  */
 final class IgnoredVariables {
 

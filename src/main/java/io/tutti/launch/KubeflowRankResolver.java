@@ -3,8 +3,8 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kubeflow's {@code PET_*}, meant for a torchrun in each pod; without one, each pod is
- * one process and one rank.
+ * Resolves Kubeflow's {@code PET_*} variables, which are meant for a torchrun in each
+ * pod. Without torchrun, each pod is one process and one rank.
  */
 final class KubeflowRankResolver implements RankResolver {
 

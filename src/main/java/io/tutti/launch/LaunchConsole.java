@@ -10,10 +10,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the output of all ranks comes together: whole lines, each with its rank, never
- * mixed within one. On a terminal it also keeps one live line, such as a progress bar,
- * below them. Safe for any number of threads. A reader that went away is no reason for
- * ranks to stop: what it would have got is dropped.
+ * Merges the output of all ranks into whole lines, each prefixed with its rank. On a
+ * terminal it also keeps one live line, such as a progress bar, below them. Thread-safe.
+ * If the reader closes the pipe, further output is dropped and the ranks go on.
  */
 public final class LaunchConsole {
 
@@ -28,9 +27,9 @@ public final class LaunchConsole {
 	private byte[] live = new byte[0];
 
 	/**
-	 * A console over two streams.
-	 * @param outIsTerminal whether {@code out} is one
-	 * @param errIsTerminal whether {@code err} is one
+	 * Creates a console that writes to two streams.
+	 * @param outIsTerminal whether {@code out} is a terminal
+	 * @param errIsTerminal whether {@code err} is a terminal
 	 */
 	public LaunchConsole(OutputStream out, boolean outIsTerminal, OutputStream err, boolean errIsTerminal) {
 		this.out = new Sink(out, outIsTerminal);
@@ -43,18 +42,18 @@ public final class LaunchConsole {
 				new FileOutputStream(FileDescriptor.err), Terminal.is(2));
 	}
 
-	/** Whether a line that is drawn again and again on standard error is shown so. */
+	/** Whether live lines on standard error are redrawn in place. */
 	boolean showsLiveLines() {
 		return this.err.terminal;
 	}
 
-	/** A line of the launcher's own, on standard error. */
+	/** Prints a line of the launcher itself on standard error. */
 	public void say(String line) {
 		byte[] text = line.getBytes(StandardCharsets.UTF_8);
 		write(this.err, "tutti launch: ", text, text.length, false);
 	}
 
-	/** What takes the lines of a rank's standard output or standard error. */
+	/** The receiver of the lines of a rank's standard output or standard error. */
 	LineRelay.Lines linesOf(int rank, boolean toErr, boolean showLive) {
 		Sink sink = toErr ? this.err : this.out;
 		String prefix = "[" + rank + "] ";
@@ -76,7 +75,7 @@ public final class LaunchConsole {
 		};
 	}
 
-	/** Bytes of standard output that pass as they are. */
+	/** Writes bytes to standard output unchanged. */
 	synchronized void pass(byte[] bytes, int length) {
 		hideLive();
 		this.out.write(bytes, length);
@@ -86,7 +85,8 @@ public final class LaunchConsole {
 	}
 
 	/**
-	 * The JVM says this of its vector module at every start, and cannot be kept from it.
+	 * The JVM prints this notice about its vector module at every start; it cannot be
+	 * suppressed.
 	 */
 	private static boolean isIncubatorNotice(byte[] text, int length) {
 		return new String(text, 0, Math.min(length, 64), StandardCharsets.US_ASCII)

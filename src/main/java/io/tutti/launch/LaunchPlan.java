@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  *
  * @param command what each rank runs
  * @param ranksPerNode ranks on each machine
- * @param nodes how many machines
- * @param nodeRank which of them this is
- * @param masterAddress where ranks meet
- * @param masterPort the port where they meet, {@code null} to pick a free one
- * @param maxRestarts how often the whole group is started again after a failure
+ * @param nodes number of machines
+ * @param nodeRank index of this machine, from 0
+ * @param masterAddress host of the rendezvous
+ * @param masterPort port of the rendezvous, {@code null} to pick a free one
+ * @param maxRestarts how often the whole group is restarted after a failure
  * @param environment variables that every rank gets besides the launcher's own
  */
 public record LaunchPlan(LaunchedCommand command, int ranksPerNode, int nodes, int nodeRank, String masterAddress,

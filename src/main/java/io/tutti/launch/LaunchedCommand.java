@@ -8,12 +8,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * What each rank runs, and how its end is to be taken.
+ * The command that each rank runs, and how the launcher treats its exit.
  *
  * @param words the whole command line
- * @param kind what it is
- * @param plainOutput whether rank 0's standard output is for a machine and passes as it
- * is
+ * @param kind kind of command
+ * @param plainOutput whether rank 0's standard output is machine-readable and passes
+ * unchanged
  */
 public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput) {
 
@@ -21,24 +21,23 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	private static final String SERVE = "serve";
 
-	/** The script that runs this program, as other launchers are given it. */
+	/** Name of the script that runs Tutti, as given to other launchers. */
 	private static final String OWN_SCRIPT = "tutti";
 
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
 	/**
-	 * Bad configuration, diverged loss, authentication failed, stopped and aborted on
-	 * request: the same would happen again, or nobody wants it again.
+	 * Exit codes after which a restart would fail the same way or is not wanted.
 	 */
 	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.DIVERGED,
 			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 
-	/** What is launched. */
+	/** Kind of a launched command. */
 	public enum Kind {
 
-		/** Our service: runs until it is stopped, and outlives its peers. */
+		/** Tutti's service: runs until it is stopped, also after the loss of a peer. */
 		SERVICE,
-		/** Our own words that run to their end. */
+		/** Tutti's other commands, which run to completion. */
 		JOB,
 		/** Any other program. */
 		PROGRAM
@@ -50,8 +49,8 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	}
 
 	/**
-	 * The command that a user typed: one of Tutti's own words and its options, with its
-	 * script before them or without, or any program.
+	 * The command that a user typed: any program, or one of Tutti's commands and its
+	 * options, with or without Tutti's script before it.
 	 * @throws IllegalArgumentException if nothing was typed
 	 */
 	public static LaunchedCommand of(List<String> typed, TuttiProgram own) {
@@ -70,7 +69,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return new LaunchedCommand(words, kind, hasMachineFormat(typed));
 	}
 
-	/** Without a word, or with options alone, a rank serves. */
+	/** Without a command, or with options only, a rank runs {@code serve}. */
 	private static LaunchedCommand ownCommand(List<String> typed, TuttiProgram own) {
 		boolean hasWord = !typed.isEmpty() && !typed.getFirst().startsWith("-");
 		return of(hasWord ? typed : Stream.concat(Stream.of(SERVE), typed.stream()).toList(), own);
@@ -96,12 +95,12 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return false;
 	}
 
-	/** Whether the others go on when one rank is lost. */
+	/** Whether the other ranks go on when one rank is lost. */
 	boolean outlivesPeers() {
 		return this.kind == Kind.SERVICE;
 	}
 
-	/** Whether starting the group again may help after such an end. */
+	/** Whether a restart of the group may help after this failure. */
 	boolean restartHelps(RankExit failure) {
 		return this.kind == Kind.PROGRAM || !NOT_MENDED_BY_A_RESTART.contains(failure.exitCode());
 	}
@@ -111,12 +110,12 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return (this.kind == Kind.SERVICE) ? timings.serveStop() : timings.drain();
 	}
 
-	/** How long the others may take to end by themselves after a rank has. */
+	/** How long the other ranks may take to end by themselves after a rank has failed. */
 	Duration leaveLimit(RankExit failure, LaunchTimings timings) {
 		return stoppedOnRequest(failure) ? timings.drain() : timings.leave();
 	}
 
-	/** Whether a rank ended as it was asked to, which is no failure to speak of. */
+	/** Whether a rank stopped on request, which does not count as a failure. */
 	boolean stoppedOnRequest(RankExit end) {
 		return this.kind != Kind.PROGRAM && end.exitCode() == ExitCode.STOPPED_ON_REQUEST;
 	}

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets a rank notice that the launcher which started it is gone without having said
- * goodbye, so that ranks do not live on unattended. Looks twice a second.
+ * Detects that the launcher of this rank has died without stopping it, so that no
+ * orphaned ranks remain. Polls twice a second.
  */
 public final class LauncherWatch implements AutoCloseable {
 
@@ -23,7 +23,7 @@ public final class LauncherWatch implements AutoCloseable {
 	}
 
 	/**
-	 * Starts to watch, if a launcher started this process.
+	 * Starts watching if a launcher started this process.
 	 * @param environment this process's environment variables
 	 * @param lost runs once, on the watch's own thread, when the launcher is gone
 	 * @return the watch, or {@code null} if there is no launcher to watch
@@ -55,7 +55,9 @@ public final class LauncherWatch implements AutoCloseable {
 		}
 	}
 
-	/** A dead process whose parent has not yet asked for it passes for alive in Java. */
+	/**
+	 * Java reports a zombie, a dead process that its parent has not yet reaped, as alive.
+	 */
 	private static boolean runs(ProcessHandle process) {
 		return process.isAlive() && !isZombie(process.pid());
 	}
@@ -70,7 +72,6 @@ public final class LauncherWatch implements AutoCloseable {
 		}
 	}
 
-	/** Stops watching. */
 	@Override
 	public void close() {
 		this.closed.countDown();

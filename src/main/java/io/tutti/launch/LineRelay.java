@@ -4,14 +4,15 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * Cuts a rank's output into lines. A line feed ends a line; a carriage return begins an
- * update of the line that is shown, as progress bars do, and only the last update counts
- * once the line ends. Works on bytes: it need not know the encoding.
+ * Splits a rank's output into lines. A line feed ends a line. A carriage return begins an
+ * update of the current line, as progress bars do; only the last update is kept once the
+ * line ends. Works on bytes and is independent of the encoding.
  */
 final class LineRelay implements Runnable {
 
 	/**
-	 * Past this a line is cut, so that output without line ends cannot fill the memory.
+	 * Longer lines are split, so that output without line ends does not exhaust the
+	 * memory.
 	 */
 	static final int MAX_LINE_BYTES = 64 * 1024;
 
@@ -23,10 +24,15 @@ final class LineRelay implements Runnable {
 
 	private int length;
 
-	/** Whether the line had a carriage return: it is shown while it is written. */
+	/**
+	 * Whether the line had a carriage return, so that it is shown while it is written.
+	 */
 	private boolean updated;
 
-	/** Whether the last byte was one: what follows replaces the line. */
+	/**
+	 * Whether the last byte was a carriage return, so that the next byte replaces the
+	 * line.
+	 */
 	private boolean returned;
 
 	LineRelay(InputStream input, Lines lines) {
@@ -34,7 +40,7 @@ final class LineRelay implements Runnable {
 		this.lines = lines;
 	}
 
-	/** Relays until the end of the output; a broken pipe is its end. */
+	/** Relays until the end of the output, or until the pipe breaks. */
 	@Override
 	public void run() {
 		byte[] chunk = new byte[8192];
@@ -50,7 +56,7 @@ final class LineRelay implements Runnable {
 			}
 		}
 		catch (IOException ex) {
-			// The rank's end of the pipe is closed: what came so far is all.
+			// The rank's end of the pipe is closed: the output is complete.
 		}
 		if (this.length > 0) {
 			endLine();
@@ -92,16 +98,16 @@ final class LineRelay implements Runnable {
 		this.returned = false;
 	}
 
-	/** What takes the lines; called from the relay's thread. */
+	/** Receives the lines on the relay's thread. */
 	interface Lines {
 
 		/**
 		 * A whole line.
-		 * @param endsUpdate whether it is the last of a line's updates
+		 * @param endsUpdate whether the line is the last of several updates
 		 */
 		void line(byte[] text, int length, boolean endsUpdate);
 
-		/** The line that is being written, as it stands. */
+		/** The current state of an unfinished line. */
 		void update(byte[] text, int length);
 
 	}

@@ -3,8 +3,7 @@ package io.tutti.launch;
 import java.util.Map;
 
 /**
- * Whether a line that is drawn again and again, such as a progress bar, comes before
- * somebody's eyes as such.
+ * Decides whether to show lines that are redrawn in place, such as a progress bar.
  */
 public final class LiveLines {
 
@@ -14,8 +13,8 @@ public final class LiveLines {
 	}
 
 	/**
-	 * Whether to draw one on standard error: it is a terminal, or the way to Tutti's own
-	 * launcher on one.
+	 * Whether to show live lines on standard error: it is a terminal, or a pipe to
+	 * Tutti's own launcher on a terminal.
 	 * @param environment this process's environment variables
 	 */
 	public static boolean areShown(Map<String, String> environment) {

@@ -3,22 +3,22 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a launcher says of a process's place on its host.
+ * A process's local rank and local world size as given by a launcher.
  *
- * @param localRank place among the ranks of this host, {@code null} if it does not say
- * @param localWorldSize ranks on this host, {@code null} if it does not say
+ * @param localRank rank among the ranks of this host, {@code null} if not given
+ * @param localWorldSize ranks on this host, {@code null} if not given
  */
 record LocalClaim(@Nullable Integer localRank, @Nullable Integer localWorldSize) {
 
-	/** The launcher says nothing. */
+	/** The launcher gives neither. */
 	static final LocalClaim UNKNOWN = new LocalClaim(null, null);
 
-	/** The only rank of its host, as in a pod. */
+	/** The only rank on its host, as in a pod. */
 	static final LocalClaim ALONE = new LocalClaim(0, 1);
 
 	/**
-	 * Reads the pair of variables by which most launchers say it.
-	 * @throws ResolutionException if a value that is set cannot be true
+	 * Reads the pair of variables that most launchers set.
+	 * @throws ResolutionException if a value is out of range or not a number
 	 */
 	static LocalClaim read(Variables variables, String rankVariable, String worldSizeVariable, int worldSize) {
 		Integer localWorldSize = variables.number(worldSizeVariable, 1, worldSize, "the world size is " + worldSize);

@@ -5,9 +5,9 @@ import java.io.IOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the ranks of this machine, relays their output and ends together with them, as
- * torchrun does and with its environment variables. After a failure the whole group ends,
- * and starts again where the plan says so; services go on without the lost rank.
+ * Starts the ranks of this machine with torchrun's environment variables, relays their
+ * output and exits when they have ended. After a failure the whole group ends, and
+ * restarts if the plan allows it. Services go on without the lost rank.
  */
 public final class LocalLauncher {
 
@@ -33,11 +33,12 @@ public final class LocalLauncher {
 	}
 
 	/**
-	 * Runs to the end of the last rank.
-	 * @return 0, or the exit code of the first rank to fail (128 + signal if one ended
-	 * it)
+	 * Runs until the last rank has ended.
+	 * @return 0, or the exit code of the first rank to fail (128 + signal if a signal
+	 * ended it)
 	 * @throws IOException if the program cannot be started
 	 * @throws InterruptedException if the calling thread is interrupted; no rank is left
+	 * running
 	 */
 	public int run() throws IOException, InterruptedException {
 		for (int restart = 0;; restart++) {
@@ -64,8 +65,8 @@ public final class LocalLauncher {
 	}
 
 	/**
-	 * Asks every rank to end (SIGTERM), and ends those that do not in time;
-	 * {@link #run()} then returns. Safe from any thread, any number of times.
+	 * Sends SIGTERM to every rank, then SIGKILL to those that do not end in time;
+	 * {@link #run()} then returns. May be called from any thread and repeatedly.
 	 */
 	public void stop() {
 		synchronized (this.lock) {
@@ -90,7 +91,10 @@ public final class LocalLauncher {
 		}
 	}
 
-	/** Other programs may not be able to listen on a port that is held for them. */
+	/**
+	 * Releases a free port at once for other programs, which may be unable to listen on a
+	 * held one.
+	 */
 	private RendezvousPort meetingPort() {
 		Integer given = this.plan.masterPort();
 		if (given != null) {
@@ -111,7 +115,7 @@ public final class LocalLauncher {
 		}
 	}
 
-	/** Hands on a request to stop that came before there was a group to stop. */
+	/** Applies a stop request that arrived before the group was started. */
 	private void makeCurrent(RankGroup group) {
 		synchronized (this.lock) {
 			this.group = group;

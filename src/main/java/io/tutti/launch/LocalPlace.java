@@ -5,15 +5,17 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A process's place on its host, completed where the launcher left gaps.
+ * A process's local rank and local world size, derived where the launcher does not give
+ * them.
  * <p>
- * Nothing known: if ranks meet on loopback, or nobody said where, all are on one host and
- * the local rank is the rank; if they meet elsewhere, each counts as the only one of its
- * host. Only the local world size known: ranks fill hosts one after another. Only the
- * local rank known: all are on one host if it equals the rank and ranks meet on loopback
- * or nobody said where; else the host holds at least the local ranks up to it.
+ * Neither given: if the master address is loopback or not given, all ranks are on one
+ * host and the local rank is the rank; otherwise each rank counts as the only one on its
+ * host. Only the local world size given: ranks fill hosts one after another. Only the
+ * local rank given: all ranks are on one host if it equals the rank and the master
+ * address is loopback or not given; otherwise the host holds at least the local ranks up
+ * to it.
  *
- * @param localRank place among the ranks of this host
+ * @param localRank rank among the ranks of this host
  * @param localWorldSize ranks on this host
  */
 record LocalPlace(int localRank, int localWorldSize) {
@@ -31,7 +33,7 @@ record LocalPlace(int localRank, int localWorldSize) {
 		return oneHost ? new LocalPlace(rank, worldSize) : new LocalPlace(0, 1);
 	}
 
-	/** By the text alone: asking the name service here could hang. */
+	/** Compares the text only, since a look-up by the name service could hang. */
 	private static boolean isLoopback(String address) {
 		String host = address.toLowerCase(Locale.ROOT);
 		return host.equals("localhost") || host.startsWith("127.") || host.equals("::1") || host.equals("[::1]");

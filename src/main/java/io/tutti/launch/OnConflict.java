@@ -1,7 +1,7 @@
 package io.tutti.launch;
 
 /**
- * What to do when two launchers' variables disagree about who this process is.
+ * How to treat variables of two launchers that disagree about this process's rank.
  */
 public enum OnConflict {
 

@@ -1,7 +1,7 @@
 package io.tutti.launch;
 
 /**
- * Open MPI's {@code mpirun}.
+ * Resolves ranks started by Open MPI's {@code mpirun}.
  */
 final class OpenMpiRankResolver implements RankResolver {
 

@@ -3,9 +3,9 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * PMI, as spoken by MPICH's {@code mpiexec}, Intel MPI and {@code srun --mpi=pmi2}. The
- * last of them leaves the place on the host and the list of hosts to Slurm's own
- * variables: those are followed where Slurm's task is the same as PMI's rank.
+ * Resolves ranks started with PMI, as by MPICH's {@code mpiexec}, Intel MPI and
+ * {@code srun --mpi=pmi2}. The last one gives the local rank and the list of hosts only
+ * in Slurm's own variables. These are used if Slurm's task equals PMI's rank.
  */
 final class PmiRankResolver implements RankResolver {
 

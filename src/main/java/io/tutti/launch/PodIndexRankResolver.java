@@ -1,9 +1,9 @@
 package io.tutti.launch;
 
 /**
- * A pod that Kubernetes numbers: by the index of an Indexed Job, or by the pod-index
- * label of a StatefulSet that the chart hands on as a variable. Kubernetes does not say
- * how many there are; the chart does.
+ * Resolves a pod's rank from its Kubernetes index: the index of an Indexed Job, or the
+ * pod-index label of a StatefulSet, which the chart passes on as a variable. Kubernetes
+ * does not provide the number of pods; the chart does.
  */
 final class PodIndexRankResolver implements RankResolver {
 
@@ -27,7 +27,9 @@ final class PodIndexRankResolver implements RankResolver {
 		return this.indexVariable;
 	}
 
-	/** The property first: Spring reads it from a variable of the same name. */
+	/**
+	 * The property takes precedence: Spring reads it from a variable of the same name.
+	 */
 	@Override
 	public String worldSizeVariable(Variables variables) {
 		return variables.has(ResolutionSettings.WORLD_SIZE) ? ResolutionSettings.WORLD_SIZE : "TUTTI_WORLD_SIZE";

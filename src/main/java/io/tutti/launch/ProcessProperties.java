@@ -11,9 +11,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The documented properties of a process that runs no Spring: a system property first,
- * else the environment variable of that name. A variable is written with underscores for
- * dots; hyphens are left out or written as underscores too
+ * The documented properties of a process without Spring. A system property takes
+ * precedence over the environment variable of the same name. A variable is written with
+ * underscores for dots; hyphens are left out or written as underscores too
  * ({@code TUTTI_SECURITY_TOKENFILE} or {@code TUTTI_SECURITY_TOKEN_FILE}).
  */
 public final class ProcessProperties {
@@ -24,7 +24,7 @@ public final class ProcessProperties {
 
 	private final Map<String, String> variables;
 
-	/** Properties of these sources. */
+	/** Reads properties from the given sources. */
 	public ProcessProperties(Function<String, @Nullable String> systemProperties, Map<String, String> variables) {
 		this.systemProperties = systemProperties;
 		this.variables = variables;
@@ -56,7 +56,7 @@ public final class ProcessProperties {
 		return (value != null) ? value : otherwise;
 	}
 
-	/** A property that is {@code true} or {@code false}, by default {@code false}. */
+	/** A boolean property, by default {@code false}. */
 	public boolean flag(String name) {
 		String value = text(name, "false").toLowerCase(Locale.ROOT);
 		return switch (value) {
@@ -66,7 +66,7 @@ public final class ProcessProperties {
 		};
 	}
 
-	/** A port, where 0 lets the kernel choose. */
+	/** A port; 0 lets the kernel choose. */
 	public int port(String name, int otherwise) {
 		String value = text(name);
 		if (value == null) {
@@ -79,7 +79,7 @@ public final class ProcessProperties {
 			}
 		}
 		catch (NumberFormatException ex) {
-			// The same error as for a number out of range.
+			// Reported below, as a number out of range is.
 		}
 		throw invalid(name, value, "a port in 0..65535");
 	}
@@ -114,7 +114,7 @@ public final class ProcessProperties {
 		}
 	}
 
-	/** The error for a value that is not one of the expected ones. */
+	/** Creates the exception for an unexpected value. */
 	public static IllegalArgumentException invalid(String name, String value, String expected) {
 		return new IllegalArgumentException(
 				name + "=" + value + " (or variable " + variable(name) + "): expected " + expected);

@@ -1,7 +1,8 @@
 package io.tutti.launch;
 
 /**
- * {@code tutti.rank} and {@code tutti.world-size}: said by hand, before every launcher.
+ * Resolves {@code tutti.rank} and {@code tutti.world-size}, which are set by hand and
+ * take precedence over every launcher.
  */
 final class PropertiesRankResolver implements RankResolver {
 

@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares sets of lower precedence with the one that won. A set agrees if it names the
- * same rank, or the agent that started it; what it leaves out is no disagreement.
+ * Compares variable sets of lower precedence with the selected one. A set agrees if it
+ * names the same rank, or the agent that started that rank. A missing value is not a
+ * disagreement.
  */
 final class RankConflicts {
 
@@ -26,7 +27,7 @@ final class RankConflicts {
 		this.worldSize = worldSize;
 	}
 
-	/** A line for each set that says something else. */
+	/** One line for each set that disagrees. */
 	List<String> among(List<RankResolver> lower) {
 		List<String> lines = new ArrayList<>();
 		for (RankResolver resolver : lower) {

@@ -5,19 +5,18 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * The environment of launched ranks: torchrun's variables, and none that another launcher
- * left behind and that a rank would believe instead.
+ * Builds the environment of launched ranks: adds torchrun's variables and removes
+ * leftovers of other launchers that would take precedence.
  */
 final class RankEnvironment {
 
 	/**
-	 * The variable that names the launcher's process, so that ranks can outlive it
-	 * briefly at most.
+	 * Process id of the launcher, so that ranks end soon after their launcher.
 	 */
 	static final String LAUNCHER_PID = "TUTTI_LAUNCHER_PID";
 
 	/**
-	 * The variable that tells a rank of a launcher on a terminal, which shows live lines.
+	 * Set if the launcher runs on a terminal and shows live lines.
 	 */
 	static final String LIVE_LINES = "TUTTI_LIVE_LINES";
 
@@ -34,9 +33,8 @@ final class RankEnvironment {
 	private final boolean showsLiveLines;
 
 	/**
-	 * The environment of a plan's ranks.
-	 * @param showsLiveLines whether the launcher's console shows lines that are drawn
-	 * again
+	 * Creates the environment for a plan's ranks.
+	 * @param showsLiveLines whether the launcher's console redraws lines in place
 	 */
 	RankEnvironment(LaunchPlan plan, boolean showsLiveLines) {
 		this.plan = plan;
@@ -46,9 +44,9 @@ final class RankEnvironment {
 	}
 
 	/**
-	 * Turns the launcher's environment into that of a rank.
-	 * @param environment a copy of the launcher's, to be changed
-	 * @param restart how often the group has been started again
+	 * Converts the launcher's environment into that of a rank.
+	 * @param environment a copy of the launcher's environment, modified in place
+	 * @param restart how often the group has been restarted
 	 */
 	void apply(Map<String, String> environment, int localRank, int masterPort, int restart) {
 		environment.keySet().removeIf((name) -> OTHER_LAUNCHERS.stream().anyMatch(name::startsWith));

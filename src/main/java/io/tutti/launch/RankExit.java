@@ -1,7 +1,7 @@
 package io.tutti.launch;
 
 /**
- * How a rank ended.
+ * The exit of a rank.
  *
  * @param rank the rank
  * @param exitCode its exit code, 128 + signal if a signal ended it

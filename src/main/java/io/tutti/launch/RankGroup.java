@@ -10,13 +10,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
- * The ranks of one start, from their start to the end of the last. One thread runs it and
- * hears of everything else through a queue: that a rank has ended, that all shall stop,
- * that time is up.
+ * Supervises the ranks of one start until the last of them has ended. A single thread
+ * runs it and receives events through a queue: rank exits, stop requests and timeouts.
  */
 final class RankGroup {
 
-	/** For the last output of a rank whose end was seen. */
+	/** How long to wait for the last output of a rank that has ended. */
 	private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(1);
 
 	private final LaunchedCommand command;
@@ -25,7 +24,7 @@ final class RankGroup {
 
 	private final LaunchConsole console;
 
-	/** Whether the whole group shall end when one rank fails. */
+	/** Whether the whole group ends when one rank fails. */
 	private final boolean endsTogether;
 
 	private final Map<Integer, RankProcess> running = new HashMap<>();
@@ -44,7 +43,7 @@ final class RankGroup {
 
 	private boolean stopped;
 
-	/** How many ends services outlived and reported before they were told to stop. */
+	/** Number of ranks that had ended, and been reported, before a stop request. */
 	private int outlived;
 
 	RankGroup(LaunchedCommand command, LaunchTimings timings, LaunchConsole console, boolean endsTogether) {
@@ -54,19 +53,25 @@ final class RankGroup {
 		this.endsTogether = endsTogether;
 	}
 
-	/** Asks every rank to end; returns at once. Safe from any thread. */
+	/**
+	 * Requests that every rank stops, and returns immediately. May be called from any
+	 * thread.
+	 */
 	void stop() {
 		this.events.add(new StopRequested());
 	}
 
-	/** Takes in a rank that has been started. */
+	/** Adds a rank that has been started. */
 	void add(RankProcess process) {
 		this.running.put(process.rank(), process);
 		this.started.add(process);
 		process.onEnd((end) -> this.events.add(new Ended(end)));
 	}
 
-	/** Waits until every rank has ended, and ends them where that is called for. */
+	/**
+	 * Waits until every rank has ended. Terminates ranks after a failure, a stop request
+	 * or a timeout.
+	 */
 	GroupExit awaitEnd() throws InterruptedException {
 		while (!this.running.isEmpty() && this.phase != Phase.GIVEN_UP) {
 			Event event = nextEvent();
@@ -82,7 +87,7 @@ final class RankGroup {
 		return new GroupExit(this.ends, this.outlived, this.stopped);
 	}
 
-	/** Ends what runs without asking; for a start that failed half-way. */
+	/** Kills the running ranks after a start that failed halfway. */
 	GroupExit kill() throws InterruptedException {
 		killRunning();
 		return awaitEnd();
@@ -164,20 +169,20 @@ final class RankGroup {
 		this.phaseEndNanos = System.nanoTime() + limit.toNanos();
 	}
 
-	/** Where the group stands on its way to its end. */
+	/** Phases of a group. */
 	private enum Phase {
 
-		/** Nothing has happened. */
+		/** No rank has failed and no stop is requested. */
 		RUNNING,
-		/** A rank failed; the others may end by themselves. */
+		/** A rank failed; the other ranks may still end by themselves. */
 		LEAVING,
-		/** They did not, and were asked to. */
+		/** The other ranks did not end and got SIGTERM. */
 		TERMINATING,
-		/** The launcher was told to stop, and all were asked to end. */
+		/** The launcher was told to stop, and all ranks got SIGTERM. */
 		STOPPING,
-		/** What was left has been killed. */
+		/** The remaining ranks got SIGKILL. */
 		KILLED,
-		/** Not even that helped. */
+		/** Some ranks did not end after SIGKILL. */
 		GIVEN_UP
 
 	}

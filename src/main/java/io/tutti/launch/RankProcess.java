@@ -23,7 +23,7 @@ final class RankProcess {
 
 	private final List<Thread> relays = new ArrayList<>();
 
-	/** What the rank had started when it was told to end. */
+	/** The rank's child processes at the time it was told to end. */
 	private volatile List<ProcessHandle> descendants = List.of();
 
 	private RankProcess(int rank, Process process) {
@@ -33,7 +33,7 @@ final class RankProcess {
 
 	/**
 	 * Starts a rank. Only the first rank of a machine reads the launcher's input.
-	 * @param environment changes the launcher's environment into the rank's
+	 * @param environment modifies the launcher's environment into the rank's
 	 * @throws IOException if the program cannot be started
 	 */
 	static RankProcess start(int rank, int localRank, LaunchedCommand command, LaunchConsole console,
@@ -46,7 +46,10 @@ final class RankProcess {
 		return started;
 	}
 
-	/** Platform threads: a virtual one would hold its carrier while a rank is silent. */
+	/**
+	 * Uses platform threads: a virtual thread would pin its carrier while a rank prints
+	 * nothing.
+	 */
 	private void relay(boolean plainOutput, LaunchConsole console) {
 		boolean first = this.rank == 0;
 		InputStream out = this.process.getInputStream();
@@ -69,7 +72,7 @@ final class RankProcess {
 			}
 		}
 		catch (IOException ex) {
-			// The rank's end of the pipe is closed: what came so far is all.
+			// The rank's end of the pipe is closed: the output is complete.
 		}
 	}
 
@@ -77,21 +80,24 @@ final class RankProcess {
 		return this.rank;
 	}
 
-	/** Calls back once, when the process has ended. */
+	/** Calls the listener once, when the process has ended. */
 	void onEnd(Consumer<RankExit> listener) {
 		this.process.onExit().thenAccept((ended) -> listener.accept(new RankExit(this.rank, ended.exitValue())));
 	}
 
 	/**
-	 * Asks the rank to end (SIGTERM). By its handle: destroying the process itself would
-	 * also close its output, and with it what the rank still has to say.
+	 * Sends SIGTERM to the rank. It uses the process handle, since
+	 * {@code Process.destroy()} would also close the rank's output and lose its last
+	 * lines.
 	 */
 	void terminate() {
 		this.descendants = this.process.descendants().toList();
 		this.process.toHandle().destroy();
 	}
 
-	/** Ends the rank and what it started (SIGKILL), stopped or not. */
+	/**
+	 * Sends SIGKILL to the rank and its child processes, also if they are suspended.
+	 */
 	void kill() {
 		List<ProcessHandle> started = this.process.descendants().toList();
 		this.process.toHandle().destroyForcibly();
@@ -99,8 +105,8 @@ final class RankProcess {
 	}
 
 	/**
-	 * After the process has ended: ends what it left behind when it was told to end, and
-	 * waits for the last of its output.
+	 * Called after the process has ended. Kills the child processes that remain from when
+	 * it was told to end, and waits for the last of its output.
 	 */
 	void finish(Duration limit) throws InterruptedException {
 		this.descendants.forEach(ProcessHandle::destroyForcibly);

@@ -7,16 +7,16 @@ import io.tutti.engine.RankAssignment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds out who this process is from its environment. The first set of variables whose
- * rank is present wins and must be whole; sets of lower precedence that disagree are
- * reported. With no set at all a process is rank 0 of 1. Asks neither the network nor the
- * name service.
+ * Resolves this process's rank from its environment. The first set of variables whose
+ * rank is present is selected and must be complete. Sets of lower precedence that
+ * disagree are reported. Without any set a process is rank 0 of 1. Uses neither the
+ * network nor the name service.
  */
 public final class RankResolution {
 
 	/**
-	 * By precedence. MPI launchers before torchrun, so that a leftover {@code RANK}
-	 * cannot mislead them.
+	 * In order of precedence. MPI launchers come before torchrun, so that a leftover
+	 * {@code RANK} does not override them.
 	 */
 	private static final List<RankResolver> RESOLVERS = List.of(new PropertiesRankResolver(), new OpenMpiRankResolver(),
 			new PmiRankResolver(), new TorchrunRankResolver(), new SlurmRankResolver(), new KubeflowRankResolver(),
@@ -35,10 +35,10 @@ public final class RankResolution {
 	/**
 	 * Resolves this process's rank.
 	 * @param environment the environment variables
-	 * @param settings what properties say
-	 * @throws ResolutionException if the winning set is half-set, malformed or out of
-	 * range, if nobody says where ranks on several hosts meet, or if sets disagree and
-	 * that is not allowed
+	 * @param settings the properties
+	 * @throws ResolutionException if the selected set is incomplete, malformed or out of
+	 * range, if ranks are on several hosts and no master address is set, or if sets
+	 * disagree and conflicts are not allowed
 	 */
 	public static ResolvedRank resolve(Map<String, String> environment, ResolutionSettings settings) {
 		return new RankResolution(environment, settings).resolve();

@@ -3,63 +3,65 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The variables by which one launcher tells a process who it is. A set counts when its
- * rank variable is present; then it must be whole. What is read through a resolver of the
- * winning set is checked; a resolver keeps no state.
+ * The variables in which one launcher passes a process its rank. A set is used if its
+ * rank variable is present; it must then be complete. Values of the selected set are
+ * validated. A resolver keeps no state.
  */
 interface RankResolver {
 
-	/** Name of the launcher, as people read it. */
+	/** Name of the launcher, for display. */
 	String source();
 
-	/** The variable whose presence decides. */
+	/** The variable whose presence selects the set. */
 	String rankVariable();
 
-	/** The variable that must come with it. */
+	/** The variable of the world size, which must accompany the rank. */
 	String worldSizeVariable(Variables variables);
 
-	/** Why the set does not count although its rank is there; {@code null} if it does. */
+	/**
+	 * Why the set is not used although its rank is present; {@code null} if it is used.
+	 */
 	default @Nullable String disregarded(Variables variables) {
 		return null;
 	}
 
-	/** What the launcher says of this process's place on its host. */
+	/** The local rank and local world size that the launcher gives. */
 	LocalClaim local(Variables variables, int rank, int worldSize);
 
-	/** Host of the meeting point, {@code null} if the set names none. */
+	/** Host of the rendezvous, {@code null} if the set names none. */
 	default @Nullable String masterAddress(Variables variables) {
 		return variables.host(RendezvousEndpoint.ADDRESS_VARIABLE);
 	}
 
-	/** Port of the meeting point. */
+	/** Port of the rendezvous. */
 	default int masterPort(Variables variables, int portOffset) {
 		Integer port = variables.port(RendezvousEndpoint.PORT_VARIABLE);
 		return (port != null) ? port : RendezvousEndpoint.DEFAULT_PORT;
 	}
 
-	/** How a user of this launcher names the meeting point. */
+	/** How a user of this launcher sets the rendezvous host. */
 	default String masterAddressAdvice() {
 		return "export MASTER_ADDR=HOST_OF_RANK_0";
 	}
 
-	/** Which forming of the group this is, -1 if the launcher does not say. */
+	/** Generation of the group, -1 if the launcher does not give it. */
 	default long generation(Variables variables) {
 		return -1;
 	}
 
 	/**
-	 * The set's name for the group of ranks that one agent started, where it has one: an
-	 * outer launcher that started only the agents speaks of those.
+	 * The variables of the agent that started this rank, {@code null} if the set has
+	 * none. An outer launcher that starts only agents numbers the agents, not the ranks.
 	 */
 	default @Nullable AgentVariables agent() {
 		return null;
 	}
 
 	/**
-	 * Variables of an agent that starts ranks.
+	 * Names of the variables of an agent that starts ranks.
 	 *
-	 * @param rank which agent
-	 * @param worldSize how many agents
+	 * @param rank variable of the agent's index
+	 * @param worldSize variable of the number of agents
 	 */
 	record AgentVariables(String rank, String worldSize) {
 	}

@@ -3,7 +3,7 @@ package io.tutti.launch;
 import io.tutti.engine.RankAssignment;
 
 /**
- * The names and defaults of a meeting point that launchers share.
+ * Names and defaults of the rendezvous address that launchers share.
  */
 final class RendezvousEndpoint {
 

@@ -8,7 +8,7 @@ import io.tutti.engine.RankAssignment;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether others than this host's own processes could come to where ranks meet.
+ * Decides whether processes on other hosts can reach the rendezvous address.
  */
 public final class RendezvousExposure {
 
@@ -16,17 +16,20 @@ public final class RendezvousExposure {
 	}
 
 	/**
-	 * Every rank of a group decides alike, so that none waits for one that refused. A
-	 * rank alone listens nowhere. Asks the name service.
-	 * @param bindAddress where rank 0 listens, {@code null} for the meeting point's own
-	 * address
+	 * Whether the rendezvous is reachable beyond this host. All ranks of a group decide
+	 * alike, so that no rank waits for one that refused to start. A group of one does not
+	 * listen. Uses the name service.
+	 * @param bindAddress where rank 0 listens, {@code null} for the master address
 	 */
 	public static boolean beyondThisHost(RankAssignment assignment, @Nullable String bindAddress) {
 		return assignment.worldSize() > 1
 				&& !isLoopback((bindAddress != null) ? bindAddress : assignment.masterAddress());
 	}
 
-	/** A name that nobody knows yet may come to stand for any address. */
+	/**
+	 * A name that does not resolve yet does not count as loopback: it may resolve to any
+	 * address later.
+	 */
 	private static boolean isLoopback(String address) {
 		try {
 			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);

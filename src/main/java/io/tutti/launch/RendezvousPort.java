@@ -9,9 +9,9 @@ import java.nio.channels.SocketChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The port where launched ranks meet. A free one is held by a bound socket that does not
- * listen: nobody else is given it, and rank 0 may listen on it, as long as both allow the
- * address to be used again (server sockets of the JVM do).
+ * The rendezvous port of launched ranks. A free port is reserved by a bound socket that
+ * does not listen. The kernel gives the port to no other process, and rank 0 can listen
+ * on it as long as both sockets set {@code SO_REUSEADDR} (server sockets of the JVM do).
  */
 final class RendezvousPort implements AutoCloseable {
 
@@ -24,12 +24,12 @@ final class RendezvousPort implements AutoCloseable {
 		this.held = held;
 	}
 
-	/** A port that was chosen by hand. */
+	/** A port that the user has chosen. */
 	static RendezvousPort given(int number) {
 		return new RendezvousPort(number, null);
 	}
 
-	/** A free port of this machine, held until this is closed. */
+	/** A free port of this machine, reserved until this object is closed. */
 	static RendezvousPort free() {
 		try {
 			SocketChannel socket = SocketChannel.open();

@@ -3,8 +3,8 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This process cannot tell who it is: a variable or property is missing, malformed or out
- * of range. Bad configuration, exit code 64.
+ * The rank cannot be resolved: a variable or property is missing, malformed or out of
+ * range. Bad configuration, exit code 64.
  */
 public final class ResolutionException extends RuntimeException {
 
@@ -33,7 +33,7 @@ public final class ResolutionException extends RuntimeException {
 		return this.value;
 	}
 
-	/** What should have stood there. */
+	/** The expected value. */
 	public String expected() {
 		return this.expected;
 	}

@@ -8,15 +8,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What properties say about who this process is; {@code null} where they say nothing.
+ * Properties of rank resolution; {@code null} for those that are not set.
  *
  * @param rank {@code tutti.rank}
- * @param worldSize {@code tutti.world-size}; also the world size of a pod that is known
- * by its index alone
- * @param masterAddress {@code tutti.master-address}, before every launcher's own
- * @param masterPort {@code tutti.master-port}, before every launcher's own
- * @param portOffset {@code tutti.rendezvous.port-offset}: how far from
- * {@code MASTER_PORT} ranks meet where torchrun's agent holds that port
+ * @param worldSize {@code tutti.world-size}; also the world size of a pod that has only
+ * an index
+ * @param masterAddress {@code tutti.master-address}; overrides every launcher's own
+ * @param masterPort {@code tutti.master-port}; overrides every launcher's own
+ * @param portOffset {@code tutti.rendezvous.port-offset}: distance of the rendezvous port
+ * from {@code MASTER_PORT} where torchrun's agent uses that port
  * @param onConflict {@code tutti.launcher.on-conflict}
  */
 public record ResolutionSettings(@Nullable Integer rank, @Nullable Integer worldSize, @Nullable String masterAddress,
@@ -43,8 +43,8 @@ public record ResolutionSettings(@Nullable Integer rank, @Nullable Integer world
 	/**
 	 * Settings from a source of properties, such as a Spring environment's
 	 * {@code getProperty}.
-	 * @param properties gives the value of a property or {@code null}
-	 * @throws ResolutionException if a property's text is not what it should be
+	 * @param properties returns the value of a property or {@code null}
+	 * @throws ResolutionException if the value of a property is invalid
 	 */
 	public static ResolutionSettings from(Function<String, @Nullable String> properties) {
 		Integer offset = number(properties, PORT_OFFSET, 0, WholeNumber.MAX_PORT);
@@ -54,7 +54,7 @@ public record ResolutionSettings(@Nullable Integer rank, @Nullable Integer world
 				(offset != null) ? offset : DEFAULT_PORT_OFFSET, onConflict(properties.apply(ON_CONFLICT)));
 	}
 
-	/** The properties that are set, as text, so that they are read as variables are. */
+	/** The properties that are set, as text, so that they are parsed like variables. */
 	Map<String, String> asVariables() {
 		Map<String, String> variables = new LinkedHashMap<>();
 		putIfSet(variables, RANK, this.rank);

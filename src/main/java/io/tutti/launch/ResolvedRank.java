@@ -8,15 +8,16 @@ import java.util.Map;
 import io.tutti.engine.RankAssignment;
 
 /**
- * Who this process is, and how that was found out.
+ * This process's rank and how it was resolved.
  *
- * @param assignment rank, world size and meeting point
- * @param source whose variables won: {@code properties}, {@code open-mpi}, {@code pmi},
- * {@code torchrun}, {@code slurm}, {@code kubeflow}, {@code kubernetes} or {@code none}
- * @param used the variables and properties that were read, with their values
- * @param ignored a line for each thing that was seen and not followed
- * @param conflicts a line for each set of lower precedence that says something else
- * @param generation which forming of the group this is, -1 if the launcher does not say
+ * @param assignment rank, world size and rendezvous address
+ * @param source the source of the selected variables: {@code properties},
+ * {@code open-mpi}, {@code pmi}, {@code torchrun}, {@code slurm}, {@code kubeflow},
+ * {@code kubernetes} or {@code none}
+ * @param used the variables and properties that are used, with their values
+ * @param ignored one line for each variable that is set but not used
+ * @param conflicts one line for each set of lower precedence that disagrees
+ * @param generation generation of the group, -1 if the launcher does not give it
  */
 public record ResolvedRank(RankAssignment assignment, String source, Map<String, String> used, List<String> ignored,
 		List<String> conflicts, long generation) {

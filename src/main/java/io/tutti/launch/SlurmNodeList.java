@@ -6,11 +6,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Slurm's way to write hosts: {@code node[01-03,7],gpu1} is node01, node02, node03,
- * node7, gpu1. A name may hold several brackets. Nothing is expanded.
+ * Parses Slurm's notation for hosts: {@code node[01-03,7],gpu1} is node01, node02,
+ * node03, node7, gpu1. A name may contain several brackets. The list is counted without
+ * being expanded.
  *
  * @param first the first host
- * @param count how many hosts
+ * @param count number of hosts
  */
 record SlurmNodeList(String first, long count) {
 
@@ -31,7 +32,7 @@ record SlurmNodeList(String first, long count) {
 		return new SlurmNodeList(first, count);
 	}
 
-	/** Splits at the commas outside of brackets. */
+	/** Splits at commas outside brackets. */
 	private static List<String> entries(String variable, String text) {
 		List<String> entries = new ArrayList<>();
 		int start = 0;

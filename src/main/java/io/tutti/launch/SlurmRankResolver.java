@@ -3,8 +3,8 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Slurm's {@code srun}. Rank 0 is on the first host of the step, so that nobody need name
- * the meeting point; a step on one host meets on loopback.
+ * Resolves tasks started by Slurm's {@code srun}. Rank 0 is on the first host of the
+ * step, so no master address needs to be set. A step on one host uses loopback.
  */
 final class SlurmRankResolver implements RankResolver {
 
@@ -42,7 +42,10 @@ final class SlurmRankResolver implements RankResolver {
 		return null;
 	}
 
-	/** Whether Slurm started this process as the task that another set names. */
+	/**
+	 * Whether Slurm started this process as the task with the rank and size of another
+	 * set.
+	 */
 	boolean isTask(Variables variables, String rankVariable, String worldSizeVariable) {
 		return variables.has(RANK) && disregarded(variables) == null
 				&& same(variables.peek(RANK), variables.peek(rankVariable))

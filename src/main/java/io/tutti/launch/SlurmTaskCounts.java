@@ -4,7 +4,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Slurm's way to write how many tasks each node has: {@code 4(x2),3} is 4, 4, 3.
+ * Parses Slurm's notation for the number of tasks per node: {@code 4(x2),3} is 4, 4, 3.
  */
 final class SlurmTaskCounts {
 
@@ -16,8 +16,8 @@ final class SlurmTaskCounts {
 	/**
 	 * The tasks of one node.
 	 * @param node which node of the step, from 0
-	 * @throws ResolutionException if the text is malformed, ends before that node, or
-	 * gives it no task or more tasks than there are
+	 * @throws ResolutionException if the text is malformed, has no count for that node,
+	 * or gives it no task or more tasks than the world size
 	 */
 	static int at(String variable, String text, int node, int worldSize) {
 		long nodesBefore = 0;

@@ -6,8 +6,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * Asks the system whether a stream of this process is a terminal; the JDK's console only
- * tells of input and output together.
+ * Tests whether a stream of this process is a terminal. The JDK's console only reports
+ * input and output together.
  */
 final class Terminal {
 

@@ -3,8 +3,9 @@ package io.tutti.launch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * {@code torchrun} and Tutti's own launcher, which speaks as torchrun does. Where
- * torchrun's agent listens on {@code MASTER_PORT} itself, ranks meet on a port beside it.
+ * Resolves ranks started by {@code torchrun} or by Tutti's own launcher, which sets the
+ * same variables. Where torchrun's agent itself listens on {@code MASTER_PORT}, the
+ * rendezvous uses another port at a fixed offset.
  */
 final class TorchrunRankResolver implements RankResolver {
 

@@ -11,19 +11,19 @@ import java.util.jar.JarFile;
 import java.util.jar.Manifest;
 
 /**
- * How to start this program again: by the script that started it, which chooses the flags
- * for each command, else with the same Java, flags and jar.
+ * How to start this program again: with the script that started it, which chooses the
+ * flags for each command, else with the same Java, flags and jar.
  *
- * @param words the command line before Tutti's own words
+ * @param words the command line before Tutti's own arguments
  */
 public record TuttiProgram(List<String> words) {
 
-	/** The script {@code tutti}, where it started this process. */
+	/** Path of the script {@code tutti}, if it started this process. */
 	static final String SCRIPT_PROPERTY = "tutti.script";
 
 	/**
-	 * What the manifest of a Boot jar, or of the jar extracted from it, calls its
-	 * application.
+	 * Manifest attributes that name the application in a Boot jar or in the jar extracted
+	 * from it.
 	 */
 	private static final List<Attributes.Name> APPLICATION = List.of(new Attributes.Name("Start-Class"),
 			Attributes.Name.MAIN_CLASS);
@@ -33,8 +33,8 @@ public record TuttiProgram(List<String> words) {
 	}
 
 	/**
-	 * The program that runs in this process: its script where that is known, else its jar
-	 * where it runs from one, else its class path.
+	 * The program of this process: its script if known, else its jar if it runs from one,
+	 * else its class path.
 	 * @param mainClass name of the application's class
 	 */
 	public static TuttiProgram ofThisProcess(String mainClass) {
@@ -61,7 +61,7 @@ public record TuttiProgram(List<String> words) {
 		return new TuttiProgram(words);
 	}
 
-	/** Agents listen on ports or write files that ranks cannot share. */
+	/** Drops agents: they listen on ports or write files that ranks cannot share. */
 	private static boolean fitsEveryRank(String argument) {
 		return !argument.startsWith("-agentlib:") && !argument.startsWith("-javaagent:")
 				&& !argument.startsWith("-Xrunjdwp:");

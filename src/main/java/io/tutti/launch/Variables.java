@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The environment and the properties of this process, and a record of what was read from
- * them: what was used, and what is worth a line although it was not followed.
+ * The environment and the properties of this process. Records the variables that are
+ * used, and notes about variables that are not.
  */
 final class Variables {
 
@@ -31,12 +31,12 @@ final class Variables {
 		return this.values.containsKey(name);
 	}
 
-	/** A value that is looked at without being followed. */
+	/** A value that is inspected without being recorded as used. */
 	@Nullable String peek(String name) {
 		return this.values.get(name);
 	}
 
-	/** A value that is followed if it is set. */
+	/** A value that is used if it is set. */
 	@Nullable String text(String name) {
 		String value = this.values.get(name);
 		if (value != null) {
@@ -45,7 +45,7 @@ final class Variables {
 		return value;
 	}
 
-	/** A host name or address that is followed if it is set; it must not be blank. */
+	/** A host name or address that is used if it is set; it must not be blank. */
 	@Nullable String host(String name) {
 		String value = text(name);
 		if (value != null && (value.isBlank() || value.chars().anyMatch(Character::isWhitespace))) {
@@ -54,13 +54,13 @@ final class Variables {
 		return value;
 	}
 
-	/** A whole number that is followed if it is set. */
+	/** An integer that is used if it is set. */
 	@Nullable Integer number(String name, int least, int most, String reason) {
 		String value = text(name);
 		return (value != null) ? WholeNumber.parse(name, value, least, most, reason) : null;
 	}
 
-	/** A whole number without which the set is not whole. */
+	/** An integer without which the set is incomplete. */
 	int requiredNumber(String name, int least, int most, String reason) {
 		Integer value = number(name, least, most, reason);
 		if (value == null) {
@@ -69,17 +69,17 @@ final class Variables {
 		return value;
 	}
 
-	/** A port that is followed if it is set. */
+	/** A port that is used if it is set. */
 	@Nullable Integer port(String name) {
 		return number(name, 1, WholeNumber.MAX_PORT, "a port");
 	}
 
-	/** Keeps a line about something that was seen and not followed. */
+	/** Records a note about a variable that is set but not used. */
 	void note(String line) {
 		this.notes.add(line);
 	}
 
-	/** {@code NAME=value}, for a line. */
+	/** {@code NAME=value}, for messages. */
 	String show(String name) {
 		return name + "=" + this.values.get(name);
 	}

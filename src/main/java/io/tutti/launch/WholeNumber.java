@@ -3,13 +3,13 @@ package io.tutti.launch;
 import java.util.regex.Pattern;
 
 /**
- * Reads whole numbers from variables strictly: digits and nothing else, within a range.
+ * Parses non-negative integers from variables strictly: digits only, within a range.
  */
 final class WholeNumber {
 
 	static final int MAX_PORT = 65_535;
 
-	/** A roster of more ranks than this is a slip of the keyboard. */
+	/** A larger world size counts as a typing error. */
 	static final int MAX_WORLD_SIZE = 65_536;
 
 	private static final Pattern DIGITS = Pattern.compile("[0-9]{1,9}");
@@ -17,14 +17,14 @@ final class WholeNumber {
 	private WholeNumber() {
 	}
 
-	/** Whether the text is a whole number of at most nine digits. */
+	/** Whether the text is an integer of one to nine digits. */
 	static boolean matches(String text) {
 		return DIGITS.matcher(text).matches();
 	}
 
 	/**
 	 * Reads the value of a variable.
-	 * @param reason why the range is what it is, empty if that needs no words
+	 * @param reason the reason for the range, empty if it needs none
 	 * @throws ResolutionException naming the variable, its value and the range
 	 */
 	static int parse(String variable, String text, int least, int most, String reason) {

@@ -1,7 +1,7 @@
 /**
- * Who this process is, and starting ranks on one machine: one resolver per launcher whose
- * environment variables Tutti understands, and a launcher of its own that gives ranks
- * torchrun's variables. Plain Java; imports the engine only.
+ * Resolution of this process's rank, and the start of ranks on one machine: one resolver
+ * per supported launcher, and a launcher of its own that sets torchrun's variables. Plain
+ * Java; imports the engine only.
  */
 @NullMarked
 package io.tutti.launch;

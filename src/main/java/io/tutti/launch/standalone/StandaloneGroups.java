@@ -12,8 +12,9 @@ import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
 
 /**
- * Joins a group as system properties and environment variables say. A program with
- * libtorch on its class path will use it, most likely after this: so it is made ready.
+ * Joins a group as configured by system properties and environment variables. Also
+ * prepares libtorch where it is on the class path, since the program most likely uses it
+ * next.
  */
 public final class StandaloneGroups implements EnvironmentGroups {
 

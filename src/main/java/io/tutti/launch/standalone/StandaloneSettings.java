@@ -18,7 +18,8 @@ import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a rank joins, from properties. What is unset has the documented default.
+ * Reads the engine settings of a rank from properties. Unset properties have the
+ * documented defaults.
  */
 final class StandaloneSettings {
 
@@ -32,7 +33,7 @@ final class StandaloneSettings {
 
 	private static final String KIND = "tutti.transport.kind";
 
-	/** Far more than a secret needs, far less than a file given by mistake. */
+	/** Far longer than a secret, far shorter than a file given by mistake. */
 	private static final int MAX_TOKEN_BYTES = 4096;
 
 	private final ProcessProperties properties;
@@ -43,8 +44,8 @@ final class StandaloneSettings {
 
 	/**
 	 * The settings of a rank.
-	 * @throws IllegalArgumentException if a property is not what it should be, or if the
-	 * ranks would meet beyond this host without a token, or if they are to speak TLS
+	 * @throws IllegalArgumentException if a property is invalid, if the rendezvous would
+	 * be reachable beyond this host without a token, or if TLS is configured
 	 */
 	EngineSettings of(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
@@ -94,7 +95,10 @@ final class StandaloneSettings {
 		}
 	}
 
-	/** Going in the clear where somebody asked for the contrary would be worse. */
+	/**
+	 * Rejects the TLS property: connections would otherwise be unencrypted although TLS
+	 * is configured.
+	 */
 	private void refuseTls() {
 		String bundle = this.properties.text(TLS_BUNDLE);
 		if (bundle != null && !bundle.isBlank()) {

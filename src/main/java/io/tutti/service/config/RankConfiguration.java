@@ -98,7 +98,10 @@ public class RankConfiguration {
 		}
 	}
 
-	/** The address that accepts data connections, {@code null} for the default. */
+	/**
+	 * The address that accepts data connections, {@code null} for the engine's default:
+	 * loopback if the rendezvous is on loopback, else every address.
+	 */
 	private static @Nullable String dataAddress(NetworkProperties network, RankAssignment assignment,
 			ExposureCheck exposure) {
 		String wanted = network.wanted();
