@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The benchmark as a user starts it. What it measures is no part of the test.
+ * The benchmark as a user starts it. The measured values are not checked.
  */
 @Timeout(240)
 class BenchIT {
@@ -86,8 +86,8 @@ class BenchIT {
 	}
 
 	/**
-	 * Some distributions have the compiler's wrapper in one package and its header in
-	 * another.
+	 * Skips the test without the MPI header: some distributions package it separately
+	 * from the compiler wrapper.
 	 */
 	private void requireHeader(String compiler) throws Exception {
 		Path source = Files.writeString(this.directory.resolve("header.c"), "#include <mpi.h>\n");

@@ -20,11 +20,11 @@ import org.openqa.selenium.logging.LoggingPreferences;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A real Chromium without a window, where one is installed.
+ * A headless Chromium, where one is installed.
  */
 final class Browser implements AutoCloseable {
 
-	/** Set where everything that a test may need has been installed. */
+	/** Set on machines where a missing browser is a failure and not a reason to skip. */
 	private static final String REQUIRED = "TUTTI_LAUNCHERS_REQUIRED";
 
 	private static final Path PROGRAM = Path.of("/usr/bin/chromium");
@@ -38,8 +38,8 @@ final class Browser implements AutoCloseable {
 	}
 
 	/**
-	 * Opens a window of a size; skips the test where there is no browser, unless it is
-	 * required.
+	 * Opens a window of the given size. Skips the test if there is no browser, unless it
+	 * is required.
 	 */
 	static Browser open(Path profile, int width, int height) {
 		boolean there = Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER);
@@ -64,24 +64,24 @@ final class Browser implements AutoCloseable {
 		this.driver.get(address);
 	}
 
-	/** The texts of all elements that a selector finds, as they are seen. */
+	/** The visible texts of all elements that a selector matches. */
 	List<String> texts(String selector) {
 		return this.driver.findElements(By.cssSelector(selector)).stream().map((element) -> element.getText()).toList();
 	}
 
-	/** Uses the dark or the light colours. */
+	/** Sets the preferred color scheme, dark or light. */
 	void prefer(String scheme) {
 		this.driver.executeCdpCommand("Emulation.setEmulatedMedia",
 				Map.of("features", List.of(Map.of("name", "prefers-color-scheme", "value", scheme))));
 	}
 
-	/** Pretends to be a screen of a size. */
+	/** Emulates a screen of the given size. */
 	void resize(int width, int height) {
 		this.driver.executeCdpCommand("Emulation.setDeviceMetricsOverride",
 				Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
 	}
 
-	/** How much wider the content is than the window. */
+	/** By how many pixels the content is wider than the window. */
 	long overflow() {
 		return (Long) this.driver
 			.executeScript("return document.documentElement.scrollWidth - document.documentElement.clientWidth");

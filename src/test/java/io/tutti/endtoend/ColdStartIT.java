@@ -24,8 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Ranks whose user has never unpacked a native library: an empty home, and so an empty
- * cache of JavaCPP.
+ * Ranks with an empty home folder, so that JavaCPP's cache of native libraries is empty.
  */
 @Timeout(600)
 class ColdStartIT {
@@ -109,7 +108,7 @@ class ColdStartIT {
 		}
 	}
 
-	/** In a mount namespace of its own, which ends with the process. */
+	/** Runs in a mount namespace of its own, which ends with the process. */
 	private List<String> withHomeMounted(String options, List<String> command) {
 		boolean root = System.getProperty("user.name").equals("root");
 		List<String> words = new ArrayList<>(List.of("unshare", root ? "-m" : "-rm", "sh", "-c",
@@ -118,7 +117,7 @@ class ColdStartIT {
 		return words;
 	}
 
-	/** Starts all ranks at once by Open MPI's variables; returns what each printed. */
+	/** Starts all ranks at once with Open MPI's variables and returns their outputs. */
 	private List<String> allTogether(List<String> command) throws Exception {
 		int port = FreePort.find();
 		List<TuttiProcess> ranks = new ArrayList<>();
@@ -174,7 +173,7 @@ class ColdStartIT {
 			.collect(Collectors.joining(File.pathSeparator));
 	}
 
-	/** Wherever below the home the largest library lies, whole or in part. */
+	/** The largest native library below the home folder, complete or partial. */
 	private List<Path> foldersWithLargestLibrary() throws IOException {
 		try (Stream<Path> files = Files.find(this.home, Integer.MAX_VALUE,
 				(file, attributes) -> file.endsWith(LARGEST_LIBRARY))) {

@@ -8,12 +8,12 @@ import java.nio.charset.StandardCharsets;
 import com.sun.net.httpserver.HttpServer;
 
 /**
- * A web server of somebody else, whose page posts a number somewhere as soon as it is
- * looked at.
+ * A web server of another origin, whose page posts a number to a given address as soon as
+ * it is loaded.
  */
 final class ForeignPage implements AutoCloseable {
 
-	/** {@code #sent} tells when the request has ended, whatever became of it. */
+	/** {@code #sent} shows that the request has ended, successfully or not. */
 	private static final String PAGE = """
 			<!DOCTYPE html><link rel="icon" href="data:,"><p id="sent">not yet</p><script>
 			const ended = () => { document.getElementById('sent').textContent = 'sent'; };

@@ -5,7 +5,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 
 /**
- * A port that nobody listened on a moment ago.
+ * A port that was free when it was looked up.
  */
 final class FreePort {
 

@@ -20,9 +20,9 @@ import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 
 /**
- * One rank in a process of its own, told by lines what to do: {@code collectives} runs
- * and checks each of them, {@code endless} all-reduces until that fails, and the end of
- * the input ends the rank.
+ * One rank in a separate process, controlled by lines on its input: {@code collectives}
+ * runs and checks each collective, {@code endless} runs all-reduces until one fails, and
+ * the end of the input ends the rank.
  */
 final class HostRank {
 
@@ -125,7 +125,7 @@ final class HostRank {
 		passAround(own, count);
 	}
 
-	/** Each rank sends to the next and receives from the one before. */
+	/** Each rank sends to the next rank and receives from the previous one. */
 	private void passAround(int[] own, int count) {
 		var sending = this.group.sendAsync(of(own), DataType.INT32, (this.rank + 1) % this.ranks, count);
 		int before = (this.rank + this.ranks - 1) % this.ranks;

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The launchers that ranks are tested under: how each is called, and by which variable a
- * rank under it knows itself.
+ * The launchers that ranks are tested under, with their command lines and the variable
+ * that holds the rank.
  */
 enum Launcher {
 
@@ -26,7 +26,9 @@ enum Launcher {
 
 	SLURM_PMI2("pmi", "PMI_RANK", "srun", "--quiet", "--mpi=pmi2", "-n"),
 
-	/** Redirections named, or torchrun 1.13 fails on Python 3.11. */
+	/**
+	 * The redirections are explicit, since torchrun 1.13 otherwise fails on Python 3.11.
+	 */
 	TORCHRUN("torchrun", "RANK", "torchrun", "-r", "9:1", "-t", "9:1", "--no_python", "--nnodes=1", "--nproc_per_node"),
 
 	TORCHRUN_STANDALONE("torchrun", "RANK", "torchrun", "-r", "9:1", "-t", "9:1", "--no_python", "--standalone",
@@ -34,7 +36,7 @@ enum Launcher {
 
 	OWN("torchrun", "RANK", script(), "launch", "-n");
 
-	/** Set where a launcher that is missing is a failure and no reason to skip. */
+	/** Set on machines where a missing launcher is a failure and not a reason to skip. */
 	private static final String REQUIRED = "TUTTI_LAUNCHERS_REQUIRED";
 
 	private final String source;
@@ -54,7 +56,7 @@ enum Launcher {
 		return Path.of(System.getProperty("basedir", System.getProperty("user.dir")), "tutti").toString();
 	}
 
-	/** What {@code env} calls it. */
+	/** The source that {@code env} prints for it. */
 	String source() {
 		return this.source;
 	}
@@ -63,7 +65,7 @@ enum Launcher {
 		return this.rankVariable;
 	}
 
-	/** The whole command line that starts a command in so many ranks. */
+	/** The full command line that starts a command on the given number of ranks. */
 	List<String> command(int ranks, String... command) {
 		List<String> line = new ArrayList<>(this.words);
 		line.add(Integer.toString(ranks));
@@ -71,13 +73,13 @@ enum Launcher {
 		return line;
 	}
 
-	/** Skips the test that asks where the launcher is missing, or fails it. */
+	/** Skips or fails the calling test if the launcher is missing. */
 	void require() throws IOException, InterruptedException {
 		String missing = missing();
 		require(missing == null, missing);
 	}
 
-	/** Skips a test that needs something which is missing, or fails it. */
+	/** Skips or fails the calling test if a required program is missing. */
 	static void require(boolean present, @Nullable String missing) {
 		if (!present && Boolean.parseBoolean(System.getenv(REQUIRED))) {
 			Assertions.fail(missing + ", and " + REQUIRED + " is set");

@@ -30,19 +30,19 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Ranks under each launcher, started by the script as a user starts it. What ranks print
- * comes through the launcher; a shell in between lets one start serve several commands
- * and tells the test which process is which rank.
+ * Ranks under each launcher, started by the script as a user does. The launcher relays
+ * the ranks' output. A shell in between lets one start run several commands and shows the
+ * test which process is which rank.
  * <p>
- * A start of two ranks takes seconds, and how ranks find each other is the same for every
- * backend: so each launcher runs every command, and the backends take turns such that
- * those that are started alike (the two of Slurm, the two of torchrun) see every command
- * on both.
+ * A start of two ranks takes seconds, and the rendezvous is the same for every backend.
+ * So each launcher runs every command, and the backends alternate: of two similar
+ * launchers (the two of Slurm, the two of torchrun) each runs a command on a different
+ * backend.
  */
 @Timeout(400)
 class LaunchersIT {
 
-	/** On a machine that has much else to do: several starts under one launcher. */
+	/** Limit for several starts under one launcher on a busy machine. */
 	private static final Duration LIMIT = Duration.ofSeconds(300);
 
 	private static final int RANKS = 2;
@@ -57,7 +57,7 @@ class LaunchersIT {
 	Path directory;
 
 	/**
-	 * Slurm's ranks are no children of the test, and outlive an srun that is killed.
+	 * Slurm's ranks are not children of the test process and outlive a killed srun.
 	 */
 	@AfterEach
 	void endRanks() throws IOException {
@@ -69,7 +69,8 @@ class LaunchersIT {
 	}
 
 	/**
-	 * The exit code is the launcher's own business, and what it says of the rank is too.
+	 * The expected exit code and output differ, since each launcher reports a lost rank
+	 * in its own way.
 	 */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', quoteCharacter = '"', textBlock = """
@@ -115,7 +116,7 @@ class LaunchersIT {
 		}
 	}
 
-	/** How it trains is among the tests of training. */
+	/** Training on this backend is covered by the training tests. */
 	@Test
 	void ourOwnLauncherMeasuresAndServesOnTheMpiBackendToo() throws Exception {
 		int port = freePort();
@@ -148,7 +149,7 @@ class LaunchersIT {
 		}
 	}
 
-	/** It leaves ranks a second; whether that is enough for a checkpoint is luck. */
+	/** mpirun gives ranks one second, which may be too short for a checkpoint. */
 	@Test
 	void noRankOutlivesAnMpirunThatIsToldToStop() throws Exception {
 		Launcher.OPEN_MPI.require();
@@ -193,7 +194,7 @@ class LaunchersIT {
 			.allSatisfy((line) -> assertThat(line.get("wrong").asLong(-1)).isZero());
 	}
 
-	/** What rank 0's groups ran on, in order. */
+	/** The backends of rank 0's groups, in order. */
 	private static List<String> backends(TuttiProcess ranks) {
 		return Pattern.compile("rank 0: joined the group: rank 0 of 2, backend (\\w+) over")
 			.matcher(ranks.output())
@@ -202,7 +203,9 @@ class LaunchersIT {
 			.toList();
 	}
 
-	/** The objects among the output that have a key; each must be a line of its own. */
+	/**
+	 * The JSON objects in the output that have a key. Each must be on a line of its own.
+	 */
 	private static List<JsonNode> json(TuttiProcess ranks, String key) {
 		return ranks.output()
 			.lines()
@@ -231,18 +234,19 @@ class LaunchersIT {
 		return with(backend, "serve --http-port " + port);
 	}
 
-	/** Two ranks' ports, each past the one before it. */
+	/** Matches two ranks' ports in ascending order. */
 	private static int freePort() throws IOException {
 		return Math.min(FreePort.find(), 65_000);
 	}
 
-	/** The process of a rank, which was the shell's before. */
+	/** The process of a rank, which replaced the shell's process. */
 	private ProcessHandle rank(int rank) {
 		return processIn(this.directory.resolve("pid-" + rank)).orElseThrow();
 	}
 
 	/**
-	 * The process whose id a rank left in a file, unless another one has that id by now.
+	 * The process whose id a rank wrote to a file, unless another process has reused the
+	 * id.
 	 */
 	private Optional<ProcessHandle> processIn(Path file) {
 		try {
@@ -255,7 +259,7 @@ class LaunchersIT {
 		}
 	}
 
-	/** A process that its launcher has not yet asked for has ended all the same. */
+	/** A zombie that its launcher has not reaped yet counts as ended. */
 	private static boolean runs(ProcessHandle process) {
 		return process.isAlive() && !process.info().command().isEmpty();
 	}
@@ -271,7 +275,7 @@ class LaunchersIT {
 		}
 	}
 
-	/** Ends {@code serve} on every rank by asking one. */
+	/** Ends {@code serve} on every rank by a drain request to one rank. */
 	private void drain(int port) throws Exception {
 		HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/control/drain"))
 			.header("Content-Type", "application/json")

@@ -37,8 +37,8 @@ import org.w3c.dom.NodeList;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The plain jar as a user has it: the README's samples are compiled against it and what
- * it declares, outside this project's class path, and run as two processes.
+ * The plain jar as a user has it. The README's samples are compiled against the jar and
+ * its declared dependencies, outside this project's class path, and run as two processes.
  */
 @Timeout(180)
 class LibraryIT {
@@ -57,7 +57,9 @@ class LibraryIT {
 	private static final Pattern WEB = Pattern.compile("(spring|tomcat-embed|jackson|micrometer|logback|slf4j|log4j"
 			+ "|jul-to-slf4j|snakeyaml|commons-logging|jakarta|jspecify|HdrHistogram|LatencyUtils)[-.].*\\.jar");
 
-	/** The others of such names on this project's own class path. */
+	/**
+	 * Jars on this project's class path that match {@link #WEB} but are not among them.
+	 */
 	private static final Pattern NOT_WEB = Pattern.compile(".*(test|tracing|otel|opentelemetry|prometheus).*");
 
 	private static final String NULL_ANNOTATIONS = "org.jspecify.annotations.NullMarked";
@@ -75,7 +77,7 @@ class LibraryIT {
 		run("SpringSample", "sample.SpringSample", classPath(SPRING));
 	}
 
-	/** Guarding its own endpoints is the application's own affair. */
+	/** The application's own endpoints are not guarded by Tutti. */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
 	void aWebApplicationWithAnActuatorStartsAndKeepsItsOwnEndpoints(boolean actuatorHasItsOwnPort) throws Exception {
@@ -97,7 +99,7 @@ class LibraryIT {
 		}
 	}
 
-	/** Each with a piece of Spring's own words, and none of Tutti's. */
+	/** Each message contains a part of Spring's text and none of Tutti's. */
 	@ParameterizedTest
 	@CsvSource(delimiter = '|',
 			textBlock = """
@@ -126,7 +128,7 @@ class LibraryIT {
 			.contains("Correct it in application.yml");
 	}
 
-	/** What a web application says that does not start. */
+	/** The output of a web application that fails to start. */
 	private String failure(Map<String, String> environment) throws Exception {
 		compile("WebSample", webClassPath());
 		try (Rank host = start("sample.WebSample", webClassPath(), environment, "host.txt")) {
@@ -248,7 +250,7 @@ class LibraryIT {
 		return (found.getLength() > 0) ? found.item(0).getTextContent() : "";
 	}
 
-	/** A rank in a process of its own, and where its output goes. */
+	/** A rank in a separate process, and the file of its output. */
 	private record Rank(Process process, Path file) implements AutoCloseable {
 
 		String output() throws IOException, InterruptedException {

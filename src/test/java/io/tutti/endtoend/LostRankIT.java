@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What becomes of a job when a rank dies or stops, and of a meeting that strangers
- * disturb.
+ * A job whose rank is killed or suspended, and a rendezvous that receives garbage from
+ * other clients.
  */
 @Timeout(240)
 class LostRankIT {
@@ -75,8 +75,8 @@ class LostRankIT {
 	}
 
 	/**
-	 * The signal comes when the rank has mapped the memory that both share: the ranks
-	 * have met, and this one is not through with forming the group.
+	 * The signal is sent when the rank has mapped the shared memory: the rendezvous is
+	 * over, and the group is still forming.
 	 */
 	@Test
 	void aRankThatIsStoppedWhileTheGroupFormsEndsTheOtherLongBeforeItsDeadline() throws Exception {

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two launchers that see different shared memory, as on two hosts: each in a mount
+ * Two launchers with separate shared memory, as on two hosts: each runs in a mount
  * namespace with a /dev/shm of its own.
  */
 @Timeout(180)

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Groups on a real MPI library, under the launcher that it belongs to.
+ * Groups on a real MPI library, under its own launcher.
  */
 @Timeout(240)
 class MpiLibraryIT {
@@ -128,7 +128,7 @@ class MpiLibraryIT {
 		}
 	}
 
-	/** A library and the launcher that it belongs to. */
+	/** An MPI library and its launcher. */
 	enum Family {
 
 		OPEN_MPI("openmpi", "Open MPI", "OMPI_COMM_WORLD_RANK", "mpirun.openmpi", "--allow-run-as-root",

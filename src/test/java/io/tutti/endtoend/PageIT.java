@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The live page of ranks that serve, in a real browser. Its pictures are left under
+ * The live page of serving ranks in a real browser. Screenshots are written to
  * {@code target/page}.
  */
 @Timeout(240)
@@ -70,8 +70,8 @@ class PageIT {
 	}
 
 	/**
-	 * A body without a content type needs no preflight, so only the rank itself can
-	 * refuse it.
+	 * A body without a content type needs no preflight request, so only the rank itself
+	 * can reject it.
 	 */
 	@Test
 	void aPageOfAnotherOriginTakesPartInNothing() throws Exception {
@@ -121,7 +121,7 @@ class PageIT {
 		return ByteBuffer.wrap(response.body()).order(ByteOrder.LITTLE_ENDIAN).getFloat();
 	}
 
-	/** On a phone nothing is wider than the screen. */
+	/** Takes screenshots and checks that on a phone nothing is wider than the screen. */
 	private static void pictures(Browser browser) throws Exception {
 		browser.picture(PICTURES.resolve("broken.png"));
 		browser.prefer("dark");

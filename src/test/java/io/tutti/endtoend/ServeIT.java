@@ -28,7 +28,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Real ranks that serve, as the processes beside them and an operator see them.
+ * Real serving ranks, as local client processes and an operator use them.
  */
 @Timeout(240)
 class ServeIT {
@@ -99,7 +99,7 @@ class ServeIT {
 		assertThat(again).allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(4)));
 	}
 
-	/** A client that disconnects takes part in nothing, and its rank stays in step. */
+	/** The call of a client that disconnects is withdrawn, and its rank stays in step. */
 	private void abandonACollective(int port) throws Exception {
 		try (Socket ghost = new Socket(InetAddress.getLoopbackAddress(), port + 1)) {
 			ghost.getOutputStream()
@@ -141,7 +141,7 @@ class ServeIT {
 		return bytes.array();
 	}
 
-	/** Asked of one rank, every rank ends in order. */
+	/** A drain request to one rank ends every rank cleanly. */
 	private void drain(int port, TuttiProcess launch) throws Exception {
 		assertThat(post(port + 2, "control/drain", "{\"reason\":\"done\"}").join().statusCode()).isEqualTo(202);
 		assertThat(launch.exitCode(Duration.ofSeconds(30))).as(launch.output()).isZero();
@@ -250,7 +250,7 @@ class ServeIT {
 		return JsonMapper.shared().readTree(response.body());
 	}
 
-	/** The first of three ports in a row that are free. */
+	/** The first of three consecutive free ports. */
 	private static int freePorts() throws IOException {
 		int port = FreePort.find();
 		return Math.min(port, 65_000);

@@ -19,7 +19,8 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Three hosts with two ranks each, on a network that can be slow, lose frames and be cut.
+ * Three hosts with two ranks each, on a network with configurable delay, frame loss and
+ * link failure.
  */
 @Timeout(180)
 class SeveralHostsIT {

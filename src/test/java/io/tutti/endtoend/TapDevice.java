@@ -9,9 +9,8 @@ import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 
 /**
- * A network card whose cable ends in this process: what the kernel sends on it is read
- * here as Ethernet frames, and what is written here arrives on it. Linux only; needs
- * root.
+ * A TAP device: frames that the kernel sends are read by this process, and frames that
+ * this process writes are received by the kernel. Linux only; needs root.
  */
 @SuppressWarnings("restricted")
 final class TapDevice implements AutoCloseable {
@@ -45,7 +44,7 @@ final class TapDevice implements AutoCloseable {
 
 	private static final int NAME_BYTES = 16;
 
-	/** Ethernet frames, with nothing put before them. */
+	/** Plain Ethernet frames without a header before them. */
 	private static final short TAP_WITHOUT_HEADER = 0x1002;
 
 	private static final short READABLE = 1;
@@ -73,7 +72,9 @@ final class TapDevice implements AutoCloseable {
 		this.polled.set(ValueLayout.JAVA_SHORT, 4, READABLE);
 	}
 
-	/** The next frame, or an empty one if none comes in time; used by one thread. */
+	/**
+	 * The next frame, or an empty one if none arrives in time. Used by one thread only.
+	 */
 	byte[] receive(int waitMillis) throws IOException {
 		if (check("poll", () -> (int) POLL.invokeExact(this.polled, 1L, waitMillis)) == 0) {
 			return new byte[0];
@@ -83,21 +84,21 @@ final class TapDevice implements AutoCloseable {
 		return this.incoming.asSlice(0, bytes).toArray(ValueLayout.JAVA_BYTE);
 	}
 
-	/** Delivers a frame; the kernel drops it while the card is down. */
+	/** Delivers a frame. The kernel drops it while the device is down. */
 	void send(byte[] frame) throws IOException {
 		MemorySegment.copy(frame, 0, this.outgoing, ValueLayout.JAVA_BYTE, 0, frame.length);
 		check("write",
 				() -> Math.max(0L, (long) WRITE.invokeExact(this.descriptor, this.outgoing, (long) frame.length)));
 	}
 
-	/** The card disappears. To be called once nobody receives or sends any more. */
+	/** Removes the device. Call it when no thread sends or receives any more. */
 	@Override
 	public void close() {
 		try {
 			check("close", () -> (int) CLOSE.invokeExact(this.descriptor));
 		}
 		catch (IOException ex) {
-			// It disappears with the process.
+			// The device disappears with the process.
 		}
 		this.arena.close();
 	}

@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * Hosts on one machine: network namespaces with a card each, host names of their own, and
- * a switch between them. Host 0 is 10.77.0.1 and fd77::1, host 1 is 10.77.0.2, and so on.
+ * Simulates hosts on one machine: network namespaces with one device and one host name
+ * each, and a switch between them. Host 0 is 10.77.0.1 and fd77::1, host 1 is 10.77.0.2,
+ * and so on.
  */
 final class TestHosts {
 
@@ -30,7 +31,7 @@ final class TestHosts {
 		this.network.start();
 	}
 
-	/** Skips the test where hosts cannot be made. */
+	/** Skips the test where network namespaces cannot be created. */
 	static void assumePossible() throws Exception {
 		Assumptions.assumeTrue("root".equals(System.getProperty("user.name")), "not root: no network namespaces");
 		Assumptions.assumeTrue(Files.isWritable(Path.of("/dev/net/tun")), "no /dev/net/tun: no network cards");
@@ -70,7 +71,7 @@ final class TestHosts {
 		return this.network;
 	}
 
-	/** A command as it runs on a host. */
+	/** The command line that runs a command on a host. */
 	List<String> on(int host, List<String> command) {
 		List<String> whole = new ArrayList<>(List.of("nsenter", "--net=/run/netns/" + this.namespaces.get(host),
 				"unshare", "--uts", "sh", "-c", "hostname \"$0\"; exec \"$@\"", "host" + host));
@@ -79,8 +80,8 @@ final class TestHosts {
 	}
 
 	/**
-	 * A stand-in for ssh, such as launchers call: runs a command on the host of an
-	 * address.
+	 * A replacement for ssh that launchers call: runs a command on the host with the
+	 * given address.
 	 */
 	Path remoteShell(Path folder) throws IOException {
 		Path script = folder.resolve("remote-shell");
@@ -114,7 +115,7 @@ final class TestHosts {
 		return process.waitFor(20, TimeUnit.SECONDS) && process.exitValue() == 0;
 	}
 
-	/** Removes the hosts; what still runs on them loses its network. */
+	/** Removes the hosts. Processes that still run on them lose their network. */
 	void close() throws Exception {
 		this.network.close();
 		for (String name : this.namespaces) {

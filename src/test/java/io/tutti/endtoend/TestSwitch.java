@@ -13,8 +13,8 @@ import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
 
 /**
- * An Ethernet switch in this process, with cables that can be slow, lose frames or be
- * cut: what the kernel of a test machine may not be able to do.
+ * An Ethernet switch in this process, with links that can have delay, lose frames or be
+ * cut. The kernel of a test machine may not support this.
  */
 final class TestSwitch {
 
@@ -24,7 +24,7 @@ final class TestSwitch {
 
 	private final List<Port> ports = new ArrayList<>();
 
-	/** Which port a card's address was last seen at. */
+	/** The port by the MAC address last seen on it. */
 	private final Map<Long, Port> learned = new ConcurrentHashMap<>();
 
 	private volatile long delayNanos;
@@ -33,25 +33,25 @@ final class TestSwitch {
 
 	private volatile boolean closed;
 
-	/** Plugs a card in; returns the number of its port. */
+	/** Connects a device and returns its port number. */
 	int plugIn(TapDevice card) {
 		Port port = new Port(card, this.ports.size());
 		this.ports.add(port);
 		return port.number;
 	}
 
-	/** To be called when every card is plugged in. */
+	/** Starts the switch. Call it when every device is connected. */
 	void start() {
 		this.ports.forEach(Port::start);
 	}
 
-	/** From now on each frame takes so long, and this part of all frames is lost. */
+	/** Sets the delay of each frame and the fraction of frames that is lost. */
 	void disturb(Duration delay, double lossProbability) {
 		this.delayNanos = delay.toNanos();
 		this.loss = lossProbability;
 	}
 
-	/** Nothing passes this port any more. */
+	/** Cuts the link of a port. */
 	void cut(int port) {
 		this.ports.get(port).cut = true;
 	}
@@ -72,7 +72,7 @@ final class TestSwitch {
 		return (frame.getInt(at) & 0xffffffffL) << 16 | (frame.getShort(at + 4) & 0xffff);
 	}
 
-	/** Ends all ports; their cards disappear. */
+	/** Closes all ports and their devices. */
 	void close() throws InterruptedException {
 		this.closed = true;
 		for (Port port : this.ports) {
@@ -102,7 +102,10 @@ final class TestSwitch {
 
 		private final DelayQueue<Frame> frames = new DelayQueue<>();
 
-		/** Always the same frames are lost, as far as the timing allows. */
+		/**
+		 * A fixed seed, so that the same frames are lost in each run, as far as the
+		 * timing allows.
+		 */
 		private final Random chance;
 
 		private final List<Thread> threads = new ArrayList<>();

@@ -29,8 +29,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Two real ranks whose every connection is TLS with certificates on both sides, and whose
- * certificate is renewed while they run.
+ * Two real ranks whose connections all use mutual TLS, and whose certificate is renewed
+ * while they run.
  */
 @Timeout(240)
 class TlsIT {
@@ -90,7 +90,10 @@ class TlsIT {
 		}
 	}
 
-	/** The first collective over HTTP forms a group, with connections of its own. */
+	/**
+	 * Calls the first collective over HTTP, which forms a group with connections of its
+	 * own.
+	 */
 	private void addUp(int port) {
 		HttpClient client = client(this.caller);
 		List<CompletableFuture<HttpResponse<byte[]>>> sums = IntStream.range(0, RANKS)
@@ -114,7 +117,7 @@ class TlsIT {
 			.asString();
 	}
 
-	/** The number of the certificate that a new connection is shown. */
+	/** The serial number of the certificate that a new connection receives. */
 	private BigInteger shown(int port) throws Exception {
 		try (HttpClient fresh = client(this.caller)) {
 			HttpResponse<Void> answer = fresh.send(get(port, "actuator/health/liveness"),

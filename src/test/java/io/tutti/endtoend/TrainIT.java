@@ -17,7 +17,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Real ranks train together, as a user starts them.
+ * Training by real ranks, as a user starts them.
  */
 @Timeout(240)
 class TrainIT {

@@ -19,17 +19,16 @@ import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 
 /**
- * The real program in a process of its own, as a user starts it, and what it prints.
+ * The real program in a separate process, as a user starts it, and its output.
  */
 final class TuttiProcess implements AutoCloseable {
 
 	/**
-	 * A rank of a test lives for seconds: what the second compiler costs, it never gives
-	 * back.
+	 * A rank of a test lives for seconds, too short for C2 to pay off.
 	 */
 	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
 
-	/** What the script gives a rank. */
+	/** The JVM flags that the script gives a rank. */
 	private static final List<String> FLAGS = List.of("--add-modules", "jdk.incubator.vector",
 			"--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED", "-XX:+UseSerialGC",
 			SHORT_LIVED);
@@ -54,7 +53,7 @@ final class TuttiProcess implements AutoCloseable {
 		return start(List.of(), directory, environment, arguments);
 	}
 
-	/** Starts the program as the last arguments of another command. */
+	/** Starts the program as the final arguments of another command. */
 	static TuttiProcess startWithin(List<String> wrapper, Path directory, String... arguments) throws IOException {
 		return start(wrapper, directory, Map.of(), arguments);
 	}
@@ -69,7 +68,7 @@ final class TuttiProcess implements AutoCloseable {
 		return run(directory, environment, command);
 	}
 
-	/** The Java that runs a rank, with its flags. */
+	/** The Java command that runs a rank, with its flags. */
 	static List<String> java() {
 		List<String> command = new ArrayList<>();
 		command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -77,7 +76,7 @@ final class TuttiProcess implements AutoCloseable {
 		return command;
 	}
 
-	/** Any command, such as another launcher's. */
+	/** Starts any command, such as another launcher. */
 	static TuttiProcess run(Path directory, Map<String, String> environment, List<String> command) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
 		builder.environment().put("TUTTI_JAVA_OPTS", SHORT_LIVED);
@@ -85,18 +84,18 @@ final class TuttiProcess implements AutoCloseable {
 		return new TuttiProcess(builder.start());
 	}
 
-	/** Gives the process a line to read. */
+	/** Writes a line to the input of the process. */
 	void type(String line) throws IOException {
 		this.process.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));
 		this.process.getOutputStream().flush();
 	}
 
-	/** Gives the process nothing more to read. */
+	/** Closes the input of the process. */
 	void endInput() throws IOException {
 		this.process.getOutputStream().close();
 	}
 
-	/** Waits until so many lines have the text in them. */
+	/** Waits until the given number of lines contain the text. */
 	void awaitLines(String text, int count, Duration limit) {
 		Awaitility.await(count + " lines with " + text)
 			.atMost(limit)
@@ -110,12 +109,12 @@ final class TuttiProcess implements AutoCloseable {
 				reader.lines().forEach(this.lines::add);
 			}
 			catch (IOException | UncheckedIOException ex) {
-				// The stream ends with the process, whichever way it ends.
+				// The stream ends when the process ends.
 			}
 		});
 	}
 
-	/** Everything printed so far, both streams, as one text. */
+	/** The output of both streams so far. */
 	String output() {
 		return String.join("\n", this.lines);
 	}
@@ -131,7 +130,7 @@ final class TuttiProcess implements AutoCloseable {
 		return this.process.exitValue();
 	}
 
-	/** Waits for a line that has the pattern in it and returns the match. */
+	/** Waits for a line that contains the pattern and returns the match. */
 	Matcher awaitLine(String pattern, Duration limit) {
 		Pattern compiled = Pattern.compile(pattern);
 		return Awaitility.await("a line with " + pattern)
@@ -181,7 +180,7 @@ final class TuttiProcess implements AutoCloseable {
 		}
 	}
 
-	/** Every process below this one. */
+	/** All descendants of this process. */
 	List<ProcessHandle> descendants() {
 		return this.process.descendants().toList();
 	}

@@ -15,8 +15,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.fail;
 
 /**
- * What holds for every environment, tried on generated ones. A failure prints its
- * environment and the seed.
+ * Properties that hold for every environment, tested on generated ones. A failure prints
+ * the environment and the seed.
  */
 @Timeout(60)
 class GeneratedEnvironmentsTest {
@@ -24,7 +24,8 @@ class GeneratedEnvironmentsTest {
 	private static final int ENVIRONMENTS = 20_000;
 
 	/**
-	 * By precedence: rank, size and source, written down apart from the code under test.
+	 * Rank variable, size variable and source by precedence, independent of the code
+	 * under test.
 	 */
 	private static final List<String[]> SETS = List.of(
 			new String[] { "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "open-mpi" },
@@ -118,7 +119,9 @@ class GeneratedEnvironmentsTest {
 		return text != null && !text.matches("0*" + value);
 	}
 
-	/** The set whose rank is there first; Slurm's not in a batch script. */
+	/**
+	 * The first set whose rank is present; Slurm's set does not count in a batch script.
+	 */
 	private static String expectedSource(Map<String, String> environment) {
 		boolean batch = environment.containsKey("SLURM_JOB_ID") && !environment.containsKey("SLURM_STEP_ID");
 		for (String[] set : SETS) {

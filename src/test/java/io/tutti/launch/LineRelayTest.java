@@ -63,7 +63,7 @@ class LineRelayTest {
 		assertThat(relay("Maß ±0 – 100 %\n")).containsExactly("line Maß ±0 – 100 %");
 	}
 
-	/** Relays pieces, each as one read. */
+	/** Relays the pieces; each one is returned by one read. */
 	private static List<String> relay(String... pieces) {
 		List<String> seen = new ArrayList<>();
 		new LineRelay(new Pieces(pieces), new LineRelay.Lines() {

@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThatIOException;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The launcher over small shell programs. The shell is also given as Tutti's own program,
- * so that {@code serve} and {@code train} are scripts of that name.
+ * The launcher with small shell programs. The shell also replaces Tutti's own program, so
+ * that {@code serve} and {@code train} run shell scripts.
  */
 @Timeout(60)
 class LocalLauncherTest {
@@ -278,7 +278,7 @@ class LocalLauncherTest {
 	}
 
 	/**
-	 * A shell program that runs in the test's directory and leaves its process id there.
+	 * A shell program that runs in the test's directory and writes its process id there.
 	 */
 	private LaunchedCommand program(String script) {
 		return LaunchedCommand.of(List.of("sh", "-c", inDirectory(script)), own(""));
@@ -292,7 +292,7 @@ class LocalLauncherTest {
 		return "cd '" + this.directory + "'; echo $$ > rank-$RANK-$TORCHELASTIC_RESTART_COUNT.pid; " + script;
 	}
 
-	/** A process that nobody has buried yet has ended all the same. */
+	/** A zombie counts as ended. */
 	private static boolean runs(long pid) {
 		try {
 			String stat = Files.readString(Path.of("/proc", Long.toString(pid), "stat"));

@@ -25,14 +25,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The script {@code ./tutti} in a checkout whose build and JDK are small scripts.
+ * The script {@code ./tutti} in a checkout whose build and JDK are replaced by small
+ * scripts.
  */
 @Timeout(60)
 class ScriptTest {
 
 	/**
-	 * A Java that records a cache where it is told to, and launches rank 0 of a
-	 * rehearsal.
+	 * A fake Java that records a cache if told to, and launches rank 0 of a rehearsal.
 	 */
 	private static final String RECORDS = """
 			script=
@@ -164,7 +164,7 @@ class ScriptTest {
 		assertThat(started.err()).isEmpty();
 	}
 
-	/** Where the script keeps the cache of the JDK {@code new}. */
+	/** The folder of the cache for the JDK {@code new}. */
 	private Path cache(String kind) throws Exception {
 		Process sum = new ProcessBuilder("cksum").redirectInput(this.directory.resolve("new/release").toFile()).start();
 		String key = new String(sum.getInputStream().readAllBytes(), StandardCharsets.UTF_8).split(" ")[0];
@@ -284,7 +284,7 @@ class ScriptTest {
 			return Files.readAllLines(this.outFile);
 		}
 
-		/** What follows a prefix in the one word of the output that has it. */
+		/** The rest of the one word in the output that starts with a prefix. */
 		String out(String prefix) throws Exception {
 			assertThat(exitCode()).isZero();
 			List<String> words = out().stream().filter((word) -> word.startsWith(prefix)).toList();

@@ -24,7 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * How a rank that serves ends for its group.
+ * The end of a serving rank whose group fails.
  */
 @Timeout(20)
 class BrokenGroupTest {

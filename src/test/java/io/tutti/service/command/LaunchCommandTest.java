@@ -21,7 +21,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 /**
- * The command in a JVM of its own, as a user starts it, over small shell programs.
+ * The command in a separate JVM, as a user starts it, with small shell programs.
  */
 @Timeout(60)
 class LaunchCommandTest {
@@ -37,7 +37,7 @@ class LaunchCommandTest {
 		this.launchers.forEach(Process::destroyForcibly);
 	}
 
-	/** What {@code ./tutti launch} starts, without the words around it. */
+	/** Runs {@link LaunchCommand} directly, without the other commands. */
 	static final class Main {
 
 		private Main() {

@@ -31,7 +31,7 @@ import org.springframework.context.ConfigurableApplicationContext;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Applications that must not start, from the command line to what the operator reads.
+ * Applications that must not start, from the command line to the error message.
  */
 @Timeout(60)
 class StartupFailureTest {
@@ -146,7 +146,7 @@ class StartupFailureTest {
 	}
 
 	/**
-	 * As a privileged port is to an ordinary user, which a test cannot count on being.
+	 * Simulates a privileged port, since a test may run as a privileged user.
 	 */
 	@Test
 	void aPortThatTheSystemKeepsIsTheOperatorsMistakeAndNoInternalError() {
@@ -169,7 +169,7 @@ class StartupFailureTest {
 		}
 	}
 
-	/** Errors about device memory recommend it. */
+	/** Errors about device memory recommend this property. */
 	@Test
 	void theWayThroughHostMemoryIsAPropertyThatIsFollowed() {
 		SpringApplication spring = new SpringApplication(TuttiApplication.class);

@@ -71,7 +71,7 @@ class TrainingProgressBarTest {
 		return bytes.toString(charset);
 	}
 
-	/** What remains of each line after its carriage returns. */
+	/** The final state of each line after its carriage returns. */
 	private static List<String> lines(String text) {
 		return Arrays.stream(text.split("\n"))
 			.map((line) -> line.substring(line.lastIndexOf('\r') + 1).stripTrailing())

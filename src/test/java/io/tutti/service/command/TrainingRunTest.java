@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
- * A training job whose ranks do not meet.
+ * A training job whose group does not form.
  */
 @Timeout(20)
 class TrainingRunTest {

@@ -17,8 +17,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * The reference page of every property of Tutti's own, written from the metadata that the
- * build makes of the records. Run as a program it writes the page anew.
+ * Generates the reference page of all properties of Tutti from the metadata that the
+ * build derives from the records. The main method rewrites the page.
  */
 final class ConfigurationReference {
 
@@ -43,7 +43,7 @@ final class ConfigurationReference {
 		Files.writeString(PAGE, page());
 	}
 
-	/** The page, as it should stand. */
+	/** The expected content of the page. */
 	static String page() throws IOException {
 		Map<String, String> rows = new TreeMap<>();
 		for (URL metadata : Collections.list(ConfigurationReference.class.getClassLoader().getResources(METADATA))) {

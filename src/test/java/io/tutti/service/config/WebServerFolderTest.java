@@ -14,7 +14,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(20)
 class WebServerFolderTest {
 
-	/** More than the kernel ever hands out. */
+	/** Larger than any process id of the kernel. */
 	private static final String DEAD = "tutti-http-999999999-";
 
 	@TempDir

@@ -33,7 +33,7 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A group with no other process behind it, which does what a test says.
+ * A group without other processes, controlled by a test.
  */
 public final class FakeGroup implements JoinedGroup, ControlPlane {
 
@@ -72,7 +72,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 				this.latch, this, Timeouts.DEFAULTS);
 	}
 
-	/** What a barrier answers from now on. */
+	/** Sets the outcome of barriers. */
 	public void onBarrier(BiFunction<String, Duration, BarrierOutcome> answer) {
 		this.barriers = answer;
 	}
@@ -147,22 +147,24 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		}
 	}
 
-	/** How many calls wait for the other ranks. */
+	/** The number of calls that wait for other ranks. */
 	public int waits() {
 		return this.waits.get();
 	}
 
-	/** Who carries barriers and announcements from now on, {@code null} for this one. */
+	/**
+	 * Sets the control plane for barriers and matched calls, {@code null} for this fake.
+	 */
 	public void onControl(@Nullable ControlPlane control) {
 		this.real = control;
 	}
 
-	/** How an announced call is matched from now on. */
+	/** Sets the match of announced calls. */
 	public void onMatch(BiFunction<String, CallSignature, CallMatch> answer) {
 		this.matches = answer;
 	}
 
-	/** What carries the collectives of the group beside this one. */
+	/** Sets the backend of the group that {@link #formBeside} returns. */
 	public void onBeside(Backend backend) {
 		this.beside = new DefaultProcessGroup(GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0),
 				backend, this.latch, this, Timeouts.DEFAULTS);
@@ -182,7 +184,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		return this.echo;
 	}
 
-	/** What its control thread answers from now on. */
+	/** Sets the response of the control thread. */
 	public void onEcho(CompletableFuture<Void> answer) {
 		this.echo = answer;
 	}
@@ -213,7 +215,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		return new TreeMap<>(this.answers);
 	}
 
-	/** Who answers a roll call from now on, and after how long. */
+	/** Sets the ranks that answer a roll call, and their delays. */
 	public void answers(Map<Integer, Duration> answers) {
 		this.answers.putAll(answers);
 	}
@@ -223,7 +225,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		this.aborts.add(reason);
 	}
 
-	/** Why the group was to end, each time somebody asked. */
+	/** The reasons of all abort requests. */
 	public List<String> aborts() {
 		return this.aborts;
 	}

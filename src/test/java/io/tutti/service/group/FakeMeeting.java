@@ -9,7 +9,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 
 /**
- * A meeting that takes until a test says otherwise, and ends as it says.
+ * A rendezvous whose end and result a test controls.
  */
 public final class FakeMeeting implements GroupJoiner {
 
@@ -19,7 +19,7 @@ public final class FakeMeeting implements GroupJoiner {
 
 	private volatile CollectiveListener listener = CollectiveListener.NONE;
 
-	/** A meeting that takes no time. */
+	/** A rendezvous that completes at once. */
 	public static FakeMeeting of(FakeGroup group) {
 		FakeMeeting meeting = new FakeMeeting();
 		meeting.met(group);
@@ -34,18 +34,18 @@ public final class FakeMeeting implements GroupJoiner {
 		this.met.completeExceptionally(cause);
 	}
 
-	/** Tells of a rank that was stopped before all had met. */
+	/** Reports a rank that was stopped before the group has formed. */
 	public void withdrew(int rank) {
 		this.listener.withdrew(rank);
 	}
 
-	/** Breaks the group as a verdict of rank 0 does. */
+	/** Breaks the group as rank 0's verdict does. */
 	public void broken(Failure failure) {
 		this.met.join().fail(failure);
 		this.listener.broken(failure);
 	}
 
-	/** The thread that joins, once it does. */
+	/** Completes with the thread that joins. */
 	public CompletableFuture<Thread> waiting() {
 		return this.waiting;
 	}
