@@ -234,7 +234,7 @@ class LaunchersIT {
 		return with(backend, "serve --http-port " + port);
 	}
 
-	/** Matches two ranks' ports in ascending order. */
+	/** A free port low enough that the following ranks' ports are valid. */
 	private static int freePort() throws IOException {
 		return Math.min(FreePort.find(), 65_000);
 	}

@@ -46,7 +46,7 @@ class GeneratedEnvironmentsTest {
 			"]", "[", ",", "\u0000", "00");
 
 	@RepeatedTest(3)
-	void anyEnvironmentIsResolvedOrRefusedByName() {
+	void everyEnvironmentIsResolvedOrRejectedWithTheVariable() {
 		long seed = new Random().nextLong();
 		Random random = new Random(seed);
 		for (int i = 0; i < ENVIRONMENTS; i++) {
@@ -80,7 +80,7 @@ class GeneratedEnvironmentsTest {
 	}
 
 	@Test
-	void aWholeSetIsResolvedToWhatItSaysWhateverLiesBelowIt() {
+	void aCompleteSetIsResolvedRegardlessOfSetsOfLowerPrecedence() {
 		long seed = new Random().nextLong();
 		Random random = new Random(seed);
 		for (int i = 0; i < ENVIRONMENTS; i++) {

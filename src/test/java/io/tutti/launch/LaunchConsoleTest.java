@@ -31,7 +31,7 @@ class LaunchConsoleTest {
 	}
 
 	@Test
-	void aTerminalShowsUpdatesAsOneLiveLineBelowTheOthers() {
+	void aTerminalShowsUpdatesAsOneLiveLineBelowTheOtherLines() {
 		LaunchConsole console = new LaunchConsole(this.err, true, this.err, true);
 		LineRelay.Lines bar = console.linesOf(0, true, true);
 		update(bar, "50 %");
@@ -53,7 +53,7 @@ class LaunchConsoleTest {
 	}
 
 	@Test
-	void aReaderThatWentAwayDisturbsNobody() {
+	void outputIsDroppedAfterTheReaderClosesThePipe() {
 		OutputStream broken = new OutputStream() {
 			@Override
 			public void write(int b) throws IOException {
@@ -67,7 +67,7 @@ class LaunchConsoleTest {
 	}
 
 	@Test
-	void linesOfManyRanksAreNeverMixed() throws InterruptedException {
+	void linesOfManyRanksAreNotInterleaved() throws InterruptedException {
 		LaunchConsole console = new LaunchConsole(this.out, false, this.err, false);
 		List<Thread> ranks = new ArrayList<>();
 		for (int rank = 0; rank < 8; rank++) {

@@ -30,7 +30,7 @@ class LauncherPiecesTest {
 
 	@ParameterizedTest
 	@CsvSource({ "serve,SERVICE", "train,JOB", "bench,JOB", "env,JOB", "python,PROGRAM", "./train,PROGRAM" })
-	void theFirstWordSaysWhatIsLaunched(String word, LaunchedCommand.Kind kind) {
+	void theFirstWordDeterminesTheKindOfCommand(String word, LaunchedCommand.Kind kind) {
 		LaunchedCommand command = LaunchedCommand.of(List.of(word, "--epochs", "3"), OWN);
 		assertThat(command.kind()).isEqualTo(kind);
 		assertThat(command.words()).endsWith(word, "--epochs", "3");
@@ -39,18 +39,18 @@ class LauncherPiecesTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "--format tsv", "--format=json", "--sizes 1K --format json" })
-	void aMachineFormatIsSeenAmongTheCommandsOptions(String options) {
+	void aMachineReadableFormatIsRecognizedInTheCommandsOptions(String options) {
 		assertThat(LaunchedCommand.of(List.of(("bench " + options).split(" ")), OWN).plainOutput()).isTrue();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "--format text", "--format", "tsv", "--format=tsvx" })
-	void anyOtherFormatIsForPeople(String options) {
+	void otherFormatsAreNotMachineReadable(String options) {
 		assertThat(LaunchedCommand.of(List.of(("bench " + options).split(" ")), OWN).plainOutput()).isFalse();
 	}
 
 	@Test
-	void nothingToLaunchIsRefused() {
+	void anEmptyCommandIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> LaunchedCommand.of(List.of(), OWN))
 			.withMessageContaining("train");
 	}
@@ -58,7 +58,7 @@ class LauncherPiecesTest {
 	@ParameterizedTest
 	@CsvSource({ "0,1,0,1,--nproc-per-node", "1,0,0,1,--nnodes", "1,2,2,1,--node-rank", "1,1,0,65536,--master-port",
 			"65536,2,0,1,--nnodes" })
-	void aPlanThatCannotBeIsRefusedByOption(int ranks, int nodes, int nodeRank, int port, String option) {
+	void anInvalidPlanIsRejectedWithTheOption(int ranks, int nodes, int nodeRank, int port, String option) {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), OWN);
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new LaunchPlan(command, ranks, nodes, nodeRank, "127.0.0.1", port, 0, Map.of()))
@@ -67,7 +67,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void ranksBelieveNoOtherLauncher() {
+	void variablesOfOtherLaunchersAreRemoved() {
 		Map<String, String> environment = new HashMap<>(Map.of("OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "4",
 				"PMI_RANK", "3", "PMI_SIZE", "4", "SLURM_PROCID", "2", "PET_NODE_RANK", "1", "JOB_COMPLETION_INDEX",
 				"1", "TUTTI_RANK", "5", "TORCHELASTIC_USE_AGENT_STORE", "True"));
@@ -87,7 +87,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void onlyALauncherOnATerminalAsksForLinesThatAreDrawnAgain() {
+	void onlyALauncherOnATerminalRequestsLiveLines() {
 		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", null, 0,
 				Map.of());
 		Map<String, String> environment = new HashMap<>();
@@ -100,7 +100,7 @@ class LauncherPiecesTest {
 	@ParameterizedTest
 	@CsvSource({ "./tutti train --epochs 3,JOB", "/opt/tutti/tutti serve,SERVICE", "tutti,SERVICE",
 			"./tutti --http-port 9000,SERVICE" })
-	void ourOwnScriptIsOurOwnProgram(String typed, LaunchedCommand.Kind kind) {
+	void tuttisScriptIsTuttisProgram(String typed, LaunchedCommand.Kind kind) {
 		List<String> words = List.of(typed.split(" "));
 		LaunchedCommand command = LaunchedCommand.of(words, OWN);
 		assertThat(command.kind()).isEqualTo(kind);
@@ -110,7 +110,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void aHeldPortIsGivenToNobodyElseButCanBeListenedOn() throws Exception {
+	void aReservedPortIsNotReusedButRankZeroCanListenOnIt() throws Exception {
 		try (RendezvousPort port = RendezvousPort.free();
 				RendezvousPort other = RendezvousPort.free();
 				ServerSocketChannel rankZero = ServerSocketChannel.open()) {
@@ -121,7 +121,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void ourOwnProgramIsThisJavaWithThisClassPath() {
+	void tuttisProgramIsThisJavaWithThisClassPath() {
 		List<String> words = TuttiProgram.ofThisProcess("io.tutti.Main").words();
 		assertThat(words.getFirst()).isEqualTo(Path.of(System.getProperty("java.home"), "bin", "java").toString());
 		assertThat(words).contains("--add-modules=jdk.incubator.vector")
@@ -142,7 +142,7 @@ class LauncherPiecesTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "Start-Class", "Main-Class" })
-	void ourOwnProgramIsTheJarWhereItRunsFromOne(String attribute, @TempDir Path directory) throws Exception {
+	void tuttisProgramIsTheJarIfItRunsFromOne(String attribute, @TempDir Path directory) throws Exception {
 		Manifest manifest = new Manifest();
 		manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
 		manifest.getMainAttributes().putValue(attribute, "io.tutti.Main");
@@ -155,7 +155,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void aRankNoticesThatItsLauncherIsGone() throws Exception {
+	void theEndOfTheLauncherIsDetected() throws Exception {
 		Process launcher = new ProcessBuilder("sleep", "100").start();
 		try {
 			CountDownLatch lost = new CountDownLatch(1);
@@ -170,7 +170,7 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void aDeadLauncherThatNobodyHasBuriedIsGoneToo() throws Exception {
+	void aZombieLauncherCountsAsEnded() throws Exception {
 		Process parent = new ProcessBuilder("sh", "-c", "sleep 0 & echo $!; exec sleep 100").start();
 		try {
 			String zombie = parent.inputReader().readLine();
@@ -184,13 +184,13 @@ class LauncherPiecesTest {
 	}
 
 	@Test
-	void withoutALauncherThereIsNothingToWatch() {
+	void withoutALauncherThereIsNoWatch() {
 		assertThat(LauncherWatch.start(Map.of(), () -> {
 		})).isNull();
 	}
 
 	@Test
-	void aClosedWatchSaysNothing() throws Exception {
+	void aClosedWatchReportsNothing() throws Exception {
 		Process launcher = new ProcessBuilder("sleep", "100").start();
 		CountDownLatch lost = new CountDownLatch(1);
 		LauncherWatch watch = LauncherWatch.start(Map.of("TUTTI_LAUNCHER_PID", Long.toString(launcher.pid())),

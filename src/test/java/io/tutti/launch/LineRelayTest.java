@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class LineRelayTest {
 
 	@Test
-	void linesAreCutAtLineFeeds() {
+	void linesAreSplitAtLineFeeds() {
 		assertThat(relay("one\ntwo\n\nthree\n")).containsExactly("line one", "line two", "line ", "line three");
 	}
 
@@ -26,7 +26,7 @@ class LineRelayTest {
 	}
 
 	@Test
-	void aLineThatComesInPiecesIsOneLine() {
+	void aLineThatArrivesInPiecesIsOneLine() {
 		assertThat(relay("on", "e\nt", "wo\n")).containsExactly("line one", "line two");
 	}
 
@@ -36,23 +36,23 @@ class LineRelayTest {
 	}
 
 	@Test
-	void updatesThatBeginWithACarriageReturnAreShownAsTheyCome() {
+	void updatesThatBeginWithACarriageReturnAreShownAsTheyArrive() {
 		assertThat(relay("\r10 %", "\r50 %", "\r100 %", "\nnext\n")).containsExactly("update 10 %", "update 50 %",
 				"update 100 %", "last 100 %", "line next");
 	}
 
 	@Test
-	void updatesThatEndWithACarriageReturnAreShownAsTheyCome() {
+	void updatesThatEndWithACarriageReturnAreShownAsTheyArrive() {
 		assertThat(relay("10 %\r", "50 %\r", "done\n")).containsExactly("update 10 %", "update 50 %", "last done");
 	}
 
 	@Test
-	void ofUpdatesThatComeTogetherOnlyTheLastIsShown() {
+	void onlyTheLastOfSeveralUpdatesInOneReadIsShown() {
 		assertThat(relay("\r10 %\r50 %\r100 %", "\n")).containsExactly("update 100 %", "last 100 %");
 	}
 
 	@Test
-	void anEndlessLineIsCut() {
+	void anEndlessLineIsSplit() {
 		List<String> lines = relay("x".repeat(LineRelay.MAX_LINE_BYTES + 10) + "\n");
 		assertThat(lines).hasSize(2);
 		assertThat(lines.get(1)).isEqualTo("line " + "x".repeat(10));

@@ -55,7 +55,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void theSecondMachinesRanksFollowTheFirsts() throws Exception {
+	void ranksOfTheSecondMachineFollowThoseOfTheFirst() throws Exception {
 		LaunchPlan plan = new LaunchPlan(program("echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $TORCHELASTIC_RUN_ID"),
 				2, 3, 1, "host0", 29500, 0, Map.of());
 		assertThat(launcher(plan).run()).isZero();
@@ -63,14 +63,14 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void outputAndErrorsAreKeptApart() throws Exception {
+	void standardOutputAndStandardErrorAreKeptSeparate() throws Exception {
 		launcher(program("echo good; echo bad >&2"), 2, 0).run();
 		assertThat(outLines()).containsExactlyInAnyOrder("[0] good", "[1] good");
 		assertThat(errLines()).containsExactlyInAnyOrder("[0] bad", "[1] bad");
 	}
 
 	@Test
-	void aMachineFormatPassesRankZerosOutputAndSendsTheRestToErrors() throws Exception {
+	void aMachineFormatPassesRankZerosOutputAndSendsTheRestToStandardError() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("bench", "--format", "tsv"),
 				own("printf 'a\\tb\\r\\nno line end'; [ $RANK = 0 ] && echo why >&2; exit 0"));
 		assertThat(launcher(command, 2, 0).run()).isZero();
@@ -94,7 +94,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void ranksThatEndByThemselvesAreLeftToIt() throws Exception {
+	void ranksThatEndByThemselvesAreNotTerminated() throws Exception {
 		int code = launcher(program("[ $RANK = 1 ] && kill -9 $$; sleep 0.3; exit 76"), 3, 0).run();
 		assertThat(code).isEqualTo(137);
 		assertThat(errLines()).singleElement()
@@ -111,21 +111,21 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void aStoppedRankIsKilledToo() throws Exception {
+	void aSuspendedRankIsKilledToo() throws Exception {
 		int code = launcher(program("[ $RANK = 0 ] && kill -STOP $$; exit 6"), 2, 0).run();
 		assertThat(code).isEqualTo(6);
 		assertThat(lastErrLine()).contains("rank 1 ended with 6", "rank 0 137 (SIGKILL)");
 	}
 
 	@Test
-	void whatARankHasStartedIsEndedWithIt() throws Exception {
+	void childProcessesOfARankEndWithIt() throws Exception {
 		int code = launcher(program("[ $RANK = 0 ] && exit 5; sleep 100 & echo $! > child.pid; wait"), 2, 0).run();
 		assertThat(code).isEqualTo(5);
 		assertThat(this.directory.resolve("child.pid")).exists();
 	}
 
 	@Test
-	void aGroupStartsAgainAsAWhole() throws Exception {
+	void theWholeGroupIsRestarted() throws Exception {
 		int code = launcher(
 				program("echo $TORCHELASTIC_RESTART_COUNT >> starts-$RANK; "
 						+ "[ $TORCHELASTIC_RESTART_COUNT = 2 ] && exit 0; [ $RANK = 1 ] && exit 9; exec sleep 100"),
@@ -139,7 +139,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void everyRestartMeetsOnAnotherPort() throws Exception {
+	void everyRestartUsesAnotherRendezvousPort() throws Exception {
 		LaunchPlan plan = new LaunchPlan(program("echo $MASTER_PORT; exit 1"), 1, 1, 0, "127.0.0.1", null, 2, Map.of());
 		assertThat(launcher(plan).run()).isEqualTo(1);
 		assertThat(outLines()).hasSize(3).doesNotHaveDuplicates();
@@ -153,14 +153,14 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void whatARestartCannotMendIsNotRestarted() throws Exception {
+	void anExitThatARestartCannotFixIsNotRestarted() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("echo x >> starts; exit 79"));
 		assertThat(launcher(command, 1, 5).run()).isEqualTo(79);
 		assertThat(this.directory.resolve("starts")).hasContent("x");
 	}
 
 	@Test
-	void aDrainedGroupGetsTheTimeOfADrain() throws Exception {
+	void aDrainingGroupGetsTheDrainTimeout() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
 				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
 		assertThat(launcher(command, 2, 0).run()).isEqualTo(79);
@@ -168,7 +168,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void aDrainThatNotEveryRankManagedNamesThem() throws Exception {
+	void anIncompleteDrainNamesTheExitCodesOfAllRanks() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && exit 79; exit 76"));
 		assertThat(launcher(command, 2, 0).run()).isIn(76, 79);
 		assertThat(lastErrLine()).contains("rank 1", "79", "rank 0", "76");
@@ -189,7 +189,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void aLossThatServicesOutlivedIsNoFailureOfTheirStop() throws Exception {
+	void aRankLostBeforeTheStopOfServicesIsNoFailureOfTheStop() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("serve"), own(
 				"[ $RANK = 1 ] && kill -9 $$; trap 'exit 0' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
 		LocalLauncher launcher = launcher(command, 3, 0);
@@ -214,7 +214,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void aStoppedGroupIsNotStartedAgain() throws Exception {
+	void aStoppedGroupIsNotRestarted() throws Exception {
 		LocalLauncher launcher = launcher(program("echo x >> starts; touch ready-$RANK; exec sleep 100"), 2, 5);
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-1");
@@ -243,7 +243,7 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void aProgramThatIsNotThereIsNamed() {
+	void aMissingProgramIsNamed() {
 		LaunchPlan plan = plan(LaunchedCommand.of(List.of("/no/such/program"), own("")), 2, 0);
 		assertThatIOException().isThrownBy(() -> launcher(plan).run()).withMessageContaining("/no/such/program");
 	}

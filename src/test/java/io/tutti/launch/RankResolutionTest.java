@@ -25,7 +25,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void openMpiIsUnderstood() {
+	void openMpiVariablesAreResolved() {
 		ResolvedRank resolved = resolve(variables("OMPI_COMM_WORLD_RANK", "3", "OMPI_COMM_WORLD_SIZE", "4",
 				"OMPI_COMM_WORLD_LOCAL_RANK", "1", "OMPI_COMM_WORLD_LOCAL_SIZE", "2", "MASTER_ADDR", "host0"));
 		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(3, 4, 1, 2, "host0", 29500));
@@ -35,7 +35,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void mpichIsUnderstood() {
+	void mpichVariablesAreResolved() {
 		ResolvedRank resolved = resolve(variables("PMI_RANK", "1", "PMI_SIZE", "4", "MPI_LOCALRANKID", "1",
 				"MPI_LOCALNRANKS", "4", "MASTER_PORT", "4000"));
 		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(1, 4, 1, 4, "127.0.0.1", 4000));
@@ -43,7 +43,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void torchrunIsUnderstood() {
+	void torchrunVariablesAreResolved() {
 		ResolvedRank resolved = resolve(variables("RANK", "5", "WORLD_SIZE", "8", "LOCAL_RANK", "1", "LOCAL_WORLD_SIZE",
 				"4", "MASTER_ADDR", "::1", "MASTER_PORT", "4001", "TORCHELASTIC_RESTART_COUNT", "2"));
 		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(5, 8, 1, 4, "::1", 4001));
@@ -53,7 +53,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void ranksMeetBesideThePortThatTorchrunsAgentHolds() {
+	void theRendezvousAvoidsThePortOfTorchrunsAgent() {
 		Map<String, String> environment = variables("RANK", "0", "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1",
 				"MASTER_PORT", "4001", "TORCHELASTIC_USE_AGENT_STORE", "True");
 		ResolvedRank resolved = resolve(environment);
@@ -73,7 +73,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void theAgentStoreIsTorchrunsAlone() {
+	void theAgentStoreAppliesToTorchrunOnly() {
 		ResolvedRank resolved = resolve(variables("PMI_RANK", "0", "PMI_SIZE", "2", "MASTER_PORT", "4001",
 				"TORCHELASTIC_USE_AGENT_STORE", "True", "TORCHELASTIC_RESTART_COUNT", "3"));
 		assertThat(resolved.assignment().masterPort()).isEqualTo(4001);
@@ -81,7 +81,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void slurmTasksOnSeveralHostsMeetOnTheFirst() {
+	void slurmTasksOnSeveralHostsUseTheFirstHost() {
 		ResolvedRank resolved = resolve(
 				slurm("SLURM_PROCID", "3", "SLURM_LOCALID", "0", "SLURM_NODEID", "1", "SLURM_STEP_NODELIST",
 						"node[01-03,7],gpu1", "SLURM_STEP_TASKS_PER_NODE", "3,1(x4)", "SLURM_NTASKS", "7"));
@@ -90,14 +90,14 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void slurmTasksOnOneHostMeetOnLoopback() {
+	void slurmTasksOnOneHostUseLoopback() {
 		ResolvedRank resolved = resolve(
 				slurm("SLURM_PROCID", "1", "SLURM_NTASKS", "4", "SLURM_LOCALID", "1", "SLURM_STEP_NODELIST", "node01"));
 		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(1, 4, 1, 4, "127.0.0.1", 29500));
 	}
 
 	@Test
-	void slurmsHostComesBeforeMasterAddrAndThatIsSaid() {
+	void slurmsHostOverridesMasterAddrWithANote() {
 		Map<String, String> environment = slurm("SLURM_PROCID", "1", "SLURM_NTASKS", "2", "SLURM_LOCALID", "0",
 				"SLURM_STEP_NODELIST", "node[1-2]", "MASTER_ADDR", "login");
 		ResolvedRank resolved = resolve(environment);
@@ -117,7 +117,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void pmi2UnderSlurmTakesPlaceAndHostsFromSlurm() {
+	void pmi2UnderSlurmTakesLocalRankAndHostsFromSlurm() {
 		ResolvedRank resolved = resolve(
 				slurm("PMI_RANK", "2", "PMI_SIZE", "4", "SLURM_PROCID", "2", "SLURM_NTASKS", "4", "SLURM_LOCALID", "0",
 						"SLURM_NODEID", "1", "SLURM_STEP_NODELIST", "a[1-2]", "SLURM_STEP_TASKS_PER_NODE", "2(x2)"));
@@ -136,7 +136,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void anIndexedJobsPodIsKnownByItsIndex() {
+	void aPodOfAnIndexedJobIsResolvedByItsIndex() {
 		ResolvedRank resolved = resolve(
 				variables("JOB_COMPLETION_INDEX", "2", "TUTTI_WORLD_SIZE", "3", "MASTER_ADDR", "job-0.svc"));
 		assertThat(resolved.assignment()).isEqualTo(new RankAssignment(2, 3, 0, 1, "job-0.svc", 29500));
@@ -145,7 +145,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void aStatefulSetsPodIsKnownByItsIndex() {
+	void aPodOfAStatefulSetIsResolvedByItsIndex() {
 		ResolvedRank resolved = RankResolution.resolve(
 				variables("TUTTI_POD_INDEX", "1", "TUTTI_WORLD_SIZE", "3", "MASTER_ADDR", "tutti-0"),
 				settings("tutti.world-size", "3"));
@@ -156,7 +156,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void propertiesComeBeforeEveryLauncher() {
+	void propertiesOverrideEveryLauncher() {
 		ResolvedRank resolved = RankResolution.resolve(
 				variables("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", "MASTER_ADDR", "elsewhere"),
 				settings("tutti.rank", "2", "tutti.world-size", "3", "tutti.master-address", "here",
@@ -183,7 +183,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void aLeftoverRankDoesNotMisleadMpirun() {
+	void aLeftoverRankDoesNotOverrideMpirun() {
 		Map<String, String> environment = variables("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", "RANK",
 				"abc");
 		ResolvedRank resolved = resolve(environment);
@@ -192,7 +192,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void agreementBetweenSetsIsSilent() {
+	void agreeingSetsAreNotReported() {
 		ResolvedRank resolved = resolve(variables("OMPI_COMM_WORLD_RANK", "1", "OMPI_COMM_WORLD_SIZE", "2", "PMI_RANK",
 				"01", "PMI_SIZE", "2", "RANK", "1"));
 		assertThat(resolved.conflicts()).isEmpty();
@@ -208,7 +208,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void disagreementCanBeForbidden() {
+	void conflictsCanBeForbidden() {
 		Map<String, String> environment = variables("PMI_RANK", "1", "PMI_SIZE", "2", "RANK", "0", "WORLD_SIZE", "2");
 		assertThat(resolve(environment).conflicts()).hasSize(1);
 		assertThatExceptionOfType(ResolutionException.class)
@@ -232,7 +232,7 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void theLocalPlaceIsDerivedWhereTheLauncherIsSilent() {
+	void theLocalRankIsDerivedIfTheLauncherDoesNotGiveIt() {
 		assertThat(place("2", "4")).containsExactly(2, 4);
 		assertThat(place("2", "4", "MASTER_ADDR", "localhost")).containsExactly(2, 4);
 		assertThat(place("2", "4", "MASTER_ADDR", "10.0.0.1")).containsExactly(0, 1);

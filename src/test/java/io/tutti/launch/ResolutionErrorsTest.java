@@ -61,7 +61,7 @@ class ResolutionErrorsTest {
 	@CsvSource({ "LOCAL_RANK,2", "LOCAL_RANK,-1", "LOCAL_WORLD_SIZE,0", "LOCAL_WORLD_SIZE,5", "MASTER_PORT,0",
 			"MASTER_PORT,65536", "MASTER_PORT,http", "MASTER_ADDR,' '", "MASTER_ADDR,''", "MASTER_ADDR,'a b'",
 			"TORCHELASTIC_RESTART_COUNT,-1" })
-	void anOptionalVariableOfTheWinningSetMustBeRightToo(String variable, String value) {
+	void anOptionalVariableOfTheSelectedSetMustBeValidToo(String variable, String value) {
 		ResolutionException ex = failure("RANK", "1", "WORLD_SIZE", "4", "LOCAL_RANK", "1", "LOCAL_WORLD_SIZE", "2",
 				"MASTER_ADDR", "host0", variable, value);
 		assertThat(ex.variable()).isEqualTo(variable);
@@ -78,7 +78,7 @@ class ResolutionErrorsTest {
 	}
 
 	@Test
-	void anAgentsPortWithoutRoomBesideItIsRefused() {
+	void anAgentPortThatLeavesNoValidPortIsRejected() {
 		ResolutionException ex = failure("RANK", "0", "WORLD_SIZE", "1", "MASTER_PORT", "65535",
 				"TORCHELASTIC_USE_AGENT_STORE", "True");
 		assertThat(ex.variable()).isEqualTo("MASTER_PORT");
@@ -91,7 +91,7 @@ class ResolutionErrorsTest {
 			"RANK,WORLD_SIZE,LOCAL_WORLD_SIZE,export MASTER_ADDR=",
 			"JOB_COMPLETION_INDEX,TUTTI_WORLD_SIZE,UNUSED,export MASTER_ADDR=",
 			"PET_NODE_RANK,PET_NNODES,UNUSED,export PET_MASTER_ADDR=" })
-	void severalHostsWithoutMeetingPointAreToldTheLineToAdd(String rank, String size, String localSize, String line) {
+	void severalHostsWithoutMasterAddressGetTheOptionToAdd(String rank, String size, String localSize, String line) {
 		ResolutionException ex = failure(rank, "3", size, "4", localSize, "2");
 		assertThat(ex.variable()).isEqualTo("MASTER_ADDR");
 		assertThat(ex).hasMessageContaining("of 4 ranks are on this host").hasMessageContaining(line);

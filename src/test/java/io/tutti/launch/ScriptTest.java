@@ -75,7 +75,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void theFirstUseBuildsAndSaysSoOnStandardError() throws Exception {
+	void theFirstUseBuildsAndReportsItOnStandardError() throws Exception {
 		Started started = start("new", "out", "", "env", "--json", "two words");
 		assertThat(started.exitCode()).isZero();
 		assertThat(started.out()).containsSubsequence("--enable-native-access=ALL-UNNAMED", "--add-opens",
@@ -89,7 +89,7 @@ class ScriptTest {
 	@CsvSource({ "bench --factor 2, , true, false", "train --epochs 3, , false, true",
 			"train --data=x.csv, , true, false", "serve, , false, false", "--http-port 9000, , false, false",
 			"serve, true, true, false", "train, true, true, false", "bench, false, false, false" })
-	void aCommandGetsTheKernelsAndCompilersThatItRepays(String words, String setting, boolean vectors,
+	void aCommandGetsTheKernelsAndCompilersThatPayOff(String words, String setting, boolean vectors,
 			boolean firstTierOnly) throws Exception {
 		Started started = start("new", "out", Map.of("TUTTI_VECTORS", (setting != null) ? setting : ""),
 				words.split(" "));
@@ -99,7 +99,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void kernelsAreVectorsOrTheyAreNot() throws Exception {
+	void theKernelSettingIsValidated() throws Exception {
 		Started started = start("new", "out", Map.of("TUTTI_VECTORS", "yes"), "bench");
 		assertThat(started.exitCode()).isEqualTo(64);
 		assertThat(started.err()).last().isEqualTo("tutti: TUTTI_VECTORS must be true or false, got 'yes'");
@@ -128,7 +128,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void anotherJdkAndAnotherBuildRecordTheirOwn() throws Exception {
+	void anotherJdkAndAnotherBuildRecordTheirOwnCaches() throws Exception {
 		jdk("new", "25.0.1", RECORDS);
 		jdk("newer", "26.0.1", RECORDS);
 		assertThat(start("new", "first", "", "env").out("-XX:AOTCache=")).isEqualTo(cache("launcher").toString());
@@ -142,7 +142,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void withoutACacheARankStartsAllTheSameAndDoesNotTryAgain() throws Exception {
+	void withoutACacheARankStillStartsAndDoesNotRetryRecording() throws Exception {
 		Started first = start("new", "first", "", "env");
 		assertThat(first.exitCode()).isZero();
 		assertThat(first.out()).endsWith("env").noneMatch((word) -> word.startsWith("-XX:AOTCache"));
@@ -153,7 +153,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void aFolderThatCannotBeWrittenIsNoReasonToFail() throws Exception {
+	void anUnwritableCacheFolderIsNotAnError() throws Exception {
 		assertThat(start("new", "first", "", "env").exitCode()).isZero();
 		try (Stream<Path> files = Files.walk(cache("launcher").getParent())) {
 			files.sorted(Comparator.reverseOrder()).forEach((file) -> file.toFile().delete());
@@ -173,7 +173,7 @@ class ScriptTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "env", "launch", "--help", "--version" })
-	void whatIsNoRankStartsWithTheFastestFlagsAndKnowsTheScript(String command) throws Exception {
+	void commandsThatAreNotRanksStartWithFastFlagsAndKnowTheScript(String command) throws Exception {
 		Started started = start("new", "out", "", command);
 		assertThat(started.exitCode()).isZero();
 		assertThat(started.out()).contains("-XX:TieredStopAtLevel=1", "-Dtutti.script=" + this.checkout + "/tutti")
@@ -181,7 +181,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void ranksThatComeAtOnceBuildOnce() throws Exception {
+	void ranksThatStartAtOnceBuildOnce() throws Exception {
 		List<Started> ranks = new ArrayList<>();
 		for (int rank = 0; rank < 4; rank++) {
 			ranks.add(start("new", "rank" + rank, "", "env"));
@@ -194,7 +194,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void aLayoutOlderThanTheJarIsBuiltAgain() throws Exception {
+	void aLayoutOlderThanTheJarIsRebuilt() throws Exception {
 		assertThat(start("new", "first", "", "env").exitCode()).isZero();
 		assertThat(start("new", "second", "", "env").exitCode()).isZero();
 		assertThat(this.checkout.resolve("builds")).hasContent("once");
@@ -205,7 +205,7 @@ class ScriptTest {
 	}
 
 	@Test
-	void anotherPlatformIsRefusedBeforeAnythingIsBuilt() throws Exception {
+	void anUnsupportedPlatformIsRejectedBeforeTheBuild() throws Exception {
 		script(Files.createDirectory(this.directory.resolve("bin")).resolve("uname"), "echo Darwin arm64");
 		Started started = start("new", "out", "", "env");
 		assertThat(started.exitCode()).isEqualTo(64);
@@ -217,14 +217,14 @@ class ScriptTest {
 	}
 
 	@Test
-	void moreFlagsForTheJvmComeFromTheEnvironment() throws Exception {
+	void furtherJvmFlagsComeFromTheEnvironment() throws Exception {
 		Started started = start("new", "out", "-Xmx1g -Dtutti.rank=1", "env");
 		assertThat(started.exitCode()).isZero();
 		assertThat(started.out()).containsSubsequence("-Xmx1g", "-Dtutti.rank=1", "-jar");
 	}
 
 	@Test
-	void aJdkThatIsTooOldIsPassedOver() throws Exception {
+	void aJdkThatIsTooOldIsSkipped() throws Exception {
 		Started started = start("old", "out", "", "env");
 		started.exitCode();
 		assertThat(started.out()).doesNotContain("the old one ran");

@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class StandaloneSettingsTest {
 
 	@Test
-	void whatIsUnsetHasTheDocumentedDefault() {
+	void unsetPropertiesHaveTheDocumentedDefaults() {
 		assertThat(settings(Map.of(), Map.of())).isEqualTo(EngineSettings.DEFAULTS);
 	}
 
@@ -52,7 +52,7 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
-	void aSystemPropertyWinsOverItsVariable() {
+	void aSystemPropertyOverridesItsVariable() {
 		assertThat(settings(Map.of("tutti.rendezvous.job-id", "property"), Map.of("TUTTI_RENDEZVOUS_JOBID", "variable"))
 			.jobId()).isEqualTo("property");
 	}
@@ -61,12 +61,12 @@ class StandaloneSettingsTest {
 	@CsvSource({ "tutti.timeout.heartbeat, soon, a duration such as", "tutti.transport.port, 70000, a port in 0..65535",
 			"tutti.transport.kind, pigeon, 'auto, tcp or shm'", "tutti.security.token, ' ', holds no token",
 			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, this program has no Spring" })
-	void aWrongValueIsNamedWithWhatWasExpected(String name, String value, String expected) {
+	void anInvalidValueIsNamedWithTheExpectedValues(String name, String value, String expected) {
 		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).hasMessageContaining(expected);
 	}
 
 	@Test
-	void aMeetingBeyondThisHostNeedsATokenOrSaysThatAnybodyMayCome() {
+	void aRendezvousBeyondThisHostNeedsATokenOrAnonymousAccess() {
 		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "LOCAL_WORLD_SIZE", "1", "LOCAL_RANK", "0",
 				"MASTER_ADDR", "192.0.2.1");
 		assertThatThrownBy(() -> settings(Map.of(), ranks)).hasMessageContaining("192.0.2.1")
@@ -76,7 +76,7 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
-	void aTokenMayComeFromAFile(@TempDir Path folder) throws Exception {
+	void aTokenCanBeReadFromAFile(@TempDir Path folder) throws Exception {
 		Path file = Files.writeString(folder.resolve("token"), "secret\n");
 		assertThat(settings(Map.of("tutti.security.token-file", file.toString()), Map.of()).token())
 			.isEqualTo("secret");
@@ -86,7 +86,7 @@ class StandaloneSettingsTest {
 	}
 
 	@Test
-	void aGroupOfOneNeedsNothingSetAndCanBeJoinedAgainOnceClosed() {
+	void aGroupOfOneNeedsNoSettingsAndCanBeJoinedAgainOnceClosed() {
 		for (int round = 0; round < 2; round++) {
 			ProcessGroup group = new StandaloneGroups(new ProcessProperties((name) -> null, Map.of()))
 				.join(CollectiveListener.NONE);

@@ -48,7 +48,7 @@ class ProcessGroupAutoConfigurationTest {
 	}
 
 	@Test
-	void anApplicationsOwnGroupIsLeftAlone() {
+	void anApplicationsOwnGroupIsNotReplaced() {
 		this.runner.withUserConfiguration(OwnGroup.class).run((context) -> {
 			assertThat(context.getBean(ProcessGroup.class).rank()).isEqualTo(2);
 			assertThat(context).doesNotHaveBean(GroupLifecycle.class);
@@ -56,7 +56,7 @@ class ProcessGroupAutoConfigurationTest {
 	}
 
 	@Test
-	void theDocumentedPropertiesAreFollowed() {
+	void theDocumentedPropertiesTakeEffect() {
 		this.runner
 			.withPropertyValues("tutti.timeout.heartbeat=7s", "tutti.rendezvous.job-id=mine", "tutti.rank=0",
 					"tutti.world-size=1", "tutti.gpu.host-fallback=true")
@@ -68,7 +68,7 @@ class ProcessGroupAutoConfigurationTest {
 	}
 
 	@Test
-	void aMeetingBeyondThisHostWithoutATokenIsRefused() {
+	void aRendezvousBeyondThisHostWithoutATokenIsRejected() {
 		this.runner.withPropertyValues("tutti.rank=0", "tutti.world-size=2", "tutti.master-address=192.0.2.1")
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("there is no token"));
 	}
@@ -89,7 +89,7 @@ class ProcessGroupAutoConfigurationTest {
 	}
 
 	@Test
-	void aCallSaysWhyTheGroupDidNotForm() {
+	void aCallFailsWithTheReasonWhyTheGroupDidNotForm() {
 		FakeMeeting meeting = new FakeMeeting();
 		GroupLifecycle lifecycle = lifecycle(meeting);
 		ProcessGroup group = FormingGroup.of(lifecycle, EngineSettings.DEFAULTS.timeouts().rendezvous());
@@ -100,7 +100,7 @@ class ProcessGroupAutoConfigurationTest {
 	}
 
 	@Test
-	void aCallGivesUpAtTheDeadline() {
+	void aCallTimesOut() {
 		GroupLifecycle lifecycle = lifecycle(new FakeMeeting());
 		ProcessGroup group = FormingGroup.of(lifecycle, java.time.Duration.ofMillis(50));
 		lifecycle.start();

@@ -36,13 +36,13 @@ class BenchCommandTest {
 			"--against nccl|openmpi, mpich, gloo, got nccl", "--interleave 3|needs --against",
 			"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
 			"--against gloo --op max|float32 only" })
-	void anOptionThatMakesNoSenseEndsWith64AndSaysWhatDoes(String options, String said) {
+	void anInvalidOptionEndsWith64AndNamesTheValidValues(String options, String said) {
 		assertThat(this.tutti.execute(("bench " + options).split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString()).contains(said);
 	}
 
 	@Test
-	void peersAreThoseThatAreAskedForAndNobodyByDefault() {
+	void peersAreThoseOfTheOptionAndNoneByDefault() {
 		assertThat(against()).isEmpty();
 		assertThat(against("--against", "mpich,openmpi", "--interleave", "3")).containsExactly(Peer.MPICH,
 				Peer.OPENMPI);

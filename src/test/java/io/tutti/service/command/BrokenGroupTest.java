@@ -61,7 +61,7 @@ class BrokenGroupTest {
 	}
 
 	@Test
-	void withNoLimitABrokenGroupWaitsToBeStopped() throws Exception {
+	void withoutALimitABrokenGroupWaitsForAStopRequest() throws Exception {
 		StopRequest stop = new StopRequest(Map.of());
 		CompletableFuture<Void> end = new BrokenGroup(this.group, null).end();
 		breakGroup();

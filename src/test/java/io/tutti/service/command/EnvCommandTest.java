@@ -74,14 +74,14 @@ class EnvCommandTest {
 	}
 
 	@Test
-	void jsonIsWhatTheRestInterfaceWritesOfTheSameRank() {
+	void jsonEqualsThatOfTheRestInterface() {
 		RankDescription report = new RankDescription(1, 2, 1, 2, "::1", 29500, "torchrun", Map.of("RANK", "1"),
 				List.of("a \"quoted\" \\ word", "tab\tand\r\n\b\f\u0001 é"), List.of());
 		assertThat(report.json()).isEqualTo(JsonMapper.shared().writeValueAsString(report));
 	}
 
 	@Test
-	void textSaysTheSameInOneWrite() {
+	void textHasTheSameContentInOneWrite() {
 		assertThat(env(Map.of("RANK", "1", "WORLD_SIZE", "2", "SLURM_NTASKS", "9", "PET_NODE_RANK", "0"))).isZero();
 		assertThat(this.writes).singleElement()
 			.asString()
@@ -90,7 +90,7 @@ class EnvCommandTest {
 	}
 
 	@Test
-	void anUnclearRankEndsWithBadConfiguration() {
+	void anUnresolvableRankEndsWithBadConfiguration() {
 		assertThat(env(Map.of("RANK", "2", "WORLD_SIZE", "2"), "--json")).isEqualTo(64);
 		assertThat(this.writes).isEmpty();
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("RANK=2", "0..1");
@@ -114,7 +114,7 @@ class EnvCommandTest {
 	}
 
 	@Test
-	void propertiesComeFromTheConfigurationThatARankWouldRead() {
+	void propertiesAreReadFromTheConfigurationOfARank() {
 		System.setProperty("tutti.rank", "2");
 		System.setProperty("tutti.world-size", "3");
 		try {
@@ -128,13 +128,13 @@ class EnvCommandTest {
 	}
 
 	@Test
-	void propertiesOfTheCommandLineCountAsTheyDoForARank() {
+	void propertiesOfTheCommandLineApplyAsForARank() {
 		assertThat(execute(new EnvCommand(), "--json", "--tutti.rank=2", "--tutti.world-size=3")).isZero();
 		assertThat(this.writes).singleElement().asString().contains("\"source\":\"properties\"", "\"rank\":2");
 	}
 
 	@Test
-	void aPropertyThatDoesNotExistIsNamedWithTheOneThatWasMeant() {
+	void anUnknownPropertyIsNamedWithTheNearestOne() {
 		assertThat(execute(new EnvCommand(), "--tutti.wordl-size=3")).isEqualTo(64);
 		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("tutti.wordl-size",
 				"Did you mean tutti.world-size?");

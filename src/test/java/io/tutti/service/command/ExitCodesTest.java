@@ -35,7 +35,7 @@ class ExitCodesTest {
 	@ParameterizedTest
 	@CsvSource({ "TIMEOUT,75", "AUTHENTICATION,77", "DUPLICATE_RANK,78", "WORLD_SIZE,78", "STALE_GENERATION,78",
 			"JOB,78", "PROTOCOL,78", "ADDRESS,64" })
-	void eachReasonNotToMeetHasItsCode(RendezvousException.Reason reason, int code) {
+	void eachRendezvousFailureHasItsCode(RendezvousException.Reason reason, int code) {
 		assertThat(ExitCodes.of(new RendezvousException(reason, "seen", List.of(), null))).isEqualTo(code);
 	}
 
@@ -47,7 +47,7 @@ class ExitCodesTest {
 	}
 
 	@Test
-	void aCauseThatHasAMeaningIsFoundBelowWrappers() {
+	void aKnownCauseIsFoundInsideWrappers() {
 		RendezvousException cause = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(),
 				null);
 		assertThat(ExitCodes.of(new CompletionException(new IllegalStateException(cause)))).isEqualTo(75);
@@ -64,7 +64,7 @@ class ExitCodesTest {
 	}
 
 	@Test
-	void whatNobodyForesawIsInternal() {
+	void anUnknownFailureIsInternal() {
 		assertThat(ExitCodes.of(new IllegalStateException("bug"))).isEqualTo(70);
 		assertThat(ExitCodes.of(new NoClassDefFoundError("gone"))).isEqualTo(70);
 	}

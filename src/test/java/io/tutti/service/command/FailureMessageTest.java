@@ -20,7 +20,7 @@ class FailureMessageTest {
 	private final PrintStream err = new PrintStream(this.out, true, StandardCharsets.UTF_8);
 
 	@Test
-	void aLostRankIsNamedInOneLineWithNoStack() {
+	void aLostRankIsNamedInOneLineWithoutAStackTrace() {
 		Failure failure = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection\n closed");
 		int code = FailureMessage.tell(new RuntimeException(CollectiveException.of(0, failure, null)), false, this.err);
 		assertThat(code).isEqualTo(76);
@@ -28,7 +28,7 @@ class FailureMessageTest {
 	}
 
 	@Test
-	void anInternalErrorNamesItsRootAndSaysHowToSeeMore() {
+	void anInternalErrorNamesItsRootCauseAndTheDebugOption() {
 		int code = FailureMessage.tell(new IllegalStateException("outer", new UnsupportedOperationException("inner")),
 				false, this.err);
 		assertThat(code).isEqualTo(70);
@@ -36,7 +36,7 @@ class FailureMessageTest {
 	}
 
 	@Test
-	void whoeverAsksSeesTheStack() {
+	void debugPrintsTheStackTrace() {
 		FailureMessage.tell(new IllegalStateException("bug"), true, this.err);
 		assertThat(text()).contains("\tat ");
 	}

@@ -50,7 +50,7 @@ class LaunchCommandTest {
 	}
 
 	@Test
-	void optionsAfterTheCommandAreTheCommandsOwn() throws Exception {
+	void optionsAfterTheCommandBelongToTheCommand() throws Exception {
 		Process launcher = launch("-n", "2", "--http-port", "9000", "--profile", "tcp", "echo", "-n", "7", "--help");
 		assertThat(exitCode(launcher)).isZero();
 		assertThat(lines("out")).containsExactlyInAnyOrder("[0] 7 --help", "[1] 7 --help");
@@ -84,13 +84,13 @@ class LaunchCommandTest {
 	}
 
 	@Test
-	void theExitCodeIsTheFailedRanks() throws Exception {
+	void theExitCodeIsThatOfTheFailedRank() throws Exception {
 		assertThat(exitCode(launch("-n", "2", "sh", "-c", "exit 9"))).isEqualTo(9);
 		assertThat(lines("err")).last().asString().contains("ended with 9; the others ended with: rank");
 	}
 
 	@Test
-	void sigtermReachesEveryRankAndTheExitCodeIsTheirs() throws Exception {
+	void sigtermReachesEveryRankAndTheExitCodeIsThatOfTheRanks() throws Exception {
 		Process launcher = launch("-n", "2", "sh", "-c",
 				"trap 'exit 79' TERM; touch '" + this.directory + "'/ready-$RANK; while :; do sleep 0.05; done");
 		awaitRanks(2);
@@ -99,7 +99,7 @@ class LaunchCommandTest {
 	}
 
 	@Test
-	void sigtermToRanksThatEndWellEndsWithZero() throws Exception {
+	void sigtermEndsWithZeroIfAllRanksEndWithZero() throws Exception {
 		Process launcher = launch("-n", "2", "sh", "-c",
 				"trap 'exit 0' TERM; touch '" + this.directory + "'/ready-$RANK; while :; do sleep 0.05; done");
 		awaitRanks(2);
@@ -109,7 +109,7 @@ class LaunchCommandTest {
 	}
 
 	@Test
-	void controlCReachesRanksThatGotItThemselvesToo() throws Exception {
+	void controlCThatRanksReceiveDirectlyEndsWithZero() throws Exception {
 		Process launcher = launch("-n", "2", "sh", "-c",
 				"trap 'exit 0' INT TERM; touch '" + this.directory + "'/ready-$RANK; while :; do sleep 0.05; done");
 		awaitRanks(2);
@@ -123,7 +123,7 @@ class LaunchCommandTest {
 	@ValueSource(strings = { "", "-n 0 true", "-n two true", "--nnodes 2 true",
 			"--nnodes 2 --node-rank 2 --master-addr a true", "--master-port 70000 true", "--http-port 0 true",
 			"-n 4 --http-port 65533 true", "--max-restarts -1 true", "--no-such-option true", "/no/such/program" })
-	void whatCannotBeLaunchedEndsWithBadConfiguration(String arguments) {
+	void anInvalidLaunchEndsWithBadConfiguration(String arguments) {
 		assertThat(new CommandLine(new LaunchCommand())
 			.execute(arguments.isEmpty() ? new String[0] : arguments.split(" "))).isEqualTo(64);
 	}

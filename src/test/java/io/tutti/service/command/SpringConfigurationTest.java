@@ -26,14 +26,14 @@ class SpringConfigurationTest {
 	}
 
 	@Test
-	void theFileOfTheProjectSetsNothingOfTutti() {
+	void theFileOfTheProjectSetsNoPropertyOfTutti() {
 		assertThat(SpringConfiguration.isUsed(Path.of(""), Map.of(), Map.of())).isFalse();
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "SPRING_PROFILES_ACTIVE, mpi", "SPRING_APPLICATION_JSON, '{}'", "spring.config.location, x",
 			"TUTTI_RANK, '${POD_INDEX}'", "tutti.rank, 1" })
-	void whatOnlySpringUnderstandsIsLeftToIt(String variable, String value) {
+	void variablesThatOnlySpringUnderstandsNeedSpring(String variable, String value) {
 		assertThat(isUsed(Map.of(variable, value), Map.of())).isTrue();
 	}
 
@@ -44,7 +44,7 @@ class SpringConfigurationTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "application-mpi.yml", "application.properties", "application.yaml", "config" })
-	void anotherFileIsLeftToSpring(String name) throws Exception {
+	void anotherConfigurationFileNeedsSpring(String name) throws Exception {
 		Files.createFile(this.directory.resolve(name));
 		assertThat(isUsed(Map.of(), Map.of())).isTrue();
 	}
@@ -53,13 +53,13 @@ class SpringConfigurationTest {
 	@ValueSource(strings = { "tutti:\n  rank: 1", "tutti.rank: 1", "tutti:\n", "server.port: 1\n---\ntutti.rank: 1",
 			"spring:\n  config:\n    import: file:other.yml", "spring.profiles.active: mpi",
 			"spring: {profiles: {active: mpi}}", "a: [", "", "- a" })
-	void aFileThatSetsAPropertyOrCannotBeReadIsLeftToSpring(String text) throws Exception {
+	void aFileThatSetsAPropertyOrCannotBeReadNeedsSpring(String text) throws Exception {
 		Files.writeString(this.directory.resolve("application.yml"), text);
 		assertThat(isUsed(Map.of(), Map.of())).isTrue();
 	}
 
 	@Test
-	void aFileThatSetsOnlyWhatOthersReadIsNoReasonToStartSpring() throws Exception {
+	void aFileWithPropertiesOfOtherProgramsDoesNotNeedSpring() throws Exception {
 		Files.writeString(this.directory.resolve("application.yml"),
 				"# tutti:\nserver:\n  port: 8080\nspring:\n  main:\n    banner-mode: off\n");
 		assertThat(isUsed(Map.of(), Map.of())).isFalse();

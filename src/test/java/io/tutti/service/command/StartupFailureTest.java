@@ -84,21 +84,21 @@ class StartupFailureTest {
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
 					""")
-	void eachMistakeEndsWith64AndOneParagraphThatNamesIt(String argument, String message) {
+	void eachMistakeEndsWith64AndOneLineThatNamesIt(String argument, String message) {
 		assertThat(start(argument)).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().startsWith("tutti: ").contains(message);
 		assertThat(this.out.toString(StandardCharsets.UTF_8)).isEmpty();
 	}
 
 	@Test
-	void aMeetingPointBeyondThisHostNeedsAToken() {
+	void aRendezvousBeyondThisHostNeedsAToken() {
 		assertThat(start("--tutti.rank=1", "--tutti.world-size=2", "--tutti.master-address=10.1.2.3"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1).first().asString().contains("10.1.2.3").contains("tutti.security.token");
 	}
 
 	@Test
-	void anSslBundleWhoseFilesAreNotThereIsNamed() {
+	void anSslBundleWithMissingFilesIsNamed() {
 		assertThat(start("--tutti.tls.bundle=ranks", "--tutti.tls.peer-name=ranks.test",
 				"--spring.ssl.bundle.pem.ranks.keystore.certificate=file:/no/such.crt"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
@@ -111,7 +111,7 @@ class StartupFailureTest {
 
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void aCertificateForHttpThatIsNotThereIsNamed(boolean watched) {
+	void aMissingHttpCertificateIsNamed(boolean watched) {
 		assertThat(start("--server.ssl.bundle=web", "--spring.ssl.bundle.pem.web.reload-on-update=" + watched,
 				"--spring.ssl.bundle.pem.web.keystore.certificate=file:/no/such.crt",
 				"--spring.ssl.bundle.pem.web.keystore.private-key=file:/no/such.key"))
@@ -124,7 +124,7 @@ class StartupFailureTest {
 	}
 
 	@Test
-	void anMpiLibraryThatIsNotThereIsNamed() {
+	void aMissingMpiLibraryIsNamed() {
 		assertThat(start("--spring.profiles.active=mpi", "--tutti.mpi.library=/no/libmpi.so"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1)
@@ -135,7 +135,7 @@ class StartupFailureTest {
 	}
 
 	@Test
-	void anHttpAddressThatThisHostDoesNotHaveIsNamedWithThoseItHas() {
+	void aForeignHttpAddressIsNamedWithThisHostsAddresses() {
 		assertThat(start("--tutti.http.address=192.0.2.1", "--tutti.security.anonymous=true"))
 			.isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(told()).hasSize(1)
@@ -149,7 +149,7 @@ class StartupFailureTest {
 	 * Simulates a privileged port, since a test may run as a privileged user.
 	 */
 	@Test
-	void aPortThatTheSystemKeepsIsTheOperatorsMistakeAndNoInternalError() {
+	void aPrivilegedPortIsAConfigurationErrorAndNotAnInternalError() {
 		RuntimeException failure = new WebServerException("Unable to start embedded Tomcat",
 				new IllegalArgumentException(new SocketException("Permission denied")));
 		assertThat(StartupFailures.explain(failure)).isInstanceOf(ConfigurationException.class)
@@ -171,7 +171,7 @@ class StartupFailureTest {
 
 	/** Errors about device memory recommend this property. */
 	@Test
-	void theWayThroughHostMemoryIsAPropertyThatIsFollowed() {
+	void theHostFallbackPropertyTakesEffect() {
 		SpringApplication spring = new SpringApplication(TuttiApplication.class);
 		spring.addListeners(new PropertyCheck(), new RankLogging());
 		try (ConfigurableApplicationContext context = spring.run("--tutti.http.port=0",

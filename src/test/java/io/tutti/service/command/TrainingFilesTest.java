@@ -19,7 +19,7 @@ class TrainingFilesTest {
 	private Path directory;
 
 	@Test
-	void filesThatCanBeUsedAreAccepted() throws Exception {
+	void usableFilesAreAccepted() throws Exception {
 		Path data = Files.createFile(this.directory.resolve("table.csv"));
 		TrainingFiles
 			.requireUsable(options(data, this.directory.resolve("run/1"), this.directory.resolve("report.json")), 0);
@@ -28,7 +28,7 @@ class TrainingFilesTest {
 	}
 
 	@Test
-	void aTableThatIsNotThereIsNamedOnEveryRank() {
+	void aMissingTableIsNamedOnEveryRank() {
 		assertRefused(options(this.directory.resolve("none.csv"), null, null), 1, "none.csv", "no such file", "--data");
 		assertRefused(options(this.directory, null, null), 1, "is a folder", "--data");
 	}

@@ -20,7 +20,7 @@ class TrainingProgressBarTest {
 	private static final TrainingPlan PLAN = new TrainingPlan(0, 2, "tcp", "digits", 1437, 360, 9610, 2, 90, 0);
 
 	@Test
-	void theLinesThatStayTellOfStartAndEpochs() {
+	void startAndEpochsAreWrittenAsPermanentLines() {
 		List<String> lines = lines(shown(StandardCharsets.UTF_8, PLAN));
 		assertThat(lines).hasSize(4);
 		assertThat(lines.get(0)).isEqualTo("training on digits: 1437 samples and 360 for the test, 9610 parameters, "
@@ -41,13 +41,13 @@ class TrainingProgressBarTest {
 	}
 
 	@Test
-	void aContinuedJobSaysFromWhere() {
+	void aContinuedJobReportsItsFirstStep() {
 		TrainingPlan plan = new TrainingPlan(0, 1, "tcp", "digits", 1437, 360, 9610, 2, 90, 45);
 		assertThat(shown(StandardCharsets.UTF_8, plan)).contains("1 rank, continued from step 45");
 	}
 
 	@Test
-	void withNobodyToSeeItThereIsNoBarAndNoCarriageReturn() {
+	void withoutATerminalThereIsNoBarAndNoCarriageReturn() {
 		assertThat(shown(StandardCharsets.UTF_8, PLAN, false)).doesNotContain("\r")
 			.hasLineCount(3)
 			.contains("epoch 2/2", "training on digits");

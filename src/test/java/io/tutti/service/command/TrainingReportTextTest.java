@@ -14,7 +14,7 @@ class TrainingReportTextTest {
 	private static final String HASH = "0123456789abcdef".repeat(4);
 
 	@Test
-	void theSummaryTellsAccuracySpeedBytesAndShare() {
+	void theSummaryContainsAccuracySpeedBytesAndShare() {
 		assertThat(TrainingReportText.of(summary(false))).isEqualTo("""
 				done            1,350 steps, 30 epochs
 				test accuracy   97.50 %
@@ -25,7 +25,7 @@ class TrainingReportTextTest {
 	}
 
 	@Test
-	void aStoppedJobSaysSo() {
+	void aStoppedJobIsReportedAsStopped() {
 		assertThat(TrainingReportText.of(summary(true))).startsWith("stopped after   1,350 steps");
 	}
 

@@ -47,7 +47,7 @@ class TrainingRunTest {
 	}
 
 	@Test
-	void aStopWhileTheRanksMeetEndsTheRankWith79() throws Exception {
+	void aStopDuringRendezvousEndsTheRankWith79() throws Exception {
 		this.group.start();
 		this.stop.ask("SIGTERM");
 		PrintStream console = System.err;
@@ -63,7 +63,7 @@ class TrainingRunTest {
 	}
 
 	@Test
-	void aRankThatIsStoppedWhileTheRanksMeetStopsTheOthersToo() throws Exception {
+	void aRankStoppedDuringRendezvousStopsTheOtherRanks() throws Exception {
 		this.group.start();
 		this.meeting.waiting().get(10, TimeUnit.SECONDS);
 		this.meeting.withdrew(1);
@@ -71,7 +71,7 @@ class TrainingRunTest {
 	}
 
 	@Test
-	void aMeetingThatFailsEndsTheRankWithTheReason() {
+	void aFailedRendezvousEndsTheRankWithTheReason() {
 		this.group.start();
 		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
 				List.of(), null);

@@ -27,7 +27,7 @@ class TuttiCommandTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "serve", "train", "launch", "env" })
-	void helpNamesEachCommandAndEachHasHelpOfItsOwn(String command) {
+	void helpNamesEachCommandAndEachCommandHasHelp(String command) {
 		assertThat(this.tutti.execute("--help")).isZero();
 		assertThat(this.out.toString()).containsPattern("(?m)^  " + command + " +\\w").contains("Examples:");
 		assertThat(this.tutti.execute(command, "--help")).isZero();
@@ -35,7 +35,7 @@ class TuttiCommandTest {
 	}
 
 	@Test
-	void versionIsTold() {
+	void versionIsPrinted() {
 		assertThat(this.tutti.execute("--version")).isZero();
 		assertThat(this.out.toString()).contains("Tutti", "Java " + Runtime.version().feature());
 	}
@@ -54,7 +54,7 @@ class TuttiCommandTest {
 	@ValueSource(strings = { "dance", "serve --nix", "train --epoch=3", "train extra", "train --epochs=many",
 			"train --epochs=0", "train --learning-rate=-1", "train --checkpoint-every=5", "serve --http-port",
 			"serve --http.=1" })
-	void whatIsNotUnderstoodEndsWith64AndAShortAnswer(String line) {
+	void anInvalidCommandLineEndsWith64AndAShortMessage(String line) {
 		assertThat(this.tutti.execute(line.split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString().lines()).hasSizeBetween(2, 4).first().asString().startsWith("tutti: ");
 	}
@@ -73,7 +73,7 @@ class TuttiCommandTest {
 	}
 
 	@Test
-	void optionsAfterTheCommandOfLaunchAreThoseOfTheCommand() {
+	void optionsAfterTheCommandOfLaunchBelongToTheCommand() {
 		CommandLine.ParseResult launch = this.tutti.parseArgs("launch", "-n", "2", "bench", "--max-bytes", "1KB")
 			.subcommand();
 		assertThat(launch.matchedPositional(0).<List<String>>getValue()).containsExactly("bench", "--max-bytes", "1KB");

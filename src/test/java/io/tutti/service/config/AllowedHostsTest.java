@@ -28,20 +28,20 @@ class AllowedHostsTest {
 	@ParameterizedTest
 	@ValueSource(strings = { "", ".", "example.org", "ranks.example.org", "ranks.ml.svc", "xranks.ml.svc",
 			"localhost.example.org", "10.1.2.4", "[2001:db8::1]", "[::1", "127.0.0.1.example.org", "*.ranks.ml.svcx" })
-	void anyOtherIsNot(String host) {
+	void otherHostsAreNotAllowed(String host) {
 		assertThat(this.hosts.contains(host, LOCAL)).isFalse();
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", "*", "*.", "a b", "http://ranks", "ranks:8080", "ranks/", "a.*.b", "[::1]:80", "-a" })
-	void whatIsNoHostIsRefusedByName(String host) {
+	void anInvalidHostIsRejectedWithItsName(String host) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new AllowedHosts(List.of(host)))
 			.withMessageContaining("got " + host);
 	}
 
 	@ParameterizedTest
 	@ValueSource(strings = { "fe80::1%lo", "fe80:0:0:0:0:0:0:1" })
-	void aScopeOfTheLocalAddressDoesNotMatter(String local) {
+	void theScopeOfTheLocalAddressIsIgnored(String local) {
 		assertThat(this.hosts.contains("[fe80::1]", local)).isTrue();
 	}
 

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class BackendProfileTest {
 
 	@Test
-	void withNoProfileOrOnesOfOthersTheBackendIsTcp() {
+	void withoutABackendProfileTheBackendIsTcp() {
 		assertThat(BackendProfile.of(new String[0])).isEqualTo("tcp");
 		assertThat(BackendProfile.of(new String[] { "production", "debug" })).isEqualTo("tcp");
 	}
@@ -24,7 +24,7 @@ class BackendProfileTest {
 	}
 
 	@Test
-	void twoBackendsAtOnceAreRefusedByName() {
+	void twoBackendsAtOnceAreRejectedByName() {
 		assertThatExceptionOfType(BackendUnavailableException.class)
 			.isThrownBy(() -> BackendProfile.of(new String[] { "tcp", "x", "mpi" }))
 			.withMessageContaining("tcp and mpi")

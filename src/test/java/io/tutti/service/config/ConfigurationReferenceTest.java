@@ -12,7 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 class ConfigurationReferenceTest {
 
 	@Test
-	void thePageSaysWhatTheRecordsSay() throws IOException {
+	void thePageMatchesTheRecords() throws IOException {
 		String page = ConfigurationReference.page();
 		assertThat(page).contains("| `tutti.http.port` | integer | `8080` |");
 		assertThat(Files.readString(ConfigurationReference.PAGE))

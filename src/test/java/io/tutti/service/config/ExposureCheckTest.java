@@ -19,7 +19,7 @@ class ExposureCheckTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "0.0.0.0", "::", "10.0.0.1", "fd00::1" })
-	void httpBeyondLoopbackNeedsATokenOrAnExplicitYes(String address) throws Exception {
+	void httpBeyondLoopbackNeedsATokenOrAnonymousAccess(String address) throws Exception {
 		InetAddress bind = InetAddress.getByName(address);
 		assertThatExceptionOfType(ConfigurationException.class).isThrownBy(() -> this.closed.requireSafeHttp(bind))
 			.withMessageContaining(bind.getHostAddress())
@@ -42,7 +42,7 @@ class ExposureCheckTest {
 	}
 
 	@Test
-	void everyRankRefusesAMeetingBeyondLoopback() {
+	void everyRankRejectsARendezvousBeyondLoopback() {
 		for (int rank = 0; rank < 2; rank++) {
 			RankAssignment assignment = new RankAssignment(rank, 2, 0, 1, "10.1.2.3", 29500);
 			assertThatExceptionOfType(ConfigurationException.class)
@@ -54,14 +54,14 @@ class ExposureCheckTest {
 	}
 
 	@Test
-	void aNameThatNobodyKnowsIsNoLoopback() {
+	void anUnresolvableNameIsNotLoopback() {
 		RankAssignment assignment = new RankAssignment(0, 2, 0, 1, "no-such-host.invalid", 29500);
 		assertThatExceptionOfType(ConfigurationException.class)
 			.isThrownBy(() -> this.closed.requireSafeMeeting(assignment, null));
 	}
 
 	@Test
-	void whereRankZeroListensCountsMoreThanWhereTheOthersCall() {
+	void theBindAddressOverridesTheMasterAddress() {
 		RankAssignment local = RankAssignment.onOneHost(0, 2, 29500);
 		assertThatNoException().isThrownBy(() -> this.closed.requireSafeMeeting(local, null));
 		assertThatExceptionOfType(ConfigurationException.class)
@@ -69,7 +69,7 @@ class ExposureCheckTest {
 	}
 
 	@Test
-	void aRankAloneMeetsNobody() {
+	void aGroupOfOneNeedsNoToken() {
 		RankAssignment alone = new RankAssignment(0, 1, 0, 1, "10.1.2.3", 29500);
 		assertThatNoException().isThrownBy(() -> this.closed.requireSafeMeeting(alone, null));
 	}

@@ -24,12 +24,12 @@ class NetworkSelectionTest {
 	@CsvSource({ "eth0, 10.1.2.3", "eth01, 10.2.0.9", "ib, 192.168.7.1", "10.2.0.0/16, 10.2.0.9",
 			"192.168.7.1/32, 192.168.7.1", "fd00::/8, fd00:0:0:0:0:0:0:3", "10.0.0.0/8, 10.1.2.3", "lo, 127.0.0.1",
 			"0.0.0.0/0, 127.0.0.1" })
-	void aNameAPrefixOrANetworkPicksAnAddress(String wanted, String address) {
+	void aNameAPrefixOrANetworkSelectsAnAddress(String wanted, String address) {
 		assertThat(this.selection.select(wanted, "10.1.2.1").text()).isEqualTo(address);
 	}
 
 	@Test
-	void whereRanksMeetOverIpv6ThatFamilyIsTakenAndNeverALinksOwnAddressFirst() {
+	void theRendezvousFamilyIsPreferredAndLinkLocalAddressesComeLast() {
 		assertThat(this.selection.select("eth0", "[fd00::1]").text()).isEqualTo("fd00:0:0:0:0:0:0:3");
 		assertThat(this.selection.select("lo", "::1").text()).isEqualTo("0:0:0:0:0:0:0:1");
 		assertThat(this.selection.select("ib0", "::1").text()).isEqualTo("192.168.7.1");
@@ -37,7 +37,7 @@ class NetworkSelectionTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "wlan0", "10.3.0.0/16", "h0" })
-	void whatFitsNothingIsRefusedWithWhatThereIs(String wanted) {
+	void anUnknownInterfaceIsRejectedWithTheExistingOnes(String wanted) {
 		assertThatExceptionOfType(ConfigurationException.class)
 			.isThrownBy(() -> this.selection.select(wanted, "10.1.2.1"))
 			.withMessageContaining("tutti.network.interface=" + wanted)
@@ -46,18 +46,18 @@ class NetworkSelectionTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "10.1.0.0/33", "10.1.0.0/-1", "10.1.0.0/", "10.1.0.0/x", "eth0/8", "fd00::/129" })
-	void whatIsNoNetworkIsRefusedByItsText(String text) {
+	void anInvalidNetworkIsRejected(String text) {
 		assertThatIllegalArgumentException().isThrownBy(() -> new NetworkProperties(text));
 	}
 
 	@Test
-	void aBlankIsRefused() {
+	void aBlankIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new NetworkProperties(" "))
 			.withMessageContaining("interface");
 	}
 
 	@Test
-	void thisHostHasItsLoopback() {
+	void theAddressesOfThisHostIncludeLoopback() {
 		assertThat(HostAddress.all()).anyMatch((candidate) -> candidate.address().isLoopbackAddress());
 	}
 

@@ -29,7 +29,7 @@ class PropertiesTest {
 	private Path directory;
 
 	@Test
-	void withNoConfigurationAtAllTheDocumentedDefaultsHold() throws Exception {
+	void withoutConfigurationTheDocumentedDefaultsApply() throws Exception {
 		assertThat(bind("tutti.timeout", TimeoutProperties.class).timeouts()).isEqualTo(Timeouts.DEFAULTS);
 		HttpProperties http = bind("tutti.http", HttpProperties.class);
 		assertThat(http.address()).isEqualTo(InetAddress.getByName("127.0.0.1"));
@@ -66,7 +66,7 @@ class PropertiesTest {
 	}
 
 	@Test
-	void portsOutOfRangeAreRefusedByName() {
+	void portsOutOfRangeAreRejectedByName() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new TransportProperties(65536, null, "cubic", TransportChoice.AUTO))
 			.withMessageContaining("0..65535")
@@ -77,7 +77,7 @@ class PropertiesTest {
 	}
 
 	@Test
-	void theTokenMayStandInAFileWithALineEnd() throws Exception {
+	void theTokenFileMayEndWithALineEnd() throws Exception {
 		Path file = Files.writeString(this.directory.resolve("token"), "open sesame\n");
 		SharedToken token = SharedToken.of(new SecurityProperties(null, file, false));
 		assertThat(token.matches("open sesame")).isTrue();
@@ -86,7 +86,7 @@ class PropertiesTest {
 	}
 
 	@Test
-	void aTokenThatIsNoneIsRefused() throws Exception {
+	void anInvalidTokenIsRejected() throws Exception {
 		Path empty = Files.writeString(this.directory.resolve("empty"), " \n");
 		Path huge = Files.writeString(this.directory.resolve("huge"), "x".repeat(5000));
 		Path missing = this.directory.resolve("missing");
@@ -100,7 +100,7 @@ class PropertiesTest {
 	}
 
 	@Test
-	void theTokenIsShownNowhere() {
+	void theTokenIsRedacted() {
 		SecurityProperties properties = new SecurityProperties("open sesame", null, false);
 		assertThat(properties.toString()).doesNotContain("sesame");
 		assertThat(SharedToken.of(properties).toString()).doesNotContain("sesame");

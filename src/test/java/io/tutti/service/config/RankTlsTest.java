@@ -33,7 +33,7 @@ class RankTlsTest {
 	private final DefaultSslBundleRegistry bundles = new DefaultSslBundleRegistry();
 
 	@Test
-	void aBundleWithCertificateKeyAndAuthorityIsSpoken() {
+	void aBundleWithCertificateKeyAndAuthorityIsUsed() {
 		RankTls tls = spoken(bundle(OURS.rank()));
 		assertThat(tls.tls()).isNotNull();
 		assertThat(tls.tls().peerName()).isEqualTo(Authority.NAME);
@@ -41,7 +41,7 @@ class RankTlsTest {
 	}
 
 	@Test
-	void withoutABundleRanksSpeakInTheClear() {
+	void withoutABundleConnectionsAreNotEncrypted() {
 		RankTls tls = RankTls.of(new TlsProperties(null, null), provider());
 		assertThat(tls.tls()).isNull();
 		assertThat(tls.validUntil()).isNull();
@@ -49,7 +49,7 @@ class RankTlsTest {
 	}
 
 	@Test
-	void oneOfTheTwoPropertiesAloneIsRefused() {
+	void oneOfTheTwoPropertiesAloneIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> new TlsProperties("ranks", null))
 			.withMessageContaining("tutti.tls.peer-name");
 		assertThatIllegalArgumentException().isThrownBy(() -> new TlsProperties(null, "x"))
@@ -57,14 +57,14 @@ class RankTlsTest {
 	}
 
 	@Test
-	void aBundleThatNobodyDescribesIsNamed() {
+	void anUnknownBundleIsNamed() {
 		assertThatThrownBy(() -> RankTls.of(ASKED, provider())).isInstanceOf(ConfigurationException.class)
 			.hasMessageContaining("there is no SSL bundle ranks")
 			.hasMessageContaining("spring.ssl.bundle.pem.ranks");
 	}
 
 	@Test
-	void aBundleThatIsOfNoUseSaysWhy() {
+	void anUnusableBundleIsRejectedWithTheReason() {
 		refused(SslBundle.of(stores(OURS.rank(), false)), "has no trust store");
 		refused(SslBundle.of(SslStoreBundle.of(null, null, OURS.trust())), "holds no certificate with its private key");
 		refused(bundle(OURS.issue(Duration.ofDays(1), List.of("other.test"))),
@@ -81,7 +81,7 @@ class RankTlsTest {
 	}
 
 	@Test
-	void aRenewedBundleIsTakenUpUnlessItIsOfNoUse() {
+	void aRenewedBundleIsUsedUnlessItIsUnusable() {
 		RankTls tls = spoken(bundle(OURS.rank()));
 		this.bundles.updateBundle("ranks", bundle(OURS.issue(Duration.ofDays(90), List.of(Authority.NAME))));
 		var renewed = tls.validUntil();

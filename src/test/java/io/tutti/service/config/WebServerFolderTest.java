@@ -21,7 +21,7 @@ class WebServerFolderTest {
 	Path parent;
 
 	@Test
-	void emptyFoldersOfDeadProcessesAreSweptAndNothingElse() throws Exception {
+	void onlyEmptyFoldersOfDeadProcessesAreRemoved() throws Exception {
 		Files.createDirectories(this.parent.resolve(DEAD + "1/work/Tomcat/localhost/ROOT"));
 		Path full = Files.createDirectories(this.parent.resolve(DEAD + "2"));
 		Files.writeString(full.resolve("kept"), "somebody's");
@@ -36,7 +36,7 @@ class WebServerFolderTest {
 	}
 
 	@Test
-	void whatWasMadeGoesWithTheService() throws Exception {
+	void foldersAreRemovedWithTheService() throws Exception {
 		WebServerFolder folder = new WebServerFolder(this.parent, false);
 		TomcatServletWebServerFactory factory = new TomcatServletWebServerFactory();
 		folder.customize(factory);
@@ -46,7 +46,7 @@ class WebServerFolderTest {
 	}
 
 	@Test
-	void anOperatorsOwnFolderIsFollowed() {
+	void aConfiguredFolderIsUsed() {
 		new WebServerFolder(this.parent, true).customize(new TomcatServletWebServerFactory());
 		assertThat(this.parent).isEmptyDirectory();
 	}

@@ -21,13 +21,13 @@ class BoundedWaitsTest {
 	private final BoundedWaits waits = new BoundedWaits(Duration.ofMillis(10));
 
 	@Test
-	void aWaitThatIsOverAnswers() {
+	void aCompletedWaitReturnsItsResult() {
 		this.waits.start();
 		assertThat(this.waits.await(() -> "passed")).isEqualTo("passed");
 	}
 
 	@Test
-	void aWaitUnderWayEndsWhenThisRankLeavesAndItsThreadCanStillWrite() throws Exception {
+	void aWaitInProgressEndsWhenThisRankLeavesAndItsThreadCanStillWrite() throws Exception {
 		this.waits.start();
 		CountDownLatch waiting = new CountDownLatch(1);
 		CompletableFuture<Boolean> interruptedAfterwards = new CompletableFuture<>();
@@ -45,7 +45,7 @@ class BoundedWaitsTest {
 	}
 
 	@Test
-	void aWaitThatComesLaterIsRefused() {
+	void aWaitAfterTheStopIsRejected() {
 		this.waits.start();
 		this.waits.stop();
 		assertThatExceptionOfType(GroupUnavailableException.class).isThrownBy(() -> this.waits.await(() -> "passed"))
@@ -53,7 +53,7 @@ class BoundedWaitsTest {
 	}
 
 	@Test
-	void waitsAreRefusedBeforeTheWebServerWaitsForItsRequests() {
+	void waitsAreRejectedBeforeTheWebServerWaitsForItsRequests() {
 		assertThat(this.waits.getPhase()).isGreaterThan(WebServerApplicationContext.GRACEFUL_SHUTDOWN_PHASE);
 	}
 

@@ -31,7 +31,7 @@ class GroupLifecycleTest {
 			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
 
 	@Test
-	void joiningHasAThreadOfItsOwnThatNamesTheRank() throws Exception {
+	void joiningRunsOnAThreadThatNamesTheRank() throws Exception {
 		this.lifecycle.start();
 		Thread thread = this.meeting.waiting().get(10, TimeUnit.SECONDS);
 		assertThat(thread.getName()).isEqualTo("tutti-r1-rendezvous");
@@ -51,7 +51,7 @@ class GroupLifecycleTest {
 	}
 
 	@Test
-	void aBrokenGroupSaysWhatBrokeItAndCanStillBeLookedAt() throws Exception {
+	void aBrokenGroupReportsItsFailureAndCanStillBeInspected() throws Exception {
 		this.lifecycle.start();
 		form();
 		this.meeting.broken(RANK_2_LOST);
@@ -63,7 +63,7 @@ class GroupLifecycleTest {
 	}
 
 	@Test
-	void theFailureOfAnotherGroupIsNone() throws Exception {
+	void theFailureOfAnotherGroupDoesNotBreakThisOne() throws Exception {
 		this.lifecycle.start();
 		form();
 		new BreakListener(CollectiveListener.NONE, this.lifecycle.broken(), this.lifecycle.withdrawn())
@@ -73,7 +73,7 @@ class GroupLifecycleTest {
 	}
 
 	@Test
-	void aMeetingThatFailsIsToldToWhoeverWaits() {
+	void aFailedRendezvousIsReportedToWaitingCallers() {
 		this.lifecycle.start();
 		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
 				List.of(), null);
@@ -97,7 +97,7 @@ class GroupLifecycleTest {
 	}
 
 	@Test
-	void stoppingWhileTheRanksMeetEndsTheMeeting() throws Exception {
+	void stoppingDuringRendezvousEndsIt() throws Exception {
 		this.lifecycle.start();
 		Thread thread = this.meeting.waiting().get(10, TimeUnit.SECONDS);
 		this.lifecycle.stop();
