@@ -26,9 +26,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
-	/**
-	 * Exit codes after which a restart would fail the same way or is not wanted.
-	 */
+	/** Exit codes after which a restart would fail the same way or is not wanted. */
 	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.DIVERGED,
 			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 

@@ -55,9 +55,7 @@ public final class LauncherWatch implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * Java reports a zombie, a dead process that its parent has not yet reaped, as alive.
-	 */
+	/** Java reports a zombie (dead, but not yet reaped) as alive, so it is excluded. */
 	private static boolean runs(ProcessHandle process) {
 		return process.isAlive() && !isZombie(process.pid());
 	}

@@ -24,15 +24,10 @@ final class LineRelay implements Runnable {
 
 	private int length;
 
-	/**
-	 * Whether the line had a carriage return, so that it is shown while it is written.
-	 */
+	/** Whether the line had a carriage return and is shown while it is written. */
 	private boolean updated;
 
-	/**
-	 * Whether the last byte was a carriage return, so that the next byte replaces the
-	 * line.
-	 */
+	/** Whether the last byte was a carriage return: the next byte replaces the line. */
 	private boolean returned;
 
 	LineRelay(InputStream input, Lines lines) {

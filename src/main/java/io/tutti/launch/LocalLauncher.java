@@ -91,10 +91,7 @@ public final class LocalLauncher {
 		}
 	}
 
-	/**
-	 * Releases a free port at once for other programs, which may be unable to listen on a
-	 * held one.
-	 */
+	/** Other programs may be unable to listen on a reserved port, so it is released. */
 	private RendezvousPort meetingPort() {
 		Integer given = this.plan.masterPort();
 		if (given != null) {

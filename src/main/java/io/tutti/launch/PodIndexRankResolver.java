@@ -27,9 +27,7 @@ final class PodIndexRankResolver implements RankResolver {
 		return this.indexVariable;
 	}
 
-	/**
-	 * The property takes precedence: Spring reads it from a variable of the same name.
-	 */
+	/** The property first, since Spring reads it from a variable of the same name. */
 	@Override
 	public String worldSizeVariable(Variables variables) {
 		return variables.has(ResolutionSettings.WORLD_SIZE) ? ResolutionSettings.WORLD_SIZE : "TUTTI_WORLD_SIZE";

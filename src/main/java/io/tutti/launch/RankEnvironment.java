@@ -10,14 +10,10 @@ import java.util.UUID;
  */
 final class RankEnvironment {
 
-	/**
-	 * Process id of the launcher, so that ranks end soon after their launcher.
-	 */
+	/** Process id of the launcher, so that ranks end soon after their launcher. */
 	static final String LAUNCHER_PID = "TUTTI_LAUNCHER_PID";
 
-	/**
-	 * Set if the launcher runs on a terminal and shows live lines.
-	 */
+	/** Set if the launcher runs on a terminal and shows live lines. */
 	static final String LIVE_LINES = "TUTTI_LIVE_LINES";
 
 	private static final List<String> OTHER_LAUNCHERS = List.of("OMPI_", "PMI_", "PMIX_", "PET_", "MPI_LOCAL");

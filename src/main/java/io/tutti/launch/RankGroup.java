@@ -53,10 +53,7 @@ final class RankGroup {
 		this.endsTogether = endsTogether;
 	}
 
-	/**
-	 * Requests that every rank stops, and returns immediately. May be called from any
-	 * thread.
-	 */
+	/** Requests a stop of every rank and returns immediately. Thread-safe. */
 	void stop() {
 		this.events.add(new StopRequested());
 	}
@@ -68,10 +65,7 @@ final class RankGroup {
 		process.onEnd((end) -> this.events.add(new Ended(end)));
 	}
 
-	/**
-	 * Waits until every rank has ended. Terminates ranks after a failure, a stop request
-	 * or a timeout.
-	 */
+	/** Waits until every rank has ended, and terminates ranks where necessary. */
 	GroupExit awaitEnd() throws InterruptedException {
 		while (!this.running.isEmpty() && this.phase != Phase.GIVEN_UP) {
 			Event event = nextEvent();

@@ -46,10 +46,7 @@ final class RankProcess {
 		return started;
 	}
 
-	/**
-	 * Uses platform threads: a virtual thread would pin its carrier while a rank prints
-	 * nothing.
-	 */
+	/** Uses platform threads: a virtual one would pin its carrier during a read. */
 	private void relay(boolean plainOutput, LaunchConsole console) {
 		boolean first = this.rank == 0;
 		InputStream out = this.process.getInputStream();
@@ -95,9 +92,7 @@ final class RankProcess {
 		this.process.toHandle().destroy();
 	}
 
-	/**
-	 * Sends SIGKILL to the rank and its child processes, also if they are suspended.
-	 */
+	/** Sends SIGKILL to the rank and its child processes, even if suspended. */
 	void kill() {
 		List<ProcessHandle> started = this.process.descendants().toList();
 		this.process.toHandle().destroyForcibly();

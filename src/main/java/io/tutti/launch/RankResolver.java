@@ -18,9 +18,7 @@ interface RankResolver {
 	/** The variable of the world size, which must accompany the rank. */
 	String worldSizeVariable(Variables variables);
 
-	/**
-	 * Why the set is not used although its rank is present; {@code null} if it is used.
-	 */
+	/** Why the set is ignored although its rank is present, {@code null} if it is not. */
 	default @Nullable String disregarded(Variables variables) {
 		return null;
 	}

@@ -27,8 +27,7 @@ public final class RendezvousExposure {
 	}
 
 	/**
-	 * A name that does not resolve yet does not count as loopback: it may resolve to any
-	 * address later.
+	 * An unresolvable name is not loopback, since it may resolve to any address later.
 	 */
 	private static boolean isLoopback(String address) {
 		try {

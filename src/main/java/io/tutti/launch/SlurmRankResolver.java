@@ -42,10 +42,7 @@ final class SlurmRankResolver implements RankResolver {
 		return null;
 	}
 
-	/**
-	 * Whether Slurm started this process as the task with the rank and size of another
-	 * set.
-	 */
+	/** Whether Slurm's task has the rank and the world size of another set. */
 	boolean isTask(Variables variables, String rankVariable, String worldSizeVariable) {
 		return variables.has(RANK) && disregarded(variables) == null
 				&& same(variables.peek(RANK), variables.peek(rankVariable))

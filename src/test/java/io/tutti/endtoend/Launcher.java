@@ -26,9 +26,7 @@ enum Launcher {
 
 	SLURM_PMI2("pmi", "PMI_RANK", "srun", "--quiet", "--mpi=pmi2", "-n"),
 
-	/**
-	 * The redirections are explicit, since torchrun 1.13 otherwise fails on Python 3.11.
-	 */
+	/** Explicit redirections, since torchrun 1.13 otherwise fails on Python 3.11. */
 	TORCHRUN("torchrun", "RANK", "torchrun", "-r", "9:1", "-t", "9:1", "--no_python", "--nnodes=1", "--nproc_per_node"),
 
 	TORCHRUN_STANDALONE("torchrun", "RANK", "torchrun", "-r", "9:1", "-t", "9:1", "--no_python", "--standalone",

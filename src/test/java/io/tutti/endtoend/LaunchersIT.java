@@ -56,9 +56,7 @@ class LaunchersIT {
 	@TempDir
 	Path directory;
 
-	/**
-	 * Slurm's ranks are not children of the test process and outlive a killed srun.
-	 */
+	/** Slurm's ranks are not children of the test process and outlive a killed srun. */
 	@AfterEach
 	void endRanks() throws IOException {
 		try (Stream<Path> files = Files.list(this.directory)) {
@@ -203,9 +201,7 @@ class LaunchersIT {
 			.toList();
 	}
 
-	/**
-	 * The JSON objects in the output that have a key. Each must be on a line of its own.
-	 */
+	/** The JSON objects in the output that have a key, each on a line of its own. */
 	private static List<JsonNode> json(TuttiProcess ranks, String key) {
 		return ranks.output()
 			.lines()

@@ -57,9 +57,7 @@ class LibraryIT {
 	private static final Pattern WEB = Pattern.compile("(spring|tomcat-embed|jackson|micrometer|logback|slf4j|log4j"
 			+ "|jul-to-slf4j|snakeyaml|commons-logging|jakarta|jspecify|HdrHistogram|LatencyUtils)[-.].*\\.jar");
 
-	/**
-	 * Jars on this project's class path that match {@link #WEB} but are not among them.
-	 */
+	/** Jars that match {@link #WEB} but are only on this project's class path. */
 	private static final Pattern NOT_WEB = Pattern.compile(".*(test|tracing|otel|opentelemetry|prometheus).*");
 
 	private static final String NULL_ANNOTATIONS = "org.jspecify.annotations.NullMarked";

@@ -72,9 +72,7 @@ final class TapDevice implements AutoCloseable {
 		this.polled.set(ValueLayout.JAVA_SHORT, 4, READABLE);
 	}
 
-	/**
-	 * The next frame, or an empty one if none arrives in time. Used by one thread only.
-	 */
+	/** The next frame, or an empty one if none arrives in time. Not thread-safe. */
 	byte[] receive(int waitMillis) throws IOException {
 		if (check("poll", () -> (int) POLL.invokeExact(this.polled, 1L, waitMillis)) == 0) {
 			return new byte[0];

@@ -102,10 +102,7 @@ final class TestSwitch {
 
 		private final DelayQueue<Frame> frames = new DelayQueue<>();
 
-		/**
-		 * A fixed seed, so that the same frames are lost in each run, as far as the
-		 * timing allows.
-		 */
+		/** Seeded, so that each run loses the same frames as far as the timing allows. */
 		private final Random chance;
 
 		private final List<Thread> threads = new ArrayList<>();

@@ -90,10 +90,7 @@ class TlsIT {
 		}
 	}
 
-	/**
-	 * Calls the first collective over HTTP, which forms a group with connections of its
-	 * own.
-	 */
+	/** The first collective over HTTP, which forms a group with its own connections. */
 	private void addUp(int port) {
 		HttpClient client = client(this.caller);
 		List<CompletableFuture<HttpResponse<byte[]>>> sums = IntStream.range(0, RANKS)

@@ -23,9 +23,7 @@ import org.awaitility.Awaitility;
  */
 final class TuttiProcess implements AutoCloseable {
 
-	/**
-	 * A rank of a test lives for seconds, too short for C2 to pay off.
-	 */
+	/** A rank of a test lives for seconds, too short for C2 to pay off. */
 	private static final String SHORT_LIVED = "-XX:TieredStopAtLevel=1";
 
 	/** The JVM flags that the script gives a rank. */

@@ -119,9 +119,7 @@ class GeneratedEnvironmentsTest {
 		return text != null && !text.matches("0*" + value);
 	}
 
-	/**
-	 * The first set whose rank is present; Slurm's set does not count in a batch script.
-	 */
+	/** The first set whose rank is present; Slurm's is ignored in a batch script. */
 	private static String expectedSource(Map<String, String> environment) {
 		boolean batch = environment.containsKey("SLURM_JOB_ID") && !environment.containsKey("SLURM_STEP_ID");
 		for (String[] set : SETS) {

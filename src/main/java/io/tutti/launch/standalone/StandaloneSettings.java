@@ -95,10 +95,7 @@ final class StandaloneSettings {
 		}
 	}
 
-	/**
-	 * Rejects the TLS property: connections would otherwise be unencrypted although TLS
-	 * is configured.
-	 */
+	/** Rejects the TLS property, which would silently have no effect. */
 	private void refuseTls() {
 		String bundle = this.properties.text(TLS_BUNDLE);
 		if (bundle != null && !bundle.isBlank()) {

@@ -26,10 +26,7 @@ import org.springframework.context.annotation.Import;
 @Import({ RankConfiguration.class, GroupConfiguration.class })
 public class ProcessGroupAutoConfiguration {
 
-	/**
-	 * Has no destroy method: the lifecycle leaves the group after the beans that use it
-	 * have stopped.
-	 */
+	/** No destroy method: the lifecycle leaves the group after its users have stopped. */
 	@Bean(destroyMethod = "")
 	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts) {
 		NativeLibraryPreparation.prepare();

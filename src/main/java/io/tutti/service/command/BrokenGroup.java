@@ -34,17 +34,13 @@ final class BrokenGroup {
 	}
 
 	/**
-	 * Fails with the group's failure once the linger time is over. Never completes
-	 * otherwise.
+	 * Fails with the group's failure after the linger time, never completes otherwise.
 	 */
 	CompletableFuture<Void> end() {
 		return this.group.formed().thenCompose((joined) -> this.group.broken()).thenCompose(this::linger);
 	}
 
-	/**
-	 * An aborted group ends without lingering: the caller that aborted it knows the
-	 * reason.
-	 */
+	/** No linger time after an abort: the caller that aborted knows the reason. */
 	private CompletableFuture<Void> linger(Failure failure) {
 		if (failure.kind() == Failure.Kind.ABORTED) {
 			return CompletableFuture

@@ -84,10 +84,7 @@ final class ComparisonRun {
 				bindTo.binding(group.assignment()));
 	}
 
-	/**
-	 * Measures and returns the exit code. Wrong results of Tutti count as an internal
-	 * error.
-	 */
+	/** Measures and returns the exit code. Wrong results of Tutti are internal errors. */
 	int run(BenchmarkReport format) throws InterruptedException, IOException {
 		if (this.joined.world().rank() == 0) {
 			lead(format);

@@ -44,9 +44,7 @@ final class ConfiguredProperties {
 			.collect(Collectors.toMap(Function.identity(), System::getProperty));
 	}
 
-	/**
-	 * A separate class, so that Spring's classes are loaded only when they are needed.
-	 */
+	/** A separate class, so that Spring's classes are loaded only when needed. */
 	private static final class WithSpring {
 
 		private WithSpring() {

@@ -123,9 +123,7 @@ public final class LaunchCommand implements Callable<Integer> {
 			.anyMatch((folder) -> Files.exists(Path.of(folder, word)));
 	}
 
-	/**
-	 * Warns where the profile names no backend: ranks would silently use the default one.
-	 */
+	/** Warns if the profile names no backend, since ranks would then use the default. */
 	private void warnOfProfile(LaunchConsole console) {
 		if (this.profile != null
 				&& Stream.of(this.profile.split(",")).map(String::strip).noneMatch(BACKENDS::contains)) {

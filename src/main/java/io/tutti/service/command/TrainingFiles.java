@@ -57,10 +57,7 @@ final class TrainingFiles {
 		}
 	}
 
-	/**
-	 * A missing checkpoint folder is created later, so its nearest existing parent is
-	 * checked.
-	 */
+	/** Checks the nearest existing parent, since a missing folder is created later. */
 	private static void requireCheckpoint(@Nullable Path folder) {
 		Path existing = (folder != null) ? folder.toAbsolutePath() : null;
 		while (existing != null && !Files.exists(existing)) {

@@ -84,10 +84,7 @@ final class TrainingRun {
 		return formed.isDone() ? train(formed.resultNow(), stop) : stoppedBeforeTheMeeting(stop);
 	}
 
-	/**
-	 * Only the rank that received the stop request prints it. On the other ranks the
-	 * group's log has reported the withdrawn rank.
-	 */
+	/** Prints a stop request to this rank; the log reports that of another rank. */
 	private int stoppedBeforeTheMeeting(StopRequest stop) {
 		int rank = this.group.assignment().rank();
 		stop.reason()
@@ -96,9 +93,7 @@ final class TrainingRun {
 		return ExitCode.STOPPED_ON_REQUEST;
 	}
 
-	/**
-	 * Only rank 0 shows progress and the summary, since all ranks would show the same.
-	 */
+	/** Shows progress on rank 0 only, since all ranks would show the same. */
 	private int train(JoinedGroup joined, StopRequest stop) {
 		if (this.group.assignment().rank() != 0) {
 			return exitCode(train(joined, stop, this.watch));
@@ -126,10 +121,7 @@ final class TrainingRun {
 		return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
 	}
 
-	/**
-	 * Aborts the group after the drain timeout, so that a rank that cannot finish its
-	 * step does not block the others forever.
-	 */
+	/** Aborts after the drain timeout, in case a rank cannot finish its step. */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
 		String abort = String.format(Locale.ROOT, "asked to stop (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);

@@ -86,9 +86,7 @@ public final class TuttiCommand implements Runnable {
 		};
 	}
 
-	/**
-	 * Prints one line about the error instead of the whole usage, which would hide it.
-	 */
+	/** Prints the error without the whole usage, which would hide it. */
 	private static int refuse(ParameterException failure, String[] args) {
 		CommandLine commandLine = failure.getCommandLine();
 		PrintWriter err = commandLine.getErr();
@@ -98,10 +96,7 @@ public final class TuttiCommand implements Runnable {
 		return commandLine.getCommandSpec().exitCodeOnInvalidInput();
 	}
 
-	/**
-	 * Prepends the default command where options come without one, except for the root's
-	 * own options.
-	 */
+	/** Prepends the default command to options, except to those of the root. */
 	static String[] withDefault(String... args) {
 		if (args.length > 0 && (!args[0].startsWith("-") || isRootOption(args[0]))) {
 			return args;

@@ -80,10 +80,7 @@ public final class AllowedHosts {
 		return name.endsWith(".") ? name.substring(0, name.length() - 1) : name;
 	}
 
-	/**
-	 * Parses an address without the scope of a link-local one. Never queries a name
-	 * server.
-	 */
+	/** Parses an address and drops its scope. Never queries a name server. */
 	private static @Nullable InetAddress literal(String host) {
 		int scope = host.indexOf('%');
 		try {

@@ -21,9 +21,7 @@ final class ExposureCheck {
 		this.open = token.isSet() || security.anonymous();
 	}
 
-	/**
-	 * Checks an address that HTTP would bind; {@code null} stands for all addresses.
-	 */
+	/** Checks an address that HTTP would bind; {@code null} stands for all addresses. */
 	void requireSafeHttp(@Nullable InetAddress address) {
 		if (!this.open && !(address != null && address.isLoopbackAddress())) {
 			throw new ConfigurationException(

@@ -32,10 +32,7 @@ record HostAddress(String interfaceName, InetAddress address) {
 		}
 	}
 
-	/**
-	 * The address in a form that peers on other hosts can use, without the interface
-	 * name.
-	 */
+	/** The address without the interface name, as peers on other hosts can use it. */
 	String text() {
 		String text = this.address.getHostAddress();
 		int scope = text.indexOf('%');

@@ -60,10 +60,7 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 		return (given != null) ? given : this.properties.address();
 	}
 
-	/**
-	 * Reports a foreign address with this host's own ones; the web server would only
-	 * report that it cannot bind.
-	 */
+	/** The web server's own error would not list the addresses of this host. */
 	private static void requireOwn(String property, @Nullable InetAddress address) {
 		if (address != null && !LocalAddress.isOfThisHost(address)) {
 			String there = HostAddress.all()

@@ -55,10 +55,7 @@ public final class KnownProperties {
 		return new KnownProperties(names);
 	}
 
-	/**
-	 * Adds the properties of one metadata file. Any jar may contain such a file, so only
-	 * names below {@code tutti} are added.
-	 */
+	/** Adds only names below {@code tutti}, since any jar may contain metadata. */
 	private static void addAll(URL metadata, Map<ConfigurationPropertyName, Boolean> names) throws IOException {
 		try (InputStream text = metadata.openStream()) {
 			for (JsonNode property : JsonMapper.shared().readTree(text).path("properties")) {

@@ -82,8 +82,7 @@ public class RankConfiguration {
 	}
 
 	/**
-	 * Warns about unencrypted traffic: MPI libraries and NCCL use connections of their
-	 * own.
+	 * Warns of unencrypted traffic: MPI libraries and NCCL have their own connections.
 	 */
 	private static void warnOfWhatGoesInTheClear(EngineSettings settings) {
 		if (settings.tls() == null) {
@@ -99,8 +98,7 @@ public class RankConfiguration {
 	}
 
 	/**
-	 * The address that accepts data connections, {@code null} for the engine's default:
-	 * loopback if the rendezvous is on loopback, else every address.
+	 * The address that accepts data connections, {@code null} for the engine's default.
 	 */
 	private static @Nullable String dataAddress(NetworkProperties network, RankAssignment assignment,
 			ExposureCheck exposure) {

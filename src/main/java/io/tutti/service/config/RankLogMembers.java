@@ -37,10 +37,7 @@ public final class RankLogMembers implements StructuredLoggingJsonMembersCustomi
 		return value.matches("\\d+") ? Integer.valueOf(value) : null;
 	}
 
-	/**
-	 * Adds the supplied names and values to all further log lines. The supplier runs for
-	 * each line and must be cheap.
-	 */
+	/** Adds names and values to further lines; the supplier runs once for each line. */
 	public static void place(Supplier<Map<String, Object>> place) {
 		context().putObject(PLACE, place);
 	}

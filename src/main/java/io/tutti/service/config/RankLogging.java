@@ -62,10 +62,7 @@ public final class RankLogging implements ApplicationListener<ApplicationEnviron
 		return defaults;
 	}
 
-	/**
-	 * {@code null} if the rank cannot be resolved; start-up then fails later with the
-	 * proper message.
-	 */
+	/** {@code null} if the rank cannot be resolved; start-up then fails later. */
 	private static @Nullable RankAssignment assignment(ConfigurableEnvironment environment) {
 		try {
 			return RankResolution.resolve(System.getenv(), ResolutionSettings.from(environment::getProperty))

@@ -85,10 +85,7 @@ public final class RankTls {
 		}
 	}
 
-	/**
-	 * The message of the root cause, which states the problem; the causes above it only
-	 * state where.
-	 */
+	/** The message of the root cause, which states the problem. */
 	static String innermost(Throwable ex) {
 		Throwable last = ex;
 		while (last.getCause() != null) {

@@ -29,10 +29,7 @@ public record TlsProperties(@Nullable String bundle, @Nullable String peerName) 
 		}
 	}
 
-	/**
-	 * {@code null} for a blank value: deployments set an empty variable to leave a
-	 * property unset.
-	 */
+	/** {@code null} if blank: deployments leave a property unset by an empty variable. */
 	private static @Nullable String given(@Nullable String value) {
 		return (value != null && !value.isBlank()) ? value.strip() : null;
 	}

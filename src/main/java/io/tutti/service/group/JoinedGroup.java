@@ -40,10 +40,7 @@ public interface JoinedGroup extends AutoCloseable {
 	/** Turns the recording of call sites in the flight recorders on or off. */
 	void recordSites(boolean wanted);
 
-	/**
-	 * Registers a listener that receives the reason when a rank requests a drain of the
-	 * group.
-	 */
+	/** Registers a listener for drain requests, which receives the reason. */
 	void onDrain(Consumer<String> listener);
 
 	/**

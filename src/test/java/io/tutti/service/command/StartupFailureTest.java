@@ -145,9 +145,7 @@ class StartupFailureTest {
 			.containsPattern("Set tutti.http.address to one that is: .*127\\.0\\.0\\.1");
 	}
 
-	/**
-	 * Simulates a privileged port, since a test may run as a privileged user.
-	 */
+	/** Simulates a privileged port, since a test may run as a privileged user. */
 	@Test
 	void aPrivilegedPortIsAConfigurationErrorAndNotAnInternalError() {
 		RuntimeException failure = new WebServerException("Unable to start embedded Tomcat",

@@ -152,9 +152,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		return this.waits.get();
 	}
 
-	/**
-	 * Sets the control plane for barriers and matched calls, {@code null} for this fake.
-	 */
+	/** Sets the control plane for barriers and calls, {@code null} for this fake. */
 	public void onControl(@Nullable ControlPlane control) {
 		this.real = control;
 	}
