@@ -166,11 +166,13 @@ final class RankGroup {
 	/** Phases of a group. */
 	private enum Phase {
 
-		/** No rank has failed and no stop is requested. */
+		/** No failure ends the group and no stop is requested. */
 		RUNNING,
 		/** A rank failed; the other ranks may still end by themselves. */
 		LEAVING,
-		/** The other ranks did not end and got SIGTERM. */
+		/**
+		 * The other ranks did not end in time, or a stop was requested, and got SIGTERM.
+		 */
 		TERMINATING,
 		/** The launcher was told to stop, and all ranks got SIGTERM. */
 		STOPPING,

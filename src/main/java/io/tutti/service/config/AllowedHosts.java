@@ -12,9 +12,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The values of the {@code Host} header that this rank accepts: loopback, the address
- * that accepted the connection, and the configured hosts. A name that an attacker points
- * at this rank (DNS rebinding) is not among them.
+ * The values of the {@code Host} header that this rank accepts: loopback, the wildcard
+ * address, the address that accepted the connection, and the configured hosts. A name
+ * that an attacker points at this rank (DNS rebinding) is not among them.
  */
 public final class AllowedHosts {
 

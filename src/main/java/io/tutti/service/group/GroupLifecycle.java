@@ -136,7 +136,9 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return group;
 	}
 
-	/** The group once it has formed, even if it has broken since; {@code null} before. */
+	/**
+	 * The group if it has formed, even if it has broken since; {@code null} otherwise.
+	 */
 	public @Nullable JoinedGroup joined() {
 		return (this.formed.isDone() && !this.formed.isCompletedExceptionally()) ? this.formed.resultNow() : null;
 	}
