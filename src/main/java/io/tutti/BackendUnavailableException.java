@@ -1,8 +1,8 @@
 package io.tutti;
 
 /**
- * A backend that was asked for cannot carry collectives here; the message says why and
- * what to do. Never answered by falling back in silence.
+ * The requested backend cannot run collectives in this process. The message states the
+ * cause and the action to take. There is no silent fallback to another backend.
  */
 public final class BackendUnavailableException extends RuntimeException {
 

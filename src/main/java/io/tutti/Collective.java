@@ -21,7 +21,7 @@ public enum Collective {
 	SCATTER("scatter"),
 	/** Every rank gets, from each rank, the part meant for it. */
 	ALL_TO_ALL("all-to-all"),
-	/** Nobody leaves before everybody has come. */
+	/** No rank returns before every rank has called it. */
 	BARRIER("barrier");
 
 	private static final Collective[] VALUES = values();
@@ -32,14 +32,15 @@ public enum Collective {
 		this.label = label;
 	}
 
-	/** The name people type and read, such as {@code all-reduce}. */
+	/** The name in configuration and output, such as {@code all-reduce}. */
 	public String label() {
 		return this.label;
 	}
 
 	/**
-	 * What the busiest connection carries of the whole buffer, so that speeds are
-	 * comparable between world sizes; nccl-tests' definition of bus bandwidth.
+	 * Fraction of the whole buffer that the busiest connection carries, so that
+	 * bandwidths are comparable between world sizes. Same definition as the bus bandwidth
+	 * of nccl-tests.
 	 * @param ranks how many ranks take part
 	 */
 	public double busFactor(int ranks) {
@@ -53,7 +54,7 @@ public enum Collective {
 	}
 
 	/**
-	 * The collective with an ordinal that came over the wire.
+	 * The collective with an ordinal received from a peer.
 	 * @throws IllegalArgumentException if no collective has that ordinal
 	 */
 	public static Collective ofOrdinal(int ordinal) {

@@ -5,9 +5,9 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Communication failed. One failure breaks the group for every rank: a group that threw
- * this is never usable again. Carries its facts as data; nothing should match on the
- * text.
+ * Communication failed. One failure breaks the group on every rank, and a broken group is
+ * never usable again. {@link #failure()} holds the details as data; code should not parse
+ * the message.
  */
 public abstract sealed class CollectiveException extends RuntimeException
 		permits CollectiveTimeoutException, CollectiveMismatchException, PeerLostException, GroupAbortedException {
@@ -24,7 +24,7 @@ public abstract sealed class CollectiveException extends RuntimeException
 		this.failure = failure;
 	}
 
-	/** The exception that stands for a failure, thrown on a rank. */
+	/** The exception for a failure, to be thrown on a rank. */
 	public static CollectiveException of(int rank, Failure failure, @Nullable Throwable cause) {
 		return of(rank, failure, "", cause);
 	}
@@ -39,9 +39,9 @@ public abstract sealed class CollectiveException extends RuntimeException
 	}
 
 	/**
-	 * The same failure, told with what this rank was in.
-	 * @param what a call, a send or a receive, in words
-	 * @param elapsed how long it had been
+	 * The same failure with this rank's operation in the message.
+	 * @param what description of the call, send or receive
+	 * @param elapsed time since it started
 	 */
 	public CollectiveException during(String what, Duration elapsed) {
 		String where = " (this rank was in " + what + " for " + elapsed.toMillis() + " ms)";

@@ -1,27 +1,27 @@
 package io.tutti;
 
 /**
- * Hears of a group's events and failures. Called on engine threads: must return quickly
- * and not throw. The plain course of collectives is not an event: meters read counters
- * instead, so that a call stays cheap.
+ * Receives a group's events and failures. Called on engine threads; implementations must
+ * return quickly and must not throw. Successful collectives are not events: meters read
+ * counters instead, so that calls stay cheap.
  */
 public interface CollectiveListener {
 
-	/** Hears nothing. */
+	/** Ignores all events. */
 	CollectiveListener NONE = new CollectiveListener() {
 	};
 
-	/** Something an operator may want to know, in words. */
+	/** Information for an operator. */
 	default void note(String message) {
 	}
 
-	/** Something is not as it should be, though the group is whole; in words. */
+	/** A problem that does not break the group. */
 	default void warn(String message) {
 	}
 
 	/**
-	 * A rank was told to stop before the ranks had met, and has left. It may come again:
-	 * those who wait go on waiting.
+	 * A rank was told to stop during rendezvous and has left. It may join again, so the
+	 * other ranks keep waiting.
 	 */
 	default void withdrew(int rank) {
 	}

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Ranks called different collectives, or with different counts, types, operators or
- * roots, at the same place in the order.
+ * roots, at the same sequence number.
  */
 public final class CollectiveMismatchException extends CollectiveException {
 

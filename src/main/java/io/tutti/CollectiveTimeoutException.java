@@ -3,8 +3,9 @@ package io.tutti;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The deadline of a collective passed; {@link Failure#ranks()} are the ranks that had not
- * arrived or, where all had, those whose data this or another rank waited for.
+ * The deadline of a collective passed. {@link Failure#ranks()} are the ranks that had not
+ * entered it. If all ranks had entered it, they are the ranks whose data a rank waited
+ * for.
  */
 public final class CollectiveTimeoutException extends CollectiveException {
 

@@ -38,7 +38,7 @@ public enum DataType {
 		this.bytes = bytes;
 	}
 
-	/** The name people type and read, such as {@code float32}. */
+	/** The name in configuration and output, such as {@code float32}. */
 	public String label() {
 		return this.label;
 	}
@@ -49,7 +49,7 @@ public enum DataType {
 	}
 
 	/**
-	 * The type with an ordinal that came over the wire.
+	 * The type with an ordinal received from a peer.
 	 * @throws IllegalArgumentException if no type has that ordinal
 	 */
 	public static DataType ofOrdinal(int ordinal) {

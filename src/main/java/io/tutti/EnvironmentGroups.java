@@ -3,19 +3,19 @@ package io.tutti;
 import java.util.ServiceLoader;
 
 /**
- * Joins the group that this process's environment speaks of. Found as a service, since
- * who a process is and how it joins are no concern of the engine's root.
+ * Joins the group that this process's environment describes. Loaded as a service, so that
+ * this package does not depend on launchers and bootstrap.
  */
 @FunctionalInterface
 public interface EnvironmentGroups {
 
 	/**
-	 * Meets the other ranks; the group owns all that came with it.
-	 * @param listener hears of the group from the meeting on
+	 * Joins the other ranks. The group owns all resources that are created for it.
+	 * @param listener receives events from rendezvous on
 	 */
 	ProcessGroup join(CollectiveListener listener);
 
-	/** The one on the class path. */
+	/** The implementation on the class path. */
 	static EnvironmentGroups load() {
 		return ServiceLoader.load(EnvironmentGroups.class, EnvironmentGroups.class.getClassLoader())
 			.findFirst()

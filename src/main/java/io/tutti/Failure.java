@@ -7,38 +7,38 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What went wrong in a group, as data that can travel between ranks: first what one rank
- * saw, then rank 0's verdict, which is the cause on every rank.
+ * A failure of a group, as data that ranks can exchange. One rank reports what it
+ * detected; rank 0's verdict is then the cause on every rank.
  *
- * @param kind what happened
- * @param group name of the group it happened in; a lost peer concerns every group that
- * holds it
+ * @param kind kind of failure
+ * @param group name of the group in which it happened; a lost peer breaks every group
+ * that contains it
  * @param sequence number of the collective in the group, -1 outside of a collective
- * @param collective what was being called, {@code null} outside of a collective
+ * @param collective the collective that failed, {@code null} outside of a collective
  * @param ranks the world ranks at fault: lost, missing, in disagreement or aborting; may
  * be empty
- * @param detail what was seen, in words
- * @param elapsed time from the start of the call until the failure was seen
- * @param timeout time that the call was given, zero where none applied
+ * @param detail description of what was detected
+ * @param elapsed time from the start of the call until the failure was detected
+ * @param timeout timeout of the call, zero if none applied
  */
 public record Failure(Kind kind, String group, long sequence, @Nullable Collective collective, List<Integer> ranks,
 		String detail, Duration elapsed, Duration timeout) {
 
-	/** The kinds of failure a formed group can meet. */
+	/** The kinds of failure of a formed group. */
 	public enum Kind {
 
 		/** The deadline of a collective passed. */
 		TIMEOUT,
-		/** Ranks called different collectives at the same place in the order. */
+		/** Ranks called different collectives at the same sequence number. */
 		MISMATCH,
-		/** A rank's process ended, fell silent or was cut off. */
+		/** A rank's process ended, stopped sending heartbeats or was disconnected. */
 		PEER_LOST,
-		/** Somebody asked for the end of the group. */
+		/** The group was aborted on request. */
 		ABORTED
 
 	}
 
-	/** The name of the group that holds every rank. */
+	/** The name of the group of all ranks. */
 	public static final String WORLD = "world";
 
 	public Failure {
@@ -46,25 +46,28 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	}
 
 	/**
-	 * What it is when calls of a group need a rank that has left it: who leaves the group
-	 * of all ranks is lost to all others, who leaves another one only to that.
+	 * The kind of failure when a call needs a rank that has left the group. A rank that
+	 * has left the group of all ranks is lost to every group; a rank that has left a
+	 * subgroup is missing only there.
 	 */
 	public static Kind departure(String group) {
 		return group.equals(WORLD) ? Kind.PEER_LOST : Kind.ABORTED;
 	}
 
-	/** A failure seen outside of any collective call. */
+	/** A failure detected outside of any collective call. */
 	public static Failure outside(Kind kind, String group, List<Integer> ranks, String detail) {
 		return new Failure(kind, group, -1, null, ranks, detail, Duration.ZERO, Duration.ZERO);
 	}
 
-	/** The same, with other words on what was seen. */
+	/** The same failure with another detail text. */
 	public Failure withDetail(String other) {
 		return new Failure(this.kind, this.group, this.sequence, this.collective, this.ranks, other, this.elapsed,
 				this.timeout);
 	}
 
-	/** One sentence for people: which ranks, where in the order, what, after how long. */
+	/**
+	 * One readable sentence: collective, sequence, group, ranks, cause and elapsed time.
+	 */
 	public String describe() {
 		StringBuilder text = new StringBuilder();
 		if (this.collective != null) {

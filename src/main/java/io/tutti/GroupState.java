@@ -1,11 +1,11 @@
 package io.tutti;
 
 /**
- * Where a group stands in its life.
+ * Lifecycle state of a group.
  */
 public enum GroupState {
 
-	/** The ranks are still meeting. */
+	/** The rendezvous is in progress. */
 	FORMING,
 	/** Collectives may be called. */
 	READY,

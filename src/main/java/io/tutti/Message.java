@@ -5,17 +5,17 @@ package io.tutti;
  *
  * @param source the rank of the group that sent it
  * @param tag the tag it was sent with
- * @param count how many elements it held
+ * @param count number of elements in it
  */
 public record Message(int source, int tag, long count) {
 
 	/**
-	 * In place of a source: takes a message from any rank. Not a number that a slip in
-	 * arithmetic comes to.
+	 * In place of a source: matches a message from any rank. An arithmetic error is
+	 * unlikely to produce this value.
 	 */
 	public static final int ANY_SOURCE = Integer.MIN_VALUE;
 
-	/** In place of a tag: takes a message of any tag. */
+	/** In place of a tag: matches a message with any tag. */
 	public static final int ANY_TAG = Integer.MIN_VALUE;
 
 }

@@ -2,8 +2,8 @@ package io.tutti;
 
 /**
  * A message does not fit the receive that it was matched with: it is larger than the
- * buffer or of another type. The message is dropped, the sender is not disturbed, and the
- * group stays whole.
+ * buffer or of another type. The message is dropped, the sender is not affected, and the
+ * group stays usable.
  */
 public final class MessageMismatchException extends IllegalArgumentException {
 
@@ -32,7 +32,7 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	}
 
 	/**
-	 * Of a message whose size is not known, only that it is too large.
+	 * For a message that is too large but whose exact size is not known.
 	 * @param source the rank of the group that sent the message
 	 * @param tag its tag
 	 * @param expected the element type of the receive

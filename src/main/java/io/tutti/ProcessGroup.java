@@ -7,54 +7,55 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The ranks that call collectives together, as one of them sees it.
+ * One rank's view of a group of ranks that call collectives together.
  * <p>
  * Every rank must issue the same collectives in the same order, with the same counts,
  * types, operators and roots. A synchronous call runs on the caller's own thread and
  * returns when this rank's part is done; an {@code …Async} call runs on the group's one
- * worker thread and completes its future. Both kinds may be mixed, from any thread: calls
+ * worker thread and completes its future. Both kinds may be mixed, from any thread. Calls
  * run in the order they were issued.
  * <p>
  * A buffer is a {@link MemorySegment}, on or off the heap, of whole elements in native
- * byte order: its size says the count. Heap segments are copied through native memory.
- * The caller must keep a buffer alive and untouched until the call is done, or its future
- * complete: to close its arena under a running call is to free memory that is written.
- * While an asynchronous collective runs, its buffers' arenas refuse to be closed, with an
- * {@link IllegalStateException}; a confined arena cannot do that, so its memory is
- * refused. Results are bit-identical on every rank and from run to run.
+ * byte order; its size determines the count. Heap segments are copied through native
+ * memory. The caller must keep a buffer alive and untouched until the call returns or its
+ * future completes: closing its arena during a call frees memory that the call writes.
+ * While an asynchronous collective runs, closing the arena of one of its buffers throws
+ * an {@link IllegalStateException}. A confined arena does not support this, so an
+ * asynchronous collective rejects its memory. Results are bit-identical on every rank and
+ * from run to run.
  * <p>
- * The call alone completes the future of an {@code …Async} call, so that it is not done
- * while the call still writes. To cancel or complete it changes nothing and returns
- * {@code false}; its {@code orTimeout} aborts the group, as every deadline does;
- * {@code completeOnTimeout}, {@code completeAsync} and {@code obtrude…} are not
- * supported. Dependents and copies are ordinary futures of the caller's own. Once a
- * future is done, the group may be closed.
+ * Only the call itself completes the future of an {@code …Async} call, so the future is
+ * never done while the call still writes. Attempts to cancel or complete it have no
+ * effect and return {@code false}. Its {@code orTimeout} aborts the group, as every
+ * deadline does. {@code completeOnTimeout}, {@code completeAsync} and {@code obtrude…}
+ * are not supported. Dependent stages and copies are ordinary futures. Once a future is
+ * done, the group may be closed.
  * <p>
- * Bad arguments are an {@link IllegalArgumentException} before anything is sent. A
- * {@link CollectiveException} means that the group is broken, on every rank, for the same
- * reason; each call after that throws it again. An interrupt while waiting aborts the
- * group, with the interrupt as the reason on every rank, and stays set.
+ * A bad argument causes an {@link IllegalArgumentException} before any data is sent. A
+ * {@link CollectiveException} means that the group is broken on every rank for the same
+ * reason; every later call throws it again. An interrupt during a wait aborts the group
+ * with the interrupt as the reason on every rank. The interrupt status stays set.
  */
 public interface ProcessGroup extends AutoCloseable {
 
 	/**
-	 * Joins the group that this process's launcher speaks of, for a program without a
-	 * framework: returns when every rank has come, at the latest by the rendezvous
-	 * deadline. Who this rank is follows from the launcher's variables; the rest are the
-	 * documented {@code tutti.*} properties, as system properties or as variables such as
-	 * {@code TUTTI_TIMEOUT_HEARTBEAT}. Closing the group leaves the job and gives
-	 * everything back. Once at a time in a process. What there is to say, such as that
-	 * ranks of one host cannot share memory and why, goes to standard error.
-	 * @throws RuntimeException that says what is wrong: with the configuration before
-	 * anything is sent, or that the ranks did not meet and which are missing
+	 * Joins the group that the launcher's environment variables describe, for a program
+	 * without a framework. Returns when every rank has joined, at the latest at the
+	 * rendezvous deadline. The launcher's variables determine this rank; the documented
+	 * {@code tutti.*} properties determine the rest, as system properties or as variables
+	 * such as {@code TUTTI_TIMEOUT_HEARTBEAT}. Closing the group leaves the job and
+	 * releases all resources. A process can have one such group at a time. Diagnostics go
+	 * to standard error, such as the reason why ranks of one host cannot share memory.
+	 * @throws RuntimeException if the configuration is invalid, before any data is sent,
+	 * or if the rendezvous fails; the message names the missing ranks
 	 */
 	static ProcessGroup fromEnvironment() {
 		return fromEnvironment(new StderrListener());
 	}
 
 	/**
-	 * As {@link #fromEnvironment()} for a program with a log of its own.
-	 * @param listener hears of the group from the meeting on
+	 * As {@link #fromEnvironment()} for a program that has its own log.
+	 * @param listener receives events from rendezvous on
 	 */
 	static ProcessGroup fromEnvironment(CollectiveListener listener) {
 		return EnvironmentGroups.load().join(listener);
@@ -69,28 +70,28 @@ public interface ProcessGroup extends AutoCloseable {
 	/** The group's name. */
 	String name();
 
-	/** Which forming of the job the group belongs to. */
+	/** Generation of the job that the group belongs to. */
 	long generation();
 
-	/** Name of the backend that carries out the collectives. */
+	/** Name of the backend that executes the collectives. */
 	String backend();
 
 	/** Name of the transport that carries the group's data. */
 	String transport();
 
 	/**
-	 * Whether collectives may be given segments in a GPU's memory, which nobody else must
-	 * touch; both buffers of a call then are.
+	 * Whether collectives accept segments in GPU memory. Both buffers of such a call are
+	 * in GPU memory, and no other code may access them during the call.
 	 */
 	boolean takesDeviceMemory();
 
 	/** Whether the group can still be used. */
 	GroupState state();
 
-	/** What broke the group, or {@code null} while it is whole. */
+	/** The failure that broke the group, {@code null} if it is not broken. */
 	@Nullable Failure failure();
 
-	/** Sequence number of the last collective that this rank has begun, -1 for none. */
+	/** Sequence number of the last collective that this rank has started, -1 for none. */
 	long lastEntered();
 
 	/**
@@ -121,8 +122,8 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * Reduces the buffers of all ranks, element by element, into the root's.
 	 * @param send this rank's operand, left as it is; the same size on every rank
-	 * @param receive the result, as large as {@code send}; looked at only on the root,
-	 * where it may be the same segment as {@code send}
+	 * @param receive the result, as large as {@code send}; used only on the root, where
+	 * it may be the same segment as {@code send}
 	 * @param root the rank that gets the result
 	 */
 	void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
@@ -193,8 +194,8 @@ public interface ProcessGroup extends AutoCloseable {
 	void allGather(long[] send, long[] receive);
 
 	/**
-	 * Gives every rank the buffers of all ranks, in rank order, where each rank's has a
-	 * size of its own.
+	 * Gives every rank the buffers of all ranks, in rank order. The sizes may differ by
+	 * rank.
 	 * @param send this rank's part: {@code counts[rank]} elements
 	 * @param receive the sum of the counts in elements; must not overlap {@code send}
 	 * @param counts elements of each rank's part, by rank; the same on every rank
@@ -260,7 +261,7 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
-	 * part of the result, in rank order, where each part has a size of its own.
+	 * part of the result, in rank order. The sizes of the parts may differ.
 	 * @param send this rank's operand: the sum of the counts in elements
 	 * @param receive this rank's part of the result: {@code counts[rank]} elements; must
 	 * not overlap {@code send}
@@ -285,8 +286,8 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * Gives the root the buffers of all ranks, in rank order.
 	 * @param send this rank's part, {@code n} bytes on every rank
-	 * @param receive {@code n × worldSize} bytes; looked at only on the root; must not
-	 * overlap {@code send}
+	 * @param receive {@code n × worldSize} bytes; used only on the root; must not overlap
+	 * {@code send}
 	 * @param root the rank that gets the parts
 	 */
 	void gather(MemorySegment send, MemorySegment receive, DataType type, int root);
@@ -302,10 +303,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * Gives each rank its own part of the root's buffer, in rank order.
-	 * @param send {@code n × worldSize} bytes; looked at only on the root
+	 * @param send {@code n × worldSize} bytes; used only on the root
 	 * @param receive this rank's part, {@code n} bytes on every rank; must not overlap
 	 * {@code send}
-	 * @param root the rank that gives the parts
+	 * @param root the rank that sends the parts
 	 */
 	void scatter(MemorySegment send, MemorySegment receive, DataType type, int root);
 
@@ -335,8 +336,9 @@ public interface ProcessGroup extends AutoCloseable {
 	CompletableFuture<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type);
 
 	/**
-	 * Gives each rank one part from every rank, in rank order, each of a size of its own.
-	 * What a rank sends to another must be what that one receives from it.
+	 * Gives each rank one part from every rank, in rank order. The sizes of the parts may
+	 * differ. The count that a rank sends to a peer must equal the count that the peer
+	 * receives from it.
 	 * @param send the parts for each rank: the sum of {@code sendCounts} in elements
 	 * @param sendCounts elements for each rank, by rank
 	 * @param receive the parts from each rank: the sum of {@code receiveCounts} in
@@ -369,13 +371,13 @@ public interface ProcessGroup extends AutoCloseable {
 	CompletableFuture<Void> barrierAsync();
 
 	/**
-	 * Allocates a buffer on which calls are fastest: between ranks of one host it lies in
-	 * memory that all of them reach, so that nothing is copied on the way. Calls of other
-	 * sizes and places in it do as well, as long as every rank's buffer was allocated so.
-	 * Every rank calls this in the same order, as it does collectives, but not
-	 * asynchronously.
+	 * Allocates a buffer on which calls are fastest: ranks of one host map each other's
+	 * buffers, so no staging copy is needed. Calls may use any part of the buffer,
+	 * provided that every rank's buffer comes from this method. Every rank calls this
+	 * method in the same order, as it does collectives, but not asynchronously.
 	 * @param bytes at least 0; the same on every rank
-	 * @return zeros, of that size, to be used from any thread; ends with the group
+	 * @return a zeroed buffer of that size, accessible from any thread until the group is
+	 * closed
 	 */
 	MemorySegment allocate(long bytes);
 
@@ -383,11 +385,11 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
 	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
 	 * (rendezvous protocol) waits until the peer receives it. The peer buffers up to 64
-	 * MiB of eager messages that it has not received yet, whatever it does meanwhile;
-	 * beyond that, sends wait until it receives some.
+	 * MiB of eager messages that it has not received yet, in the background. Above that
+	 * limit, sends wait until the peer receives some of them.
 	 * @param buffer the message: whole elements, or none
 	 * @param peer the rank to send to; may be this one
-	 * @param tag what the receive must ask for, 0 or more
+	 * @param tag the tag that the receive must match, 0 or more
 	 */
 	void send(MemorySegment buffer, DataType type, int peer, int tag);
 
@@ -401,13 +403,14 @@ public interface ProcessGroup extends AutoCloseable {
 	CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
 
 	/**
-	 * Receives the first message from a rank with a tag that no earlier receive takes.
-	 * @param buffer where it goes; may be larger than the message
+	 * Receives the first message with this tag from a rank that no earlier receive
+	 * matches.
+	 * @param buffer receives the message; may be larger than it
 	 * @param peer the rank that sends; may be this one
 	 * @param tag the tag it sends with, 0 or more
-	 * @return how many elements came
+	 * @return the number of elements received
 	 * @throws MessageMismatchException if the message is larger than the buffer or of
-	 * another type; it is dropped and the group stays whole
+	 * another type; the message is dropped and the group stays usable
 	 */
 	long receive(MemorySegment buffer, DataType type, int peer, int tag);
 
@@ -430,10 +433,10 @@ public interface ProcessGroup extends AutoCloseable {
 	CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag);
 
 	/**
-	 * Sends one message and receives another, both at once.
+	 * Sends one message and receives another at the same time.
 	 * @param peer the rank to send to
 	 * @param source the rank to receive from
-	 * @return how many elements came
+	 * @return the number of elements received
 	 */
 	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag);
 
@@ -445,39 +448,39 @@ public interface ProcessGroup extends AutoCloseable {
 			Duration timeout);
 
 	/**
-	 * Makes groups within this one: ranks of one colour form a group, in the order of
-	 * their keys and, where those are equal, of their ranks here. Collective: every rank
-	 * of this group calls it, as one of its calls in issue order. The new group has
-	 * connections of its own, runs beside this one, and outlives it; its owner closes it.
-	 * To close a group of {@code fromEnvironment} leaves the job: that closes every group
-	 * within it too.
-	 * @param color which group to be in; negative for none
+	 * Creates subgroups of this group: ranks with the same colour form a group, ordered
+	 * by key and, for equal keys, by their rank in this group. Collective: every rank of
+	 * this group calls it, in issue order. The new group has its own connections, is
+	 * independent of this one, and outlives it; the caller closes it. Closing a group
+	 * from {@code fromEnvironment} leaves the job and closes all its subgroups.
+	 * @param color the group to join; negative for none
 	 * @return the group, or {@code null} for a negative colour
 	 */
 	@Nullable ProcessGroup split(int color, int key);
 
 	/**
-	 * Makes one group within this one. Collective, as {@link #split(int, int)} is.
-	 * @param ranks ranks of this group, each once, in the order they have in the new one;
-	 * the same on every rank
+	 * Creates one subgroup of this group. Collective, as {@link #split(int, int)} is.
+	 * @param ranks ranks of this group, each once, in the order of the new group; the
+	 * same on every rank
 	 * @return the group, or {@code null} on a rank that is not in it
 	 */
 	@Nullable ProcessGroup subgroup(List<Integer> ranks);
 
 	/**
-	 * Ends the group on every rank, with a reason that each of them will name. From any
-	 * thread, any number of times; the first failure stays the cause. Waits for rank 0's
-	 * verdict, at most the abort timeout.
+	 * Breaks the group on every rank with a reason that every rank reports. May be called
+	 * from any thread, any number of times; the first failure remains the cause. Waits
+	 * for rank 0's verdict for at most the abort timeout.
 	 */
 	void abort(String reason);
 
 	/**
-	 * Leaves the group: calls that run or wait on this rank fail, then connections and
-	 * memory are given back. Does nothing the second time. Calls of other ranks that this
-	 * one has completed are not disturbed; their later calls that need it fail. Sends
-	 * that have returned are sent first, for at most {@code tutti.timeout.drain}.
-	 * @throws CollectiveException if they cannot be sent in that time: the group is
-	 * closed then, and broken on every rank
+	 * Leaves the group: running and waiting calls on this rank fail, then connections and
+	 * memory are released. A second call has no effect. Calls that this rank has
+	 * completed can still complete on other ranks; their later calls that need this rank
+	 * fail. Queued messages of sends that have returned are sent first, for at most
+	 * {@code tutti.timeout.drain}.
+	 * @throws CollectiveException if they cannot be sent in that time; the group is then
+	 * closed, and broken on every rank
 	 */
 	@Override
 	void close();

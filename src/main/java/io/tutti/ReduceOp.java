@@ -1,7 +1,7 @@
 package io.tutti;
 
 /**
- * How the ranks' operands become one result.
+ * The operator that combines the ranks' operands into one result.
  */
 public enum ReduceOp {
 
@@ -24,13 +24,13 @@ public enum ReduceOp {
 		this.label = label;
 	}
 
-	/** The name people type and read, such as {@code sum}. */
+	/** The name in configuration and output, such as {@code sum}. */
 	public String label() {
 		return this.label;
 	}
 
 	/**
-	 * The operator with an ordinal that came over the wire.
+	 * The operator with an ordinal received from a peer.
 	 * @throws IllegalArgumentException if no operator has that ordinal
 	 */
 	public static ReduceOp ofOrdinal(int ordinal) {

@@ -1,8 +1,8 @@
 package io.tutti;
 
 /**
- * For a program that listens to nothing: what an operator should see all the same. In a
- * group that forms as it should there is nothing to say.
+ * Prints notes and warnings to standard error, for a program without its own listener.
+ * Prints nothing for a group that forms without problems.
  */
 final class StderrListener implements CollectiveListener {
 

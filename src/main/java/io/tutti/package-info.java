@@ -1,7 +1,6 @@
 /**
  * The public API: a group of ranks, its collectives and messages, and the exceptions that
- * they throw. Everything else is found from here, and this package imports no other one
- * of Tutti.
+ * they throw. This package imports no other package of Tutti.
  */
 @NullMarked
 package io.tutti;

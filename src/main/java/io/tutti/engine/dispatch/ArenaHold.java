@@ -12,13 +12,13 @@ import java.lang.invoke.MethodType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the arenas of a call's buffers open while the call runs: to close one meanwhile
- * throws an {@link IllegalStateException}, where it would otherwise free memory that is
- * written by address.
+ * Keeps the arenas of a call's buffers open while the call runs. Closing one during the
+ * call throws an {@link IllegalStateException} instead of freeing memory that the call
+ * writes by address.
  * <p>
  * The JDK keeps an arena open during a native call that has a segment of it among its
- * arguments, and offers no other way. So the call runs inside a native one: that of a
- * stub which calls back at once. That costs about a microsecond.
+ * arguments, and offers no other way. So the call runs inside a native call to an upcall
+ * stub. That costs about a microsecond.
  */
 final class ArenaHold {
 
@@ -53,7 +53,7 @@ final class ArenaHold {
 
 	/**
 	 * Runs a task while the arenas of two segments cannot be closed. If one is closed
-	 * already, the task runs all the same: it checks its buffers.
+	 * already, the task still runs: it checks its buffers.
 	 */
 	static void run(MemorySegment send, MemorySegment receive, Runnable task) {
 		ArenaHold hold = new ArenaHold(task);
@@ -70,17 +70,17 @@ final class ArenaHold {
 		}
 	}
 
-	/** Memory on the heap is never closed. */
+	/** Heap memory is never closed. */
 	private static MemorySegment nativeOrNull(MemorySegment segment) {
 		return segment.isNative() ? segment : MemorySegment.NULL;
 	}
 
-	/** What the stub calls. */
+	/** The target of the upcall stub. */
 	private static void callBack(MemorySegment send, MemorySegment receive) {
 		CURRENT.get().runTask();
 	}
 
-	/** Nothing may be thrown into native code. */
+	/** Catches everything: no exception may propagate into native code. */
 	private void runTask() {
 		try {
 			this.task.run();

@@ -10,12 +10,15 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks of a call's buffers at the edge of the API, so that the data path can work on
- * raw addresses. Allocates nothing for native buffers.
+ * Validates a call's buffers in the API layer, so that the data path can use raw
+ * addresses. Does not allocate for native buffers.
  */
 final class BufferValidation {
 
-	/** A thread that owns nothing: what it may access, any thread may. */
+	/**
+	 * A thread that owns no arena: any thread may access a segment that this one may
+	 * access.
+	 */
 	private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {
 	});
 
@@ -32,7 +35,7 @@ final class BufferValidation {
 	}
 
 	/**
-	 * Checks the arguments of a call whose ranks all have parts of one size.
+	 * Checks the arguments of a call in which all parts have the same size.
 	 * @return the call's {@linkplain Call#count() count}
 	 */
 	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root) {
@@ -60,8 +63,8 @@ final class BufferValidation {
 	}
 
 	/**
-	 * Checks the arguments of a call whose ranks have parts of their own sizes.
-	 * @param receiveCounts {@code null} where every rank gives the same counts
+	 * Checks the arguments of a call in which the sizes of the parts differ.
+	 * @param receiveCounts {@code null} if every rank passes the same counts
 	 * @return the call's {@linkplain Call#count() count}
 	 */
 	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type, long[] sendCounts,
@@ -118,10 +121,7 @@ final class BufferValidation {
 		}
 	}
 
-	/**
-	 * A call that waits for its turn may find that its buffers have been closed
-	 * meanwhile.
-	 */
+	/** Checks that the buffers were not closed while the call waited for its turn. */
 	static void requireOpen(MemorySegment send, MemorySegment receive) {
 		requireOpen("send", send);
 		requireOpen("receive", receive);
@@ -134,8 +134,8 @@ final class BufferValidation {
 	}
 
 	/**
-	 * A call has run, for which its buffers had to stay open.
-	 * @param cause what it ended with, if it failed
+	 * Checks that the buffers stayed open while the call ran.
+	 * @param cause the exception of the call, if it failed
 	 * @throws IllegalStateException if a buffer was closed meanwhile
 	 */
 	static void requireStillOpen(Call call, MemorySegment send, MemorySegment receive, @Nullable Throwable cause) {
@@ -149,8 +149,8 @@ final class BufferValidation {
 	}
 
 	/**
-	 * An asynchronous call keeps its buffers' arenas open from the worker thread, which
-	 * it can do only with arenas that belong to no other thread.
+	 * Checks that no buffer belongs to a confined arena: the worker thread of an
+	 * asynchronous call cannot keep an arena of another thread open.
 	 */
 	static void requireShared(MemorySegment send, MemorySegment receive) {
 		requireShared("send", send);
@@ -196,7 +196,9 @@ final class BufferValidation {
 		}
 	}
 
-	/** Whether the part lies where this rank's is, and the backend can do with that. */
+	/**
+	 * Whether the part is this rank's part of the whole and the backend supports that.
+	 */
 	private boolean isInPlace(MemorySegment whole, MemorySegment part) {
 		return whole.isNative() && part.isNative() && part.address() == whole.address() + this.rank * part.byteSize()
 				&& this.backend.takesPartsInPlace(whole.address());

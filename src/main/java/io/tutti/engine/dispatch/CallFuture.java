@@ -11,15 +11,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An asynchronous call as its caller sees it: a future that the call alone completes, so
- * that it is not done while the call may still touch its buffers.
+ * The future of an asynchronous call. Only the call itself completes it, so that it is
+ * never done while the call may still access its buffers.
  * <p>
- * Other ranks take part in a call, so it cannot be taken back. To cancel or complete the
- * future changes nothing and returns {@code false}; {@link #orTimeout} breaks the group,
- * as every deadline does; the other methods that complete a future from outside are not
- * supported. What is derived from it, such as a dependent stage or a {@link #copy}, is an
- * ordinary future of the caller's, who may complete it at any time and learns nothing
- * about the buffers from it.
+ * Other ranks take part in a call, so it cannot be cancelled. Attempts to cancel or
+ * complete the future have no effect and return {@code false}. {@link #orTimeout} breaks
+ * the group, as every deadline does. The other methods that complete a future from
+ * outside are not supported. A dependent stage or a {@link #copy} is an ordinary future:
+ * the caller may complete it at any time, so it does not show whether the buffers are
+ * free.
  */
 final class CallFuture<T> extends CompletableFuture<T> {
 
@@ -33,10 +33,10 @@ final class CallFuture<T> extends CompletableFuture<T> {
 	}
 
 	/**
-	 * The future of a call for its caller.
-	 * @param engine the engine's own future of the call, which no caller gets
-	 * @param call the call, in words
-	 * @param abort breaks the group for a reason, and so ends the call
+	 * Creates the future that the caller gets.
+	 * @param engine the engine's internal future of the call
+	 * @param call description of the call
+	 * @param abort breaks the group with a reason, which ends the call
 	 */
 	static <T> CompletableFuture<T> of(CompletableFuture<T> engine, Supplier<String> call, Consumer<String> abort) {
 		CallFuture<T> future = new CallFuture<>(call, abort);
@@ -75,8 +75,8 @@ final class CallFuture<T> extends CompletableFuture<T> {
 	}
 
 	/**
-	 * Aborts the group on every rank if the call is not done in time; this future fails
-	 * when that has ended the call.
+	 * Aborts the group on every rank if the call is not done in time. This future fails
+	 * once the abort has ended the call.
 	 */
 	@Override
 	public CompletableFuture<T> orTimeout(long timeout, TimeUnit unit) {

@@ -4,25 +4,25 @@ import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call as the flight recorder remembers it.
+ * One call in the flight recorder.
  *
- * @param call what was called, and its place in the group's order
+ * @param call the call and its sequence number
  * @param bytes size of the larger of this rank's two buffers
- * @param state how far it has come
+ * @param state progress of the call
  * @param issuedNanos {@link System#nanoTime()} when the caller issued it
  * @param startedNanos the same when its turn came
  * @param endedNanos the same when it ended, 0 while it runs
- * @param algorithm how it was carried out, empty while that is not known
- * @param site who called, as {@code Class.method:line}; {@code null} unless that was
- * asked for
+ * @param algorithm name of the algorithm, empty while it is not known
+ * @param site call site as {@code Class.method:line}; {@code null} unless call sites are
+ * recorded
  */
 public record CallRecord(CallSignature call, long bytes, State state, long issuedNanos, long startedNanos,
 		long endedNanos, String algorithm, @Nullable String site) {
 
-	/** How far a call has come. */
+	/** Progress of a call. */
 	public enum State {
 
-		/** It is under way on this rank. */
+		/** It runs on this rank. */
 		RUNNING,
 		/** This rank's part is done. */
 		DONE,
@@ -31,9 +31,7 @@ public record CallRecord(CallSignature call, long bytes, State state, long issue
 
 	}
 
-	/**
-	 * Nanoseconds from its turn to its end, or to a later time for one that still runs.
-	 */
+	/** Nanoseconds from its turn to its end, or to {@code nowNanos} if it still runs. */
 	public long durationNanos(long nowNanos) {
 		return ((this.state == State.RUNNING) ? nowNanos : this.endedNanos) - this.startedNanos;
 	}

@@ -25,8 +25,8 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes a group's calls from the API's edge to the backend: checks, issue order, staging
- * of heap buffers, and what happens when a call fails.
+ * Takes a group's calls from the API to the backend: argument checks, issue order,
+ * staging of heap buffers, and failure handling.
  */
 final class CallRunner implements AutoCloseable {
 
@@ -38,7 +38,7 @@ final class CallRunner implements AutoCloseable {
 
 	private final IssueOrder order = new IssueOrder();
 
-	/** The call whose turn it is; whoever holds the turn may touch it. */
+	/** The call whose turn it is. Only the thread that holds the turn may access it. */
 	private final Call call;
 
 	private final BufferValidation buffers;
@@ -69,16 +69,16 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * What was called at a place in the order, {@code null} if it is forgotten or has not
-	 * begun; in that case it is posted as soon as it begins.
+	 * What was called at a sequence number, {@code null} if the recorder no longer holds
+	 * it or it has not begun. In the latter case it is posted as soon as it begins.
 	 */
 	@Nullable CallReport called(long sequence) {
 		return this.check.called(sequence);
 	}
 
 	/**
-	 * Runs a call on this thread. This many parameters, since a record would be allocated
-	 * per call.
+	 * Runs a call on this thread. Takes separate parameters because a record would be
+	 * allocated per call.
 	 */
 	void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
 			int root, Duration timeout) {
@@ -130,7 +130,10 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	/** When the call's turn came; the clock is not read where it was there at once. */
+	/**
+	 * Time at which the call's turn came. Does not read the clock if the turn was free at
+	 * once.
+	 */
 	private long awaitTurn(long ticket, Collective collective, long issuedNanos, long timeoutNanos) {
 		if (this.order.isTurn(ticket)) {
 			return issuedNanos;
@@ -143,9 +146,9 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * Runs a call on the worker thread. The future completes on a thread of its own, as
-	 * do its dependents, and not before the turn is passed on: whoever sees it done may
-	 * close the group.
+	 * Runs a call on the worker thread. The future and its dependents complete on a
+	 * separate thread, after the turn is passed on, so that the group may be closed once
+	 * the future is done.
 	 */
 	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, Duration timeout) {
@@ -216,7 +219,7 @@ final class CallRunner implements AutoCloseable {
 		});
 	}
 
-	/** Fails a queued call at its deadline, if its turn has not come by then. */
+	/** Fails a queued call at its deadline if its turn has not come by then. */
 	private static void expire(CompletableFuture<Void> result, AtomicBoolean taken, long leftNanos,
 			Supplier<CollectiveException> failure) {
 		CompletableFuture<Void> alarm = new CompletableFuture<>();
@@ -230,8 +233,8 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * The deadline of a call passed before its turn came. Who holds up the call that runs
-	 * holds up this one: that call is what the others are asked about.
+	 * The deadline of a call passed before its turn came. The ranks that delay the
+	 * running call delay this one too, so the failure names the running call.
 	 */
 	private CollectiveException waitedForItsTurn(long ticket, Collective collective, long issuedNanos,
 			long timeoutNanos) {
@@ -251,7 +254,7 @@ final class CallRunner implements AutoCloseable {
 		return failed(failure, null);
 	}
 
-	/** The group is broken when this returns. */
+	/** Breaks the group and returns the exception to throw. */
 	private CollectiveException failed(Failure failure, @Nullable Throwable reason) {
 		CollectiveException cause = this.latch
 			.agree(CollectiveException.of(this.identity.worldRank(), failure, reason));
@@ -297,8 +300,8 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * A connection fails, too, where the kernel is given memory that was closed: the peer
-	 * is not to blame for that.
+	 * A connection also fails if the kernel gets the address of closed memory. In that
+	 * case the closed buffer is the cause, not the peer.
 	 */
 	private void runOnBackend(MemorySegment send, MemorySegment receive) {
 		try {
@@ -319,8 +322,8 @@ final class CallRunner implements AutoCloseable {
 	}
 
 	/**
-	 * Refuses new calls, fails those that run or wait, and returns when none touches the
-	 * group's memory any more.
+	 * Rejects new calls, fails running and waiting ones, and returns when no call
+	 * accesses the group's memory any more.
 	 */
 	@Override
 	public void close() {

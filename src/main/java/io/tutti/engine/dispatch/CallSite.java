@@ -1,7 +1,7 @@
 package io.tutti.engine.dispatch;
 
 /**
- * Finds out which line of the application calls the engine.
+ * Finds the line of the application that calls the engine.
  */
 final class CallSite {
 
@@ -13,8 +13,8 @@ final class CallSite {
 	}
 
 	/**
-	 * The first caller outside the engine, such as {@code Training.step:42}; of a call on
-	 * the worker thread, empty.
+	 * The first caller outside the engine, such as {@code Training.step:42}; empty for a
+	 * call on the worker thread.
 	 */
 	static String current() {
 		return WALKER.walk((frames) -> frames

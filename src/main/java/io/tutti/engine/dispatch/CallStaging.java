@@ -5,8 +5,8 @@ import java.lang.foreign.MemorySegment;
 import io.tutti.engine.spi.Call;
 
 /**
- * Gives a call native memory in place of buffers on the heap, and brings its result back
- * there. Native buffers stay where they are.
+ * Stages a call's heap buffers through native memory and copies the result back. Native
+ * buffers are used in place.
  */
 final class CallStaging implements AutoCloseable {
 
@@ -14,7 +14,10 @@ final class CallStaging implements AutoCloseable {
 
 	private final StagingBuffer receiveStage = new StagingBuffer();
 
-	/** Tells the call where its bytes are; a buffer that is both stays one. */
+	/**
+	 * Sets the call's addresses. A buffer that is both send and receive buffer is staged
+	 * once.
+	 */
 	void place(Call call, MemorySegment send, MemorySegment receive) {
 		MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
 		MemorySegment nativeSend = send.equals(receive) ? nativeReceive
@@ -25,7 +28,7 @@ final class CallStaging implements AutoCloseable {
 		call.place(nativeSend.address(), send.byteSize(), nativeReceive.address(), receive.byteSize());
 	}
 
-	/** The result of the call that was placed last. */
+	/** Copies the result of the last placed call to a heap receive buffer. */
 	void bringBack(MemorySegment receive) {
 		if (!receive.isNative()) {
 			MemorySegment.copy(this.receiveStage.ofSize(receive.byteSize()), 0, receive, 0, receive.byteSize());

@@ -1,20 +1,20 @@
 package io.tutti.engine.dispatch;
 
 /**
- * What a group has done so far of one collective, on this rank.
+ * Totals of one collective in a group on this rank.
  *
- * @param done calls that ended well
+ * @param done calls that succeeded
  * @param failed calls that threw
- * @param bytes bytes of those that ended well, see {@link CallRecord#bytes()}
- * @param doneNanos time that they took together
- * @param failedNanos time that the others took together
+ * @param bytes bytes of the successful calls, see {@link CallRecord#bytes()}
+ * @param doneNanos total time of the successful calls
+ * @param failedNanos total time of the failed calls
  */
 public record CallTotals(long done, long failed, long bytes, long doneNanos, long failedNanos) {
 
-	/** Nothing has been done. */
+	/** No calls. */
 	public static final CallTotals NONE = new CallTotals(0, 0, 0, 0, 0);
 
-	/** Both together. */
+	/** The sum of both. */
 	public CallTotals plus(CallTotals other) {
 		return new CallTotals(this.done + other.done, this.failed + other.failed, this.bytes + other.bytes,
 				this.doneNanos + other.doneNanos, this.failedNanos + other.failedNanos);

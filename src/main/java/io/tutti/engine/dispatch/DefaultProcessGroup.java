@@ -23,8 +23,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the calls of one group on a backend: each collective in issue order, messages
- * beside them.
+ * Runs the calls of one group on a backend: collectives in issue order, point-to-point
+ * messages independently of them.
  */
 public final class DefaultProcessGroup implements ProcessGroup {
 
@@ -50,9 +50,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	};
 
 	/**
-	 * A formed group of collectives alone: no messages, no groups within it.
-	 * @param latch trips when the group breaks; shared with whoever hears verdicts
-	 * @param reporter where this rank's own failures go
+	 * A formed group with collectives only: no messages and no subgroups.
+	 * @param latch trips when the group breaks; shared with the receiver of verdicts
+	 * @param reporter receives this rank's own failures
 	 */
 	public DefaultProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
 			Timeouts timeouts) {
@@ -60,10 +60,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	/**
-	 * A formed group. Applications get theirs from a backend's factory instead.
-	 * @param latch trips when the group breaks; shared with whoever hears verdicts
-	 * @param reporter where this rank's own failures go
-	 * @param factory where messages and groups within this one come from
+	 * A formed group. Applications get their groups from a backend's factory instead.
+	 * @param latch trips when the group breaks; shared with the receiver of verdicts
+	 * @param reporter receives this rank's own failures
+	 * @param factory creates the messages and subgroups of this group
 	 */
 	public DefaultProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
 			Timeouts timeouts, GroupFactory factory) {
@@ -131,27 +131,27 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.runner.recorder().last();
 	}
 
-	/** The last calls of this rank in this group, and what all of them add up to. */
+	/** The last calls of this rank in this group and the totals of all its calls. */
 	public FlightRecorder recorder() {
 		return this.runner.recorder();
 	}
 
-	/** Who belongs to the group. */
+	/** The group's name, members and this process's rank. */
 	public GroupIdentity identity() {
 		return this.identity;
 	}
 
 	/**
-	 * What this rank called at a place in the order of calls, since another rank waits
-	 * there; for the control plane's thread.
-	 * @return {@code null} if it is forgotten or has not begun; in that case it is posted
-	 * as soon as it begins
+	 * What this rank called at a sequence number at which another rank waits. Called by
+	 * the control plane's thread.
+	 * @return {@code null} if the recorder no longer holds the call or it has not begun;
+	 * in the latter case it is posted as soon as it begins
 	 */
 	public @Nullable CallReport called(long sequence) {
 		return this.runner.called(sequence);
 	}
 
-	/** Ends the sleep of a call that waits, so that it sees a failure at once. */
+	/** Wakes a waiting call, so that it detects a failure at once. */
 	public void wake() {
 		this.backend.wake();
 		PointToPoint opened = this.messages;
@@ -525,12 +525,12 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.split.of(ranks);
 	}
 
-	/** A buffer where it is looked at; elsewhere it may be anything. */
+	/** The buffer on the root; other ranks ignore it, so it may be anything there. */
 	private MemorySegment onRoot(MemorySegment buffer, int root) {
 		return (rank() == root) ? buffer : MemorySegment.NULL;
 	}
 
-	/** Aborts the group if somebody wants the calling thread back. */
+	/** Aborts the group if the calling thread is interrupted. */
 	void requireNotInterrupted() {
 		if (Thread.currentThread().isInterrupted()) {
 			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
@@ -572,8 +572,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	/**
-	 * What is to be given back after this group, once, when it is closed; for whoever
-	 * hands out a group and nothing beside it.
+	 * Sets an action to run once after this group is closed. Releases resources whose
+	 * only handle is the group.
 	 */
 	public void whenClosed(Runnable action) {
 		this.afterwards = action;

@@ -16,17 +16,17 @@ import io.tutti.engine.spi.MemoryKind;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last calls that a rank has entered in one group, and what all of them add up to:
- * always on, in memory of a fixed size, of longs only. Written by whoever holds the turn,
- * without a lock and without allocation; any thread may read, and never gets a call that
- * is being overwritten.
+ * The last calls that a rank has entered in one group, and totals over all calls. Always
+ * on, in fixed-size memory of longs. The thread that holds the turn writes without a lock
+ * and without allocation. Any thread may read and never gets a call that is being
+ * overwritten.
  */
 public final class FlightRecorder {
 
-	/** Calls that are remembered of the group of all ranks; takes 125 KiB. */
+	/** Calls kept for the group of all ranks; takes 125 KiB. */
 	public static final int CAPACITY = 2000;
 
-	/** Calls that are remembered of a group within it; there may be many of those. */
+	/** Calls kept for a subgroup; there may be many subgroups. */
 	static final int CAPACITY_WITHIN = 250;
 
 	private static final int SEQUENCE = 0;
@@ -60,10 +60,10 @@ public final class FlightRecorder {
 
 	private static final int MEMORY_SHIFT = 56;
 
-	/** An eight-bit number. */
+	/** Limit of an eight-bit number. */
 	private static final int MAX_ALGORITHMS = 256;
 
-	/** Callers that are told apart, well below what sixteen bits hold. */
+	/** Distinct call sites, well below the limit of 16 bits. */
 	private static final int MAX_SITES = 1024;
 
 	private static final int DONE = 0;
@@ -98,7 +98,7 @@ public final class FlightRecorder {
 
 	private volatile long last = -1;
 
-	/** A recorder that has seen nothing, of at least 2 calls. */
+	/** An empty recorder; the capacity is at least 2 calls. */
 	FlightRecorder(int capacity) {
 		this.capacity = capacity;
 		this.words = new long[capacity * WORDS];
@@ -110,7 +110,7 @@ public final class FlightRecorder {
 		return new FlightRecorder(identity.name().equals(Failure.WORLD) ? CAPACITY : CAPACITY_WITHIN);
 	}
 
-	/** How many calls are remembered. */
+	/** Number of calls kept. */
 	public int capacity() {
 		return this.capacity;
 	}
@@ -121,8 +121,8 @@ public final class FlightRecorder {
 	}
 
 	/**
-	 * The sequence number of the last call that was completed, -1 for none; exact when no
-	 * call is under way, since nothing runs after one that failed.
+	 * The sequence number of the last completed call, -1 for none. Exact while no call
+	 * runs, since no call runs after a failed one.
 	 */
 	long lastCompleted() {
 		CallRecord newest = record(this.last);
@@ -130,16 +130,20 @@ public final class FlightRecorder {
 	}
 
 	/**
-	 * From now on remembers who calls. That looks at the caller's stack, which takes
-	 * microseconds and allocates, so it is off unless asked for.
+	 * Switches the recording of call sites on or off. Walking the caller's stack takes
+	 * microseconds and allocates, so it is off by default.
 	 */
 	public void recordSites(boolean wanted) {
 		this.recordingSites = wanted;
 	}
 
-	/** Takes in the next call; who calls this holds the turn until it has ended. */
+	/**
+	 * Records the start of the next call. The calling thread holds the turn until the
+	 * call has ended.
+	 */
 	void begin(Call call, long bytes, long issuedNanos, long startedNanos) {
-		// Whoever sees what follows also sees that the call before was the last.
+		// A reader that sees the writes below also sees that the previous call was the
+		// last.
 		VarHandle.releaseFence();
 		int slot = place(call.sequence());
 		this.at = slot;
@@ -151,7 +155,7 @@ public final class FlightRecorder {
 		entry[slot + BYTES] = bytes;
 		entry[slot + ISSUED] = issuedNanos;
 		entry[slot + STARTED] = startedNanos;
-		// Volatile: whoever asked for a call before this will be told by its caller.
+		// Volatile: a query that came before this write is answered when the call begins.
 		this.last = call.sequence();
 	}
 
@@ -159,7 +163,7 @@ public final class FlightRecorder {
 		return (long) this.sites.numberOf(CallSite.current()) << SITE_SHIFT;
 	}
 
-	/** Takes in that the call ended, well or by a failure. */
+	/** Records the end of the call, by success or failure. */
 	void end(Call call, boolean well) {
 		long endedNanos = System.nanoTime();
 		int slot = this.at;
@@ -186,8 +190,8 @@ public final class FlightRecorder {
 	}
 
 	/**
-	 * What was called at a place in the order, {@code null} if it has not begun or is
-	 * forgotten.
+	 * The call with this sequence number, {@code null} if it has not begun or is no
+	 * longer held.
 	 */
 	@Nullable CallSignature find(long sequence) {
 		CallRecord found = record(sequence);
@@ -195,7 +199,7 @@ public final class FlightRecorder {
 	}
 
 	/**
-	 * In which memory the call at a place in the order was; unknown as long as it has not
+	 * Kind of memory that the call with this sequence number used; unknown until it has
 	 * ended.
 	 */
 	MemoryKind memory(long sequence) {
@@ -211,7 +215,7 @@ public final class FlightRecorder {
 		return MEMORIES[(int) (how >> MEMORY_SHIFT & 0xff)];
 	}
 
-	/** The last calls, the oldest first, at most so many. */
+	/** The last calls, oldest first, at most {@code limit}. */
 	public List<CallRecord> latest(int limit) {
 		long newest = this.last;
 		List<CallRecord> calls = new ArrayList<>();
@@ -224,13 +228,13 @@ public final class FlightRecorder {
 		return calls;
 	}
 
-	/** The call that is under way, {@code null} if there is none. */
+	/** The running call, {@code null} if there is none. */
 	public @Nullable CallRecord running() {
 		CallRecord newest = record(this.last);
 		return (newest != null && newest.state() == CallRecord.State.RUNNING) ? newest : null;
 	}
 
-	/** What all calls of a collective add up to, forgotten ones included. */
+	/** Totals over all calls of a collective, including those no longer held. */
 	public CallTotals totals(Collective collective) {
 		VarHandle.acquireFence();
 		int total = collective.ordinal() * TOTALS;

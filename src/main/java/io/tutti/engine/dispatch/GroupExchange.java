@@ -10,7 +10,7 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
 
 /**
- * An exchange by all-gather on a group: takes part in the group's order of calls.
+ * An exchange by all-gather on a group, in the group's issue order.
  */
 public final class GroupExchange implements MetadataExchange {
 
@@ -25,8 +25,8 @@ public final class GroupExchange implements MetadataExchange {
 	}
 
 	/**
-	 * On an interrupted thread aborts the group: files that are opened between two
-	 * exchanges fail there, which says nothing about the host.
+	 * Aborts the group on an interrupted thread: opening a file between two exchanges
+	 * fails there, which must not be mistaken for a limitation of the host.
 	 * @throws CollectiveException if the group is or becomes broken
 	 */
 	@Override

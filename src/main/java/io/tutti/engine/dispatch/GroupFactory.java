@@ -6,12 +6,11 @@ import io.tutti.engine.spi.PointToPoint;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a group asks its backend for beside collectives: messages, and further groups of
- * its ranks.
+ * Creates a group's point-to-point messages and its subgroups.
  */
 public interface GroupFactory {
 
-	/** For a group that has neither. */
+	/** For a group without messages and subgroups. */
 	GroupFactory NONE = new GroupFactory() {
 		@Override
 		public @Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch) {
@@ -29,13 +28,13 @@ public interface GroupFactory {
 	};
 
 	/**
-	 * A group's messages. Called once, when the group forms: messages arrive from then
-	 * on, whatever this rank does.
+	 * Opens a group's messages. Called once, when the group forms; messages arrive in the
+	 * background from then on.
 	 * @return {@code null} for a group without messages
 	 */
 	@Nullable PointToPoint pointToPoint(GroupIdentity identity, FailureLatch latch);
 
-	/** A further group; its other ranks make theirs under the same name. */
+	/** Forms a further group. Its other ranks form it under the same name. */
 	DefaultProcessGroup group(GroupIdentity identity);
 
 	/** This rank has left a group. */

@@ -11,27 +11,27 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Agrees with the other ranks of a group on further groups: everybody says which one it
- * wants to be in and at which place, works out the same answer, and says whether it has
- * formed that group, so that no rank has one without the others.
+ * Forms subgroups in agreement with the other ranks of a group. Every rank announces its
+ * colour and key, computes the same membership, and reports whether it has formed its
+ * subgroup, so that either all members have the subgroup or none has it.
  */
 final class GroupSplit {
 
 	/**
-	 * What one rank says: colour, key, and a digest of what all must have asked alike.
+	 * Words per rank: colour, key, and a digest of the arguments that must be the same.
 	 */
 	private static final int WORDS = 3;
 
-	/** Colour of a rank that wants to be in none. */
+	/** Colour of a rank that joins no subgroup. */
 	private static final int NONE = -1;
 
-	/** A rank has formed the group that it wants to be in, if any. */
+	/** The rank has formed its subgroup, or joins none. */
 	private static final int FORMED = 1;
 
-	/** A rank could not form the group. */
+	/** The rank could not form its subgroup. */
 	private static final int REFUSED = 0;
 
-	/** What the first words of a data connection have room for. */
+	/** Limit of the name in a data connection's handshake. */
 	private static final int MAX_NAME_CHARACTERS = 400;
 
 	private final DefaultProcessGroup parent;
@@ -106,7 +106,7 @@ final class GroupSplit {
 		}
 	}
 
-	/** The ranks that have formed the group must not keep it. */
+	/** Informs the ranks that have formed the subgroup, which then close it. */
 	private void refuse(Throwable cause) {
 		try {
 			this.parent.allGather(new int[] { REFUSED }, new int[this.identity.worldSize()]);
@@ -129,7 +129,7 @@ final class GroupSplit {
 		}
 	}
 
-	/** Every rank sees the same words, so that either all of them refuse or none does. */
+	/** Every rank compares the same words, so either all ranks throw or none does. */
 	private void requireAlike(int[] all, int digest) {
 		for (int rank = 0; rank < this.identity.worldSize(); rank++) {
 			if (all[WORDS * rank + 2] != all[2]) {

@@ -8,7 +8,7 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The one thread of a group that runs its asynchronous calls, in issue order. The thread
+ * The single thread that runs a group's asynchronous calls in issue order. The thread
  * starts with the first such call.
  */
 final class GroupWorker implements AutoCloseable {
@@ -30,8 +30,8 @@ final class GroupWorker implements AutoCloseable {
 	}
 
 	/**
-	 * Draws a ticket and queues its task as one step, so that the queue holds tickets in
-	 * order and no task waits for one behind it.
+	 * Draws a ticket and queues its task atomically, so that the queue holds tickets in
+	 * order and no task waits for a later one.
 	 * @return the ticket
 	 */
 	synchronized long submit(LongSupplier draw, LongConsumer task) {
@@ -43,7 +43,7 @@ final class GroupWorker implements AutoCloseable {
 		return ticket;
 	}
 
-	/** Lets queued tasks end: they find the group closed. */
+	/** Accepts no new tasks. Queued tasks still run and find the group closed. */
 	@Override
 	public synchronized void close() {
 		this.executor.shutdown();

@@ -6,8 +6,8 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Passes the turn between calls in the order they were issued. A call draws a ticket,
- * which is also its sequence number, and runs when all before it are done. The turn of a
- * lone caller costs two volatile accesses.
+ * which is also its sequence number, and runs when all earlier calls are done. An
+ * uncontended turn costs two volatile accesses.
  */
 final class IssueOrder {
 
@@ -84,7 +84,7 @@ final class IssueOrder {
 		}
 	}
 
-	/** Passes the ticket as soon as it has its turn, without waiting for that. */
+	/** Passes the ticket as soon as its turn comes, without blocking the caller. */
 	void forgo(long ticket) {
 		Thread.startVirtualThread(() -> {
 			awaitTurn(ticket);

@@ -3,8 +3,9 @@ package io.tutti.engine.dispatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Texts by small numbers, so that a recorder keeps longs only. Number 0 is no text, and
- * what every text gets once the table is full. One thread writes at a time; any may read.
+ * Maps names to small numbers, so that a recorder stores only longs. Number 0 means no
+ * name; once the table is full, every new name gets it. One thread writes at a time; any
+ * thread may read.
  */
 final class NameTable {
 
@@ -20,7 +21,7 @@ final class NameTable {
 		this.names = new String[capacity];
 	}
 
-	/** The number of a text; texts that come again and again are found at once. */
+	/** The number of a name. The most recent name is cached. */
 	int numberOf(String name) {
 		if (name != this.latest) {
 			this.latestNumber = name.isEmpty() ? 0 : find(name);
@@ -43,7 +44,7 @@ final class NameTable {
 		return this.size - 1;
 	}
 
-	/** The text of a number, {@code null} for none. */
+	/** The name with a number, {@code null} for none. */
 	@Nullable String name(int number) {
 		return (number > 0 && number < this.size) ? this.names[number] : null;
 	}

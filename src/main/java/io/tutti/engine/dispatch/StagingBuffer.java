@@ -4,8 +4,8 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Native memory that stands in for heap buffers during a call, since the data path works
- * on addresses. Grows to the largest buffer seen and lives as long as its group.
+ * Native memory that replaces a heap buffer during a call, since the data path uses
+ * addresses. Grows to the largest buffer used and lives as long as its group.
  */
 final class StagingBuffer implements AutoCloseable {
 
@@ -15,7 +15,7 @@ final class StagingBuffer implements AutoCloseable {
 
 	private MemorySegment memory = MemorySegment.NULL;
 
-	/** Address of at least that many bytes; what they held before is undefined. */
+	/** Memory of at least that many bytes with undefined content. */
 	MemorySegment ofSize(long bytes) {
 		if (this.memory.byteSize() < bytes) {
 			grow(bytes);
@@ -23,7 +23,7 @@ final class StagingBuffer implements AutoCloseable {
 		return this.memory;
 	}
 
-	/** What is there stays until there is more: an allocation may fail. */
+	/** Keeps the old memory until the allocation succeeds. */
 	private void grow(long bytes) {
 		Arena larger = Arena.ofShared();
 		try {

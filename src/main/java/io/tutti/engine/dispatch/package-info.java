@@ -1,6 +1,6 @@
 /**
- * What runs around every call of a group, whichever backend carries it out: arguments,
- * issue order, worker thread, consistency check and flight recorder.
+ * The part of every call that does not depend on the backend: argument checks, issue
+ * order, worker thread, consistency check and flight recorder.
  */
 @NullMarked
 package io.tutti.engine.dispatch;
