@@ -1,25 +1,22 @@
 package io.tutti.engine;
 
 /**
- * Who this process is and where its group meets.
+ * This process's rank and the rendezvous address of its group.
  *
- * @param rank this process's place in the group, 0 to {@code worldSize - 1}
- * @param worldSize how many ranks form the group
- * @param localRank this process's place among the ranks of its host
- * @param localWorldSize how many ranks run on this host
- * @param masterAddress host name or address of the meeting point, where rank 0 listens
- * @param masterPort port of the meeting point, 1 to 65535
+ * @param rank this process's rank in the group, 0 to {@code worldSize - 1}
+ * @param worldSize number of ranks in the group
+ * @param localRank this process's index among the ranks of its host
+ * @param localWorldSize number of ranks on this host
+ * @param masterAddress host name or address of the rendezvous, where rank 0 listens
+ * @param masterPort port of the rendezvous, 1 to 65535
  */
 public record RankAssignment(int rank, int worldSize, int localRank, int localWorldSize, String masterAddress,
 		int masterPort) {
 
-	/**
-	 * Where ranks of one host meet when nothing says otherwise; torchrun's own default
-	 * port.
-	 */
+	/** Default rendezvous port for ranks of one host; the same as torchrun's default. */
 	public static final int DEFAULT_MASTER_PORT = 29500;
 
-	/** The address of the meeting point when all ranks run on one host. */
+	/** Rendezvous address if all ranks run on one host. */
 	public static final String DEFAULT_MASTER_ADDRESS = "127.0.0.1";
 
 	public RankAssignment {
@@ -40,7 +37,7 @@ public record RankAssignment(int rank, int worldSize, int localRank, int localWo
 		}
 	}
 
-	/** Rank 0 of 1: a process with no launcher at all. */
+	/** Rank 0 of 1: a process without a launcher. */
 	public static RankAssignment single() {
 		return onOneHost(0, 1, DEFAULT_MASTER_PORT);
 	}

@@ -3,17 +3,17 @@ package io.tutti.engine;
 import java.time.Duration;
 
 /**
- * How long each kind of wait may take; one tree, checked against itself.
+ * The time limits of the engine, checked for consistency.
  *
- * @param rendezvous until all ranks have met
- * @param collective one collective call, unless the call says otherwise
- * @param heartbeat silence after which a rank counts as lost
- * @param abort how long a rank that saw a failure waits for rank 0's verdict
+ * @param rendezvous until all ranks have joined
+ * @param collective one collective call, unless the call has its own timeout
+ * @param heartbeat time without heartbeats after which a rank counts as lost
+ * @param abort how long a rank that detected a failure waits for rank 0's verdict
  * @param drain from the request to stop until the group has ended
  */
 public record Timeouts(Duration rendezvous, Duration collective, Duration heartbeat, Duration abort, Duration drain) {
 
-	/** The defaults that the documentation names. */
+	/** The documented defaults. */
 	public static final Timeouts DEFAULTS = new Timeouts(Duration.ofMinutes(5), Duration.ofMinutes(10),
 			Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(30));
 
@@ -29,7 +29,7 @@ public record Timeouts(Duration rendezvous, Duration collective, Duration heartb
 		}
 	}
 
-	/** The same tree with another limit for collectives. */
+	/** The same limits with another timeout for collectives. */
 	public Timeouts withCollective(Duration timeout) {
 		return new Timeouts(this.rendezvous, timeout, this.heartbeat, this.abort, this.drain);
 	}

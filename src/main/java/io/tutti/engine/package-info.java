@@ -1,7 +1,7 @@
 /**
- * What an application tells the engine before it joins a group: which rank it is, and the
- * time limits. The packages below hold the engine itself, plain Java without a framework
- * or a log.
+ * The values that an application passes to the engine before it joins a group: its rank
+ * and the time limits. The subpackages contain the engine, plain Java without a framework
+ * or a logger.
  */
 @NullMarked
 package io.tutti.engine;

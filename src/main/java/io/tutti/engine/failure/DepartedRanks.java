@@ -5,25 +5,26 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The ranks that have left a group in order, and how far each of them took part in it. A
- * call that such a rank has completed can still succeed; any later one cannot. Safe for
- * any number of threads; while nobody has left, a check costs one volatile read.
+ * The ranks that have left a group in an orderly way, and the last collective that each
+ * of them completed. A call that such a rank has completed can still succeed; a later one
+ * cannot. Safe for any number of threads. While no rank has left, a check costs one
+ * volatile read.
  */
 public final class DepartedRanks {
 
-	/** As the last completed call: the rank has completed none. */
+	/** Value of the last completed call for a rank that has completed none. */
 	public static final long NONE_COMPLETED = -1;
 
 	private record Departure(long lastCompleted, long sinceNanos) {
 	}
 
-	/** By world rank; replaced whole. */
+	/** By world rank; copy-on-write. */
 	private volatile Map<Integer, Departure> departures = Map.of();
 
 	/**
-	 * A rank has left; only the first time counts.
+	 * Records that a rank has left; only the first record of a rank has an effect.
 	 * @param lastCompleted sequence number of the last collective that it has completed,
-	 * {@link #NONE_COMPLETED} if there is none
+	 * {@link #NONE_COMPLETED} for none
 	 */
 	public synchronized void add(int worldRank, long lastCompleted) {
 		Map<Integer, Departure> more = new HashMap<>(this.departures);
@@ -41,15 +42,15 @@ public final class DepartedRanks {
 		return this.departures.containsKey(worldRank);
 	}
 
-	/** Whether a rank has been known to have left for at least that long. */
+	/** Whether a rank's departure has been known for at least that long. */
 	public boolean isAbsentFor(int worldRank, Duration atLeast) {
 		Departure departure = this.departures.get(worldRank);
 		return departure != null && System.nanoTime() - departure.sinceNanos() >= atLeast.toNanos();
 	}
 
 	/**
-	 * The lowest world rank that has left and will never complete a collective, -1 if
-	 * there is none.
+	 * The lowest world rank that has left without completing this collective, -1 for
+	 * none.
 	 */
 	public int missingFrom(long sequence) {
 		Map<Integer, Departure> known = this.departures;
@@ -65,7 +66,7 @@ public final class DepartedRanks {
 		return lowest;
 	}
 
-	/** How far a rank that has left took part, in words. */
+	/** Describes the departure of a rank and the last collective that it completed. */
 	public String describe(int worldRank) {
 		Departure departure = this.departures.get(worldRank);
 		return "it has left the group" + ((departure != null && departure.lastCompleted() != NONE_COMPLETED)

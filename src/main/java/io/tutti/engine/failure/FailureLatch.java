@@ -114,8 +114,8 @@ public final class FailureLatch {
 	}
 
 	/**
-	 * Many operations may fail by one failure, which is reported once. A different one is
-	 * reported as well: rank 0 prefers a root cause to its consequences.
+	 * Many operations may fail with the same failure, which is reported once. A different
+	 * failure is reported as well: rank 0 prefers a root cause to its consequences.
 	 * @return whether the failure is to be reported
 	 */
 	private boolean reporting(Failure own) {
@@ -132,21 +132,27 @@ public final class FailureLatch {
 		return false;
 	}
 
-	/** Breaks the group for a reason of this rank's, outside of any call. */
+	/** Breaks the group with a reason of this rank, outside of any call. */
 	public void abort(String reason) {
 		GroupIdentity identity = reports().identity();
 		agree(CollectiveException.of(identity.worldRank(),
 				Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason), null));
 	}
 
-	/** This rank cannot go on with a call, so no other rank may wait for it. */
+	/**
+	 * Breaks the group because this rank cannot continue a call, so that no rank waits
+	 * for it.
+	 */
 	public void giveUp(Call call, Throwable cause) {
 		GroupIdentity identity = reports().identity();
 		agree(CollectiveException.of(identity.worldRank(), call.failure(Failure.Kind.ABORTED, identity.name(),
 				List.of(identity.worldRank()), "this rank cannot go on: " + cause), cause));
 	}
 
-	/** This rank leaves the group and has completed its calls up to this one. */
+	/**
+	 * Announces that this rank leaves the group and has completed its calls up to this
+	 * one.
+	 */
 	public void leave(long lastCompleted) {
 		Reports to = reports();
 		to.reporter().left(to.identity(), lastCompleted);
@@ -159,8 +165,8 @@ public final class FailureLatch {
 
 	/**
 	 * Waits for a failure. An interrupt does not end the wait and stays set, since the
-	 * failure is to be the same on every rank.
-	 * @return the failure, or {@code null} if none came in time
+	 * failure must be the same on every rank.
+	 * @return the failure, or {@code null} if there is none in time
 	 */
 	public @Nullable Failure await(Duration timeout) {
 		long endNanos = System.nanoTime() + timeout.toNanos();

@@ -8,8 +8,8 @@ import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.GroupIdentity;
 
 /**
- * Takes what a rank saw to whoever decides: rank 0, whose verdict then trips the
- * {@link FailureLatch} of every group concerned, on every rank.
+ * Reports the failures of a rank to rank 0, whose verdict then trips the
+ * {@link FailureLatch} of every affected group on every rank.
  */
 public interface FailureReporter {
 
@@ -17,33 +17,32 @@ public interface FailureReporter {
 	void report(Failure failure);
 
 	/**
-	 * What a failure is told as that was reported, but that nobody has judged in time.
-	 * @param waited how long that was
+	 * The failure to use if no verdict on a reported failure comes in time.
+	 * @param waited time spent waiting for the verdict
 	 */
 	default Failure unjudged(Failure seen, Duration waited) {
 		return seen;
 	}
 
 	/**
-	 * Says that this rank has left a group, so that the other ranks wait for nothing of
-	 * it any more. Returns at once; from any thread.
+	 * Announces that this rank has left a group, so that the other ranks stop waiting for
+	 * it. Returns at once; from any thread.
 	 * @param lastCompleted sequence number of the last collective that this rank has
-	 * completed there, {@link DepartedRanks#NONE_COMPLETED} if there is none
+	 * completed there, {@link DepartedRanks#NONE_COMPLETED} for none
 	 */
 	default void left(GroupIdentity group, long lastCompleted) {
 	}
 
 	/**
-	 * Posts what this rank has called, for comparison with the other ranks' posts, and
-	 * returns at once; from any thread. Where nobody compares, a post has no effect.
+	 * Reports a call of this rank for comparison with the other ranks' calls. Returns at
+	 * once; from any thread. Has no effect if the implementation does not compare calls.
 	 */
 	default void post(CallReport post) {
 	}
 
 	/**
-	 * Posts what this rank has called in one group since its last word, in order: it may
-	 * still be in the last of these calls, and has left the others. Returns at once; from
-	 * any thread.
+	 * Reports this rank's calls in one group since its last report, in order. The last of
+	 * them may still run; the others have ended. Returns at once; from any thread.
 	 */
 	default void post(List<CallReport> posts) {
 		posts.forEach(this::post);

@@ -1,5 +1,5 @@
 /**
- * How the ranks of a group agree on the one failure that breaks it.
+ * Agreement of a group's ranks on the one failure that breaks the group.
  */
 @NullMarked
 package io.tutti.engine.failure;

@@ -6,32 +6,32 @@ import java.lang.foreign.MemorySegment;
 import io.tutti.CollectiveException;
 
 /**
- * Carries out whole collectives for one group. Called by one thread at a time, in issue
+ * Executes whole collectives for one group. Called by one thread at a time, in issue
  * order.
  */
 public interface Backend extends AutoCloseable {
 
-	/** Buffers begin at a page. */
+	/** Buffers are page-aligned. */
 	long BUFFER_ALIGNMENT = 4096;
 
-	/** The name people type and read, such as {@code tcp}. */
+	/** The name in configuration and output, such as {@code tcp}. */
 	String name();
 
-	/** What carries its data, such as {@code shm}. */
+	/** Name of the transport that carries its data, such as {@code shm}. */
 	String transport();
 
 	/**
-	 * Carries one call out and returns when this rank's part is done: its buffers may be
-	 * reused and its result is there.
+	 * Executes one call and returns when this rank's part is done: its buffers may be
+	 * reused and its result is complete.
 	 * @throws CollectiveException if the call failed; the group is then broken
 	 */
 	void run(Call call);
 
 	/**
 	 * Allocates a buffer on which calls are fastest. Every rank calls it in the same
-	 * order with the same size. Plain native memory, where nothing is faster.
-	 * @param exchange how the ranks agree, by collectives on the group
-	 * @return zeros, of that size; usable until the backend is closed
+	 * order with the same size. The default is plain native memory.
+	 * @param exchange exchanges metadata between the ranks, by collectives on the group
+	 * @return a zeroed buffer of that size, usable until the backend is closed
 	 * @throws CollectiveException if the group is or becomes broken
 	 */
 	default MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
@@ -39,30 +39,30 @@ public interface Backend extends AutoCloseable {
 	}
 
 	/**
-	 * Whether calls may be given addresses in a GPU's memory. A backend that does not
-	 * would read and write them as host memory.
+	 * Whether calls may use addresses in GPU memory. A backend that returns {@code false}
+	 * would access them as host memory.
 	 */
 	default boolean takesDeviceMemory() {
 		return false;
 	}
 
 	/**
-	 * Whether a call on this memory may have a rank's part in its place within the whole:
-	 * what is sent of an all-gather or gather, what is received of a reduce-scatter or
-	 * scatter. Asked only where a call would have it so.
-	 * @param address where the whole begins
+	 * Whether a call on this memory may be in place, with this rank's part inside the
+	 * whole buffer: the send part of an all-gather or gather, the receive part of a
+	 * reduce-scatter or scatter. Called only for calls in place.
+	 * @param address address of the whole buffer
 	 */
 	default boolean takesPartsInPlace(long address) {
 		return false;
 	}
 
 	/**
-	 * Wakes a call that waits on another thread, so that it sees that the group is
+	 * Wakes a call that waits on another thread, so that it detects that the group is
 	 * broken. May be called from any thread, any number of times.
 	 */
 	void wake();
 
-	/** Gives back connections and memory. */
+	/** Releases connections and memory. */
 	@Override
 	void close();
 

@@ -10,9 +10,9 @@ import io.tutti.ReduceOp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One collective call as a backend sees it: what to do, on which native memory, by when.
- * Mutable because a group reuses one for all its calls, so that a call allocates nothing;
- * a backend reads it and keeps no reference after it returns.
+ * The backend's view of one collective call: operation, native buffers and deadline.
+ * Mutable, since a group reuses one instance for all its calls to avoid allocation. A
+ * backend reads it and keeps no reference after it returns.
  */
 public final class Call {
 
@@ -25,12 +25,12 @@ public final class Call {
 
 	private final @Nullable CallObserver observer;
 
-	/** The call that this one is a part of, itself if it is one that was issued. */
+	/** The issued call that this one is a part of; {@code this} for an issued call. */
 	private Call issued = this;
 
 	private boolean told;
 
-	/** A hash of all that ranks had to agree on in the calls before. */
+	/** A hash of everything that ranks had to agree on in earlier calls. */
 	private int history;
 
 	private long sequence = -1;
@@ -63,8 +63,8 @@ public final class Call {
 	}
 
 	/**
-	 * A call by which a backend carries out parts of others.
-	 * @param worldSize ranks that take part
+	 * A call that a backend uses to execute parts of issued calls.
+	 * @param worldSize number of ranks that take part
 	 * @see #partOf
 	 */
 	public static Call forParts(int worldSize) {
@@ -72,10 +72,11 @@ public final class Call {
 	}
 
 	/**
-	 * Becomes a part of a call that was issued: has its place in the order, fingerprint,
-	 * deadline and type, and averages by summing. What it works on is still to be said.
+	 * Becomes a part of an issued call: takes over its sequence number, fingerprint,
+	 * deadline and type, and replaces an average by a sum. The buffers are set by
+	 * {@link #from} and {@link #into}.
 	 * @param count as {@link #count()}, of the part
-	 * @param root rank among those that take part
+	 * @param root root among the ranks that take part
 	 */
 	public Call partOf(Call whole, Collective collective, long count, int root) {
 		this.issued = whole;
@@ -85,14 +86,14 @@ public final class Call {
 		return this;
 	}
 
-	/** Says what this rank contributes to the part. */
+	/** Sets this rank's contribution to the part. */
 	public Call from(long address, long bytes) {
 		this.sendAddress = address;
 		this.sendBytes = bytes;
 		return this;
 	}
 
-	/** Says where the part's result goes. */
+	/** Sets the destination of the part's result. */
 	public Call into(long address, long bytes) {
 		this.receiveAddress = address;
 		this.receiveBytes = bytes;
@@ -139,41 +140,41 @@ public final class Call {
 		this.receiveBytes = receiveBytes;
 	}
 
-	/** The call that this one is a part of; itself, if it is one that was issued. */
+	/** The issued call that this one is a part of; {@code this} for an issued call. */
 	public Call issued() {
 		return this.issued;
 	}
 
-	/** Place in the group's order of calls, from 0. */
+	/** Sequence number in the group's issue order, from 0. */
 	public long sequence() {
 		return this.sequence;
 	}
 
-	/** What to do. */
+	/** The operation to execute. */
 	public Collective collective() {
 		return this.collective;
 	}
 
-	/** Element type; {@link DataType#FLOAT32} where the collective has none. */
+	/** Element type; {@link DataType#FLOAT32} if the collective has none. */
 	public DataType type() {
 		return this.type;
 	}
 
-	/** Operator; {@link ReduceOp#SUM} where the collective has none. */
+	/** Operator; {@link ReduceOp#SUM} if the collective has none. */
 	public ReduceOp op() {
 		return this.op;
 	}
 
-	/** Root rank; 0 where the collective has none. */
+	/** Root rank; 0 if the collective has none. */
 	public int root() {
 		return this.root;
 	}
 
 	/**
-	 * Elements, the same on every rank: of the whole buffer where every rank's has one
-	 * size (all-reduce, reduce, broadcast), of one rank's part where the buffer holds a
-	 * part for each rank. Of an uneven call: of all parts together; 0 for an uneven
-	 * all-to-all, where ranks need not agree.
+	 * Number of elements, the same on every rank. For all-reduce, reduce and broadcast:
+	 * elements of the whole buffer. For a collective whose buffer holds a part for each
+	 * rank: elements of one part. For an uneven call: elements of all parts together, or
+	 * 0 for an all-to-all, in which the counts of the ranks differ.
 	 */
 	public long count() {
 		return this.count;
@@ -190,34 +191,32 @@ public final class Call {
 	}
 
 	/**
-	 * Elements by rank of an uneven call: what goes to each rank of an all-to-all; each
-	 * rank's part of an all-gather or reduce-scatter. Not to be changed.
+	 * Elements by rank of an uneven call: sent to each rank in an all-to-all; each rank's
+	 * part in an all-gather or reduce-scatter. Read-only.
 	 */
 	public long[] sendCounts() {
 		return this.uneven.send();
 	}
 
 	/**
-	 * Elements by rank of an uneven call: what comes from each rank of an all-to-all;
-	 * each rank's part of an all-gather or reduce-scatter. Not to be changed.
+	 * Elements by rank of an uneven call: received from each rank in an all-to-all; each
+	 * rank's part in an all-gather or reduce-scatter. Read-only.
 	 */
 	public long[] receiveCounts() {
 		return this.uneven.receive();
 	}
 
-	/**
-	 * What stands in the fingerprint for the counts of an uneven call; 0 for an even one.
-	 */
+	/** Digest of the counts of an uneven call in the fingerprint; 0 for an even call. */
 	public int countsDigest() {
 		return this.uneven.digest();
 	}
 
-	/** Native address of what this rank contributes. */
+	/** Native address of this rank's contribution. */
 	public long sendAddress() {
 		return this.sendAddress;
 	}
 
-	/** Size of what this rank contributes; 0 where it contributes nothing. */
+	/** Size of this rank's contribution in bytes; 0 if there is none. */
 	public long sendBytes() {
 		return this.sendBytes;
 	}
@@ -230,14 +229,14 @@ public final class Call {
 		return this.receiveAddress;
 	}
 
-	/** Size of this rank's result; 0 where it gets none. */
+	/** Size of this rank's result in bytes; 0 if there is none. */
 	public long receiveBytes() {
 		return this.receiveBytes;
 	}
 
 	/**
-	 * The call has waited long for other ranks: tells those who compare what ranks have
-	 * called. Only the first time in a call has an effect.
+	 * Notifies the observer that the call has waited long for other ranks, so that the
+	 * ranks' calls are compared. Only the first notification of a call has an effect.
 	 */
 	public void waited() {
 		if (!this.issued.told) {
@@ -250,8 +249,8 @@ public final class Call {
 	}
 
 	/**
-	 * Another rank is in the same call, but has called something else before it: has the
-	 * calls before compared.
+	 * Notifies the observer that another rank is in the same call but has different
+	 * earlier calls, so that the earlier calls are compared.
 	 */
 	public void disputed() {
 		CallObserver observer = this.issued.observer;
@@ -261,33 +260,36 @@ public final class Call {
 	}
 
 	/**
-	 * A hash of what ranks had to agree on in all calls of the group before this one.
+	 * A hash of everything that ranks had to agree on in all earlier calls of the group.
 	 */
 	public int history() {
 		return this.history;
 	}
 
-	/** A backend says how it carries the call out, in a constant of few. */
+	/** Sets the name of the algorithm; a backend passes one of a few constants. */
 	public void by(String algorithm) {
 		this.algorithm = algorithm;
 	}
 
-	/** A backend says that the buffers are on a device, before it tells of the call. */
+	/**
+	 * Marks the buffers as device memory. A backend calls this before it reports the
+	 * call.
+	 */
 	public void onDevice() {
 		this.onDevice = true;
 	}
 
-	/** Where the buffers are; host memory if no backend has said otherwise. */
+	/** Memory kind of the buffers; host memory unless a backend has set device memory. */
 	public MemoryKind memory() {
 		return this.onDevice ? MemoryKind.DEVICE : MemoryKind.HOST;
 	}
 
-	/** How the backend carries the call out; empty before it has said so. */
+	/** Name of the algorithm; empty until the backend has set it. */
 	public String algorithm() {
 		return this.algorithm;
 	}
 
-	/** A failure inside this call, or inside the call that this one is a part of. */
+	/** A failure of this call or of the issued call that it is a part of. */
 	public Failure failure(Failure.Kind kind, String group, List<Integer> worldRanks, String detail) {
 		return new Failure(kind, group, this.sequence, this.issued.collective, worldRanks, detail,
 				this.issued.deadline.elapsed(), this.issued.deadline.timeout());
@@ -302,7 +304,7 @@ public final class Call {
 				: cause.during(this.issued.collective + " #" + this.sequence, this.issued.deadline.elapsed());
 	}
 
-	/** By when the whole call must be done. */
+	/** Deadline of the whole call. */
 	public Deadline deadline() {
 		return this.issued.deadline;
 	}

@@ -1,7 +1,7 @@
 package io.tutti.engine.spi;
 
 /**
- * Receives what a backend notices about a call while it runs it.
+ * Receives a backend's observations about a running call.
  */
 public interface CallObserver {
 

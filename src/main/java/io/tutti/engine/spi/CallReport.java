@@ -3,40 +3,42 @@ package io.tutti.engine.spi;
 import java.time.Duration;
 
 /**
- * A rank's word on what it has called at one place in a group's order, for rank 0 to
- * compare with what others have called there.
+ * A rank's report of its call at one sequence number of a group, which rank 0 compares
+ * with the calls of the other ranks.
  *
  * @param group name of the group
- * @param call what was called
- * @param memory where the buffers are
+ * @param call the call
+ * @param memory memory kind of the buffers
  * @param elapsed time that the rank has waited in the call, zero if it does not wait
- * @param timeout time that the call was given, zero if the rank does not wait
+ * @param timeout timeout of the call, zero if the rank does not wait
  */
 public record CallReport(String group, CallSignature call, MemoryKind memory, Duration elapsed, Duration timeout) {
 
-	/** A call that has begun and whose buffers were looked at. */
+	/** A call that has begun and whose buffers a backend has inspected. */
 	public static CallReport begun(String group, Call call) {
 		return new CallReport(group, CallSignature.of(call), call.memory(), call.deadline().elapsed(),
 				call.deadline().timeout());
 	}
 
-	/** A call that has begun and whose buffers nobody has looked at. */
+	/** A call that has begun and whose buffers no backend has inspected. */
 	public static CallReport unseen(String group, Call call) {
 		return new CallReport(group, CallSignature.of(call), MemoryKind.UNKNOWN, call.deadline().elapsed(),
 				call.deadline().timeout());
 	}
 
-	/** A call that may be over. */
+	/** A call that may have ended. */
 	public static CallReport remembered(String group, CallSignature call, MemoryKind memory) {
 		return new CallReport(group, call, memory, Duration.ZERO, Duration.ZERO);
 	}
 
-	/** Whether ranks that call these at one place do not fit together. */
+	/** Whether two ranks that report these calls at one sequence number disagree. */
 	public boolean differsFrom(CallReport other) {
 		return !this.call.equals(other.call) || this.memory.differsFrom(other.memory);
 	}
 
-	/** What was called, and in which memory if the other differs in that. */
+	/**
+	 * Describes this call, with its memory kind if the other call's memory kind differs.
+	 */
 	public String against(CallReport other) {
 		return this.memory.differsFrom(other.memory) ? this.call + " " + this.memory : this.call.toString();
 	}

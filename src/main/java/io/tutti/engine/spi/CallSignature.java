@@ -5,12 +5,12 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 
 /**
- * What ranks must agree on at each place in a group's order of calls.
+ * The values that ranks must agree on for each call of a group.
  *
- * @param sequence place in the group's order of calls
- * @param collective what was called
+ * @param sequence sequence number in the group's issue order
+ * @param collective the collective
  * @param count elements that all ranks agree on, see {@link Call#count()}
- * @param countsDigest stands for the counts by rank of an uneven call; 0 for an even one
+ * @param countsDigest digest of the counts by rank of an uneven call; 0 for an even call
  * @param type element type
  * @param op operator
  * @param root root rank
@@ -18,7 +18,7 @@ import io.tutti.ReduceOp;
 public record CallSignature(long sequence, Collective collective, long count, int countsDigest, DataType type,
 		ReduceOp op, int root) {
 
-	/** What a call's rank must agree on with the others. */
+	/** The signature of a call. */
 	public static CallSignature of(Call call) {
 		return new CallSignature(call.sequence(), call.collective(), call.count(), call.countsDigest(), call.type(),
 				call.op(), call.root());

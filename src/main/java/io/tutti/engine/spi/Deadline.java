@@ -3,10 +3,10 @@ package io.tutti.engine.spi;
 import java.time.Duration;
 
 /**
- * The point in time by which one whole operation must be done; passed down whole, never
- * split into timeouts per step. Monotonic: wall-clock changes do not move it. Not thread
- * safe while it is restarted; a group restarts its own for each call, so that a call
- * allocates nothing.
+ * The time by which a whole operation must be done. The same deadline is passed to every
+ * step; it is never split into timeouts per step. Monotonic: wall-clock changes do not
+ * affect it. Not thread safe during a restart. A group restarts one instance for each
+ * call to avoid allocation.
  */
 public final class Deadline {
 
@@ -19,7 +19,7 @@ public final class Deadline {
 
 	/**
 	 * A deadline that starts now.
-	 * @param timeout more than zero; durations past 292 years mean that
+	 * @param timeout more than zero; durations above 292 years are reduced to that
 	 * @throws IllegalArgumentException if the timeout is zero or negative
 	 */
 	public static Deadline after(Duration timeout) {
@@ -45,17 +45,17 @@ public final class Deadline {
 		this.timeoutNanos = timeoutNanos;
 	}
 
-	/** Whether the time is up. */
+	/** Whether the deadline has passed. */
 	public boolean expired() {
 		return elapsedNanos() >= this.timeoutNanos;
 	}
 
-	/** Nanoseconds left, 0 if the time is up. */
+	/** Nanoseconds left, 0 if the deadline has passed. */
 	public long remainingNanos() {
 		return Math.max(0, this.timeoutNanos - elapsedNanos());
 	}
 
-	/** Time left, zero if the time is up. */
+	/** Time left, zero if the deadline has passed. */
 	public Duration remaining() {
 		return Duration.ofNanos(remainingNanos());
 	}
@@ -70,7 +70,7 @@ public final class Deadline {
 		return Duration.ofNanos(elapsedNanos());
 	}
 
-	/** The whole time that was given. */
+	/** The whole timeout. */
 	public Duration timeout() {
 		return Duration.ofNanos(this.timeoutNanos);
 	}

@@ -5,16 +5,16 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 
 /**
- * What two ranks must agree on before either uses the other's data: 32 bytes that go
- * ahead of every call on every link, and cover the calls before by a hash. Compared as
- * four words, so that agreement costs nothing; taken apart only to explain a difference.
+ * The values that two ranks must agree on before either uses the other's data. Every link
+ * sends these 32 bytes ahead of each call; a hash covers the earlier calls. Compared as
+ * four words, so that the check is almost free; decoded only to explain a mismatch.
  */
 public final class Fingerprint {
 
 	/** Size on the wire. */
 	public static final int BYTES = 32;
 
-	/** In a byte of every fingerprint: shows that a stream is still in step. */
+	/** A byte of every fingerprint that shows that the stream is still in sync. */
 	private static final long MARK = 0x54;
 
 	private static final int MARK_SHIFT = 24;
@@ -23,8 +23,8 @@ public final class Fingerprint {
 	}
 
 	/**
-	 * Writes a call's fingerprint to native memory; a part of a call has that of the
-	 * whole.
+	 * Writes a call's fingerprint to native memory. A part of a call has the fingerprint
+	 * of the issued call.
 	 */
 	public static void write(Call any, long address) {
 		Call call = any.issued();
@@ -34,7 +34,7 @@ public final class Fingerprint {
 		NativeMemory.putLong(address + 24, (long) call.history() << 32 | call.countsDigest() & 0xffff_ffffL);
 	}
 
-	/** Copies a fingerprint from one place in native memory to another. */
+	/** Copies a fingerprint within native memory. */
 	public static void copy(long source, long target) {
 		NativeMemory.putLong(target, NativeMemory.getLong(source));
 		NativeMemory.putLong(target + 8, NativeMemory.getLong(source + 8));
@@ -42,7 +42,7 @@ public final class Fingerprint {
 		NativeMemory.putLong(target + 24, NativeMemory.getLong(source + 24));
 	}
 
-	/** Whether two fingerprints in native memory are the same. */
+	/** Whether two fingerprints in native memory are equal. */
 	public static boolean same(long left, long right) {
 		return NativeMemory.getLong(left) == NativeMemory.getLong(right)
 				&& NativeMemory.getLong(left + 8) == NativeMemory.getLong(right + 8)
@@ -51,7 +51,7 @@ public final class Fingerprint {
 	}
 
 	/**
-	 * Takes a fingerprint in native memory apart.
+	 * Decodes a fingerprint in native memory.
 	 * @throws IllegalArgumentException if the bytes are no fingerprint
 	 */
 	public static CallSignature read(long address) {

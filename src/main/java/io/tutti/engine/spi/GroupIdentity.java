@@ -6,14 +6,14 @@ import java.util.stream.IntStream;
 import io.tutti.Failure;
 
 /**
- * Which group, and who this process is in it.
+ * A group's identity and this process's rank in it.
  *
- * @param name name of the group, {@link Failure#WORLD} for the one that holds every rank
+ * @param name name of the group, {@link Failure#WORLD} for the group of all ranks
  * @param rank this process's rank in the group
  * @param members the world ranks of the group's ranks, by rank in the group
- * @param generation which forming of the job the group belongs to
- * @param part which of its own parts this is, such as one host's ranks; empty for the
- * group itself
+ * @param generation generation of the job that the group belongs to
+ * @param part label of a part of the group, such as one host's ranks; empty for the group
+ * itself
  */
 public record GroupIdentity(String name, int rank, List<Integer> members, long generation, String part) {
 
@@ -29,15 +29,15 @@ public record GroupIdentity(String name, int rank, List<Integer> members, long g
 		this(name, rank, members, generation, "");
 	}
 
-	/** The group that holds every rank. */
+	/** The group of all ranks. */
 	public static GroupIdentity world(int rank, int worldSize, long generation) {
 		return new GroupIdentity(Failure.WORLD, rank, IntStream.range(0, worldSize).boxed().toList(), generation);
 	}
 
 	/**
-	 * Some ranks of the group, this one among them, who carry out a part of its calls
-	 * among themselves. What fails there fails in the group.
-	 * @param label tells the parts of a group apart
+	 * A part of the group: ranks, including this one, that execute parts of its calls
+	 * among themselves. A failure in a part is a failure of the group.
+	 * @param label distinguishes the parts of a group
 	 * @param ranks ranks of the group, by rank in the part
 	 */
 	public GroupIdentity part(String label, List<Integer> ranks) {
@@ -46,7 +46,7 @@ public record GroupIdentity(String name, int rank, List<Integer> members, long g
 	}
 
 	/**
-	 * What tells this group's connections from those of others between the same ranks.
+	 * Distinguishes this group's connections from other connections of the same ranks.
 	 */
 	public String connectionName() {
 		return this.part.isEmpty() ? this.name : this.name + ":" + this.part;

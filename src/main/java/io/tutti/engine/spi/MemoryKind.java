@@ -1,18 +1,18 @@
 package io.tutti.engine.spi;
 
 /**
- * In which memory the buffers of a call are, which ranks must agree on: those in host
- * memory and those on a device are carried by different means and never meet.
+ * Memory kind of a call's buffers. Ranks must agree on it, since host and device buffers
+ * use different transports.
  */
 public enum MemoryKind {
 
 	/** Host memory. */
 	HOST("in host memory"),
 
-	/** A device's. */
+	/** Device memory. */
 	DEVICE("on the device"),
 
-	/** The call has yet to come to where it is looked at. */
+	/** No backend has inspected the buffers yet. */
 	UNKNOWN("in memory not looked at yet");
 
 	private final String words;
@@ -21,7 +21,7 @@ public enum MemoryKind {
 		this.words = words;
 	}
 
-	/** Whether it is known to be another. */
+	/** Whether both kinds are known and differ. */
 	boolean differsFrom(MemoryKind other) {
 		return this != other && this != UNKNOWN && other != UNKNOWN;
 	}

@@ -3,18 +3,18 @@ package io.tutti.engine.spi;
 import java.io.IOException;
 
 /**
- * A way between the ranks of a group over which they agree on what comes next, such as
- * the memory that they share. Every rank calls it equally often.
+ * Exchanges setup data between the ranks of a group, such as descriptions of shared
+ * memory. Every rank makes the same number of calls.
  */
 public interface MetadataExchange {
 
-	/** Most bytes that a rank gives at once. */
+	/** Maximum bytes per rank and call. */
 	int MAX_BYTES = 1000;
 
 	/**
-	 * Gives every rank what each of them gave, by rank.
+	 * Gives every rank the contributions of all ranks, by rank.
 	 * @param mine at most {@value #MAX_BYTES} bytes
-	 * @throws IOException if the others cannot be reached by the deadline
+	 * @throws IOException if the other ranks cannot be reached by the deadline
 	 */
 	byte[][] allGather(byte[] mine, Deadline deadline) throws IOException;
 

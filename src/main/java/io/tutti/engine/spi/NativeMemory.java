@@ -4,13 +4,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Native memory by address, unchecked: bounds are checked once, at the edge of the API.
- * Everything goes through one constant segment, since code that sees segments of several
- * kinds is no longer compiled into plain loads and stores.
+ * Unchecked access to native memory by address; the API layer checks bounds once. All
+ * access uses one constant segment, since the JIT does not compile code that sees several
+ * kinds of segments into plain loads and stores.
  */
 public final class NativeMemory {
 
-	/** All of the address space. */
+	/** The whole address space. */
 	@SuppressWarnings("restricted")
 	public static final MemorySegment ALL = MemorySegment.NULL.reinterpret(Long.MAX_VALUE);
 

@@ -11,18 +11,19 @@ import io.tutti.MessageMismatchException;
 
 /**
  * Messages from one rank of a group to another, outside the order of its collectives.
- * Between two ranks messages keep their order: a receive takes the first that matches it,
- * and a message goes to the first receive that matches it, in the order they were posted.
- * Safe for any number of threads.
+ * Messages between two ranks keep their order: a receive takes the first message that
+ * matches it, and a message goes to the first posted receive that matches it. Safe for
+ * any number of threads.
  * <p>
- * Every method throws an {@link IllegalArgumentException} for a bad argument before
- * anything is sent, a {@link MessageMismatchException} where a message does not fit the
- * receive, and a {@link CollectiveException} when the group is or becomes broken.
+ * Every method throws an {@link IllegalArgumentException} for a bad argument before any
+ * data is sent, a {@link MessageMismatchException} if a message does not fit the receive,
+ * and a {@link CollectiveException} if the group is or becomes broken.
  */
 public interface PointToPoint extends AutoCloseable {
 
 	/**
-	 * Sends. A small message need not have arrived when this returns; a large one has.
+	 * Sends a message. A small message may still be in transit when this returns; a large
+	 * one has arrived.
 	 */
 	void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
 
@@ -31,12 +32,12 @@ public interface PointToPoint extends AutoCloseable {
 
 	/**
 	 * Receives from one rank with one tag.
-	 * @return how many elements came
+	 * @return the number of elements received
 	 */
 	long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
 
 	/**
-	 * Receives, where the source may be {@link Message#ANY_SOURCE} and the tag
+	 * Receives a message; the source may be {@link Message#ANY_SOURCE} and the tag
 	 * {@link Message#ANY_TAG}.
 	 */
 	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
@@ -45,17 +46,17 @@ public interface PointToPoint extends AutoCloseable {
 	CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
 
 	/**
-	 * Sends one message and receives another, both at once.
-	 * @return how many elements came
+	 * Sends one message and receives another at the same time.
+	 * @return the number of elements received
 	 */
 	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
 			Duration timeout);
 
-	/** Wakes calls that wait, so that they see a failure of the group. */
+	/** Wakes waiting calls, so that they detect a failure of the group. */
 	void wake();
 
 	/**
-	 * Sends what is queued for sends that have returned, fails calls that wait, and
+	 * Sends the queued messages of sends that have returned, fails waiting calls, and
 	 * releases connections and memory.
 	 * @throws CollectiveException if the queued messages cannot be sent within the drain
 	 * limit

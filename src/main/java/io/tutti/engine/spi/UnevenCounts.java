@@ -3,12 +3,12 @@ package io.tutti.engine.spi;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The counts by rank of a call whose parts differ in size, copied from the caller's
- * arrays into ones that live as long as the group, so that a call allocates nothing.
+ * The counts by rank of a call whose parts differ in size. Copied from the caller's
+ * arrays into arrays that live as long as the group, to avoid allocation per call.
  */
 final class UnevenCounts {
 
-	/** Stands for counts that ranks need not agree on. */
+	/** Digest for counts that ranks need not agree on. */
 	private static final int NO_AGREEMENT = 1;
 
 	private final int worldSize;
@@ -26,9 +26,9 @@ final class UnevenCounts {
 	}
 
 	/**
-	 * Takes a call's counts.
+	 * Sets a call's counts.
 	 * @param send {@code null} for an even call
-	 * @param receive {@code null} where every rank gives the same counts
+	 * @param receive {@code null} if every rank passes the same counts
 	 */
 	void set(long @Nullable [] send, long @Nullable [] receive) {
 		this.used = send != null;
@@ -45,7 +45,7 @@ final class UnevenCounts {
 		this.digest = (receive != null) ? NO_AGREEMENT : digest(this.send);
 	}
 
-	/** Never 0, so that an uneven call differs from an even one of equal parts. */
+	/** Never 0, so that an uneven call with equal parts differs from an even call. */
 	private static int digest(long[] counts) {
 		long hash = 1;
 		for (long count : counts) {

@@ -1,5 +1,5 @@
 /**
- * What a backend implements, and the call that it is asked to run.
+ * The interfaces that a backend implements, and the call that it runs.
  */
 @NullMarked
 package io.tutti.engine.spi;
