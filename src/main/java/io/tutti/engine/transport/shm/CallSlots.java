@@ -7,16 +7,16 @@ import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.CallContext;
 
 /**
- * Where each rank posts the call it has entered, with its fingerprint and, if it is
- * small, its operand; the others read in place. A call whose operands all fit is done
- * after one look at each of them.
+ * Slots in which each rank posts the call that it has entered: its fingerprint and, if it
+ * is small, its operand. The other ranks read the slot in place. A call whose operands
+ * all fit needs one read per rank.
  * <p>
  * A rank's post of round {@code k} lies in its slot {@code k mod SLOTS}. It is written
- * when every rank has entered round {@code k - SLOTS + 1} and so has left the one that
- * the slot held. The round number, written last, publishes the rest.
+ * after every rank has entered round {@code k - SLOTS + 1} and so has finished the round
+ * that the slot held. The round number, written last, publishes the slot.
  * <p>
- * A rank need not look at every round of every other: what it leaves out is covered by
- * later fingerprints.
+ * A rank need not check every round of every other rank: later fingerprints cover the
+ * rounds that it skips.
  */
 public final class CallSlots {
 
@@ -45,7 +45,7 @@ public final class CallSlots {
 	/** The latest round that each rank is known to have entered. */
 	private final long[] entered;
 
-	/** The latest round for which each rank's fingerprint was found to be ours. */
+	/** The latest round in which each rank's fingerprint matched this rank's. */
 	private final long[] agreed;
 
 	private long round;
@@ -112,8 +112,8 @@ public final class CallSlots {
 
 	/**
 	 * Whether a rank has entered this call.
-	 * @throws io.tutti.CollectiveException if it has entered another in its place, or
-	 * before it
+	 * @throws io.tutti.CollectiveException if it has entered a different call, or had a
+	 * different earlier call
 	 */
 	public boolean arrived(int rank) {
 		if (this.agreed[rank] == this.round || rank == this.self) {
@@ -146,7 +146,7 @@ public final class CallSlots {
 		this.patience.moved();
 	}
 
-	/** Where an operand of that size lies that a rank which has arrived posted. */
+	/** Address of the operand of that size that an arrived rank has posted. */
 	public long operand(int rank, long bytes) {
 		return slot(rank, this.round) + offset(bytes);
 	}

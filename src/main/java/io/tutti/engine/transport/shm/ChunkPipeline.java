@@ -3,13 +3,14 @@ package io.tutti.engine.transport.shm;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 
 /**
- * Where ranks hand each other large buffers, chunk by chunk. Each rank has a ring of
- * slots into which it alone <em>puts</em>; others read a chunk there, may have
- * <em>reduced</em> it, and have <em>taken</em> it when they need no slot of it any more.
+ * Transfers large buffers between ranks, chunk by chunk. Each rank has a ring of slots,
+ * into which only that rank <em>puts</em> chunks. The other ranks read a chunk in place,
+ * may have <em>reduced</em> their part of it, and have <em>taken</em> it when they no
+ * longer need its slots.
  * <p>
- * What is published is a position in bytes that only grows, through all calls of the
- * group, and is the same on every rank for the same chunk. So no call has to begin with
- * empty rings.
+ * Ranks publish positions in bytes that grow monotonically through all calls of the group
+ * and are the same on every rank for the same chunk. So a call need not begin with empty
+ * rings.
  */
 public final class ChunkPipeline {
 
@@ -24,13 +25,13 @@ public final class ChunkPipeline {
 
 	private final int self;
 
-	/** Up to where each rank is known to have taken. */
+	/** Last known taken position of each rank. */
 	private final long[] taken;
 
 	/** Position of the call's first chunk. */
 	private long first;
 
-	/** Position behind the last call. */
+	/** Position after the last call. */
 	private long end;
 
 	private long slotBytes = BYTES;
@@ -45,26 +46,30 @@ public final class ChunkPipeline {
 
 	/**
 	 * Begins a call.
-	 * @param slotBytes room for a chunk; a power of two, at most half of {@link #BYTES}
+	 * @param slotBytes size of a chunk's slot; a power of two, at most half of
+	 * {@link #BYTES}
 	 */
 	public void begin(long slotBytes) {
 		this.slotBytes = slotBytes;
 		this.first = (this.end + slotBytes - 1) & -slotBytes;
 	}
 
-	/** Ends a call of so many chunks: this rank needs nothing on any stage any more. */
+	/** Ends a call of so many chunks: this rank no longer needs a slot of any ring. */
 	public void end(long chunks) {
 		this.end = this.first + chunks * this.slotBytes;
 		SharedWords.release(this.memory.line(this.self, Line.TAKEN), this.end);
 		this.doorbell.ringAll();
 	}
 
-	/** Where a rank's chunk lies. */
+	/** Address of a rank's slot for a chunk. */
 	public long slot(int rank, long chunk) {
 		return this.memory.stage(rank) + (this.first + chunk * this.slotBytes & BYTES - 1);
 	}
 
-	/** Whether this rank may fill its slot of a chunk: all have taken what it held. */
+	/**
+	 * Whether this rank may fill its slot of a chunk: all ranks have taken its previous
+	 * content.
+	 */
 	public boolean free(long chunk) {
 		long wanted = position(chunk) - BYTES;
 		for (int rank = 0; rank < this.ranks; rank++) {
@@ -78,7 +83,7 @@ public final class ChunkPipeline {
 		return true;
 	}
 
-	/** This rank has filled its slot of a chunk. */
+	/** Publishes that this rank has filled its slot of a chunk. */
 	public void put(long chunk) {
 		publish(Line.PUT, chunk);
 	}
@@ -88,7 +93,7 @@ public final class ChunkPipeline {
 		return has(rank, Line.PUT, chunk);
 	}
 
-	/** This rank has reduced its part of a chunk. */
+	/** Publishes that this rank has reduced its part of a chunk. */
 	public void reduced(long chunk) {
 		publish(Line.REDUCED, chunk);
 	}
@@ -98,7 +103,7 @@ public final class ChunkPipeline {
 		return has(rank, Line.REDUCED, chunk);
 	}
 
-	/** This rank needs nothing of a chunk any more. */
+	/** Publishes that this rank no longer needs a chunk. */
 	public void taken(long chunk) {
 		publish(Line.TAKEN, chunk);
 	}

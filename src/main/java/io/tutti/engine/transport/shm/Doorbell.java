@@ -6,16 +6,16 @@ import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts a rank that has waited long to sleep, and lets the others wake it: who publishes
- * something looks whether anybody sleeps, and only then rings. The look is not ordered
- * with what was published, so a ring may be missed: no sleep is longer than
+ * Puts a rank that has waited long to sleep until a peer wakes it. A publisher reads the
+ * peer's sleep flag and rings only if it is set. That read is not ordered with the
+ * published data, so a wake-up may be missed; each sleep is therefore limited to
  * {@value #MAX_SLEEP_NANOS} ns.
  */
 final class Doorbell {
 
 	private static final long MAX_SLEEP_NANOS = 2_000_000;
 
-	/** Sleep where nobody can be rung. */
+	/** Sleep time without a futex. */
 	private static final long NAP_NANOS = 100_000;
 
 	private final HostMemory memory;
@@ -26,7 +26,7 @@ final class Doorbell {
 
 	private final long ownSleeping;
 
-	/** Where each rank says whether it sleeps. */
+	/** Addresses of the ranks' sleep flags. */
 	private final long[] sleeping;
 
 	private final @Nullable Futex futex;
@@ -51,14 +51,17 @@ final class Doorbell {
 		}
 	}
 
-	/** One for messages, whose threads sleep beside those of collectives. */
+	/**
+	 * A doorbell for messages, whose threads sleep independently of those of collectives.
+	 */
 	static Doorbell forMessages(HostMemory memory, @Nullable Futex futex) {
 		return new Doorbell(memory, Line.MESSAGE_SLEEPING, Line.MESSAGE_BELL, futex);
 	}
 
 	/**
-	 * Sleeps at most that long. The first time it only says that it will: what came
-	 * before anybody could know has to be looked for once more.
+	 * Sleeps for at most that long. The first call only sets the sleep flag and returns:
+	 * the caller must check once more for data that was published before the flag was
+	 * visible.
 	 */
 	void sleep(long maxNanos) {
 		Futex kernel = this.futex;
@@ -76,7 +79,7 @@ final class Doorbell {
 		this.rungBefore = SharedWords.read(this.ownBell);
 	}
 
-	/** This rank is awake. */
+	/** Clears this rank's sleep flag. */
 	void awake() {
 		if (this.armed) {
 			this.armed = false;
@@ -84,7 +87,7 @@ final class Doorbell {
 		}
 	}
 
-	/** Wakes a rank, if it sleeps, to see what was published. */
+	/** Wakes a rank if it sleeps, so that it sees the published data. */
 	void ring(int rank) {
 		if (SharedWords.glance(this.sleeping[rank]) != 0) {
 			wake(rank);

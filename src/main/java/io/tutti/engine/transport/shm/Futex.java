@@ -10,8 +10,8 @@ import java.lang.invoke.MethodHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The kernel's way to sleep until another process says that a word in shared memory has
- * changed.
+ * The {@code futex} system call: sleeps until another process signals that a word in
+ * shared memory has changed.
  */
 final class Futex {
 
@@ -25,7 +25,7 @@ final class Futex {
 
 	private final long number;
 
-	/** How long to sleep: seconds, nanoseconds. */
+	/** The timeout: seconds, nanoseconds. */
 	private final MemorySegment time;
 
 	private Futex(MethodHandle systemCall, long number, MemorySegment time) {
@@ -35,8 +35,8 @@ final class Futex {
 	}
 
 	/**
-	 * The kernel's futex, for one thread that waits and any that wake, or {@code null}
-	 * where it cannot be called.
+	 * The futex of this platform, for one waiting thread and any number of waking
+	 * threads; {@code null} if it is not available.
 	 */
 	@SuppressWarnings("restricted")
 	static @Nullable Futex find(Arena arena) {
@@ -61,14 +61,14 @@ final class Futex {
 		}
 	}
 
-	/** Sleeps unless the word at the address has another value by now. */
+	/** Sleeps unless the word at the address has a different value. */
 	void await(long address, int value, long maxNanos) {
 		this.time.setAtIndex(ValueLayout.JAVA_LONG, 0, maxNanos / NANOS_PER_SECOND);
 		this.time.setAtIndex(ValueLayout.JAVA_LONG, 1, maxNanos % NANOS_PER_SECOND);
 		call(address, WAIT, value, this.time.address());
 	}
 
-	/** Wakes who sleeps on the word at the address. */
+	/** Wakes the threads that sleep on the word at the address. */
 	void wake(long address) {
 		call(address, WAKE, Integer.MAX_VALUE, 0);
 	}

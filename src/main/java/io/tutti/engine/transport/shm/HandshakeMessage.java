@@ -9,10 +9,10 @@ import io.tutti.engine.spi.MetadataExchange;
 /**
  * One rank's message in one step of the handshake.
  *
- * @param fine whether this rank can go on
- * @param first a number, as the step wants
- * @param second another
- * @param text a name as the step wants, or what is not fine
+ * @param fine whether this rank can continue
+ * @param first a number that depends on the step
+ * @param second another such number
+ * @param text a name that depends on the step, or the reason why the rank cannot continue
  */
 record HandshakeMessage(boolean fine, long first, long second, String text) {
 

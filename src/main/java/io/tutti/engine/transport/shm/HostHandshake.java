@@ -12,12 +12,12 @@ import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the ranks of a group find out which of them share memory. Those with the same
- * machine and memory device are candidates; the lowest of them makes the memory and
- * writes a number into it for each peer, each peer answers inside the memory and tells
- * both numbers over the {@link MetadataExchange}, and the owner confirms what it finds.
- * The file loses its name before that. The memory is used only if every candidate agrees:
- * a rank that cannot says why, and all go on without.
+ * Determines which ranks of a group share memory. Ranks with the same machine and memory
+ * device are candidates. The lowest candidate creates the memory and writes a number into
+ * it for each peer. Each peer writes its answer into the memory and sends both numbers
+ * over the {@link MetadataExchange}. The owner unlinks the file and checks the answers.
+ * The memory is used only if every candidate agrees; a candidate that cannot use it sends
+ * the reason, and all continue without shared memory.
  */
 public final class HostHandshake {
 
@@ -41,10 +41,10 @@ public final class HostHandshake {
 	}
 
 	/**
-	 * Establishes the memory that this rank shares with others of its host. Every rank of
-	 * the group calls it, on whatever host.
-	 * @return {@code null} if there is no other rank or no memory to share; the reason is
-	 * noted
+	 * Establishes the memory that this rank shares with other ranks of its host. Every
+	 * rank of the group calls it, on every host.
+	 * @return {@code null} if there is no other rank or no memory to share; the listener
+	 * gets a note with the reason
 	 * @throws IOException if the exchange failed
 	 */
 	public static @Nullable HostMemory establish(GroupIdentity identity, MetadataExchange exchange,

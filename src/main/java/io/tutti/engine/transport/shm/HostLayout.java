@@ -1,37 +1,37 @@
 package io.tutti.engine.transport.shm;
 
 /**
- * Where everything lies in the memory that the ranks of one host share. A word that one
- * rank writes and others poll has a line of its own, of {@value #LINE_BYTES} bytes, since
- * processors fetch lines in pairs.
+ * Layout of the memory that the ranks of one host share. A word that one rank writes and
+ * others poll has its own line of {@value #LINE_BYTES} bytes, since processors prefetch
+ * cache lines in pairs.
  *
- * @param ranks how many ranks share the memory
+ * @param ranks number of ranks that share the memory
  */
 record HostLayout(int ranks) {
 
-	/** What a flag is given to itself. */
+	/** Bytes reserved for one flag. */
 	static final int LINE_BYTES = 128;
 
-	/** Calls whose operands may lie in the slots at once; a power of two. */
+	/** Slots per rank: rounds whose operands may be posted at once; a power of two. */
 	static final int SLOTS = 4;
 
-	/** What stands ahead of a slot's operand: round, fingerprint, room for a tiny one. */
+	/** Bytes before a slot's operand: round, fingerprint, room for a tiny operand. */
 	static final int SLOT_HEADER_BYTES = 64;
 
 	/** Lines of words per rank: see {@link #line}. */
 	private static final int LINES = Line.values().length;
 
-	/** Through which each rank hands out large buffers, chunk by chunk. */
+	/** Bytes of each rank's ring for large buffers, see {@link ChunkPipeline}. */
 	static final long STAGE_BYTES = 1 << 20;
 
-	/** All rings between pairs of ranks together, at most. */
+	/** Limit for all rings between pairs of ranks, subject to the minimum per ring. */
 	private static final long ALL_RINGS_BYTES = 16 << 20;
 
 	private static final long MIN_RING_BYTES = 16 << 10;
 
 	private static final long MAX_RING_BYTES = 512 << 10;
 
-	/** All rings for messages together, unless they would get too small. */
+	/** Limit for all message rings, subject to the minimum per ring. */
 	private static final long ALL_MESSAGE_RINGS_BYTES = 4 << 20;
 
 	private static final long MIN_MESSAGE_RING_BYTES = 4 << 10;
@@ -41,32 +41,35 @@ record HostLayout(int ranks) {
 	/** The lines of a rank. */
 	enum Line {
 
-		/** Handshake: what the owner wrote and the rank answered. */
+		/** Handshake: the owner's number and the rank's answer. */
 		PROOF,
 		/** Whether the rank sleeps. */
 		SLEEPING,
 		/** The word that the rank sleeps on. */
 		BELL,
-		/** How many chunks the rank has put on its stage. */
+		/** Byte position up to which the rank has put chunks into its ring. */
 		PUT,
-		/** How many chunks the rank has reduced. */
+		/** Byte position up to which the rank has reduced chunks. */
 		REDUCED,
-		/** How many chunks the rank has taken from all stages. */
+		/** Byte position up to which the rank has taken chunks from all rings. */
 		TAKEN,
-		/** How many direct passes the rank has finished. */
+		/** Number of passes over symmetric buffers that the rank has finished. */
 		FINISHED,
 		/** Whether the rank sleeps while it waits for messages. */
 		MESSAGE_SLEEPING,
-		/** The word that it sleeps on. */
+		/** The word that the rank sleeps on while it waits for messages. */
 		MESSAGE_BELL,
-		/** How many ranks have sent this one a first message. */
+		/** Number of ranks that have sent this rank a first message. */
 		MESSAGE_CALLS,
 		/** Whether the rank has left. */
 		LEFT
 
 	}
 
-	/** Largest operand that goes through the slots: more is read by too many. */
+	/**
+	 * Largest operand for a slot. Every rank reads every slot, so the limit falls with
+	 * the number of ranks.
+	 */
 	long slotOperandBytes() {
 		return (this.ranks <= 8) ? 4 << 10 : 2 << 10;
 	}
@@ -112,7 +115,7 @@ record HostLayout(int ranks) {
 		return ring(this.ranks, 0) + ((long) from * this.ranks + to) * (2 * LINE_BYTES + messageRingBytes());
 	}
 
-	/** Size of the whole. */
+	/** Total size. */
 	long bytes() {
 		return messageRing(this.ranks, 0);
 	}

@@ -6,8 +6,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 
 /**
- * Memory that the ranks of one host have proven to share. Belongs to one group; its name
- * is gone, so that it ends with the last process that holds it.
+ * Memory that the handshake has verified to be shared by ranks of one host. Belongs to
+ * one group. Its file is unlinked, so the kernel frees it when the last process unmaps
+ * it.
  */
 public final class HostMemory implements AutoCloseable {
 
@@ -31,12 +32,12 @@ public final class HostMemory implements AutoCloseable {
 		this.start = segment.address();
 	}
 
-	/** The ranks of the group that share the memory, in order; this one among them. */
+	/** The ranks of the group that share the memory, in order, including this one. */
 	public List<Integer> members() {
 		return this.members;
 	}
 
-	/** This rank's place among them. */
+	/** This rank's index among them. */
 	int self() {
 		return this.self;
 	}
@@ -70,7 +71,7 @@ public final class HostMemory implements AutoCloseable {
 		return this.start + this.layout.messageRing(from, to);
 	}
 
-	/** Gives it one more holder, who closes it as well. */
+	/** Adds a reference; each holder closes the memory once. */
 	public HostMemory share() {
 		if (this.holders.getAndUpdate((count) -> (count > 0) ? count + 1 : 0) == 0) {
 			throw new IllegalStateException("the memory is closed");
@@ -78,7 +79,9 @@ public final class HostMemory implements AutoCloseable {
 		return this;
 	}
 
-	/** Once every holder has closed it, this rank has left. */
+	/**
+	 * Drops a reference. The last one marks this rank as departed and unmaps the memory.
+	 */
 	@Override
 	public void close() {
 		if (this.holders.decrementAndGet() == 0) {

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Where a rank runs: ranks whose memory directories agree in both parts may see the same
- * memory; whether they do has to be proven.
+ * Identifies the memory that a rank can map. Ranks with equal domains may share memory;
+ * the handshake verifies it.
  *
  * @param boot id of the machine's boot
  * @param device number of the device that holds the memory directory

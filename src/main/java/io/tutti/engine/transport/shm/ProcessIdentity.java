@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * One process of this machine, told apart from a later one of the same number by the
- * moment it started, and from one of another container by its process namespace.
+ * Identifies a process of this machine. The start time distinguishes it from a later
+ * process with the same pid, the namespace from a process of another container.
  *
  * @param pid number of the process in its namespace
  * @param startTicks clock ticks from boot to its start
@@ -15,7 +15,7 @@ import java.nio.file.Path;
 record ProcessIdentity(long pid, long startTicks, long namespace) {
 
 	/**
-	 * Place of the start time in /proc/PID/stat, counted from the field after the name.
+	 * Index of the start time in /proc/PID/stat, counted from the field after the name.
 	 */
 	private static final int START_FIELD = 19;
 
@@ -26,8 +26,8 @@ record ProcessIdentity(long pid, long startTicks, long namespace) {
 	}
 
 	/**
-	 * Whether the process is known to have ended; one of another namespace cannot be
-	 * seen, and counts as alive.
+	 * Whether the process is known to have ended. A process of another namespace is not
+	 * visible and counts as alive.
 	 */
 	boolean dead() {
 		if (this.namespace != ownNamespace()) {

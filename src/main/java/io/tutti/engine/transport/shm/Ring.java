@@ -3,14 +3,17 @@ package io.tutti.engine.transport.shm;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
- * Bytes one way from one rank to another. The writer counts what it has written, the
- * reader what it needs no more, each in a line of its own; each remembers what it last
- * saw of the other and looks again only when that does not suffice. One object serves one
+ * A one-way byte ring from one rank to another. The writer counts the bytes written and
+ * the reader the bytes released, each in its own line. Each side caches the other side's
+ * counter and re-reads it only if the cached value is not enough. One object serves one
  * side.
  */
 final class Ring {
 
-	/** After so many bytes the other side is told, so that it need not wait for all. */
+	/**
+	 * Bytes after which the counter is published, so that the other side can continue
+	 * early.
+	 */
 	private static final long PUBLISH_BYTES = 32 << 10;
 
 	private final long writtenLine;
@@ -21,10 +24,10 @@ final class Ring {
 
 	private final long capacity;
 
-	/** Where this side stands. */
+	/** Position of this side. */
 	private long position;
 
-	/** Where the other side was last seen. */
+	/** Last known position of the other side. */
 	private long other;
 
 	Ring(long address, long capacity) {
@@ -39,7 +42,7 @@ final class Ring {
 		this.position = aligned(bytes);
 	}
 
-	/** How many bytes can be written at once, of those wanted. */
+	/** Number of the wanted bytes that can be written contiguously. */
 	long writable(long wanted) {
 		long limit = Math.min(wanted, untilEnd());
 		if (this.other + this.capacity - this.position < limit) {
@@ -52,15 +55,15 @@ final class Ring {
 		return address();
 	}
 
-	/** Lets the reader see bytes that were written. */
+	/** Publishes written bytes to the reader. */
 	void publish(long bytes) {
 		this.position += bytes;
 		SharedWords.release(this.writtenLine, this.position);
 	}
 
 	/**
-	 * Copies bytes into the ring, as many as go at once, and publishes them.
-	 * @return how many, 0 if there is no room
+	 * Copies as many bytes as possible at once into the ring and publishes them.
+	 * @return the number of bytes, 0 if there is no room
 	 */
 	long put(long address, long bytes) {
 		long count = writable(Math.min(bytes, PUBLISH_BYTES));
@@ -76,7 +79,7 @@ final class Ring {
 		this.position = aligned(bytes);
 	}
 
-	/** How many bytes can be read in place, of those wanted. */
+	/** Number of the wanted bytes that can be read contiguously in place. */
 	long readable(long wanted) {
 		long limit = Math.min(wanted, untilEnd());
 		if (this.other - this.position < limit) {
@@ -89,15 +92,15 @@ final class Ring {
 		return address();
 	}
 
-	/** Lets the writer have the room of bytes that were read. */
+	/** Releases the space of read bytes to the writer. */
 	void release(long bytes) {
 		this.position += bytes;
 		SharedWords.release(this.takenLine, this.position);
 	}
 
 	/**
-	 * Copies bytes out of the ring, as many as go at once, and gives their room back.
-	 * @return how many, 0 if none have come
+	 * Copies as many bytes as possible at once out of the ring and releases their space.
+	 * @return the number of bytes, 0 if there are none
 	 */
 	long take(long address, long bytes) {
 		long count = readable(Math.min(bytes, PUBLISH_BYTES));

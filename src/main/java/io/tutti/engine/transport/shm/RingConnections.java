@@ -11,9 +11,9 @@ import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One group's messages between the ranks of a host, through rings in the memory that they
- * share. The rings are there from the start; a rank looks at one of them once it has been
- * called: whoever writes to it for the first time adds one to a count that it watches.
+ * The connections for one group's messages between ranks of a host, over rings in shared
+ * memory. The rings exist from the start. A rank polls a ring only after its peer's first
+ * write, which increments a counter that the rank watches.
  */
 public final class RingConnections implements Connections {
 
@@ -25,7 +25,7 @@ public final class RingConnections implements Connections {
 
 	private final Doorbell doorbell;
 
-	/** By place among the members; who was not spoken with has none. */
+	/** By member index; {@code null} until a connection to the member exists. */
 	private final @Nullable RingStream[] wires;
 
 	private final Queue<Integer> dialed = new ArrayDeque<>();
@@ -34,7 +34,7 @@ public final class RingConnections implements Connections {
 
 	private int callsHeard;
 
-	/** Whether there was something to do when the thread was about to sleep. */
+	/** Whether work was pending when the thread prepared to sleep. */
 	private boolean restless;
 
 	/** Held by the thread that sleeps. */
@@ -43,9 +43,9 @@ public final class RingConnections implements Connections {
 	private volatile boolean closed;
 
 	/**
-	 * The wires of one rank.
-	 * @param memory is held until they are closed
-	 * @param members the group's ranks that share it, in its order
+	 * The connections of one rank.
+	 * @param memory referenced until the connections are closed
+	 * @param members the group's ranks that share the memory, in its order
 	 */
 	public RingConnections(HostMemory memory, List<Integer> members) {
 		this.memory = memory.share();
@@ -127,7 +127,7 @@ public final class RingConnections implements Connections {
 		}
 	}
 
-	/** Wakes who sleeps and lets go of the memory when nobody touches it any more. */
+	/** Wakes the sleeping thread and releases the memory once no thread uses it. */
 	@Override
 	public void close() {
 		synchronized (this) {

@@ -7,13 +7,13 @@ import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 
 /**
- * A link over two rings, one each way. What has come can be read in place. A call begins
- * at the next multiple of {@value #OPENING_BYTES} bytes with its fingerprint, so that no
- * element lies across a ring's end.
+ * A link over two rings, one per direction. Received data can be read in place. A call
+ * begins with its fingerprint at the next multiple of {@value #OPENING_BYTES} bytes, so
+ * that no element wraps around the end of a ring.
  */
 final class RingLink implements Link {
 
-	/** What a fingerprint takes up. */
+	/** Bytes that a fingerprint occupies in a ring. */
 	private static final int OPENING_BYTES = 64;
 
 	private final int peer;
@@ -34,7 +34,7 @@ final class RingLink implements Link {
 
 	private boolean blockedWriting;
 
-	/** Bytes of this call. */
+	/** Bytes moved in this call. */
 	private long receivedBytes;
 
 	private long sentBytes;
@@ -47,12 +47,15 @@ final class RingLink implements Link {
 		this.in = new Ring(memory.ring(peer, memory.self()), memory.layout().ringBytes());
 	}
 
-	/** Whether the last attempt to move bytes found none or no room. */
+	/**
+	 * Whether the last attempt to receive found no data or the last attempt to send found
+	 * no room.
+	 */
 	boolean blocked() {
 		return this.blockedReading || this.blockedWriting;
 	}
 
-	/** Forgets what earlier calls were waiting for, and what they moved. */
+	/** Resets the blocked state and the byte counts of the previous call. */
 	void unblock() {
 		this.blockedReading = false;
 		this.blockedWriting = false;
@@ -84,7 +87,7 @@ final class RingLink implements Link {
 		return sent;
 	}
 
-	/** Bytes that were taken are at the peer. */
+	/** Always {@code true}: bytes in the ring are visible to the peer. */
 	@Override
 	public boolean flush() {
 		return true;

@@ -7,12 +7,15 @@ import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 
 /**
- * Two rings, one each way, as a wire for messages. A dead peer gives no sign here; one
- * that has left does.
+ * A byte stream for messages over two rings, one per direction. Detects a peer that has
+ * left, but not one that has died.
  */
 final class RingStream implements ByteStream {
 
-	/** What fits beside a frame without costing more lines of memory than it saves. */
+	/**
+	 * Largest payload that is copied next to its frame: larger copies touch more cache
+	 * lines than they save.
+	 */
 	private static final int SMALL_BYTES = 512;
 
 	private final int peer;
@@ -23,10 +26,10 @@ final class RingStream implements ByteStream {
 
 	private final Ring in;
 
-	/** Where the peer counts those that have something to tell it. */
+	/** The peer's counter of ranks that have sent it a first message. */
 	private final long peerCalls;
 
-	/** Where the peer says that it has left. */
+	/** The peer's flag that it has left. */
 	private final long peerLeft;
 
 	private boolean called;
@@ -72,7 +75,7 @@ final class RingStream implements ByteStream {
 		return written;
 	}
 
-	/** Tells the peer that there is something to read. */
+	/** Notifies the peer of new data. */
 	private void call() {
 		if (!this.called) {
 			this.called = true;
@@ -102,12 +105,12 @@ final class RingStream implements ByteStream {
 		return SharedWords.glance(this.peerLeft) != 0 && SharedWords.read(this.peerLeft) != 0;
 	}
 
-	/** Whether there is something to read. */
+	/** Whether there is data to read. */
 	boolean hasCome() {
 		return this.in.readable(1) > 0;
 	}
 
-	/** Whether something moves again that did not the last time. */
+	/** Whether a read or write that was blocked can make progress. */
 	boolean unblocked() {
 		return hasCome() && !this.paused || this.blockedWriting && this.out.writable(1) > 0;
 	}

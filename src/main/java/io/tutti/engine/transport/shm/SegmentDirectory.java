@@ -11,7 +11,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * Where segments are made, and what is left there by the dead.
+ * Names new segments in the shared-memory directory and removes stale ones of dead
+ * processes.
  */
 final class SegmentDirectory {
 
@@ -32,7 +33,7 @@ final class SegmentDirectory {
 			.toString();
 	}
 
-	/** The file of a name that this or another rank has chosen. */
+	/** The path of a segment name, which may come from another rank. */
 	Path file(String name) throws IOException {
 		if (SegmentName.parse(name) == null) {
 			throw new IOException("\"" + name + "\" is no name of a shared segment");
@@ -42,7 +43,7 @@ final class SegmentDirectory {
 
 	/**
 	 * Removes segments of this user whose owner has ended.
-	 * @return how many
+	 * @return the number of segments removed
 	 */
 	int sweep() throws IOException {
 		int swept = 0;

@@ -10,20 +10,20 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * File name of a shared segment: says whose it is, so that what a dead process left can
- * be told from what a living one uses.
+ * File name of a shared segment. Identifies the owner, so that stale segments of dead
+ * processes can be distinguished from segments in use.
  *
  * @param user numeric id of the owner's user
  * @param job the job, hashed, 16 hexadecimal digits
- * @param owner the process that made the segment
- * @param serial tells the owner's segments apart
+ * @param owner the process that created the segment
+ * @param serial distinguishes the owner's segments
  */
 record SegmentName(int user, String job, ProcessIdentity owner, long serial) {
 
 	private static final Pattern PATTERN = Pattern
 		.compile("tutti-(\\d{1,10})-([0-9a-f]{16})-(\\d{1,18})-(\\d{1,18})-(\\d{1,18})-([0-9a-f]{16})");
 
-	/** What a file name says, or {@code null} if it is no segment's. */
+	/** Parses a file name; {@code null} if it is not a segment name. */
 	static @Nullable SegmentName parse(String text) {
 		Matcher matcher = PATTERN.matcher(text);
 		if (!matcher.matches() || Long.parseLong(matcher.group(1)) > Integer.MAX_VALUE) {

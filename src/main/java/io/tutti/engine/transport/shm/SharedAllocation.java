@@ -10,7 +10,7 @@ import java.lang.foreign.MemorySegment;
  */
 record SharedAllocation(SharedSegment segment, long bytes) {
 
-	/** Buffers begin at a page, so that no two ranks write to one. */
+	/** Buffers are page-aligned, so that no two ranks write to the same page. */
 	private static final long PAGE_BYTES = 4096;
 
 	/** Size of a segment for so many buffers. */
@@ -18,17 +18,17 @@ record SharedAllocation(SharedSegment segment, long bytes) {
 		return Math.multiplyExact((long) ranks, stride(bytes));
 	}
 
-	/** A page for an empty buffer too: a segment of nothing cannot be mapped. */
+	/** At least one page, since an empty segment cannot be mapped. */
 	private static long stride(long bytes) {
 		return Math.addExact(Math.max(1, bytes), PAGE_BYTES - 1) & -PAGE_BYTES;
 	}
 
-	/** Where a rank's buffer lies in this process. */
+	/** Address of a rank's buffer in this process. */
 	long address(int rank) {
 		return this.segment.address() + rank * stride(this.bytes);
 	}
 
-	/** A rank's buffer as memory; ends with the segment. */
+	/** A rank's buffer; valid until the segment is closed. */
 	MemorySegment part(int rank) {
 		return this.segment.memory().asSlice(rank * stride(this.bytes), this.bytes);
 	}

@@ -10,8 +10,8 @@ import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt of the candidates of a host to share memory, as one of them makes it. What
- * goes wrong is told to the others instead of thrown, so that all stay in step.
+ * One candidate's side of an attempt to share memory on a host. Errors are sent to the
+ * other candidates instead of thrown, so that all stay in the same step.
  */
 final class SharedMemoryProbe implements AutoCloseable {
 
@@ -25,7 +25,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	private final SegmentDirectory directory;
 
-	/** What the owner wrote for each peer. */
+	/** The number that the owner wrote for each peer. */
 	private final long[] numbers;
 
 	private @Nullable SharedSegment segment;
@@ -44,7 +44,10 @@ final class SharedMemoryProbe implements AutoCloseable {
 		return this.self == 0 && this.members.size() > 1;
 	}
 
-	/** The owner makes the memory, puts a number there for each peer, and names it. */
+	/**
+	 * The owner creates the memory, writes a number for each peer, and sends the segment
+	 * name.
+	 */
 	HandshakeMessage make() {
 		if (!owner()) {
 			return HandshakeMessage.NOTHING;
@@ -67,7 +70,10 @@ final class SharedMemoryProbe implements AutoCloseable {
 		}
 	}
 
-	/** A peer tells the number it finds, and another that it leaves there. */
+	/**
+	 * A peer sends the number that it reads and another number that it writes into the
+	 * memory.
+	 */
 	HandshakeMessage answer(List<HandshakeMessage> made) {
 		HandshakeMessage owners = made.get(this.members.get(0));
 		if (this.self == 0 || !owners.fine()) {
@@ -87,7 +93,10 @@ final class SharedMemoryProbe implements AutoCloseable {
 		}
 	}
 
-	/** The owner compares, and removes the name: who could map the memory has. */
+	/**
+	 * The owner unlinks the file, since every peer has tried to map it, and checks the
+	 * answers.
+	 */
 	HandshakeMessage confirm(List<HandshakeMessage> answers) {
 		SharedSegment made = this.segment;
 		if (!owner() || made == null) {
@@ -121,7 +130,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 		}
 	}
 
-	/** Hands the proven memory over. */
+	/** Transfers the verified memory to the caller. */
 	HostMemory memory() {
 		SharedSegment proven = this.segment;
 		if (proven == null) {
@@ -131,7 +140,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 		return new HostMemory(this.members, this.self, proven);
 	}
 
-	/** Releases the memory unless it was handed over. */
+	/** Releases the memory unless it was transferred. */
 	@Override
 	public void close() throws IOException {
 		SharedSegment unused = this.segment;

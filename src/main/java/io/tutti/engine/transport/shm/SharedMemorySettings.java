@@ -3,18 +3,18 @@ package io.tutti.engine.transport.shm;
 import java.nio.file.Path;
 
 /**
- * Whether and where ranks of one host share memory.
+ * Settings for shared memory between ranks of one host.
  *
- * @param enabled whether to try at all
- * @param directory a directory in memory, where segments are made
+ * @param enabled whether to use shared memory
+ * @param directory a memory-backed directory for the segments
  * @param jobId name of the job; part of the file names, hashed
  */
 public record SharedMemorySettings(boolean enabled, Path directory, String jobId) {
 
-	/** Where Linux keeps shared memory. */
+	/** Linux's directory for shared memory. */
 	public static final Path DEFAULT_DIRECTORY = Path.of("/dev/shm");
 
-	/** Shared memory in its usual place. */
+	/** Shared memory in the default directory. */
 	public static SharedMemorySettings of(String jobId) {
 		return new SharedMemorySettings(true, DEFAULT_DIRECTORY, jobId);
 	}

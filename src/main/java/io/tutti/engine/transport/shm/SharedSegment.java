@@ -14,9 +14,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
 
 /**
- * A file in memory, mapped by several processes. Its room is reserved before it is
- * mapped: such files are sparse, and touching a page that a full file system cannot give
- * would end the process.
+ * A memory-backed file that several processes map. Its space is reserved before it is
+ * mapped: such files are sparse, and access to a page that a full file system cannot
+ * provide would terminate the process.
  */
 final class SharedSegment implements AutoCloseable {
 
@@ -41,8 +41,8 @@ final class SharedSegment implements AutoCloseable {
 	}
 
 	/**
-	 * Makes a segment of zeros that only this user may open.
-	 * @throws IOException if there is a file already, or too little room
+	 * Creates a zeroed segment that only this user may open.
+	 * @throws IOException if the file exists already, or there is too little space
 	 */
 	static SharedSegment create(Path file, long bytes) throws IOException {
 		Set<OpenOption> options = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.READ,
@@ -81,8 +81,8 @@ final class SharedSegment implements AutoCloseable {
 	}
 
 	/**
-	 * Maps a segment that another process has made.
-	 * @throws IOException if there is none of that size
+	 * Maps a segment that another process has created.
+	 * @throws IOException if there is no segment of that size
 	 */
 	static SharedSegment open(Path file, long bytes) throws IOException {
 		try (FileChannel channel = FileChannel.open(file,
@@ -94,17 +94,17 @@ final class SharedSegment implements AutoCloseable {
 		}
 	}
 
-	/** Where the segment lies in this process. */
+	/** Address of the segment in this process. */
 	long address() {
 		return this.memory.address();
 	}
 
-	/** The segment as memory; ends with the segment. */
+	/** The segment's memory; valid until the segment is closed. */
 	MemorySegment memory() {
 		return this.memory;
 	}
 
-	/** Takes the file's name away; the memory stays for those that have mapped it. */
+	/** Removes the file's name; existing mappings stay valid. */
 	void unlink() throws IOException {
 		Files.deleteIfExists(this.file);
 	}

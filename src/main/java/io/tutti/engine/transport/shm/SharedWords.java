@@ -6,8 +6,8 @@ import java.lang.invoke.VarHandle;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
- * Words that one rank writes and others read. What was written before a release is seen
- * after the acquire that finds its value.
+ * Words that one rank writes and others read. Writes before a release are visible after
+ * the acquire that reads its value.
  */
 final class SharedWords {
 
@@ -30,7 +30,7 @@ final class SharedWords {
 		return (int) INT.getVolatile(NativeMemory.ALL, address);
 	}
 
-	/** Reads without any order: may be a little old. */
+	/** Opaque read without ordering; the value may be slightly stale. */
 	static int glance(long address) {
 		return (int) INT.getOpaque(NativeMemory.ALL, address);
 	}

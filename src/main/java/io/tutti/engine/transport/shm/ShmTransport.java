@@ -19,19 +19,21 @@ import io.tutti.engine.transport.Transport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Moves bytes between the ranks of one host through memory that they share. Beside links,
- * which carry any algorithm, it has a {@link CallSlots} for small calls and a
- * {@link ChunkPipeline} for large ones. A dead peer gives no sign here: every wait looks
- * at the failure latch.
+ * Moves bytes between the ranks of one host through shared memory. Links support any
+ * algorithm; in addition there are {@link CallSlots} for small calls and a
+ * {@link ChunkPipeline} for large ones. Shared memory does not reveal a dead peer, so
+ * every wait checks the failure latch.
  */
 public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy {
 
-	/** The name people type and read. */
+	/** The name in configuration and output. */
 	public static final String NAME = "shm";
 
 	private static final long BUFFER_ALIGNMENT = 4096;
 
-	/** Nobody may use an allocation before everybody knows it. */
+	/**
+	 * Sent once a rank has registered an allocation: no rank may use it before all have.
+	 */
 	private static final byte[] READY = {};
 
 	private final HostMemory memory;
@@ -61,7 +63,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	/**
 	 * A transport that owns the memory.
 	 * @param memory shared by all ranks of the group
-	 * @param settings where allocations are made
+	 * @param settings directory for allocations
 	 * @param oversubscribed whether the host has fewer cores than ranks
 	 */
 	public ShmTransport(GroupIdentity identity, FailureLatch latch, HostMemory memory, SharedMemorySettings settings,
@@ -87,26 +89,27 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		return NAME;
 	}
 
-	/** Where small calls are carried out and every call is posted. */
+	/** The slots in which every call is posted and small calls are executed. */
 	public CallSlots board() {
 		return this.board;
 	}
 
-	/** Where large buffers pass from rank to rank. */
+	/** The pipeline for large buffers. */
 	public ChunkPipeline stage() {
 		return this.stage;
 	}
 
-	/** Buffers that all ranks can reach in place. */
+	/** Buffers that all ranks can access in place. */
 	public SymmetricBuffers buffers() {
 		return this.buffers;
 	}
 
 	/**
-	 * Allocates a buffer that all ranks can reach in place, or plain native memory where
-	 * there is too little room, which is noted. Every rank calls it in the same order.
+	 * Allocates a buffer that all ranks can access in place. If a rank cannot create or
+	 * map it, allocates plain native memory and notifies the listener. Every rank calls
+	 * it in the same order.
 	 * @param bytes the same on every rank
-	 * @return zeros, of that size; ends with the transport
+	 * @return a zeroed buffer of that size, valid until the transport is closed
 	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
 	 * @throws IOException if the exchange failed
 	 */
@@ -123,7 +126,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		return own;
 	}
 
-	/** Starts a call that goes over links, and posts it. */
+	/** Starts a call that uses links, and posts it. */
 	@Override
 	public void begin(Call call) {
 		enter(call);
@@ -135,7 +138,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.board.post();
 	}
 
-	/** Starts a call that posts itself on the {@link #board()}. */
+	/** Starts a call whose algorithm posts it in the {@link #board()}. */
 	public void enter(Call call) {
 		this.frame.begin(call);
 		this.waiting.begin();
@@ -164,7 +167,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.doorbell.awake();
 	}
 
-	/** Looks for ranks that have entered another call, then sleeps. */
+	/** Checks for ranks that have entered a different call, then sleeps. */
 	@Override
 	public void sleep(long maxNanos) {
 		for (int rank = 0; rank < this.links.length; rank++) {
@@ -173,7 +176,10 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.doorbell.sleep(maxNanos);
 	}
 
-	/** Who has not entered the call; if all have, those who keep a link waiting. */
+	/**
+	 * The ranks that have not entered the call; if all have, the ranks whose links are
+	 * blocked.
+	 */
 	@Override
 	public List<Integer> awaited() {
 		List<Integer> absent = new ArrayList<>();

@@ -9,18 +9,18 @@ import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 
 /**
- * Buffers that the engine allocated in memory that all ranks of the group map, so that
- * each rank can read and write those of the others in place. A call says on the board in
- * which allocation, and where, its buffer lies.
+ * Engine-allocated buffers in memory that all ranks of the group map, so that each rank
+ * can access the buffers of the others in place. A call posts the allocation number and
+ * the offset of its buffer in the call slots.
  */
 public final class SymmetricBuffers {
 
-	/** What a call says: number of the allocation, 0 for private memory; place in it. */
+	/** A posted buffer: number of the allocation, 0 for private memory; offset in it. */
 	private static final int DESCRIPTOR_BYTES = 2 * Long.BYTES;
 
 	/**
-	 * The allocations, in the order in which all ranks made them; replaced whole, since
-	 * one may be made while a call runs.
+	 * The allocations, in the order in which all ranks made them. Copy-on-write, since an
+	 * allocation may be made while a call runs.
 	 */
 	private volatile SharedAllocation[] allocations = {};
 
@@ -44,7 +44,7 @@ public final class SymmetricBuffers {
 		this.descriptor = arena.allocate(DESCRIPTOR_BYTES, Long.BYTES).address();
 	}
 
-	/** Takes an allocation in that all ranks have made. */
+	/** Registers an allocation that all ranks have made. */
 	MemorySegment add(SharedAllocation allocation) {
 		SharedAllocation[] known = this.allocations;
 		SharedAllocation[] more = Arrays.copyOf(known, known.length + 1);
@@ -54,8 +54,8 @@ public final class SymmetricBuffers {
 	}
 
 	/**
-	 * Posts a call and where its send buffer lies.
-	 * @return whether others can reach it there
+	 * Posts a call and the location of its send buffer.
+	 * @return whether the other ranks can access it in place
 	 */
 	public boolean post(Call call) {
 		SharedAllocation[] known = this.allocations;
@@ -74,12 +74,14 @@ public final class SymmetricBuffers {
 		return number > 0;
 	}
 
-	/** Whether the send buffer can be reached that a rank which has arrived posted. */
+	/** Whether the send buffer that an arrived rank posted is accessible in place. */
 	public boolean reachable(int rank) {
 		return number(rank) > 0;
 	}
 
-	/** Whether every rank, all having arrived, posted a buffer that can be reached. */
+	/**
+	 * Whether every rank has posted an accessible buffer; all ranks must have arrived.
+	 */
 	public boolean allReachable() {
 		for (int rank = 0; rank < this.memory.ranks(); rank++) {
 			if (!reachable(rank)) {
@@ -89,7 +91,7 @@ public final class SymmetricBuffers {
 		return true;
 	}
 
-	/** Where the reachable send buffer of a rank lies in this process. */
+	/** Address of a rank's accessible send buffer in this process. */
 	public long address(int rank) {
 		long said = this.board.operand(rank, DESCRIPTOR_BYTES);
 		return this.allocations[(int) number(rank) - 1].address(rank) + NativeMemory.getLong(said + Long.BYTES);
@@ -99,14 +101,17 @@ public final class SymmetricBuffers {
 		return NativeMemory.getLong(this.board.operand(rank, DESCRIPTOR_BYTES));
 	}
 
-	/** This rank has finished its pass over the others' buffers. */
+	/** Publishes that this rank has finished its pass over the other ranks' buffers. */
 	public void finish() {
 		this.passes++;
 		SharedWords.release(this.memory.line(this.memory.self(), Line.FINISHED), this.passes);
 		this.doorbell.ringAll();
 	}
 
-	/** Waits until all have finished theirs, so that buffers may be touched again. */
+	/**
+	 * Waits until all ranks have finished their pass, so that the buffers may be modified
+	 * again.
+	 */
 	public void awaitFinished() {
 		for (int rank = 0; rank < this.memory.ranks(); rank++) {
 			while (SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) < this.passes) {

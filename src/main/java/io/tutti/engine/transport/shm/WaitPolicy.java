@@ -1,17 +1,17 @@
 package io.tutti.engine.transport.shm;
 
 /**
- * How a rank waits for its peers, as the waiting code sees it.
+ * Back-off of a rank that waits for its peers.
  */
 interface WaitPolicy {
 
 	/**
-	 * Nothing moved in this round.
-	 * @throws io.tutti.CollectiveException if there is no point in waiting on
+	 * No progress since the last call.
+	 * @throws io.tutti.CollectiveException if the wait must end
 	 */
 	void stalled();
 
-	/** Something moved. */
+	/** There was progress. */
 	void moved();
 
 }

@@ -1,7 +1,6 @@
 /**
- * Moves bytes between ranks of one host through memory that all of them map: how the
- * memory is made, proven to be the same, laid out and given back, and how a rank waits on
- * it. Imports the engine's root, the transport package above and fingerprints only.
+ * Moves bytes between ranks of one host through memory that all of them map: creation,
+ * verification, layout and release of the memory, and the waits on it.
  */
 @NullMarked
 package io.tutti.engine.transport.shm;

@@ -8,7 +8,7 @@ import java.lang.foreign.ValueLayout;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
- * Bytes one way from one rank to another: a ring that one thread fills and one empties.
+ * A one-way byte ring from one rank to another, with one writing and one reading thread.
  */
 final class Pipe {
 

@@ -5,7 +5,7 @@ import java.io.IOException;
 import io.tutti.engine.transport.ByteStream;
 
 /**
- * Two pipes, one each way, as a wire.
+ * A byte stream over two pipes, one per direction.
  */
 final class PipeStream implements ByteStream {
 

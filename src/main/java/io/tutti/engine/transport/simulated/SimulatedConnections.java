@@ -11,13 +11,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The connections for one group's messages between threads of one JVM. As over TCP, a
- * connection belongs to the rank that made it and carries bytes both ways.
+ * connection belongs to the rank that opened it and is bidirectional.
  */
 public final class SimulatedConnections implements Connections {
 
 	private static final String SUFFIX = "/p2p";
 
-	/** A wake-up may be missed between the last look and the sleep. */
+	/** Limits a sleep: a wake-up between the last check and the sleep may be missed. */
 	private static final long SLEEP_NANOS = 1_000_000;
 
 	private final GroupIdentity identity;
@@ -28,7 +28,10 @@ public final class SimulatedConnections implements Connections {
 
 	private final Queue<Integer> dialers;
 
-	/** Ranks that this one has connected to and not been told of. */
+	/**
+	 * Peers that this rank has dialed and whose connection the handler has not received
+	 * yet.
+	 */
 	private final Queue<Integer> dialed = new ArrayDeque<>();
 
 	private volatile @Nullable Thread sleeper;
@@ -69,7 +72,7 @@ public final class SimulatedConnections implements Connections {
 		return true;
 	}
 
-	/** The connection that one rank has made, as this rank sees it. */
+	/** This rank's end of the connection that a rank has opened. */
 	private PipeStream wire(int dialer, int other) {
 		String connection = this.self.group() + SimulatedNetwork.MARK + dialer;
 		int own = this.self.worldRank();

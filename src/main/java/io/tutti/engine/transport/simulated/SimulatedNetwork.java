@@ -7,19 +7,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * The pipes between the ranks of one JVM, made on first use, and who has left them.
+ * The pipes between the ranks of one JVM, created on first use, and the ranks that have
+ * left.
  */
 public final class SimulatedNetwork {
 
-	/** What a kernel gives a connection to begin with. */
+	/** Typical initial socket buffer of a kernel. */
 	private static final int CAPACITY = 64 * 1024;
 
-	/** What all pipes of a rank may take together, should it use every one. */
+	/** Memory for all pipes of a rank if it uses every one. */
 	private static final int RANK_BYTES = 4 * 1024 * 1024;
 
 	private static final int LEAST_CAPACITY = 4 * 1024;
 
-	/** Stands between a group's name and which of its connections a pipe is part of. */
+	/** Separates the group's name from the dialing rank in a connection's name. */
 	static final char MARK = '#';
 
 	private record Way(String group, int from, int to) {
@@ -35,14 +36,14 @@ public final class SimulatedNetwork {
 
 	private final Map<Endpoint, Runnable> sleepers = new ConcurrentHashMap<>();
 
-	/** Who has connected to whom and has not been seen there, by who they are in. */
+	/** Ranks that have dialed an endpoint and that the endpoint has not polled yet. */
 	private final Map<Endpoint, Queue<Integer>> dialers = new ConcurrentHashMap<>();
 
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
 
 	private final Set<Endpoint> left = ConcurrentHashMap.newKeySet();
 
-	/** A network for so many ranks; the more they are, the less each pipe holds. */
+	/** A network for so many ranks; the capacity of a pipe falls with their number. */
 	public SimulatedNetwork(int worldSize) {
 		if (worldSize < 1) {
 			throw new IllegalArgumentException("world size must be at least 1, got " + worldSize);
@@ -72,8 +73,8 @@ public final class SimulatedNetwork {
 	}
 
 	/**
-	 * A rank takes part in a group.
-	 * @param wake ends its sleep, if any
+	 * Registers a rank of a group.
+	 * @param wake wakes the rank if it sleeps
 	 */
 	void join(Endpoint endpoint, Runnable wake) {
 		this.sleepers.put(endpoint, wake);
@@ -86,18 +87,18 @@ public final class SimulatedNetwork {
 		}
 	}
 
-	/** A rank says that it has connected to another. */
+	/** Announces to a rank that another rank has connected to it. */
 	void dial(Endpoint to, int from) {
 		dialersOf(to).add(from);
 		wake(to);
 	}
 
-	/** Who has connected to a rank and has not been seen by it. */
+	/** The ranks that have dialed an endpoint and that it has not polled yet. */
 	Queue<Integer> dialersOf(Endpoint endpoint) {
 		return this.dialers.computeIfAbsent(endpoint, (key) -> new ConcurrentLinkedQueue<>());
 	}
 
-	/** Ends the connections of a rank in one group. */
+	/** Closes the connections of a rank in one group. */
 	void leave(Endpoint endpoint) {
 		this.sleepers.remove(endpoint);
 		this.left.add(endpoint);
@@ -111,7 +112,7 @@ public final class SimulatedNetwork {
 		this.sleepers.values().forEach(Runnable::run);
 	}
 
-	/** Ends all connections of a rank, as the kernel does when its process dies. */
+	/** Closes all connections of a rank, as the kernel does when its process dies. */
 	public void cut(int worldRank) {
 		this.gone.add(worldRank);
 		this.pipes.forEach((way, pipe) -> {

@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SimulatedTransport implements Transport, CallWait.Peers {
 
-	/** The name people type and read. */
+	/** The name in configuration and output. */
 	public static final String NAME = "simulated";
 
-	/** A wake-up may be missed between the last look and the sleep. */
+	/** Limits a sleep: a wake-up between the last check and the sleep may be missed. */
 	private static final long SLEEP_NANOS = 1_000_000;
 
 	private final GroupIdentity identity;

@@ -1,6 +1,6 @@
 /**
- * The same links over queues inside one process: groups of many ranks in one JVM, for
- * tests of everything above the transport.
+ * Links over in-process queues: groups of many ranks in one JVM, to test the layers above
+ * the transport.
  */
 @NullMarked
 package io.tutti.engine.transport.simulated;
