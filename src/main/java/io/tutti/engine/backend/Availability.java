@@ -3,21 +3,21 @@ package io.tutti.engine.backend;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a backend can be used by this process, and the reason.
+ * Whether this process can use a backend, and the reason.
  *
- * @param available whether it can
+ * @param available whether the backend can be used
  * @param reason what was found, such as a library's version, or what is missing
- * @param action what to do about it, as a sentence with no full stop; {@code null} where
- * nothing is to be done
+ * @param action the action to take, as a sentence with no full stop; {@code null} if none
+ * is needed
  */
 public record Availability(boolean available, String reason, @Nullable String action) {
 
-	/** It can be used. */
+	/** The backend can be used. */
 	public static Availability yes(String reason) {
 		return new Availability(true, reason, null);
 	}
 
-	/** It cannot be used. */
+	/** The backend cannot be used. */
 	public static Availability no(String reason, String action) {
 		return new Availability(false, reason, action);
 	}

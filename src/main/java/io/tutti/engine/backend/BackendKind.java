@@ -4,23 +4,24 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 
 /**
- * A backend that can be asked for by name.
+ * A backend that can be selected by name.
  */
 interface BackendKind {
 
-	/** The name people type and read, such as {@code tcp}. */
+	/** The name in configuration and output, such as {@code tcp}. */
 	String name();
 
 	/**
-	 * Whether this process can use it; looks, but starts and joins nothing. May take some
-	 * 100 ms.
+	 * Whether this process can use the backend. Only probes; starts and joins nothing.
+	 * May take about 100 ms.
 	 */
 	Availability availability(EngineSettings settings);
 
 	/**
-	 * Meets the other ranks and forms the group of all; only where it is available.
-	 * @throws io.tutti.engine.control.RendezvousException if the ranks do not meet or
-	 * this one is refused
+	 * Joins the other ranks and forms the group of all ranks. The backend must be
+	 * available.
+	 * @throws io.tutti.engine.control.RendezvousException if the rendezvous fails or this
+	 * rank is rejected
 	 */
 	Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events);
 

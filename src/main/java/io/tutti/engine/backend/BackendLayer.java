@@ -8,15 +8,14 @@ import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
 
 /**
- * What stands over a group's own backend and takes the calls that it can carry out
- * better.
+ * A layer over a group's backend that executes the calls for which it is faster.
  */
 interface BackendLayer {
 
 	/**
-	 * The backend that the group is to use; owns the one beneath. Every rank of the group
-	 * calls it.
-	 * @param exchange how the ranks agree, in a group beside this one
+	 * Creates the backend for the group; it owns the backend beneath. Every rank of the
+	 * group calls it.
+	 * @param exchange exchanges metadata between the ranks, over a separate group
 	 */
 	Backend over(GroupIdentity identity, Backend beneath, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline);

@@ -8,11 +8,11 @@ import java.util.stream.Collectors;
 import io.tutti.BackendUnavailableException;
 
 /**
- * The one place that lists the backends. Each is also the name of a Spring profile.
+ * The list of backends. Each name is also the name of a Spring profile.
  */
 public final class Backends {
 
-	/** Our own algorithms; what is used where nothing else is asked for. */
+	/** The built-in algorithms; the default. */
 	public static final String TCP = "tcp";
 
 	/** The MPI subset. */
@@ -32,9 +32,9 @@ public final class Backends {
 	}
 
 	/**
-	 * Whether this process can use a backend. An answer, never an exception.
-	 * @param settings what the backend would be used with; its own choice of a backend
-	 * does not matter here
+	 * Whether this process can use a backend. Does not throw.
+	 * @param settings the settings for the backend; their own choice of backend is
+	 * ignored
 	 */
 	public static Availability availability(String name, EngineSettings settings) {
 		return ALL.stream()
@@ -52,7 +52,7 @@ public final class Backends {
 	}
 
 	/**
-	 * Checks that the backend that the settings name can be used.
+	 * Checks that the backend named in the settings can be used.
 	 * @throws BackendUnavailableException if it cannot
 	 */
 	public static void requireAvailable(EngineSettings settings) {
@@ -62,7 +62,7 @@ public final class Backends {
 		}
 	}
 
-	/** The backend that the settings name; must be available. */
+	/** The backend named in the settings; must be available. */
 	static BackendKind kind(EngineSettings settings) {
 		requireAvailable(settings);
 		return ALL.stream().filter((kind) -> kind.name().equals(settings.backend())).findFirst().orElseThrow();

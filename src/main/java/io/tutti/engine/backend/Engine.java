@@ -52,7 +52,7 @@ public final class Engine implements AutoCloseable {
 
 	private final JobRuntime carrier;
 
-	/** One that can make no groups but those within the one of all ranks. */
+	/** An engine that cannot form groups beside the group of all ranks. */
 	Engine(Membership membership, GroupRegistry registry, DefaultProcessGroup world, JobRuntime carrier) {
 		this(membership, registry, world, GroupFactory.NONE, carrier);
 	}
@@ -67,21 +67,21 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Meets the other ranks and forms the group on the backend that the settings name;
-	 * returns when every rank has come.
+	 * Joins the other ranks and forms the group on the backend named in the settings.
+	 * Returns when every rank has joined.
 	 * @throws BackendUnavailableException if that backend cannot be used here
-	 * @throws RendezvousException if the ranks do not meet or this one is refused
+	 * @throws RendezvousException if the rendezvous fails or this rank is rejected
 	 */
 	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		return Backends.kind(settings).join(assignment, settings, events);
 	}
 
-	/** Meets the other ranks and forms a group of our own algorithms. */
+	/** Joins the other ranks and forms a group with the built-in algorithms. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		return meet(assignment, settings, events, null);
 	}
 
-	/** As above with something over what carries each group. */
+	/** As above with a layer over the backend of each group. */
 	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
 			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
@@ -105,9 +105,7 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	/**
-	 * While the ranks meet there is time to compile what the first reductions will run.
-	 */
+	/** Compiles the kernel of the first reductions during the rendezvous. */
 	private static void warmUp(RankAssignment assignment) {
 		Thread.ofPlatform()
 			.name("tutti-r" + assignment.rank() + "-warm-up")
@@ -115,7 +113,7 @@ public final class Engine implements AutoCloseable {
 			.start(() -> ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, WARM_UP));
 	}
 
-	/** What rank 0 brought to the meeting counts for all. */
+	/** Rank 0's configuration, which applies to all ranks. */
 	private static SharedConfig agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
 		SharedConfig agreed = conductOfRankZero(membership);
 		if (!membership.conduct().equals(settings.conduct().toString())) {
@@ -167,7 +165,8 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * A name that does not resolve yet is no loopback: its host may still be starting.
+	 * A name that does not resolve yet is not treated as loopback: its host may still be
+	 * starting.
 	 */
 	private static DataListener listenEverywhere(int port, RankAssignment assignment) {
 		try {
@@ -186,8 +185,8 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Where the kernel has the choice, it may be the very port that rank 0 is about to
-	 * listen on: then another one is taken while that is held.
+	 * The kernel may choose the port on which rank 0 is about to listen. In that case a
+	 * second listener is opened while the first still holds that port.
 	 */
 	private static DataListener open(@Nullable InetAddress address, int port, RankAssignment assignment)
 			throws IOException {
@@ -211,7 +210,7 @@ public final class Engine implements AutoCloseable {
 		return new TcpSettings(settings.congestionControl(), Duration.ofSeconds(30), oversubscribed, settings.tls());
 	}
 
-	/** The group that holds every rank. */
+	/** The group of all ranks. */
 	public DefaultProcessGroup world() {
 		return this.world;
 	}
@@ -221,7 +220,7 @@ public final class Engine implements AutoCloseable {
 		return this.membership.control();
 	}
 
-	/** Who is where. */
+	/** The result of the rendezvous. */
 	public Membership membership() {
 		return this.membership;
 	}
@@ -231,16 +230,16 @@ public final class Engine implements AutoCloseable {
 		return this.registry.groups();
 	}
 
-	/** What this rank has done of a collective, in groups that it has left too. */
+	/** This rank's totals for a collective, including groups that it has left. */
 	public CallTotals totals(Collective collective) {
 		return this.registry.totals(collective);
 	}
 
 	/**
-	 * Forms a further group of all ranks beside the first, with connections of its own.
-	 * Takes no part in the first one's order of calls: every rank does so under the same
-	 * name at about the same time, however it came to know.
-	 * @throws UnsupportedOperationException if an MPI library carries the groups
+	 * Forms another group of all ranks with its own connections. Does not take part in
+	 * the first group's issue order: every rank calls this with the same name at about
+	 * the same time; the caller coordinates that.
+	 * @throws UnsupportedOperationException if the groups run on an MPI library
 	 */
 	public DefaultProcessGroup formBeside(String name) {
 		GroupIdentity first = this.world.identity();
@@ -248,36 +247,37 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Asks every rank what it has called lately, over the control plane: works while
+	 * Queries every rank's recent calls over the control plane, which works while
 	 * collectives hang.
-	 * @param limit how many calls of each group are wanted at most
-	 * @return by rank, this one included; who did not answer in time is not there
+	 * @param limit maximum number of calls of each group
+	 * @return the traces by rank, including this one; ranks that did not answer in time
+	 * are absent
 	 */
 	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
 		return TraceCodec.decodeAll(control().queryTraces(limit, timeout));
 	}
 
 	/**
-	 * From now on the flight recorders of all groups, present and later, remember who
-	 * calls, or no longer; see
-	 * {@link io.tutti.engine.dispatch.FlightRecorder#recordSites}.
+	 * Switches the recording of call sites on or off, for all current and later groups;
+	 * see {@link io.tutti.engine.dispatch.FlightRecorder#recordSites}.
 	 */
 	public void recordSites(boolean wanted) {
 		this.registry.recordSites(wanted);
 	}
 
 	/**
-	 * Who hears that the whole group shall stop at its next step boundary. Called on the
-	 * control plane's thread; at once if the request came before.
+	 * Sets the action that runs when the whole group is asked to stop at its next step
+	 * boundary. Called on the control plane's thread, or at once if the request came
+	 * before.
 	 */
 	public void onDrain(Consumer<String> action) {
 		this.registry.onDrain(action);
 	}
 
 	/**
-	 * Ends the job: by {@code MPI_Abort} where an MPI library carries it, which does not
-	 * return; otherwise every rank's calls fail with the reason.
-	 * @param code the exit code that the job is asked to end with
+	 * Ends the job. On an MPI library, calls {@code MPI_Abort}, which does not return;
+	 * otherwise every rank's calls fail with the reason.
+	 * @param code the exit code requested for the job
 	 */
 	public void abort(int code, String reason) {
 		if (!this.carrier.abort(code)) {
@@ -285,7 +285,7 @@ public final class Engine implements AutoCloseable {
 		}
 	}
 
-	/** Leaves the group and gives everything back, in reverse order of opening. */
+	/** Leaves the group and releases all resources in reverse order of opening. */
 	@Override
 	public void close() {
 		this.carrier.leaving(this.world.failure());

@@ -5,35 +5,34 @@ import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a rank joins its group.
+ * Settings with which a rank joins its group.
  *
  * @param backend name of the backend, one of {@link Backends#names()}
- * @param jobId name of the job; ranks of another job are refused
+ * @param jobId name of the job; ranks of another job are rejected
  * @param token shared secret of the job, {@code null} for none; never logged
- * @param generation which forming of the group this is, -1 to accept rank 0's
- * @param bindAddress where rank 0 listens, {@code null} for the meeting point's own
+ * @param generation generation of the job, -1 to accept rank 0's
+ * @param bindAddress address on which rank 0 listens, {@code null} for the rendezvous
  * address
  * @param advertisedHost host that peers use for this rank's data connections,
- * {@code null} to find out
+ * {@code null} for detection
  * @param dataAddress address where data connections are accepted, {@code null} for
- * loopback if the ranks meet there and every address if not
+ * loopback if the rendezvous address is loopback, otherwise for every address
  * @param dataPort port for data connections, 0 for the kernel's choice; the local rank is
  * added to a fixed one
- * @param congestionControl TCP congestion control for connections inside one host, where
- * the kernel offers it; {@code system} to leave it alone
- * @param conduct what all ranks do alike; rank 0's counts
+ * @param congestionControl TCP congestion control for connections within one host, if the
+ * kernel offers it; {@code system} to keep the default
+ * @param conduct settings that must be the same on all ranks; rank 0's apply
  * @param timeouts how long each kind of wait may take
  * @param mpiLibrary the MPI library that the backend {@code mpi} runs on:
- * {@code openmpi}, {@code mpich} or a path; {@code null} for our own engine
- * @param tls how connections between ranks go in cipher, {@code null} if they go as they
- * are
+ * {@code openmpi}, {@code mpich} or a path; {@code null} for the built-in engine
+ * @param tls TLS for connections between ranks, {@code null} for plain TCP
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
 		String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary,
 		@Nullable Tls tls) {
 
-	/** The defaults that the documentation names. */
+	/** The documented defaults. */
 	public static final EngineSettings DEFAULTS = new EngineSettings(Backends.TCP, "default", null, -1, null, null,
 			null, 0, "cubic", SharedConfig.DEFAULT, Timeouts.DEFAULTS, null);
 
@@ -43,7 +42,7 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 		}
 	}
 
-	/** Settings of ranks whose connections go as they are. */
+	/** Settings without TLS. */
 	public EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 			@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
 			String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
@@ -51,23 +50,21 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 				conduct, timeouts, mpiLibrary, null);
 	}
 
-	/** The same with connections in cipher. */
+	/** The same settings with TLS, or without it for {@code null}. */
 	public EngineSettings withTls(@Nullable Tls spoken) {
 		return new EngineSettings(this.backend, this.jobId, this.token, this.generation, this.bindAddress,
 				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,
 				this.timeouts, this.mpiLibrary, spoken);
 	}
 
-	/**
-	 * The same with another backend, and with the MPI library that it runs on, if any.
-	 */
+	/** The same settings with another backend and its MPI library, if any. */
 	public EngineSettings withBackend(String name, @Nullable String library) {
 		return new EngineSettings(name, this.jobId, this.token, this.generation, this.bindAddress, this.advertisedHost,
 				this.dataAddress, this.dataPort, this.congestionControl, this.conduct, this.timeouts, library,
 				this.tls);
 	}
 
-	/** The same with another token. */
+	/** The same settings with another token. */
 	EngineSettings withToken(String secret) {
 		return new EngineSettings(this.backend, this.jobId, secret, this.generation, this.bindAddress,
 				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,

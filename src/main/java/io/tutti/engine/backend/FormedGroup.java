@@ -9,11 +9,12 @@ import io.tutti.engine.transport.shm.HostMemory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a group that was formed asks for beside collectives.
+ * Creates the messages and subgroups of a formed group.
  *
- * @param groups where it comes from
- * @param memory what its ranks of this host share; held by what carries its collectives
- * @param carriesMessages whether the group is a user's; others only agree on something
+ * @param groups the factory of the group
+ * @param memory memory shared with ranks of this host; owned by the backend of the group
+ * @param carriesMessages whether this is an application's group; setup groups have no
+ * messages
  */
 record FormedGroup(Groups groups, @Nullable HostMemory memory, boolean carriesMessages) implements GroupFactory {
 

@@ -30,8 +30,8 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * This process's groups, as the control plane reaches them: breaks those that a verdict
- * concerns, and says how far each has come.
+ * Connects this process's groups to the control plane: breaks the groups that a verdict
+ * affects and reports the progress of each group.
  */
 final class GroupRegistry implements ControlListener {
 
@@ -52,7 +52,7 @@ final class GroupRegistry implements ControlListener {
 
 	}
 
-	/** Groups whose progress goes with a sign of life, at most. */
+	/** Maximum number of groups whose progress a heartbeat reports. */
 	private static final int MOST_TOLD = 64;
 
 	private static final Comparator<RankProgress> WORLD_FIRST = Comparator
@@ -60,24 +60,30 @@ final class GroupRegistry implements ControlListener {
 
 	private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
-	/** Groups left, and verdicts of groups not formed, that are remembered. */
+	/**
+	 * Maximum number of entries for groups that were left and for verdicts on groups not
+	 * yet formed.
+	 */
 	static final int REMEMBERED = 1024;
 
-	/** The last call that this rank had entered in the groups that it left last. */
+	/**
+	 * The last call that this rank entered in each of the groups that it left most
+	 * recently.
+	 */
 	private final Map<String, Long> left = bounded();
 
-	/** Verdicts of groups that this rank has not formed yet, by group. */
+	/** Verdicts on groups that this rank has not formed yet, by group. */
 	private final Map<String, Failure> pending = bounded();
 
 	private final PastGroups past = new PastGroups();
 
-	/** Verdicts that concern more than the groups that were there at the time. */
+	/** Lost-peer verdicts, which also apply to groups that are formed later. */
 	private final CopyOnWriteArrayList<Failure> losses = new CopyOnWriteArrayList<>();
 
 	/** Ranks that have left the job. */
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
 
-	/** Who has left groups that this rank has yet to form, by the group. */
+	/** Departures from groups that this rank has not formed yet, by group. */
 	private final Map<String, Queue<Departure>> early = new ConcurrentHashMap<>();
 
 	private final CollectiveListener listener;
@@ -93,7 +99,7 @@ final class GroupRegistry implements ControlListener {
 		this.listener = listener;
 	}
 
-	/** Takes a group in before it can run, so that no verdict misses it. */
+	/** Registers a group before it can run, so that it misses no verdict. */
 	void add(GroupIdentity identity, FailureLatch latch) {
 		Entry entry = new Entry(identity, latch);
 		this.entries.put(identity.name(), entry);
@@ -114,7 +120,7 @@ final class GroupRegistry implements ControlListener {
 		breakInVain(entry);
 	}
 
-	/** The oldest entry goes when the map is full. */
+	/** A map that evicts the oldest entry when it is full. */
 	private static <V> Map<String, V> bounded() {
 		return Collections.synchronizedMap(new LinkedHashMap<>() {
 
@@ -128,12 +134,12 @@ final class GroupRegistry implements ControlListener {
 		});
 	}
 
-	/** How many groups that this rank has left are remembered. */
+	/** Number of groups kept that this rank has left. */
 	int remembered() {
 		return this.left.size();
 	}
 
-	/** The group that one is made from, {@code null} if there is none. */
+	/** The parent of a group, {@code null} if there is none. */
 	private @Nullable Entry origin(String group) {
 		int end = group.lastIndexOf('/');
 		return (end < 0) ? null : this.entries.get(group.substring(0, end));
@@ -146,7 +152,10 @@ final class GroupRegistry implements ControlListener {
 		}
 	}
 
-	/** This rank has left a group; the one of all ranks stays, for what comes after. */
+	/**
+	 * Removes a group that this rank has left. The group of all ranks stays registered
+	 * for later events.
+	 */
 	void remove(DefaultProcessGroup group) {
 		if (!group.name().equals(Failure.WORLD)) {
 			this.left.put(group.name(), group.lastEntered());
@@ -155,7 +164,7 @@ final class GroupRegistry implements ControlListener {
 		}
 	}
 
-	/** Closes the groups within the one of all ranks, those within others first. */
+	/** Closes all subgroups, nested ones first. */
 	void closeSubgroups() {
 		this.entries.values()
 			.stream()
@@ -165,7 +174,7 @@ final class GroupRegistry implements ControlListener {
 			.forEach(DefaultProcessGroup::close);
 	}
 
-	/** The group is ready to run. */
+	/** Registers the group object once it is ready to run. */
 	void ready(DefaultProcessGroup group) {
 		Entry entry = this.entries.get(group.name());
 		if (entry != null) {
@@ -174,7 +183,10 @@ final class GroupRegistry implements ControlListener {
 		}
 	}
 
-	/** Who hears that the whole group shall stop; at once if it was asked for before. */
+	/**
+	 * Sets the action for a request to stop the whole group; runs it at once if the
+	 * request came before.
+	 */
 	void onDrain(Consumer<String> action) {
 		this.drain = action;
 		String reason = this.drainReason;
@@ -202,9 +214,8 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/**
-	 * Breaks a group that is still being made from one that is broken: ranks that have
-	 * failed there will not take part. The groups in which its ranks agree are part of
-	 * the making.
+	 * Breaks a group that is still being formed from a broken group: ranks that have
+	 * failed in the parent will not take part. Setup groups are part of the forming.
 	 */
 	private void breakInVain(Entry entry) {
 		Entry origin = origin(entry.identity.name());
@@ -218,8 +229,8 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	/**
-	 * What concerns a group that is not there yet is kept before the group is looked for,
-	 * so that one that comes at the same time finds it.
+	 * Stores a departure before the look-up of its group, so that a group that is added
+	 * concurrently finds it.
 	 */
 	@Override
 	public void departed(Departure departure) {
@@ -255,9 +266,7 @@ final class GroupRegistry implements ControlListener {
 		}
 	}
 
-	/**
-	 * A group that this rank itself broke before is told of as well, with its own cause.
-	 */
+	/** Also reports a group that this rank itself broke earlier, with its own cause. */
 	private void tell(Entry entry) {
 		Failure cause = entry.latch.failure();
 		if (cause != null && entry.told.compareAndSet(false, true)) {
@@ -312,20 +321,20 @@ final class GroupRegistry implements ControlListener {
 		return (found != null) ? found.called(sequence) : null;
 	}
 
-	/** What this process has done of a collective, in groups that it has left too. */
+	/** This process's totals for a collective, including groups that it has left. */
 	CallTotals totals(Collective collective) {
 		return groups().stream()
 			.map((group) -> group.recorder().totals(collective))
 			.reduce(this.past.totals(collective), CallTotals::plus);
 	}
 
-	/** Whether groups remember who calls. */
+	/** Switches the recording of call sites on or off. */
 	void recordSites(boolean wanted) {
 		this.recordingSites = wanted;
 		groups().forEach((group) -> group.recorder().recordSites(wanted));
 	}
 
-	/** The groups that this process is in and can use. */
+	/** The groups of this process that are ready to run. */
 	List<DefaultProcessGroup> groups() {
 		return this.entries.values().stream().map((entry) -> entry.group).filter((group) -> group != null).toList();
 	}

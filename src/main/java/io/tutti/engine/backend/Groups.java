@@ -38,13 +38,13 @@ import io.tutti.engine.transport.tcp.TcpTransport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes one rank's groups, and chooses what carries each: shared memory between ranks who
- * have proven that they see the same, TCP between the others. What the ranks say to each
- * other about it goes over TCP, in a group of its own that ends with the choice.
+ * Forms one rank's groups and chooses the transport of each: shared memory between ranks
+ * that have verified that they share it, TCP between the others. The ranks agree on it
+ * over TCP, in a temporary setup group.
  */
 final class Groups implements GroupFactory {
 
-	/** Ends the name of a group that only agrees on what carries another. */
+	/** Suffix of the setup group in which ranks choose the transports of a group. */
 	static final String FORMING = "/forming";
 
 	private static final String LAYERING = "/layering";
@@ -54,9 +54,9 @@ final class Groups implements GroupFactory {
 	private static final String ACROSS = "across-";
 
 	/**
-	 * What carries a group.
+	 * The backend of a group.
 	 *
-	 * @param memory what this rank shares with others of its host
+	 * @param memory memory shared with other ranks of this host
 	 */
 	private record Carried(Backend backend, @Nullable HostMemory memory) {
 	}
@@ -79,9 +79,7 @@ final class Groups implements GroupFactory {
 
 	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT);
 
-	/**
-	 * @param conduct what all ranks have agreed to do alike
-	 */
+	/** @param conduct the configuration that all ranks have agreed on */
 	Groups(Membership membership, EngineSettings settings, SharedConfig conduct, GroupRegistry registry,
 			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
 		this.layer = layer;
@@ -95,8 +93,8 @@ final class Groups implements GroupFactory {
 	}
 
 	/**
-	 * Forms a group whose latch the registry knows.
-	 * @throws UncheckedIOException if the system refuses what it takes
+	 * Forms a group whose latch is registered.
+	 * @throws UncheckedIOException if resource allocation fails
 	 */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
@@ -137,8 +135,8 @@ final class Groups implements GroupFactory {
 	}
 
 	/**
-	 * A group's messages.
-	 * @param memory what this rank shares with others of its host, if it shares any
+	 * Opens a group's messages.
+	 * @param memory memory shared with other ranks of this host, if any
 	 */
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory) {
 		try {
@@ -173,9 +171,7 @@ final class Groups implements GroupFactory {
 		return group;
 	}
 
-	/**
-	 * The same ranks over TCP in a group of its own, in which they agree on the other.
-	 */
+	/** Forms a setup group of the same ranks over TCP. */
 	private DefaultProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
 		GroupIdentity side = new GroupIdentity(identity.name() + suffix, identity.rank(), identity.members(),
 				identity.generation());
@@ -198,7 +194,7 @@ final class Groups implements GroupFactory {
 				this.conduct.algorithms());
 	}
 
-	/** Finds out who shares memory with whom, in a group of its own. */
+	/** Determines which ranks share memory, in a setup group. */
 	private Carried sharing(GroupIdentity identity, FailureLatch latch) throws IOException {
 		try (DefaultProcessGroup forming = beside(identity, FORMING)) {
 			MetadataExchange exchange = new GroupExchange(forming);
@@ -232,7 +228,7 @@ final class Groups implements GroupFactory {
 		return ByteBuffer.allocate(Integer.BYTES).putInt(value).array();
 	}
 
-	/** By rank, the lowest rank of its host. */
+	/** The lowest rank of each rank's host, by rank. */
 	private static List<Integer> leaders(byte[][] given) throws IOException {
 		List<Integer> leaders = new ArrayList<>();
 		for (int rank = 0; rank < given.length; rank++) {

@@ -11,9 +11,9 @@ import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ranks on several hosts, some of whom share one: collectives on two levels where there
- * is such a way, and between all ranks alike otherwise. What fails on one level fails
- * everywhere, since all share the group's latch.
+ * For ranks on several hosts of which some share a host: uses a two-level algorithm if
+ * there is one for the collective, and a flat one otherwise. A failure on one level fails
+ * the group, since all levels share the group's latch.
  */
 final class HierarchicalBackend implements Backend {
 
@@ -26,10 +26,10 @@ final class HierarchicalBackend implements Backend {
 	private final HierarchicalAlgorithms algorithms;
 
 	/**
-	 * A backend that owns those it is given.
-	 * @param flat among all ranks
-	 * @param within among the ranks of this host, {@code null} if there is one
-	 * @param across among the ranks of {@link Hosts#across}, {@code null} if this rank is
+	 * A backend that owns the given backends.
+	 * @param flat for all ranks
+	 * @param within for the ranks of this host, {@code null} if this rank is alone there
+	 * @param across for the ranks of {@link Hosts#across}, {@code null} if this rank is
 	 * not among them
 	 */
 	HierarchicalBackend(GroupIdentity identity, Hosts hosts, Backend flat, @Nullable Backend within,

@@ -4,24 +4,25 @@ import io.tutti.Failure;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What all groups of a process are carried by, beside what each has of its own.
+ * The resources that all groups of a process share.
  */
 interface JobRuntime extends AutoCloseable {
 
 	/**
-	 * This rank is about to leave its groups; what cannot survive a failure ends the
-	 * process here.
-	 * @param failure what broke the group of all ranks, or {@code null}
+	 * Called before this rank leaves its groups. A runtime that cannot survive a failure
+	 * ends the process here.
+	 * @param failure the failure that broke the group of all ranks, or {@code null}
 	 */
 	void leaving(@Nullable Failure failure);
 
 	/**
-	 * Ends every process of the job at once with an exit code, where it can.
-	 * @return whether it can; if so, it does not return
+	 * Ends every process of the job at once with an exit code, if the runtime supports
+	 * that; in that case it does not return.
+	 * @return {@code false} if it is not supported
 	 */
 	boolean abort(int code);
 
-	/** Gives back what it holds. */
+	/** Releases the shared resources. */
 	@Override
 	void close();
 

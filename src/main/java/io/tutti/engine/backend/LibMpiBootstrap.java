@@ -22,13 +22,13 @@ import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the control plane's ranks meet when an MPI library has brought them together:
- * rank 0 chooses a port and a secret, and the library tells every rank. So nothing has to
- * be configured, and nobody else can come in.
+ * The rendezvous address of the control plane when the ranks run on an MPI library. Rank
+ * 0 chooses a port and a secret, and the library broadcasts them. So no configuration is
+ * needed, and no other process can join.
  *
- * @param host where rank 0 listens
- * @param port its port there
- * @param secret stands in for a token where none is set
+ * @param host address on which rank 0 listens
+ * @param port rank 0's port
+ * @param secret used as the token if none is set
  */
 record LibMpiBootstrap(String host, int port, String secret) {
 
@@ -36,7 +36,7 @@ record LibMpiBootstrap(String host, int port, String secret) {
 
 	private static final int SECRET_BYTES = 32;
 
-	/** Agrees on the meeting; called by every rank. */
+	/** Agrees on the rendezvous address; called by every rank. */
 	static LibMpiBootstrap agree(MpiWorld world, @Nullable String bindAddress, Deadline deadline) {
 		boolean oneHost = hosts(world, deadline).size() == 1;
 		String text = "";
@@ -47,7 +47,7 @@ record LibMpiBootstrap(String host, int port, String secret) {
 		return new LibMpiBootstrap(parts[0], Integer.parseInt(parts[1]), parts[2]);
 	}
 
-	/** This rank, meeting there. */
+	/** This rank's assignment with the agreed rendezvous address. */
 	RankAssignment assignment(RankAssignment known) {
 		return new RankAssignment(known.rank(), known.worldSize(), known.localRank(), known.localWorldSize(), this.host,
 				this.port);
@@ -70,7 +70,9 @@ record LibMpiBootstrap(String host, int port, String secret) {
 		return String.join("\n", host, String.valueOf(freePort(host)), HexFormat.of().formatHex(secret));
 	}
 
-	/** Between this look and the meeting nobody else is likely to be given the port. */
+	/**
+	 * Another process is unlikely to get the port between this check and the rendezvous.
+	 */
 	private static int freePort(String host) {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
 			return socket.getLocalPort();

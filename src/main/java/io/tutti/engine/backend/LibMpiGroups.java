@@ -18,7 +18,7 @@ import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
 
 /**
- * Makes one rank's groups on an MPI library, each with a communicator of its own.
+ * Forms one rank's groups on an MPI library, each with its own communicator.
  */
 final class LibMpiGroups implements GroupFactory {
 
@@ -39,7 +39,7 @@ final class LibMpiGroups implements GroupFactory {
 		this.timeouts = timeouts;
 	}
 
-	/** Forms a group whose latch the registry knows. */
+	/** Forms a group whose latch is registered. */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
@@ -51,7 +51,9 @@ final class LibMpiGroups implements GroupFactory {
 		return group;
 	}
 
-	/** The verdict may take that long, and the program wants to say what it saw. */
+	/**
+	 * Covers the wait for the verdict and leaves the program time to report the failure.
+	 */
 	private Duration patience() {
 		return this.timeouts.abort().multipliedBy(2);
 	}

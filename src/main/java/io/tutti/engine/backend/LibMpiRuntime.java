@@ -8,8 +8,8 @@ import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An MPI library's world. A library cannot take back what it has begun: once something
- * has failed, the job ends by {@code MPI_Abort} with the exit code of the failure.
+ * The world of an MPI library. The library cannot cancel operations that have started, so
+ * after a failure the job ends by {@code MPI_Abort} with the exit code of the failure.
  */
 record LibMpiRuntime(MpiWorld world, Timeouts timeouts, CollectiveListener events) implements JobRuntime {
 

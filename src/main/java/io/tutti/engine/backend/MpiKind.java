@@ -13,8 +13,8 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 
 /**
- * MPI by name and by launch rules, carried out by our own engine or, where one is asked
- * for, by an MPI library.
+ * The backend {@code mpi}: MPI launch rules, executed by the built-in engine or, if one
+ * is configured, by an MPI library.
  */
 final class MpiKind implements BackendKind {
 
@@ -67,7 +67,10 @@ final class MpiKind implements BackendKind {
 		}
 	}
 
-	/** A library that another launcher's processes use sees each of them alone. */
+	/**
+	 * Checks that the library and the launcher match: under another launcher, the library
+	 * sees each process as a world of its own.
+	 */
 	private static void requireSameWorld(MpiWorld mpi, RankAssignment assignment) {
 		if (mpi.worldSize() != assignment.worldSize() || mpi.rank() != assignment.rank()) {
 			throw new BackendUnavailableException(Backends.MPI,

@@ -8,7 +8,7 @@ import io.tutti.engine.backend.nccl.NcclBootstrap;
 import io.tutti.engine.backend.nccl.NcclProbe;
 
 /**
- * Collectives on GPUs by NCCL, over our own engine for what lies in host memory.
+ * NCCL for collectives in GPU memory, over the built-in engine for those in host memory.
  */
 final class NcclKind implements BackendKind {
 

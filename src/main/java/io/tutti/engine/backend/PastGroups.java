@@ -8,8 +8,8 @@ import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 
 /**
- * What was done in groups that this rank has left: counters never go back. How ranks
- * agreed on what carries a group is none of the application's collectives.
+ * Totals of the groups that this rank has left, so that counters never decrease. Setup
+ * groups are not counted, since their collectives are not the application's.
  */
 final class PastGroups {
 

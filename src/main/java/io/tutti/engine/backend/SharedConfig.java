@@ -6,22 +6,21 @@ import java.util.Locale;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 
 /**
- * What all ranks must do alike, so that rank 0's counts for all: what may carry data, and
- * which algorithms are used instead of the table's.
+ * Settings that must be the same on all ranks; rank 0's apply.
  *
- * @param transport what may carry data
- * @param algorithms what is used instead of the table's
+ * @param transport the transports that may be used
+ * @param algorithms algorithms that override the default table
  */
 public record SharedConfig(TransportChoice transport, AlgorithmOverrides algorithms) {
 
-	/** What nobody asked to be otherwise. */
+	/** The default configuration. */
 	public static final SharedConfig DEFAULT = new SharedConfig(TransportChoice.AUTO, AlgorithmOverrides.NONE);
 
 	private static final String SEPARATOR = ";";
 
 	/**
-	 * Reads what {@link #toString()} wrote on another rank.
-	 * @throws IllegalArgumentException if it is something else
+	 * Parses the output of {@link #toString()} from another rank.
+	 * @throws IllegalArgumentException if the text is invalid
 	 */
 	static SharedConfig parse(String text) {
 		int end = text.indexOf(SEPARATOR);
@@ -41,13 +40,13 @@ public record SharedConfig(TransportChoice transport, AlgorithmOverrides algorit
 		return transport.name().toLowerCase(Locale.ROOT);
 	}
 
-	/** How people read it: {@code auto}, or {@code tcp with all-reduce=ring}. */
+	/** A readable form, such as {@code auto} or {@code tcp with all-reduce=ring}. */
 	String describe() {
 		String chosen = this.algorithms.toString();
 		return label(this.transport) + (chosen.isEmpty() ? "" : " with " + chosen);
 	}
 
-	/** The transport and the algorithms; read back with {@link #parse}. */
+	/** The transport and the algorithms; parsed by {@link #parse}. */
 	@Override
 	public String toString() {
 		return label(this.transport) + SEPARATOR + this.algorithms;

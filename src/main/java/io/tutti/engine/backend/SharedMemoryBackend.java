@@ -17,8 +17,8 @@ import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
- * Our own algorithms among ranks that share memory: in place where there is such a way,
- * over links otherwise and where an algorithm is asked for by name.
+ * The built-in algorithms for ranks that share memory. Uses an in-place algorithm if
+ * there is one, and links otherwise or if the configuration names an algorithm.
  */
 final class SharedMemoryBackend implements Backend {
 

@@ -17,15 +17,15 @@ import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
 
 /**
- * Makes one simulated rank's groups.
+ * Forms one simulated rank's groups.
  *
- * @param overrides algorithms of the caller's choice
- * @param unexpected counts what the rank keeps of messages that nobody has asked for
+ * @param overrides algorithms that the caller chooses
+ * @param unexpected budget of the rank for unexpected messages
  */
 record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegistry registry, Timeouts timeouts,
 		AlgorithmOverrides overrides, UnexpectedMessageBudget unexpected) implements GroupFactory {
 
-	/** Forms a group whose latch the registry knows. */
+	/** Forms a group whose latch is registered. */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
 		DefaultProcessGroup group = new DefaultProcessGroup(identity,

@@ -15,8 +15,9 @@ import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.simulated.SimulatedNetwork;
 
 /**
- * All ranks of a group in one JVM, each driven by a thread of the caller's: the same
- * algorithms, order, deadlines and failures as between processes, over queues.
+ * All ranks of a group in one JVM, each driven by one of the caller's threads.
+ * Algorithms, issue order, deadlines and failures are the same as between processes;
+ * queues replace the connections.
  */
 public final class SimulatedWorld implements AutoCloseable {
 
@@ -30,12 +31,12 @@ public final class SimulatedWorld implements AutoCloseable {
 
 	private final List<ControlPlane> planes = new ArrayList<>();
 
-	/** A group whose ranks have all met. */
+	/** A formed group. */
 	public SimulatedWorld(int worldSize, Timeouts timeouts) {
 		this(worldSize, timeouts, AlgorithmOverrides.NONE);
 	}
 
-	/** A group whose ranks have all met, with algorithms of the caller's choice. */
+	/** A formed group with algorithms that the caller chooses. */
 	public SimulatedWorld(int worldSize, Timeouts timeouts, AlgorithmOverrides overrides) {
 		this.network = new SimulatedNetwork(worldSize);
 		this.control = new SimulatedControl(worldSize);
@@ -54,18 +55,19 @@ public final class SimulatedWorld implements AutoCloseable {
 		}
 	}
 
-	/** The group as a rank sees it. */
+	/** A rank's group. */
 	public DefaultProcessGroup group(int rank) {
 		return this.groups.get(rank);
 	}
 
-	/** The control plane as a rank sees it. */
+	/** A rank's control plane. */
 	public ControlPlane control(int rank) {
 		return this.planes.get(rank);
 	}
 
 	/**
-	 * Ends a rank as if its process had died: its connections close, then others hear.
+	 * Ends a rank as if its process had died: closes its connections, then notifies the
+	 * other ranks.
 	 */
 	public void kill(int rank) {
 		this.network.cut(rank);

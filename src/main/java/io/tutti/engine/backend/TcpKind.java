@@ -4,7 +4,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 
 /**
- * Our own algorithms over TCP between hosts and over shared memory inside one.
+ * The built-in algorithms over TCP between hosts and over shared memory within one.
  */
 final class TcpKind implements BackendKind {
 

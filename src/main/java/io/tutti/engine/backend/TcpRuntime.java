@@ -5,7 +5,7 @@ import io.tutti.engine.transport.tcp.DataListener;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections between ranks, which each group makes and ends for itself.
+ * The listener for data connections; each group opens and closes its own connections.
  */
 record TcpRuntime(DataListener listener) implements JobRuntime {
 

@@ -10,7 +10,8 @@ import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Transport;
 
 /**
- * Our own algorithms over a transport. With one rank every collective is the identity.
+ * The built-in algorithms over a transport. With one rank every collective is the
+ * identity.
  */
 final class TransportBackend implements Backend {
 

@@ -1,15 +1,15 @@
 package io.tutti.engine.backend;
 
 /**
- * What may carry a group's data.
+ * The transports that may be used for a group's data.
  */
 public enum TransportChoice {
 
-	/** Shared memory where every rank proves to see the same, TCP otherwise. */
+	/** Shared memory between ranks that verify that they share it, TCP otherwise. */
 	AUTO,
-	/** TCP, also inside one host. */
+	/** TCP, also within one host. */
 	TCP,
-	/** Shared memory, or no group at all. */
+	/** Shared memory only; otherwise the group cannot be formed. */
 	SHM
 
 }

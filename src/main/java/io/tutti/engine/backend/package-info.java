@@ -1,5 +1,5 @@
 /**
- * Puts rendezvous, transports and algorithms together into groups that can be used.
+ * Assembles rendezvous, transports and algorithms into usable groups.
  */
 @NullMarked
 package io.tutti.engine.backend;
