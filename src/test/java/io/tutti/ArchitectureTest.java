@@ -87,7 +87,7 @@ class ArchitectureTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "transport", "p2p", "algorithm", "failure", "control", "bootstrap" })
-	void whatRunsBelowACallImportsNothingOfItsDispatch(String name) {
+	void packagesBelowTheCallPathDoNotImportDispatch(String name) {
 		check(noClasses().that()
 			.resideInAPackage("io.tutti.engine." + name + "..")
 			.and()
@@ -172,7 +172,7 @@ class ArchitectureTest {
 	}
 
 	@Test
-	void noClassNameEndsInAWordWithoutMeaning() {
+	void noClassNameEndsInAGenericWord() {
 		check(noClasses().should()
 			.haveSimpleNameEndingWith("Util")
 			.orShould()

@@ -5,14 +5,14 @@ import java.lang.management.ManagementFactory;
 import com.sun.management.ThreadMXBean;
 
 /**
- * Holds code that reads what strangers send to memory in proportion to what they sent,
- * whatever lengths they claim.
+ * Checks that code which parses untrusted bytes allocates memory in proportion to the
+ * input size, whatever lengths the input declares.
  */
 public final class Allowance {
 
 	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-	/** What a handshake takes by itself. */
+	/** Fixed allowance for a handshake. */
 	private static final long BYTES_AT_ANY_RATE = 1 << 20;
 
 	private static final long BYTES_PER_BYTE = 256;
@@ -20,17 +20,17 @@ public final class Allowance {
 	private Allowance() {
 	}
 
-	/** Reads an input on this thread. */
+	/** Parses an input on this thread. */
 	public interface Reading {
 
-		/** Reads it; may be called again. */
+		/** Parses the input; may be called twice. */
 		void read(byte[] input) throws Exception;
 
 	}
 
 	/**
-	 * Reads an input and checks what that took. Where it took too much it is read once
-	 * more: the first time loads classes.
+	 * Parses an input and checks the memory that it allocates. If that is too much, the
+	 * input is parsed once more, since the first time loads classes.
 	 */
 	public static void check(byte[] input, Reading reading) throws Exception {
 		long most = BYTES_AT_ANY_RATE + BYTES_PER_BYTE * input.length;

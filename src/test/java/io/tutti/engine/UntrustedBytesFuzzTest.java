@@ -15,9 +15,9 @@ import io.tutti.engine.transport.tcp.DataHandshakeReading;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Whatever bytes come over a network or from another process: no exception but the ones
- * that are named, no memory beyond what the bytes justify, no hang. One target, since a
- * search takes a JVM for each; the first byte of an input chooses who reads the rest.
+ * Arbitrary bytes from a network or another process cause only the documented exceptions,
+ * no memory out of proportion to the input, and no hang. One target, since each target
+ * takes a JVM; the first byte of an input chooses the parser of the rest.
  */
 @Timeout(120)
 class UntrustedBytesFuzzTest {

@@ -29,7 +29,7 @@ class AccountsTest {
 	}
 
 	@Test
-	void everyRankHearsWhoIsMissingWhileTheOthersHang() {
+	void everyRankGetsTheMissingRankWhileTheOthersHang() {
 		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, Timeouts.DEFAULTS)) {
 			for (int rank = 0; rank < WORLD_SIZE - 1; rank++) {
 				world.group(rank).allReduceAsync(ofArray(new float[8]), DataType.FLOAT32, ReduceOp.SUM);
@@ -50,7 +50,7 @@ class AccountsTest {
 	}
 
 	@Test
-	void aRankThatWasLostGivesNoAccount() {
+	void aLostRankReturnsNoTrace() {
 		try (SimulatedWorld world = new SimulatedWorld(WORLD_SIZE, Timeouts.DEFAULTS)) {
 			assertThat(ask(world, 1)).containsOnlyKeys(0, 1, 2);
 			world.kill(2);

@@ -23,8 +23,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * A rank advertises a host name that other ranks cannot resolve: they say so at once, and
- * do not blame the rank.
+ * A rank advertises a host name that other ranks cannot resolve. They report that at once
+ * and do not name the rank as lost.
  */
 @Timeout(60)
 class AdvertisedHostTest {

@@ -27,7 +27,7 @@ class AllocationTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
-	/** Enough for the compiler to have had its say. */
+	/** Enough calls for the JIT to compile the call path. */
 	static final int WARM_UP_CALLS = 20_000;
 
 	private static final int CALLS = 1000;
@@ -35,11 +35,15 @@ class AllocationTest {
 	static final int ROUNDS = 20;
 
 	/**
-	 * Vectors are objects until they are compiled, and on a busy machine that takes long.
+	 * Vectors are heap objects until the code is compiled, which takes long on a busy
+	 * machine.
 	 */
 	private static final Duration COMPILING = Duration.ofSeconds(20);
 
-	/** The collectors may round up a thread's share at a hand-over; a call may not. */
+	/**
+	 * The garbage collectors may round up a thread's allocation when its buffer is
+	 * replaced; below one byte per two calls, no call allocates.
+	 */
 	static final long TOLERANCE = CALLS / 2;
 
 	private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -85,12 +89,12 @@ class AllocationTest {
 		return calls;
 	}
 
-	/** What collectives allocate. */
+	/** Bytes that collectives allocate. */
 	static Map<String, Long> allocated(ProcessGroup group, int count) {
 		return allocated(group, count, AllocationTest::calls);
 	}
 
-	/** What messages allocate. */
+	/** Bytes that messages allocate. */
 	static Map<String, Long> allocatedByMessages(ProcessGroup group, int count) {
 		return allocated(group, count, AllocationTest::messages);
 	}
@@ -109,7 +113,9 @@ class AllocationTest {
 		return allocated;
 	}
 
-	/** The compiler may still have something to replace during the first rounds. */
+	/**
+	 * Takes the minimum, since the JIT may still replace code during the first rounds.
+	 */
 	static long leastOf(int rounds, Runnable call) {
 		long least = Long.MAX_VALUE;
 		for (int round = 0; round < rounds; round++) {

@@ -24,15 +24,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What a caller may rely on once an asynchronous call is done, and what keeps it from
- * being done, over every transport.
+ * Guarantees of asynchronous calls and their futures, over every transport.
  */
 @Timeout(240)
 class AsyncCallTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
-	/** For hundreds of groups, on a machine that is shared. */
+	/** For hundreds of groups on a shared machine. */
 	private static final Duration MANY_GROUPS_LIMIT = Duration.ofSeconds(200);
 
 	/** How the ranks of one JVM are connected. */
@@ -83,7 +82,7 @@ class AsyncCallTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aCollectiveIsDoneWhenItHasWrittenWhateverIsCalledOnItsFuture(Connection connection) throws Exception {
+	void aCollectivesFutureIsDoneOnlyAfterItsLastWrite(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			float[] values = new float[1 << 20];
 			Arrays.fill(values, 1);
@@ -102,7 +101,7 @@ class AsyncCallTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aReceiveKeepsItsPlaceAndItsMessageWhateverIsCalledOnItsFuture(Connection connection) throws Exception {
+	void aReceiveIsNotAffectedByCallsOnItsFuture(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			int[] first = new int[1];
 			int[] second = new int[1];
@@ -122,7 +121,7 @@ class AsyncCallTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aSendIsDoneWhenItsMessageHasLeftWhateverIsCalledOnItsFuture(Connection connection) throws Exception {
+	void aSendsFutureIsDoneOnlyAfterItsMessageIsSent(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			int[] values = new int[1 << 18];
 			Arrays.fill(values, 7);
@@ -138,7 +137,7 @@ class AsyncCallTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aTimeoutOfTheCallersEndsTheCallOnEveryRankBeforeTheFutureIsDone(Connection connection) throws Exception {
+	void aCallersTimeoutEndsTheCallOnEveryRankBeforeTheFutureIsDone(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			CompletableFuture<Void> call = world.group(0)
 				.allReduceAsync(MemorySegment.ofArray(new float[100]), DataType.FLOAT32, ReduceOp.SUM);
@@ -156,7 +155,7 @@ class AsyncCallTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aTimeoutOfTheCallersThatDoesNotPassChangesNothing(Connection connection) throws Exception {
+	void aCallersTimeoutThatDoesNotExpireHasNoEffect(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			CompletableFuture<Message> coming = world.group(0)
 				.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 1, 5)
@@ -169,7 +168,7 @@ class AsyncCallTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aConfinedBufferIsRefusedBeforeAnythingIsSent(Connection connection) throws Exception {
+	void aConfinedBufferIsRejectedBeforeAnythingIsSent(Connection connection) throws Exception {
 		try (World world = connection.world(1); Arena arena = Arena.ofConfined()) {
 			MemorySegment buffer = arena.allocate(ValueLayout.JAVA_FLOAT, 4);
 			assertThatThrownBy(() -> world.group(0).allReduceAsync(buffer, DataType.FLOAT32, ReduceOp.SUM))
@@ -232,7 +231,7 @@ class AsyncCallTest {
 		});
 	}
 
-	/** What a rank does with a group that is made for it. */
+	/** A rank's use of a group that is formed for it. */
 	private interface Use {
 
 		void of(ProcessGroup group, int round) throws Exception;

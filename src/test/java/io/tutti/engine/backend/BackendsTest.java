@@ -16,7 +16,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 class BackendsTest {
 
 	@Test
-	void everyBackendAnswersForItselfWithAReason() {
+	void everyBackendReportsItsAvailabilityWithAReason() {
 		assertThat(Backends.availabilities(EngineSettings.DEFAULTS)).containsOnlyKeys("tcp", "mpi", "nccl")
 			.allSatisfy((name, answer) -> {
 				assertThat(answer.reason()).isNotBlank();
@@ -25,7 +25,7 @@ class BackendsTest {
 	}
 
 	@Test
-	void whatNobodyKnowsIsRefusedWithTheNamesThatThereAre() {
+	void anUnknownBackendIsRejectedWithTheKnownNames() {
 		assertThatExceptionOfType(BackendUnavailableException.class)
 			.isThrownBy(() -> Engine.join(RankAssignment.single(), settings("gloo"), CollectiveListener.NONE))
 			.withMessageContaining("backend gloo is not available")
@@ -35,7 +35,7 @@ class BackendsTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "tcp", "mpi" })
-	void aRankAloneFormsAGroupOnTheBackendItAskedFor(String name) {
+	void aSingleRankFormsAGroupOnTheConfiguredBackend(String name) {
 		try (Engine engine = Engine.join(RankAssignment.single(), settings(name), CollectiveListener.NONE)) {
 			assertThat(engine.world().backend()).isEqualTo(name);
 			float[] values = { 1, 2 };

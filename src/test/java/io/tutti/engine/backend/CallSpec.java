@@ -9,14 +9,14 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 
 /**
- * One collective call in numbers, the same on every rank.
+ * Parameters of one collective call, the same on every rank.
  *
  * @param uneven whether the ranks' parts differ in size
- * @param count elements of a buffer or of a part; what uneven counts are made from
+ * @param count elements of a buffer or of a part; base of uneven counts
  */
 record CallSpec(Collective collective, boolean uneven, DataType type, ReduceOp op, int root, int count) {
 
-	/** Collectives that also come with counts by rank. */
+	/** Collectives that also have a variant with counts by rank. */
 	static final List<Collective> UNEVEN = List.of(Collective.ALL_GATHER, Collective.REDUCE_SCATTER,
 			Collective.ALL_TO_ALL);
 
@@ -31,7 +31,7 @@ record CallSpec(Collective collective, boolean uneven, DataType type, ReduceOp o
 		return (rank % 4 == 3) ? 0 : this.count * (1 + rank % 3) / 2;
 	}
 
-	/** What a rank sends to another in an uneven all-to-all. */
+	/** Elements that a rank sends to another in an uneven all-to-all. */
 	int part(int from, int to) {
 		return this.count * ((from + 2 * to) % 3) / 2 + ((from == to) ? 1 : 0);
 	}
@@ -46,8 +46,8 @@ record CallSpec(Collective collective, boolean uneven, DataType type, ReduceOp o
 	}
 
 	/**
-	 * Calls of one collective at every count that matters, with types, operators and
-	 * roots in turn; at one count every type with every operator.
+	 * Calls of one collective at every relevant count, cycling through types, operators
+	 * and roots; at one count, every type with every operator.
 	 */
 	static List<CallSpec> of(Collective collective, int worldSize) {
 		DataType[] types = DataType.values();
@@ -72,7 +72,7 @@ record CallSpec(Collective collective, boolean uneven, DataType type, ReduceOp o
 		return specs;
 	}
 
-	/** A call of any kind. */
+	/** A random call. */
 	static CallSpec random(Random random, int worldSize) {
 		Collective collective = Collective.values()[random.nextInt(Collective.values().length)];
 		int count = switch (random.nextInt(10)) {

@@ -26,8 +26,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * An arena is closed while a call still needs its memory. What may end a whole JVM runs
- * in a process of its own.
+ * An arena is closed while a call still needs its memory. Tests that may crash a JVM run
+ * in a separate process.
  */
 @Timeout(120)
 class ClosedArenaTest {
@@ -66,7 +66,7 @@ class ClosedArenaTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void anArenaCannotBeClosedUnderAnAsynchronousCall(Connection connection, @TempDir Path directory) throws Exception {
+	void anArenaStaysOpenDuringAnAsynchronousCall(Connection connection, @TempDir Path directory) throws Exception {
 		File output = directory.resolve("output").toFile();
 		Process process = new ProcessBuilder(System.getProperty("java.home") + "/bin/java", "-cp",
 				System.getProperty("java.class.path"), "--add-modules", "jdk.incubator.vector",
@@ -89,9 +89,7 @@ class ClosedArenaTest {
 		return java.nio.file.Files.readString(file.toPath());
 	}
 
-	/**
-	 * The kernel refuses to read what is no longer there: that is not the peer's doing.
-	 */
+	/** The system call fails on unmapped memory; the error must not name the peer. */
 	@Test
 	void aSynchronousCallNamesItsOwnClosedBufferAndNotThePeer() throws Exception {
 		Arena arena = Arena.ofShared();
@@ -118,7 +116,7 @@ class ClosedArenaTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aReceiveWhoseBufferWasClosedFailsAloneAndIsNotWrittenTo(Connection connection) throws Exception {
+	void onlyTheReceiveFailsWhenItsBufferIsClosed(Connection connection) throws Exception {
 		for (int bytes : new int[] { 100, 1_000_000 }) {
 			try (World world = connection.world(2)) {
 				CompletableFuture<Message> coming;
@@ -141,7 +139,7 @@ class ClosedArenaTest {
 	}
 
 	@Test
-	void aSendToItselfWhoseBufferWasClosedIsPassedOver() throws Exception {
+	void aSendToItselfFailsWhenItsBufferIsClosedAndLaterOnesArrive() throws Exception {
 		try (World world = Worlds.simulated(1)) {
 			CompletableFuture<Void> going;
 			try (Arena arena = Arena.ofShared()) {
@@ -160,7 +158,7 @@ class ClosedArenaTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aSendWhoseBufferWasClosedBlamesItsOwnRank(Connection connection) throws Exception {
+	void aSendWhoseBufferIsClosedNamesItsOwnRank(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			MemorySegment other = Arena.ofAuto().allocate(BYTES, 64);
 			CompletableFuture<Void> going;

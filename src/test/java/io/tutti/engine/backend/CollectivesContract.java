@@ -33,14 +33,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What every collective must do over every transport, at every world size.
+ * The contract of every collective over every transport, at every world size.
  */
 @Timeout(120)
 abstract class CollectivesContract {
 
 	static final Duration LIMIT = Duration.ofSeconds(60);
 
-	/** Random sequences of calls; more of them by {@code -Dtutti.test.rounds}. */
+	/** Number of random sequences of calls; set by {@code -Dtutti.test.rounds}. */
 	static final int ROUNDS = Integer.getInteger("tutti.test.rounds", 12);
 
 	/** The ranks of one group, in threads of this JVM. */
@@ -53,7 +53,7 @@ abstract class CollectivesContract {
 
 	}
 
-	/** One rank's side of a call that others disagree with. */
+	/** One rank's side of a mismatched call. */
 	interface Side {
 
 		void call(ProcessGroup group) throws Exception;
@@ -64,7 +64,7 @@ abstract class CollectivesContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 4, 5, 7, 8, 13 })
-	void everyCollectiveComesToWhatOneThreadComesTo(int worldSize) throws Exception {
+	void everyCollectiveMatchesTheSingleThreadedReference(int worldSize) throws Exception {
 		try (World world = world(worldSize)) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
 				for (Collective collective : Collective.values()) {
@@ -86,7 +86,7 @@ abstract class CollectivesContract {
 	}
 
 	@Test
-	void anySequenceOfCallsComesToWhatOneThreadComesTo() throws Exception {
+	void randomCallSequencesMatchTheSingleThreadedReference() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		Random sizes = new Random(seed);
 		for (int round = 0; round < ROUNDS; round++) {
@@ -104,7 +104,9 @@ abstract class CollectivesContract {
 		}
 	}
 
-	/** Synchronous and asynchronous calls as they come; several in flight at a time. */
+	/**
+	 * Synchronous and asynchronous calls in random order, several in flight at a time.
+	 */
 	static void runSequence(ProcessGroup group, Random random) throws Exception {
 		try (Arena arena = Arena.ofShared()) {
 			List<Trial> trials = new ArrayList<>();
@@ -126,7 +128,7 @@ abstract class CollectivesContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 3 })
-	void heapAndMappedBuffersAreAsGoodAsNativeOnes(int worldSize, @TempDir Path directory) throws Exception {
+	void heapAndMappedBuffersGiveTheSameResultsAsNativeOnes(int worldSize, @TempDir Path directory) throws Exception {
 		try (World world = world(worldSize)) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
 				for (Collective collective : Collective.values()) {
@@ -161,7 +163,7 @@ abstract class CollectivesContract {
 	}
 
 	@Test
-	void arraysComeToTheSameAsSegments() throws Exception {
+	void arraysGiveTheSameResultsAsSegments() throws Exception {
 		try (World world = world(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -250,7 +252,7 @@ abstract class CollectivesContract {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("disagreements")
-	void ranksThatDisagreeFailAndNameBothCalls(String name, String first, String second, Side zero, Side one)
+	void mismatchedCallsFailAndNameBothCalls(String name, String first, String second, Side zero, Side one)
 			throws Exception {
 		try (World world = world(2)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
@@ -314,7 +316,7 @@ abstract class CollectivesContract {
 
 	@ParameterizedTest(name = "{0}")
 	@MethodSource("badArguments")
-	void badBuffersRootsAndCountsAreRefusedBeforeAnythingIsSent(String message, Side side) throws Exception {
+	void badBuffersRootsAndCountsAreRejectedBeforeAnythingIsSent(String message, Side side) throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				long before = world.group(rank).lastEntered();
@@ -328,7 +330,7 @@ abstract class CollectivesContract {
 	}
 
 	@Test
-	void aRankAloneStillChecksItsArgumentsAndCopies() throws Exception {
+	void aSingleRankChecksItsArgumentsAndCopies() throws Exception {
 		try (World world = world(1)) {
 			ProcessGroup group = world.group(0);
 			assertThatThrownBy(() -> group.gather(ints(4), ints(5), DataType.INT32, 0))

@@ -27,32 +27,32 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A rank that leaves a group in order, before, during and after every call of the others.
- * Calls that need it fail long before their deadline; those that it has completed itself
- * succeed. Ranks whose own part in a call needs nobody else return from it and fail in
- * the barrier that follows.
+ * A rank leaves a group in an orderly way before, during and after every call of the
+ * other ranks. Calls that need it fail long before their deadline; calls that it has
+ * completed succeed. A rank whose own part in a call needs no other rank returns from the
+ * call and fails in the next barrier.
  */
 @Timeout(90)
 abstract class DepartureContract {
 
-	/** A world whose ranks can leave one by one. */
+	/** A world whose ranks can leave individually. */
 	interface DepartingWorld extends CollectivesContract.World {
 
-		/** Leaves the job, as the end of a program does. */
+		/** Leaves the job, as a program does at its end. */
 		void leave(int rank);
 
 	}
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
-	/** Of each call; one that fails by it has waited for a rank that had left. */
+	/** Deadline of each call. A call that reaches it has waited for a departed rank. */
 	private static final Duration DEADLINE = Duration.ofSeconds(15);
 
 	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, DEADLINE, LIMIT, Duration.ofSeconds(5), LIMIT);
 
 	private static final int WORLD_SIZE = 4;
 
-	/** Others are below and above it: over TCP the higher rank makes the connection. */
+	/** A middle rank, since over TCP the higher rank opens the connection. */
 	private static final int LEAVING = 1;
 
 	private static final int SMALL = 16;
@@ -85,7 +85,7 @@ abstract class DepartureContract {
 		}
 	}
 
-	/** The root that makes others wait for the rank that leaves. */
+	/** The root with which other ranks wait for the leaving rank. */
 	private static int rootThatNeeds(Collective collective) {
 		return switch (collective) {
 			case REDUCE, GATHER -> 0;
@@ -112,7 +112,7 @@ abstract class DepartureContract {
 		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
 	}
 
-	/** Lets a rank leave and the others go on when it has. */
+	/** Lets a rank leave; the other ranks continue after that. */
 	private static List<Outcome<Void>> afterLeaving(int leaving, RankThreads.RankTask<Void> leave,
 			RankThreads.RankTask<Void> call) throws Exception {
 		CountDownLatch left = new CountDownLatch(1);
@@ -200,7 +200,7 @@ abstract class DepartureContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void aRankThatLeavesAfterItsLastCollectiveFailsNobodyInTheSameOne(Collective collective) throws Exception {
+	void aRankThatLeavesAfterItsLastCollectiveFailsNoRankInThatOne(Collective collective) throws Exception {
 		for (int count : COUNTS) {
 			for (int root : new int[] { 0, LEAVING }) {
 				try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
@@ -216,12 +216,12 @@ abstract class DepartureContract {
 	}
 
 	/**
-	 * Where it waits for nobody, a rank is through with a call, and has left, before the
-	 * others enter it. A first call has made the connections.
+	 * A rank that waits for no other rank completes the call and leaves before the other
+	 * ranks enter it. An earlier call has opened the connections.
 	 */
 	@ParameterizedTest
 	@EnumSource(names = { "REDUCE", "BROADCAST", "GATHER", "SCATTER" })
-	void whatARankDeliveredBeforeItLeftIsReceived(Collective collective) throws Exception {
+	void dataSentBeforeADepartureIsReceived(Collective collective) throws Exception {
 		int root = (collective == Collective.REDUCE || collective == Collective.GATHER) ? 0 : LEAVING;
 		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
 			RankThreads.run(WORLD_SIZE, LIMIT, (rank) -> {
@@ -240,7 +240,7 @@ abstract class DepartureContract {
 	}
 
 	@Test
-	void aRankThatOnlyLeftAPartFailsThatAndTheWholeStaysWhole() throws Exception {
+	void leavingASubgroupFailsOnlyTheSubgroup() throws Exception {
 		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
 			requireNoneFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				if (!transport().splits()) {
@@ -272,7 +272,7 @@ abstract class DepartureContract {
 	}
 
 	@Test
-	void manyPartsClosedAtAboutTheSameTimeFailNobody() throws Exception {
+	void manySubgroupsClosedAtAboutTheSameTimeFailNoRank() throws Exception {
 		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
 			requireNoneFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				for (int i = 0; i < 30 && transport().splits(); i++) {
@@ -313,7 +313,7 @@ abstract class DepartureContract {
 	}
 
 	@Test
-	void buffersOfTheEngineMakeNoDifference() throws Exception {
+	void departuresAreDetectedOnEngineBuffersToo() throws Exception {
 		try (DepartingWorld world = world(WORLD_SIZE, TIMEOUTS)) {
 			requireOthersFailed(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				MemorySegment buffer = world.group(rank).allocate(4 * LARGE);
@@ -328,10 +328,13 @@ abstract class DepartureContract {
 		}
 	}
 
-	/** Nobody has sent anything, so that there is no connection whose end could tell. */
+	/**
+	 * No rank has sent a message, so there is no connection whose end could reveal the
+	 * departure.
+	 */
 	@ParameterizedTest
 	@EnumSource
-	void aRankThatHasLeftFailsWhoeverWaitsForItsMessages(MessageWait wait) throws Exception {
+	void aDepartedRankFailsTheRanksThatWaitForItsMessages(MessageWait wait) throws Exception {
 		for (int leaving : new int[] { 0, 1 }) {
 			try (DepartingWorld world = world(2, TIMEOUTS)) {
 				world.group(leaving).close();
@@ -342,7 +345,7 @@ abstract class DepartureContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void aRankThatLeavesFailsWhoeverWaitsForItsMessages(MessageWait wait) throws Exception {
+	void aLeavingRankFailsTheRanksThatWaitForItsMessages(MessageWait wait) throws Exception {
 		for (boolean connected : new boolean[] { false, true }) {
 			try (DepartingWorld world = world(2, TIMEOUTS)) {
 				List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
@@ -378,7 +381,7 @@ abstract class DepartureContract {
 	}
 
 	@Test
-	void aSmallSendToARankThatHasLeftIsRefused() throws Exception {
+	void aSmallSendToADepartedRankIsRejected() throws Exception {
 		try (DepartingWorld world = world(2, TIMEOUTS)) {
 			world.group(1).close();
 			MemorySegment small = MemorySegment.ofArray(new byte[9]);

@@ -28,16 +28,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Ranks that call different things are told so over every transport, also those that
- * would never exchange a byte; ranks that are only late are not.
+ * Ranks that make different calls get a mismatch over every transport, also if they would
+ * never exchange a byte. Ranks that are only late do not.
  */
 @Timeout(120)
 abstract class DifferingCallsContract extends CollectivesContract {
 
-	/** What is promised is 1 s; a oversubscribed machine may need longer. */
+	/** The guarantee is 1 s; an oversubscribed machine may need longer. */
 	private static final Duration TOLD_WITHIN = Duration.ofSeconds(5);
 
-	/** Longer than a call waits before it is compared with others. */
+	/** Longer than a call waits before it is compared with other ranks' calls. */
 	private static final Duration LATE = Duration.ofMillis(300);
 
 	private static void gather(ProcessGroup group, int root) {
@@ -78,8 +78,7 @@ abstract class DifferingCallsContract extends CollectivesContract {
 
 	@ParameterizedTest(name = "{0} here, {2} there")
 	@MethodSource("pairs")
-	void twoRanksThatCallDifferentThingsAreToldBoth(String here, Side hereCall, String there, Side thereCall)
-			throws Exception {
+	void aMismatchOfTwoRanksNamesBothCalls(String here, Side hereCall, String there, Side thereCall) throws Exception {
 		try (World world = world(2)) {
 			requireMismatch(world, 2, here, there, (group) -> ((group.rank() == 0) ? hereCall : thereCall).call(group));
 		}
@@ -87,7 +86,7 @@ abstract class DifferingCallsContract extends CollectivesContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 3, 4, 5 })
-	void twoCampsThatCallDifferentThingsAreToldBoth(int worldSize) throws Exception {
+	void aMismatchOfTwoSetsOfRanksNamesBothCalls(int worldSize) throws Exception {
 		try (World world = world(worldSize)) {
 			requireMismatch(world, worldSize, "gather", "scatter", (group) -> {
 				if (group.rank() % 2 == 0) {
@@ -101,11 +100,11 @@ abstract class DifferingCallsContract extends CollectivesContract {
 	}
 
 	/**
-	 * Neither has read what the other sent in the call that differed: rank 1 finds it in
-	 * the barrier that follows, long before rank 0 comes there.
+	 * Neither rank has read the other's data in the mismatched call. Rank 1 detects the
+	 * mismatch in the next barrier, long before rank 0 enters it.
 	 */
 	@Test
-	void ranksThatHaveLeftTheCallsThatDifferAreToldThoseAndNotWhereTheyStand() throws Exception {
+	void aMismatchOfReturnedCallsNamesThoseAndNotTheCurrentOnes() throws Exception {
 		try (World world = world(2)) {
 			requireMismatch(world, 2, "broadcast #1", "gather #1", (group) -> {
 				if (group.rank() == 0) {
@@ -119,7 +118,7 @@ abstract class DifferingCallsContract extends CollectivesContract {
 		}
 	}
 
-	/** A rank whose own part needs nobody else fails in the barrier that follows. */
+	/** A rank whose own part needs no other rank fails in the next barrier. */
 	private static void requireMismatch(World world, int worldSize, String oneCall, String otherCall, Side side)
 			throws Exception {
 		List<Outcome<Void>> outcomes = RankThreads.outcomes(worldSize, LIMIT, (rank) -> {
@@ -142,12 +141,12 @@ abstract class DifferingCallsContract extends CollectivesContract {
 	}
 
 	/**
-	 * Rank 1 waits for rank 2, whose own broadcast was over at once and who calls nothing
-	 * any more.
+	 * Rank 1 waits for rank 2, which has completed its own broadcast at once and makes no
+	 * further call.
 	 */
 	@ParameterizedTest
 	@ValueSource(booleans = { false, true })
-	void aRankIsToldThoughTheCallsOfAllOthersHaveReturned(boolean othersAreLate) throws Exception {
+	void aMismatchIsDetectedAlthoughTheOtherRanksCallsHaveReturned(boolean othersAreLate) throws Exception {
 		try (World world = world(3)) {
 			CountDownLatch told = new CountDownLatch(1);
 			RankThreads.run(3, LIMIT, (rank) -> {
@@ -164,7 +163,7 @@ abstract class DifferingCallsContract extends CollectivesContract {
 				if (othersAreLate) {
 					pause();
 				}
-				// The second of the late ones may be told before its call returns.
+				// The second late rank may get the mismatch before its call returns.
 				assertThatThrownBy(() -> {
 					broadcast(group, 0);
 					assertThat(told.await(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
@@ -176,7 +175,7 @@ abstract class DifferingCallsContract extends CollectivesContract {
 	}
 
 	@Test
-	void aLateRankIsWaitedFor() throws Exception {
+	void aLateRankCausesNoMismatch() throws Exception {
 		try (World world = world(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);

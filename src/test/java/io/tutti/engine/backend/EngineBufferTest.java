@@ -26,7 +26,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Buffers that the engine allocated in memory that all ranks reach.
+ * Buffers that the engine allocates in memory that all ranks can access.
  */
 @Timeout(120)
 class EngineBufferTest {
@@ -39,7 +39,7 @@ class EngineBufferTest {
 		return new SharedWorld(worldSize, Timeouts.DEFAULTS.withCollective(LIMIT), SharedWorld.Ways.IN_PLACE);
 	}
 
-	/** Gives out parts of one buffer, one behind the other, oddly placed. */
+	/** Hands out consecutive parts of one buffer, aligned to 8 bytes and with gaps. */
 	private static final class Parts implements Trial.Memory {
 
 		private final MemorySegment buffer;
@@ -61,7 +61,7 @@ class EngineBufferTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 5, 8 })
-	void everyCollectiveComesToTheSameOnThem(int worldSize) throws Exception {
+	void everyCollectiveGivesTheSameResultOnEngineBuffers(int worldSize) throws Exception {
 		try (SharedWorld world = world(worldSize)) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -78,7 +78,7 @@ class EngineBufferTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3 })
-	void ranksMayMixThemWithTheirOwn(int worldSize) throws Exception {
+	void ranksMayMixEngineBuffersWithOrdinaryOnes(int worldSize) throws Exception {
 		try (SharedWorld world = world(worldSize); Arena arena = Arena.ofShared()) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -103,7 +103,7 @@ class EngineBufferTest {
 	}
 
 	@Test
-	void theyAreZerosOfTheSizeAskedForAndEndWithTheGroup() throws Exception {
+	void engineBuffersAreZeroedAndEndWithTheGroup() throws Exception {
 		List<MemorySegment> buffers;
 		try (SharedWorld world = world(2)) {
 			buffers = RankThreads.run(2, LIMIT, (rank) -> world.group(rank).allocate(10_001));
@@ -118,7 +118,7 @@ class EngineBufferTest {
 	}
 
 	@Test
-	void differentSizesAreRefusedOnEveryRank() throws Exception {
+	void differentSizesAreRejectedOnEveryRank() throws Exception {
 		try (SharedWorld world = world(3)) {
 			List<Outcome<Object>> outcomes = RankThreads.outcomes(3, LIMIT,
 					(rank) -> world.group(rank).allocate((rank == 1) ? 4096 : 8192));
@@ -130,7 +130,7 @@ class EngineBufferTest {
 	}
 
 	@Test
-	void aBufferOfNoSizeIsOneAndLessIsRefused() throws Exception {
+	void anEmptyBufferIsAllowedAndANegativeSizeIsRejected() throws Exception {
 		try (SharedWorld world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				MemorySegment nothing = world.group(rank).allocate(0);
@@ -144,7 +144,7 @@ class EngineBufferTest {
 	}
 
 	@Test
-	void aBufferThatDoesNotFitIsPlainMemoryAndSaysSo(@TempDir Path directory) throws Exception {
+	void aBufferThatDoesNotFitIsPlainMemoryAndCausesANote(@TempDir Path directory) throws Exception {
 		RecordingListener events = new RecordingListener();
 		try (SmallDirectory small = SmallDirectory.mount(directory);
 				SharedWorld world = new SharedWorld(2, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE,

@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A rank that is lost, late or done with it, in every collective. Ranks whose own part in
- * the call needs nobody else return from it and fail in the barrier that follows.
+ * A rank is lost, late or aborts, in every collective. A rank whose own part in the call
+ * needs no other rank returns from the call and fails in the next barrier.
  */
 @Timeout(60)
 abstract class FailureContract {
@@ -43,12 +43,18 @@ abstract class FailureContract {
 
 	private static final int WORLD_SIZE = 4;
 
-	/** The rank that fails; the root where it gets the data, so that it is waited for. */
+	/**
+	 * The failing rank; the root of broadcast and scatter, so that other ranks wait for
+	 * it.
+	 */
 	private static final int FAILING = 2;
 
 	private static final int COUNT = 50_000;
 
-	/** The lost rank itself, which this JVM cannot really end, soon gives up. */
+	/**
+	 * A short abort timeout for the lost rank itself, whose thread still runs in this
+	 * JVM.
+	 */
 	private static final Timeouts IMPATIENT = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofMillis(500), LIMIT);
 
 	abstract MortalWorld world(int worldSize, Timeouts timeouts) throws Exception;
@@ -90,10 +96,10 @@ abstract class FailureContract {
 		}
 	}
 
-	/** A first message has made the connection, so that nobody waits for that. */
+	/** An earlier message has opened the connection, so that no rank waits for that. */
 	@ParameterizedTest
 	@EnumSource
-	void aLostRankFailsWhoeverWaitsForItsMessages(MessageWait wait) throws Exception {
+	void aLostRankFailsTheRanksThatWaitForItsMessages(MessageWait wait) throws Exception {
 		try (MortalWorld world = world(WORLD_SIZE, Timeouts.DEFAULTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -117,7 +123,7 @@ abstract class FailureContract {
 	}
 
 	@Test
-	void aLostRankIsToldWithTheCallThatItCutShort() throws Exception {
+	void theFailureOfALostRankNamesTheInterruptedCall() throws Exception {
 		try (MortalWorld world = world(WORLD_SIZE, Timeouts.DEFAULTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				world.group(rank).barrier();
@@ -138,7 +144,7 @@ abstract class FailureContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void aDeadlineFailsEveryCollectiveAndNamesTheRankThatHasNotCome(Collective collective) throws Exception {
+	void aDeadlineFailsEveryCollectiveAndNamesTheMissingRank(Collective collective) throws Exception {
 		try (MortalWorld world = world(WORLD_SIZE, Timeouts.DEFAULTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				world.group(rank).barrier();
@@ -188,7 +194,7 @@ abstract class FailureContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void aLostRankFailsEveryCollectiveAlsoInTheMiddleOfIt(Collective collective) throws Exception {
+	void aRankLostDuringACollectiveFailsTheCollective(Collective collective) throws Exception {
 		try (MortalWorld world = world(WORLD_SIZE, IMPATIENT)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);

@@ -41,7 +41,7 @@ class GroupRegistryTest {
 	}
 
 	@Test
-	void aVerdictOfAnotherGroupBreaksNothing() {
+	void aVerdictOnAnotherGroupHasNoEffect() {
 		this.registry.failed(Failure.outside(Failure.Kind.ABORTED, "world/1.0", List.of(2), "asked for by rank 2"));
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(PART, latch);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A warm call allocates nothing on two levels either.
+ * A warm call of a two-level algorithm allocates nothing.
  */
 @Timeout(120)
 class HierarchicalAllocationTest {
@@ -25,7 +25,7 @@ class HierarchicalAllocationTest {
 	/** Two hosts of two. */
 	private static final int RANKS = 4;
 
-	/** A buffer that is reduced in parts, one for each rank of a host. */
+	/** A buffer size that is reduced in parts, one for each rank of a host. */
 	private static final long PARTED_BYTES = 64 << 10;
 
 	@Test

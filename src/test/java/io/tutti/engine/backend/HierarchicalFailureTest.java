@@ -2,7 +2,9 @@ package io.tutti.engine.backend;
 
 import io.tutti.engine.Timeouts;
 
-/** Two hosts of two ranks: the lost rank's neighbour and those across all hear of it. */
+/**
+ * Two hosts of two ranks: the ranks of both hosts detect the loss of a rank.
+ */
 class HierarchicalFailureTest extends FailureContract {
 
 	@Override

@@ -3,7 +3,9 @@ package io.tutti.engine.backend;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.CollectivesContract.World;
 
-/** Messages through memory inside a host and through queues between two. */
+/**
+ * Messages through shared memory within a host and through queues between hosts.
+ */
 class HierarchicalPointToPointTest extends PointToPointContract {
 
 	@Override

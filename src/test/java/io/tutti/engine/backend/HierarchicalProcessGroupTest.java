@@ -4,7 +4,9 @@ import java.time.Duration;
 
 import io.tutti.engine.Timeouts;
 
-/** Two ranks on each host, in order; the last host may have one. */
+/**
+ * Two consecutive ranks on each host; the last host may have one rank.
+ */
 class HierarchicalProcessGroupTest extends ProcessGroupContract {
 
 	static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));

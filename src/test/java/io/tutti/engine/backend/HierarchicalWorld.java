@@ -36,15 +36,15 @@ import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.simulated.SimulatedTransport;
 
 /**
- * All ranks of a group in one JVM as if on several hosts: real shared memory among those
- * of one, queues between hosts.
+ * All ranks of a group in one JVM as if on several hosts: real shared memory between
+ * ranks of one host, queues between hosts.
  */
 final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureContract.DepartingWorld {
 
 	private record Member(DefaultProcessGroup group, ControlPlane plane, FailureLatch latch) {
 	}
 
-	/** Messages of both kinds; groups within the group know queues alone. */
+	/** Messages over both transports; subgroups use only queues. */
 	private record Parts(SimulatedNetwork network, HostMemory memory, List<Integer> around, ControlPlane plane,
 			GroupRegistry registry, Timeouts timeouts) implements GroupFactory {
 
@@ -160,8 +160,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 	}
 
 	/**
-	 * Ends a rank as if its process had died: its connections close, its memory tells
-	 * nobody, then others hear.
+	 * Ends a rank as if its process had died: closes its connections, does not mark it as
+	 * departed in shared memory, then notifies the other ranks.
 	 */
 	@Override
 	public void kill(int rank) {

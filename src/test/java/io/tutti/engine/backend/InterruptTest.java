@@ -30,8 +30,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A thread that is interrupted in a call aborts the group: every rank fails for that
- * reason, and the thread stays interrupted.
+ * An interrupt of a thread in a call aborts the group: every rank fails for that reason,
+ * and the thread's interrupt status stays set.
  */
 @Timeout(90)
 class InterruptTest {
@@ -43,7 +43,7 @@ class InterruptTest {
 
 	private static final int WORLD_SIZE = 3;
 
-	/** Over TCP it makes the connection to rank 0 and waits for that of rank 2. */
+	/** Over TCP this rank opens the connection to rank 0 and accepts that of rank 2. */
 	private static final int INTERRUPTED = 1;
 
 	private static final int COUNT = 50_000;
@@ -59,7 +59,7 @@ class InterruptTest {
 			.flatMap((transport) -> Stream.of(MessageWait.values()).map((wait) -> Arguments.of(transport, wait)));
 	}
 
-	/** A call in which the interrupted rank needs others. */
+	/** A call in which the interrupted rank needs other ranks. */
 	private static void call(ProcessGroup group, Collective collective) {
 		DataType type = DataType.INT32;
 		MemorySegment whole = MemorySegment.ofArray(new int[COUNT * WORLD_SIZE]);
@@ -96,7 +96,7 @@ class InterruptTest {
 		}
 	}
 
-	/** The first call of all: the connections have yet to be made. */
+	/** The first call, before any connection is open. */
 	private static void interruptedAlone(DepartingWorld world, GroupCall call, GroupCall others) throws Exception {
 		CountDownLatch over = new CountDownLatch(1);
 		requireAborted(RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
@@ -166,10 +166,13 @@ class InterruptTest {
 		}));
 	}
 
-	/** The call that runs is asynchronous, so that the interrupted thread runs none. */
+	/**
+	 * The running call is asynchronous, so that the interrupted thread only waits for its
+	 * turn.
+	 */
 	@ParameterizedTest
 	@EnumSource
-	void anInterruptWhileACallWaitsItsTurnAbortsTheGroup(TestedTransport transport) throws Exception {
+	void anInterruptWhileACallWaitsForItsTurnAbortsTheGroup(TestedTransport transport) throws Exception {
 		try (DepartingWorld world = transport.world(WORLD_SIZE, TIMEOUTS)) {
 			CompletableFuture<?>[] ahead = new CompletableFuture<?>[1];
 			interruptedLater(world, (group) -> {
@@ -184,7 +187,7 @@ class InterruptTest {
 		}
 	}
 
-	/** All ranks make a group or none does, whenever the interrupt is noticed. */
+	/** All ranks form a subgroup or none does, whenever the interrupt is detected. */
 	@ParameterizedTest
 	@EnumSource
 	void aSplitOnAnInterruptedThreadSucceedsOrAbortsOnAllRanks(TestedTransport transport) throws Exception {
@@ -209,7 +212,7 @@ class InterruptTest {
 		}
 	}
 
-	/** The thread must still be interrupted when the call has ended. */
+	/** The interrupt status must still be set after the call. */
 	private static void onInterruptedThread(ProcessGroup group, GroupCall call) throws Exception {
 		Thread.currentThread().interrupt();
 		try {
@@ -265,7 +268,7 @@ class InterruptTest {
 		assertThat(outcomes.get(interrupted).failure()).hasCauseInstanceOf(InterruptedException.class);
 	}
 
-	/** What a rank does. */
+	/** A rank's operation. */
 	@FunctionalInterface
 	private interface GroupCall {
 

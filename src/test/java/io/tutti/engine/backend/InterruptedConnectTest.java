@@ -41,7 +41,7 @@ class InterruptedConnectTest {
 	private final List<Failure> reports = new CopyOnWriteArrayList<>();
 
 	@Test
-	void theInterruptedRankIsToBlameAndNotItsPeer() throws Exception {
+	void theFailureNamesTheInterruptedRankAndNotItsPeer() throws Exception {
 		InetAddress loopback = InetAddress.getLoopbackAddress();
 		try (ServerSocket silent = new ServerSocket(0, 8, loopback);
 				DataListener listener = DataListener.open(loopback, 0);
@@ -82,7 +82,7 @@ class InterruptedConnectTest {
 			connection.getInputStream().read();
 		}
 		catch (IOException ex) {
-			// The interrupt ends the connection.
+			// Expected: the interrupt closes the connection.
 		}
 	}
 

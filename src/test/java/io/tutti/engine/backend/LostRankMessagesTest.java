@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Three processes: rank 0 is stopped, so that no verdict comes, and rank 2 is killed,
- * while rank 1 issues messages to and from it.
+ * Three processes: rank 0 is stopped, so that it sends no verdict, and rank 2 is killed,
+ * while rank 1 issues sends to and receives from it.
  */
 @Timeout(120)
 class LostRankMessagesTest {
@@ -39,7 +39,7 @@ class LostRankMessagesTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);
 
-	/** How long after the verdict the last operation may end on a busy machine. */
+	/** Limit from the verdict to the end of the last operation, on a busy machine. */
 	private static final Duration PROMPT = Duration.ofSeconds(10);
 
 	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, Duration.ofMinutes(10), Duration.ofSeconds(4),
@@ -56,7 +56,7 @@ class LostRankMessagesTest {
 		}
 	}
 
-	/** One rank: its number, the rendezvous port, and what carries the data. */
+	/** One rank; arguments are the rank, the rendezvous port and the transport. */
 	public static void main(String[] arguments) throws Exception {
 		int rank = Integer.parseInt(arguments[0]);
 		EngineSettings defaults = EngineSettings.DEFAULTS;
@@ -104,7 +104,7 @@ class LostRankMessagesTest {
 					.get(PROMPT.toMillis(), TimeUnit.MILLISECONDS);
 			}
 			catch (TimeoutException late) {
-				// The count tells.
+				// The counter is checked instead.
 			}
 			long open = issued.stream().filter((future) -> !future.isDone()).count();
 			return "still open: " + open + " of " + issued.size() + " after " + ex.getMessage();

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Sends and receives that are issued before, while and after the group fails: all of them
+ * Sends and receives that are issued before, during and after a failure of the group all
  * end with the verdict.
  */
 @Timeout(120)
@@ -49,7 +49,7 @@ class MessageFailureTest {
 
 	private static final int ROUNDS = 25;
 
-	/** Far more than are issued before the group fails. */
+	/** Far more operations than are issued before the group fails. */
 	private static final int MOST = 200_000;
 
 	private static final Failure VERDICT = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(1),
@@ -89,7 +89,7 @@ class MessageFailureTest {
 	}
 
 	@Test
-	void anErrorOfThisRanksOwnEndsEveryOperationAndIsReported() throws Exception {
+	void aLocalErrorEndsEveryOperationAndIsReported() throws Exception {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = new FailureLatch();
 		latch.reportTo(identity, latch::trip, Duration.ofSeconds(1));
@@ -104,7 +104,7 @@ class MessageFailureTest {
 		}
 	}
 
-	/** Connections that cannot be waited for. */
+	/** Connections whose sleep throws an error. */
 	private static final class Broken implements Connections {
 
 		@Override
@@ -159,10 +159,10 @@ class MessageFailureTest {
 	}
 
 	/**
-	 * Issues operations until they are refused. The ranks are connected: over TCP, a rank
-	 * that has left shows by its connection.
-	 * @param before how many are issued before the group begins to fail
-	 * @param between how many are issued after that was reported, before the verdict
+	 * Issues operations until they are rejected. The ranks are connected: over TCP, the
+	 * connection reveals a departed rank.
+	 * @param before operations issued before the failure
+	 * @param between operations issued between the report of the failure and the verdict
 	 */
 	private static void failAtSomeMoment(Kind kind, Cause cause, int before, int between) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
@@ -207,7 +207,7 @@ class MessageFailureTest {
 					pair.messenger(0).receive(buffer(1), DataType.INT8, 1, 9, Duration.ofNanos(1));
 				}
 				catch (CollectiveException ex) {
-					// That is the failure.
+					// The expected failure.
 				}
 			}
 			case LEFT -> pair.messenger(1).close();

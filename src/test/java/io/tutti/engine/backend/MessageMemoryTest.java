@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The native memory that messages from and to the heap take, however many there are.
+ * Native memory for messages from and to the heap does not grow with their number.
  */
 @Timeout(120)
 class MessageMemoryTest {
@@ -44,7 +44,7 @@ class MessageMemoryTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void manyLargeMessagesOnTheHeapTakeLittleNativeMemory(Kind kind) throws Exception {
+	void manyLargeHeapMessagesUseLittleNativeMemory(Kind kind) throws Exception {
 		byte[] content = new byte[BYTES];
 		new Random(7).nextBytes(content);
 		try (PointToPointPair pair = new PointToPointPair(kind)) {

@@ -8,7 +8,9 @@ import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.ProcessGroup;
 
-/** Ways to wait for a message of a peer, or for a peer to take one. */
+/**
+ * Ways to wait for a message from a peer, or for a peer to receive one.
+ */
 enum MessageWait {
 
 	RECEIVE, RECEIVE_ANY, RECEIVE_ASYNC, SEND, SEND_RECEIVE;

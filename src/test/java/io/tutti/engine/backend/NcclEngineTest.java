@@ -52,7 +52,7 @@ class NcclEngineTest {
 	private final ScriptedGpus gpus = new ScriptedGpus(4);
 
 	@Test
-	void deviceAndHostMemoryTakeTurnsInOneOrder() throws Exception {
+	void deviceAndHostMemoryAlternateInOneIssueOrder() throws Exception {
 		List<float[]> results = onRanks(3, (group) -> {
 			DeviceCollectives onDevice = collectives(group, LONG);
 			float rank = group.rank();
@@ -75,7 +75,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void everyCollectiveInPlaceStaysOnTheDeviceThoughHostMemoryIsAllowed() throws Exception {
+	void everyInPlaceCollectiveRunsOnTheDevice() throws Exception {
 		List<String> warnings = new CopyOnWriteArrayList<>();
 		CollectiveListener listener = new CollectiveListener() {
 			@Override
@@ -96,7 +96,7 @@ class NcclEngineTest {
 
 	@Test
 	@SuppressWarnings("restricted") // as large as the buffer
-	void partsInTheirPlaceAreForDeviceMemoryAloneAndOverlapsForNone() throws Exception {
+	void inPlacePartsNeedDeviceMemoryAndOverlapsAreRejected() throws Exception {
 		onRanks(2, (group) -> {
 			MemorySegment host = Arena.ofAuto().allocate(16);
 			MemorySegment own = host.asSlice(8L * group.rank(), 8);
@@ -114,7 +114,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void aBufferOnAnotherDeviceIsRefusedByNameBeforeNcclSeesIt() throws Exception {
+	void aBufferOnAnotherDeviceIsRejectedBeforeNcclIsCalled() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(1, (group) -> {
 			try (DeviceBuffer elsewhere = buffer(this.gpus.devices(), 2, 1)) {
 				collectives(group, LONG).allReduceInPlace(elsewhere, ReduceOp.SUM);
@@ -127,7 +127,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void aSubgroupHasACommunicatorOfItsOwn() throws Exception {
+	void aSubgroupHasItsOwnCommunicator() throws Exception {
 		List<float[]> results = onRanks(3, (group) -> {
 			try (ProcessGroup part = group.split((group.rank() == 1) ? -1 : 0, group.rank())) {
 				if (part == null) {
@@ -145,7 +145,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void ranksThatCallDifferentThingsOnTheDeviceAreToldWithinASecond() throws Exception {
+	void aMismatchOnTheDeviceIsReportedWithinASecond() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			DeviceCollectives onDevice = collectives(group, LONG);
 			DeviceBuffer two = buffer(group, 1, 2);
@@ -171,7 +171,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void ranksThatDifferInTheMemoryOfACallAloneAreToldWithinASecond() throws Exception {
+	void aMismatchOfOnlyTheMemoryKindIsReportedWithinASecond() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			long start = System.nanoTime();
 			try {
@@ -195,10 +195,11 @@ class NcclEngineTest {
 	}
 
 	/**
-	 * Who comes late is asked before its call has begun, and so before it is known where.
+	 * Rank 0 queries the late rank before its call has begun, so before its memory kind
+	 * is known.
 	 */
 	@Test
-	void aRankThatComesLateToACallOnTheDeviceIsNotTakenForOneInHostMemory() throws Exception {
+	void aLateRankOnTheDeviceCausesNoMismatch() throws Exception {
 		CompletableFuture<DefaultProcessGroup> waiting = new CompletableFuture<>();
 		List<float[]> results = onRanks(2, (group) -> {
 			if (group.rank() == 0) {
@@ -219,9 +220,12 @@ class NcclEngineTest {
 		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(2));
 	}
 
-	/** The root waits for nobody, and so says where it was only when it is asked. */
+	/**
+	 * The root waits for no other rank, so it reports its memory kind only when rank 0
+	 * queries it.
+	 */
 	@Test
-	void aCallInHostMemoryThatIsOverIsRememberedAsOne() throws Exception {
+	void theMemoryKindOfAnEndedCallIsKept() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			if (group.rank() == 0) {
 				group.broadcast(new float[1], 0);
@@ -240,7 +244,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void callsThatDifferAreFoundOutThoughNcclFinishesThem() throws Exception {
+	void aMismatchIsDetectedAlthoughNcclCompletesTheCalls() throws Exception {
 		this.gpus.forgive();
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			collectives(group, LONG).allReduceInPlace(buffer(group, 1),
@@ -256,7 +260,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void oneCallOfManyThatDiffersIsFoundOutThoughNcclFinishesThem() throws Exception {
+	void oneMismatchAmongManyCallsIsDetectedAlthoughNcclCompletesThem() throws Exception {
 		this.gpus.forgive();
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			DeviceCollectives onDevice = collectives(group, LONG);
@@ -277,7 +281,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void theFlightRecorderAndTheTotalsHoldDeviceCalls() throws Exception {
+	void theFlightRecorderAndTheTotalsIncludeDeviceCalls() throws Exception {
 		onRanks(2, (group) -> {
 			DeviceCollectives onDevice = collectives(group, LONG);
 			try (DeviceBuffer three = buffer(group, 1, 2, 3)) {
@@ -300,12 +304,12 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void aRankThatNeverComesEndsTheCallAtItsDeadline() throws Exception {
+	void aCallWithAMissingRankEndsAtItsDeadline() throws Exception {
 		CompletableFuture<Void> over = new CompletableFuture<>();
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
 			if (group.rank() == 1) {
 				over.get();
-				// The verdict reaches each rank by its own control connection.
+				// The verdict reaches each rank over its own control connection.
 				Awaitility.await().until(() -> group.failure() != null);
 				throw CollectiveException.of(1, group.failure(), null);
 			}
@@ -325,7 +329,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void anAbortFreesACallThatWaitsOnTheDeviceEverywhere() throws Exception {
+	void anAbortEndsACallThatWaitsOnTheDeviceOnEveryRank() throws Exception {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(3, (group) -> {
 			if (group.rank() == 2) {
 				group.abort("the test asked for it");
@@ -340,7 +344,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void oneRankWithoutNcclKeepsAllFromStartingAndIsNamed() throws Exception {
+	void oneRankWithoutNcclPreventsTheStartAndIsNamed() throws Exception {
 		int port = freePort();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
 			NcclBootstrap meeting = (rank == 0) ? this.gpus.meeting(0) : ScriptedGpus.without("no device: none here");
@@ -354,7 +358,7 @@ class NcclEngineTest {
 	}
 
 	@Test
-	void aRankWhoseCudaRuntimeRefusesTheDriverKeepsAllFromStartingAndSaysWhy() throws Exception {
+	void aCudaRuntimeThatRejectsTheDriverPreventsTheStartWithAReason() throws Exception {
 		int port = freePort();
 		ScriptedGpus old = new ScriptedGpus(2);
 		old.devices().refuseDriver();

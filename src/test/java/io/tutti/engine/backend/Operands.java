@@ -4,7 +4,7 @@ import io.tutti.ReduceOp;
 
 /**
  * Operands that differ by rank and index, small enough to be exact in every type, and
- * their reduction computed on its own.
+ * their reduction, computed independently.
  */
 final class Operands {
 

@@ -297,7 +297,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void badArgumentsAreRefusedBeforeAnythingIsSent() throws Exception {
+	void badArgumentsAreRejectedBeforeAnythingIsSent() throws Exception {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
 			MemorySegment buffer = heap(new byte[8]);
@@ -343,7 +343,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void aDeadlineEndsASendThatNobodyReceives() throws Exception {
+	void aDeadlineEndsASendThatNoRankReceives() throws Exception {
 		try (World world = world(2)) {
 			assertThatThrownBy(
 					() -> world.group(0).send(heap(new byte[100_000]), DataType.INT8, 1, 0, Duration.ofMillis(200)))
@@ -353,7 +353,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void anAbortFreesEveryKindOfWait() throws Exception {
+	void anAbortEndsEveryKindOfWait() throws Exception {
 		try (World world = world(2)) {
 			CompletableFuture<Message> coming = world.group(0).receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
 			CompletableFuture<Void> going = world.group(0).sendAsync(heap(new byte[100_000]), DataType.INT8, 1, 0);
@@ -377,7 +377,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void aClosedGroupFreesItsOwnReceivesAndRefusesNewOnes() throws Exception {
+	void aClosedGroupEndsItsOwnReceivesAndRejectsNewOnes() throws Exception {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
 			CompletableFuture<Message> coming = group.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
@@ -409,7 +409,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void manySmallSendsBeforeABarrierArriveThatTheReceiverEntersFirst() throws Exception {
+	void manySmallSendsArriveAlsoIfTheReceiverEntersTheBarrierFirst() throws Exception {
 		int messages = 150;
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {

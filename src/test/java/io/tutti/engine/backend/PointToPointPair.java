@@ -30,8 +30,8 @@ import io.tutti.engine.transport.tcp.TcpConnections;
 import io.tutti.engine.transport.tcp.TcpSettings;
 
 /**
- * The message engines of two ranks in this JVM. Rank 0 of the job does not answer: a
- * failure is reported, and the test gives the verdict.
+ * The point-to-point engines of two ranks in this JVM. Rank 0 of the job does not answer:
+ * failures are recorded, and the test issues the verdict.
  */
 final class PointToPointPair implements AutoCloseable {
 
@@ -123,7 +123,7 @@ final class PointToPointPair implements AutoCloseable {
 		return this.reports.get(rank);
 	}
 
-	/** Gives a rank its own report as the verdict. */
+	/** Issues a rank's own report as its verdict. */
 	void resolvePendingLocally(int rank) {
 		Thread.startVirtualThread(() -> {
 			try {
@@ -135,7 +135,7 @@ final class PointToPointPair implements AutoCloseable {
 		});
 	}
 
-	/** Gives a rank the verdict. */
+	/** Issues the verdict to a rank. */
 	void judge(int rank, Failure verdict) {
 		this.latches.get(rank).trip(verdict);
 		this.messengers.get(rank).wake();

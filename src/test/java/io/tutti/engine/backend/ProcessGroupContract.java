@@ -28,14 +28,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What a group must do over every transport, whatever it is called for.
+ * The contract of a group over every transport.
  */
 @Timeout(120)
 abstract class ProcessGroupContract extends DifferingCallsContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1, 2, 3, 4, 5, 7, 8, 13 })
-	void nobodyLeavesTheBarrierBeforeEverybodyHasCome(int worldSize) throws Exception {
+	void noRankLeavesTheBarrierBeforeAllHaveEntered(int worldSize) throws Exception {
 		java.util.concurrent.atomic.AtomicInteger come = new java.util.concurrent.atomic.AtomicInteger();
 		try (World world = world(worldSize)) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
@@ -140,7 +140,7 @@ abstract class ProcessGroupContract extends DifferingCallsContract {
 	}
 
 	@Test
-	void anAbortFreesAWaitingRankWithItsReason() throws Exception {
+	void anAbortEndsTheWaitOfARankWithItsReason() throws Exception {
 		try (World world = world(3)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
 				if (rank == 2) {
@@ -182,7 +182,7 @@ abstract class ProcessGroupContract extends DifferingCallsContract {
 	}
 
 	@Test
-	void badArgumentsAreRefusedBeforeAnythingIsSent() throws Exception {
+	void badArgumentsAreRejectedBeforeAnythingIsSent() throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -216,7 +216,7 @@ abstract class ProcessGroupContract extends DifferingCallsContract {
 	}
 
 	@Test
-	void aClosedGroupFreesItsOwnWaitingCallAndRefusesNewOnes() throws Exception {
+	void aClosedGroupEndsItsOwnWaitingCallAndRejectsNewOnes() throws Exception {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
 			CompletableFuture<Void> waiting = group.barrierAsync();

@@ -21,7 +21,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-/** A call's deadline counts from when it was issued, also behind one that takes long. */
+/**
+ * A call's deadline counts from the time of issue, also while it waits behind a long
+ * call.
+ */
 @Timeout(60)
 class QueuedCallTest {
 
@@ -61,7 +64,7 @@ class QueuedCallTest {
 	}
 
 	@Test
-	void aCallWhoseBufferWasClosedWhileItWaitedIsRefusedAndTheOtherRankToldWhy() {
+	void aCallWhoseBufferWasClosedWhileItWaitedFailsOnBothRanks() {
 		CompletableFuture<Void> ahead = this.group.barrierAsync();
 		CompletableFuture<Void> refused;
 		try (Arena arena = Arena.ofShared()) {

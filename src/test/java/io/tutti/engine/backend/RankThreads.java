@@ -11,11 +11,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs one task per rank on a thread of its own and waits for all, within a limit.
+ * Runs one task per rank, each on its own thread, and waits for all of them within a
+ * limit.
  */
 public final class RankThreads {
 
-	/** What a rank does. */
+	/** A rank's task. */
 	public interface RankTask<T> {
 
 		/** Runs on the rank's thread. */
@@ -41,7 +42,7 @@ public final class RankThreads {
 		return results;
 	}
 
-	/** What became of each rank's task, by rank. */
+	/** The outcome of each rank's task, by rank. */
 	public static <T> List<Outcome<T>> outcomes(int worldSize, Duration limit, RankTask<T> task) throws Exception {
 		List<Thread> threads = new ArrayList<>();
 		try (ExecutorService executor = Executors.newFixedThreadPool(worldSize, (runnable) -> {
@@ -78,7 +79,10 @@ public final class RankThreads {
 		}
 	}
 
-	/** One rank may wait for nothing but another that has failed long ago. */
+	/**
+	 * Reports all failures at the limit, since a rank may wait for a rank that failed
+	 * much earlier.
+	 */
 	private static <T> AssertionError overdue(int overdue, List<Future<T>> futures, List<Thread> threads) {
 		AssertionError error = new AssertionError("rank " + overdue + " was not done in time");
 		for (int rank = 0; rank < futures.size(); rank++) {
@@ -96,10 +100,10 @@ public final class RankThreads {
 	}
 
 	/**
-	 * What became of a task.
+	 * The outcome of a task.
 	 *
 	 * @param value its result, {@code null} if it failed
-	 * @param failure why it failed, {@code null} if it did not
+	 * @param failure its exception, {@code null} if it succeeded
 	 */
 	public record Outcome<T>(T value, Throwable failure) {
 	}

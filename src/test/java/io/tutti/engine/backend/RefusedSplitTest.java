@@ -26,7 +26,9 @@ import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-/** One rank has no file or port left for a group within the group. */
+/**
+ * One rank has no file descriptor or port left for a subgroup.
+ */
 @Timeout(60)
 class RefusedSplitTest {
 
@@ -41,7 +43,7 @@ class RefusedSplitTest {
 	private final SimulatedControl control = new SimulatedControl(WORLD_SIZE);
 
 	@Test
-	void aRankThatCannotFormTheGroupLeavesNobodyElseInIt() throws Exception {
+	void noRankKeepsAGroupThatOneRankCannotForm() throws Exception {
 		List<DefaultProcessGroup> groups = List.of(join(0), join(1), join(2));
 		List<Outcome<ProcessGroup>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT,
 				(rank) -> groups.get(rank).split(0, rank));

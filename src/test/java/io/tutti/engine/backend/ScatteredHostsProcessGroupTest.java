@@ -1,6 +1,8 @@
 package io.tutti.engine.backend;
 
-/** Ranks dealt out over two hosts like cards: hosts of two sizes, ranks out of order. */
+/**
+ * Two hosts of different sizes with non-consecutive ranks.
+ */
 class ScatteredHostsProcessGroupTest extends ProcessGroupContract {
 
 	@Override

@@ -20,15 +20,15 @@ public final class ScriptedGpuRanks {
 	private ScriptedGpuRanks() {
 	}
 
-	/** What a rank does. */
+	/** A rank's task. */
 	public interface Task<T> {
 
-		/** On a thread of the rank's own, in the group of all ranks. */
+		/** Runs on the rank's own thread, with the group of all ranks. */
 		T on(ProcessGroup group) throws Exception;
 
 	}
 
-	/** Runs a task on every rank; fails as the first rank that does. */
+	/** Runs a task on every rank; throws the first failure, if any. */
 	public static <T> List<T> run(ScriptedGpus gpus, int worldSize, Duration limit, Task<T> task) throws Exception {
 		int port = freePort();
 		return RankThreads.run(worldSize, limit, (rank) -> {

@@ -20,7 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 /**
- * Ranks never choose apart how calls are carried out.
+ * All ranks use the same transport and algorithms.
  */
 @Timeout(60)
 class SharedConfigTest {
@@ -34,7 +34,7 @@ class SharedConfigTest {
 	}
 
 	@Test
-	void rankZerosChoiceCountsForAllAndADifferenceIsTold() throws Exception {
+	void rankZerosConfigurationAppliesToAllAndADifferenceIsReported() throws Exception {
 		Queue<String> warnings = new ConcurrentLinkedQueue<>();
 		int port = freePort();
 		List<String> algorithms = RankThreads.run(2, LIMIT, (rank) -> {
@@ -61,7 +61,7 @@ class SharedConfigTest {
 	}
 
 	@Test
-	void whatOneRankWritesAnotherReads() {
+	void theTextFormIsParsedBack() {
 		SharedConfig conduct = new SharedConfig(TransportChoice.SHM,
 				AlgorithmOverrides.from("broadcast=chain, all-reduce=ring"));
 		assertThat(SharedConfig.parse(conduct.toString())).hasToString("shm;all-reduce=ring,broadcast=chain");
@@ -69,7 +69,7 @@ class SharedConfigTest {
 	}
 
 	@Test
-	void whatIsNoConductIsRefusedByName() {
+	void anInvalidTextIsRejectedByName() {
 		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("carrier pigeon;"))
 			.withMessageContaining("carrier pigeon");
 		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("tcp;all-reduce=luck"))

@@ -2,7 +2,9 @@ package io.tutti.engine.backend;
 
 import io.tutti.engine.Timeouts;
 
-/** A dead rank's memory stays as it is: only the control plane tells. */
+/**
+ * Shared memory does not reveal a dead rank; only the control plane does.
+ */
 class SharedFailureTest extends FailureContract {
 
 	@Override

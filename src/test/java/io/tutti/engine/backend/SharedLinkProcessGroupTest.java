@@ -4,7 +4,9 @@ import java.time.Duration;
 
 import io.tutti.engine.Timeouts;
 
-/** Every algorithm that knows only links, over the rings of shared memory. */
+/**
+ * Every link-based algorithm over the rings in shared memory.
+ */
 class SharedLinkProcessGroupTest extends ProcessGroupContract {
 
 	@Override

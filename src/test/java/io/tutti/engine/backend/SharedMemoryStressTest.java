@@ -15,9 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Many calls in which ranks run ahead of each other as far as they may, each at its own
- * pace: no operand may be overwritten before all have read it, none read before it is
- * whole.
+ * Many calls in which ranks run ahead of each other as far as possible, each at its own
+ * pace. No operand may be overwritten before all ranks have read it, or read before it is
+ * complete.
  */
 @Timeout(120)
 class SharedMemoryStressTest {
@@ -27,8 +27,8 @@ class SharedMemoryStressTest {
 	private static final int CALLS = 20_000;
 
 	/**
-	 * Sizes in elements: in the post's line, in a slot, over the stage, several times
-	 * round it.
+	 * Sizes in elements: in the slot's header line, in a slot, through the chunk ring,
+	 * several times around the ring.
 	 */
 	private static final int[] COUNTS = { 1, 2, 3, 60, 512, 2000, 9000, 400_000 };
 
@@ -36,7 +36,7 @@ class SharedMemoryStressTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 5 })
-	void noOperandIsOverwrittenTooEarlyOrReadTooSoon(int worldSize) throws Exception {
+	void noOperandIsOverwrittenOrReadTooEarly(int worldSize) throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		try (SharedWorld world = new SharedWorld(worldSize, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(10)),
 				SharedWorld.Ways.IN_PLACE)) {

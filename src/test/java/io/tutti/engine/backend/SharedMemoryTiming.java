@@ -13,12 +13,12 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.transport.shm.SocketExchange;
 
 /**
- * Times collectives between processes that share memory: not a test. Calls back to back;
- * one sample is a batch of calls; each rank takes its median and the slowest rank's is
- * printed. With {@code +rewrite} each rank rewrites its buffer before each call, which is
+ * Benchmark, not a test: times collectives between processes that share memory. Calls run
+ * back to back and one sample is a batch of calls; it prints the median of the slowest
+ * rank. With {@code +rewrite} each rank rewrites its buffer before each call, which is
  * not timed; with {@code +engine} buffers are the engine's. Start rank 0 pinned,
- * {@code taskset -c 0 java … SharedMemoryTiming start N all-reduce[+rewrite][+engine],…
- * bytes …}; it starts the others.
+ * {@code taskset -c 0 java … SharedMemoryTiming start N all-reduce[+rewrite][+engine],… bytes …};
+ * it starts the others.
  */
 final class SharedMemoryTiming {
 

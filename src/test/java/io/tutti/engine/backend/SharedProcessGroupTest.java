@@ -13,7 +13,7 @@ class SharedProcessGroupTest extends ProcessGroupContract {
 		return (worldSize == 1) ? alone(timeouts) : new SharedWorld(worldSize, timeouts, SharedWorld.Ways.IN_PLACE);
 	}
 
-	/** A rank alone shares memory with nobody. */
+	/** A single rank has no rank to share memory with. */
 	static World alone(Timeouts timeouts) {
 		SimulatedWorld world = new SimulatedWorld(1, timeouts);
 		return new World() {

@@ -50,7 +50,7 @@ class SharedProcessTest {
 		this.server.close();
 	}
 
-	/** Rank 1: answers as long as rank 0 calls. */
+	/** Rank 1: takes part in rank 0's calls until it is killed. */
 	public static void main(String[] arguments) throws Exception {
 		try (SocketExchange exchange = SocketExchange.join(Integer.parseInt(arguments[2]), 1);
 				ProcessGroup group = SharedRank.group(1, 2, exchange);
@@ -88,7 +88,7 @@ class SharedProcessTest {
 	}
 
 	@Test
-	void theyReduceAndAKilledOneLeavesNothingBehindAndIsNoticedByTheDeadline() throws Exception {
+	void aKilledPeerLeavesNoFileAndIsDetectedByTheDeadline() throws Exception {
 		try (SocketExchange exchange = SocketExchange.host(this.server, 2);
 				ProcessGroup group = SharedRank.group(0, 2, exchange);
 				Arena arena = Arena.ofConfined();

@@ -26,7 +26,7 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SocketExchange;
 
 /**
- * One rank of a group over shared memory, in a process of its own; and how to start such
+ * One rank of a group over shared memory in a separate process, and methods to start such
  * processes.
  */
 final class SharedRank {
@@ -36,7 +36,10 @@ final class SharedRank {
 	private SharedRank() {
 	}
 
-	/** Starts a main class for ranks 1 and up; each gets its rank, the size, the port. */
+	/**
+	 * Starts a main class for ranks 1 and up, with the rank, the world size and the port
+	 * as arguments.
+	 */
 	static List<Process> start(Class<?> main, ServerSocket server, int worldSize, boolean pinned,
 			List<String> arguments) throws IOException {
 		List<Process> processes = new ArrayList<>();
@@ -54,7 +57,7 @@ final class SharedRank {
 		return processes;
 	}
 
-	/** Cores of the machine, not of this process, which is pinned to one. */
+	/** Cores of the machine; this process is pinned to one of them. */
 	private static int cores() throws IOException {
 		try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
 			return Math.max(1, (int) lines.filter((line) -> line.startsWith("processor")).count());

@@ -27,12 +27,11 @@ import io.tutti.engine.transport.shm.SharedMemorySettings;
 import io.tutti.engine.transport.shm.ShmTransport;
 
 /**
- * All ranks of a group in one JVM, each with a mapping of its own of the memory that they
- * share.
+ * All ranks of a group in one JVM, each with its own mapping of the shared memory.
  */
 final class SharedWorld implements FailureContract.MortalWorld, DepartureContract.DepartingWorld {
 
-	/** Whether calls go in place where they can, or always over links. */
+	/** Whether calls use in-place algorithms if possible, or always links. */
 	enum Ways {
 
 		IN_PLACE, LINKS
@@ -44,7 +43,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 	private record Member(DefaultProcessGroup group, ControlPlane plane, FailureLatch latch) {
 	}
 
-	/** Messages through the memory; no groups within the group. */
+	/** Messages through shared memory; no subgroups. */
 	private record Messages(HostMemory memory) implements GroupFactory {
 
 		@Override
@@ -77,9 +76,7 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		this(worldSize, timeouts, ways, SETTINGS, CollectiveListener.NONE);
 	}
 
-	/**
-	 * @param allocations where the group's own buffers are made
-	 */
+	/** @param allocations directory for the group's buffers */
 	SharedWorld(int worldSize, Timeouts timeouts, Ways ways, SharedMemorySettings allocations,
 			CollectiveListener events) throws Exception {
 		this.allocations = allocations;
@@ -123,8 +120,8 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 	}
 
 	/**
-	 * Ends a rank as if its process had died: it does nothing more, and its memory tells
-	 * nobody.
+	 * Ends a rank as if its process had died: it makes no further call and is not marked
+	 * as departed in shared memory.
 	 */
 	@Override
 	public void kill(int rank) {

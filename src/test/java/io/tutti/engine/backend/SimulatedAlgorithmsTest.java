@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Each algorithm, whatever the table would have chosen, against the same reference.
+ * Tests each algorithm against the same reference, independently of the selection table.
  */
 @Timeout(120)
 class SimulatedAlgorithmsTest {
@@ -53,7 +53,7 @@ class SimulatedAlgorithmsTest {
 
 	@ParameterizedTest
 	@MethodSource("algorithms")
-	void eachAlgorithmComesToWhatOneThreadComesTo(String override) throws Exception {
+	void eachAlgorithmMatchesTheSingleThreadedReference(String override) throws Exception {
 		for (int worldSize : WORLD_SIZES) {
 			try (SimulatedWorld world = world(worldSize, override)) {
 				RankThreads.run(worldSize, LIMIT, (rank) -> {
@@ -67,7 +67,7 @@ class SimulatedAlgorithmsTest {
 	}
 
 	@Test
-	void anySequenceOfCallsByAnyAlgorithmsComesToWhatOneThreadComesTo() throws Exception {
+	void randomCallSequencesWithAnyAlgorithmMatchTheReference() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		Random choices = new Random(seed);
 		List<String> all = algorithms().toList();
@@ -90,10 +90,10 @@ class SimulatedAlgorithmsTest {
 		}
 	}
 
-	/** NaNs of two kinds and zeros of both signs meet in every order. */
+	/** Combines two kinds of NaN and zeros of both signs in every order. */
 	@ParameterizedTest
 	@ValueSource(strings = { "all-reduce=ring", "all-reduce=recursive-doubling", "all-reduce=halving-doubling" })
-	void bitsAgreeOnEveryRankAlsoForNaNAndZero(String override) throws Exception {
+	void resultsAreBitIdenticalOnEveryRankAlsoForNaNAndZero(String override) throws Exception {
 		for (int worldSize : WORLD_SIZES) {
 			for (ReduceOp op : ReduceOp.values()) {
 				List<int[]> byRank = reduceOddities(worldSize, override, op);
@@ -108,7 +108,7 @@ class SimulatedAlgorithmsTest {
 		}
 	}
 
-	/** Bits in which all NaNs are one. */
+	/** The bit pattern, with all NaNs mapped to one. */
 	private static int[] numbers(int[] bits) {
 		return Arrays.stream(bits).map((value) -> Float.floatToIntBits(Float.intBitsToFloat(value))).toArray();
 	}

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * A rank that is lost, to the groups that hold it and to the others.
+ * Effect of a lost rank on groups that contain it and on other groups.
  */
 @Timeout(60)
 class SimulatedLossTest {
@@ -22,7 +22,7 @@ class SimulatedLossTest {
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
 	@Test
-	void aLostRankBreaksTheGroupsThatHoldItAndNoOther() throws Exception {
+	void aLostRankBreaksOnlyTheGroupsThatContainIt() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(4, Timeouts.DEFAULTS)) {
 			ConcurrentHashMap<Integer, ProcessGroup> halves = new ConcurrentHashMap<>();
 			CyclicBarrier killed = new CyclicBarrier(4);

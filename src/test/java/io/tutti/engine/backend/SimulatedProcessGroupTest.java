@@ -31,7 +31,7 @@ class SimulatedProcessGroupTest extends ProcessGroupContract {
 	}
 
 	@Test
-	void aLostRankFailsTheOthersByNameInsteadOfHangingThem() throws Exception {
+	void aLostRankFailsTheOthersByName() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(4, Timeouts.DEFAULTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(4, LIMIT, (rank) -> {
 				world.group(rank).barrier();

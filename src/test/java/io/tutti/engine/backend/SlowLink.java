@@ -12,12 +12,12 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Passes connections on, both ways, at about a megabyte a second: it listens on the port
- * of the one that it leads to, at another loopback address.
+ * A bidirectional TCP proxy limited to about one megabyte per second. It listens on the
+ * same port as its target, at another loopback address.
  */
 final class SlowLink implements AutoCloseable {
 
-	/** Where it listens. */
+	/** The address on which it listens. */
 	static final String ADDRESS = "127.0.0.2";
 
 	private static final int PIECE_BYTES = 16 * 1024;
@@ -50,7 +50,7 @@ final class SlowLink implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			// It was closed.
+			// The proxy was closed.
 		}
 	}
 
@@ -67,7 +67,7 @@ final class SlowLink implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			// One side has ended.
+			// One side has closed the connection.
 		}
 	}
 

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two ranks over TCP, where rank 1 reaches rank 0 by a slow link: a deadline that passes
- * while data still moves is told as that, and names the other rank.
+ * Two ranks over TCP; rank 1 reaches rank 0 over a slow link. If a deadline passes while
+ * data still moves, the message says so and names the other rank.
  */
 @Timeout(120)
 class SlowLinkTest {
@@ -36,7 +36,7 @@ class SlowLinkTest {
 
 	private static final Duration DEADLINE = Duration.ofSeconds(1);
 
-	/** What the link takes a minute for. */
+	/** Amount of data that takes the link about a minute. */
 	private static final int BYTES = 64 << 20;
 
 	private SlowLink link;
@@ -97,7 +97,7 @@ class SlowLinkTest {
 	}
 
 	@Test
-	void aCollectiveSaysHowMuchHasMovedAndNamesTheRank() throws Exception {
+	void aCollectiveReportsTheBytesMovedAndNamesTheRank() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			group(rank).broadcast(buffer(), DataType.INT8, 1, DEADLINE);
 			return null;
@@ -106,7 +106,7 @@ class SlowLinkTest {
 	}
 
 	@Test
-	void aSendSaysHowMuchHasMoved() throws Exception {
+	void aSendReportsTheBytesMoved() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			if (rank == 1) {
 				group(rank).send(buffer(), DataType.INT8, 0, 3, DEADLINE);
@@ -121,7 +121,7 @@ class SlowLinkTest {
 	}
 
 	@Test
-	void aReceiveSaysHowMuchHasMoved() throws Exception {
+	void aReceiveReportsTheBytesMoved() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			if (rank == 1) {
 				group(rank).sendAsync(buffer(), DataType.INT8, 0, 3).join();

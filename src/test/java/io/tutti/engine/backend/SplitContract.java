@@ -25,7 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * What groups within a group must do over every transport.
+ * The contract of subgroups over every transport.
  */
 @Timeout(60)
 abstract class SplitContract {
@@ -104,7 +104,7 @@ abstract class SplitContract {
 	}
 
 	@Test
-	void ranksThatNameDifferentGroupsAreAllToldAndTheParentStaysWhole() throws Exception {
+	void aMismatchedSubgroupFailsOnAllRanksAndTheParentStaysUsable() throws Exception {
 		try (World world = world(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -122,7 +122,7 @@ abstract class SplitContract {
 	}
 
 	@Test
-	void aGroupWithinAGroupMaySplitAgain() throws Exception {
+	void aSubgroupMaySplitAgain() throws Exception {
 		try (World world = world(8)) {
 			RankThreads.run(8, LIMIT, (rank) -> {
 				ProcessGroup half = world.group(rank).split(rank / 4, rank);
@@ -164,7 +164,7 @@ abstract class SplitContract {
 	}
 
 	@Test
-	void aClosedGroupLeavesItsParentWhole() throws Exception {
+	void aClosedSubgroupLeavesItsParentUsable() throws Exception {
 		try (World world = world(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
 				for (int i = 0; i < 5; i++) {
@@ -180,7 +180,7 @@ abstract class SplitContract {
 	}
 
 	@Test
-	void aTimeoutBreaksItsOwnGroupAloneAndBlamesNobodyOutside() throws Exception {
+	void aTimeoutBreaksOnlyItsOwnGroupAndNamesNoRankOutside() throws Exception {
 		try (World world = world(4)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(4, LIMIT, (rank) -> {
 				ProcessGroup half = world.group(rank).split(rank % 2, rank);
@@ -208,7 +208,7 @@ abstract class SplitContract {
 	}
 
 	@Test
-	void aMismatchBreaksItsOwnGroupAlone() throws Exception {
+	void aMismatchBreaksOnlyItsOwnGroup() throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup both = world.group(rank).split(0, 0);

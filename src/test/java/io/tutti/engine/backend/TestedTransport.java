@@ -5,12 +5,14 @@ import io.tutti.engine.backend.DepartureContract.DepartingWorld;
 import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.Tls;
 
-/** What may carry a group between ranks of this JVM. */
+/**
+ * The transports for a group of ranks in this JVM.
+ */
 enum TestedTransport {
 
 	TCP, TLS, SHARED, SHARED_LINKS, HIERARCHICAL, SIMULATED;
 
-	/** Made once: keys take their time. */
+	/** Created once, since key generation is slow. */
 	private static final class Certificates {
 
 		private static final Authority AUTHORITY = Authority.named("CN=ours");
@@ -30,7 +32,7 @@ enum TestedTransport {
 		};
 	}
 
-	/** Whether groups can be made within the group. */
+	/** Whether subgroups are supported. */
 	boolean splits() {
 		return this != SHARED_LINKS;
 	}

@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * What of the contract could differ where connections between ranks go in cipher.
+ * The parts of the contract that could differ with mutual TLS between ranks.
  */
 @Timeout(120)
 class TlsProcessGroupTest {
@@ -36,7 +36,7 @@ class TlsProcessGroupTest {
 
 	private static final Authority AUTHORITY = Authority.named("CN=ours");
 
-	/** More than a socket takes at once, either way. */
+	/** More than a socket buffers in one direction. */
 	private static final int LARGE = 4 << 20;
 
 	private final AtomicReference<SSLContext> context = new AtomicReference<>(AUTHORITY.context(AUTHORITY.rank()));
@@ -47,7 +47,7 @@ class TlsProcessGroupTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3 })
-	void everyCollectiveComesToWhatOneThreadComesTo(int worldSize) throws Exception {
+	void everyCollectiveMatchesTheSingleThreadedReference(int worldSize) throws Exception {
 		try (World world = world(worldSize)) {
 			RankThreads.run(worldSize, LIMIT, (rank) -> {
 				for (Collective collective : Collective.values()) {
@@ -61,7 +61,7 @@ class TlsProcessGroupTest {
 	}
 
 	@Test
-	void anySequenceOfCallsComesToWhatOneThreadComesTo() throws Exception {
+	void randomCallSequencesMatchTheSingleThreadedReference() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		try (World world = world(3)) {
 			RankThreads.run(3, LIMIT, (rank) -> {
@@ -78,7 +78,7 @@ class TlsProcessGroupTest {
 	}
 
 	@Test
-	void largeBuffersGoBothWaysAtOnce() throws Exception {
+	void largeBuffersAreExchangedInBothDirectionsAtOnce() throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				float[] values = new float[LARGE];
@@ -111,7 +111,7 @@ class TlsProcessGroupTest {
 	}
 
 	@Test
-	void aRankThatGoesIsLostToTheOthersAtOnce() throws Exception {
+	void aRankThatEndsIsLostToTheOthersAtOnce() throws Exception {
 		try (World world = world(3)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
 				float[] values = new float[100_000];
@@ -131,7 +131,7 @@ class TlsProcessGroupTest {
 	}
 
 	@Test
-	void aRenewedCertificateServesNewGroupsAndOldOnesLiveOn() throws Exception {
+	void aRenewedCertificateIsUsedByNewGroupsAndOldGroupsContinue() throws Exception {
 		try (World world = world(2)) {
 			sum(world);
 			this.context.set(AUTHORITY.context(AUTHORITY.rank()));
@@ -148,7 +148,7 @@ class TlsProcessGroupTest {
 	}
 
 	@Test
-	void aCertificateThatHasExpiredServesNoNewGroup() throws Exception {
+	void anExpiredCertificateFormsNoNewGroup() throws Exception {
 		try (World world = world(2)) {
 			sum(world);
 			this.context.set(AUTHORITY.context(AUTHORITY.issue(Duration.ofHours(-1), List.of(Authority.NAME))));

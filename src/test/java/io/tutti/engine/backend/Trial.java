@@ -11,12 +11,12 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 
 /**
- * One rank's part in one call: buffers with known operands, and what must be in them
- * after it, computed from all ranks' operands by one thread.
+ * One rank's part in one call: buffers with known operands, and their expected content
+ * after the call, computed from all ranks' operands by one thread.
  */
 final class Trial {
 
-	/** Where buffers come from. */
+	/** Allocates the buffers. */
 	interface Memory {
 
 		MemorySegment allocate(long bytes);
@@ -35,13 +35,16 @@ final class Trial {
 
 	private final int worldSize;
 
-	/** Where each rank's part starts, and at last where they end, if they are uneven. */
+	/**
+	 * Start offset of each rank's part, followed by the end of the last one, for uneven
+	 * parts.
+	 */
 	private final long[] starts;
 
-	/** What comes from each rank of an all-to-all. */
+	/** Elements received from each rank in an all-to-all. */
 	private final long[] incoming;
 
-	/** Where, in the buffer of each rank of an all-to-all, this rank's part starts. */
+	/** Start offset of this rank's part in each rank's buffer of an all-to-all. */
 	private final int[] origins;
 
 	private final MemorySegment guardedReceive;
@@ -138,7 +141,10 @@ final class Trial {
 		};
 	}
 
-	/** The result is the reference, the operand as it was, and nothing past the end. */
+	/**
+	 * Checks that the result equals the reference, the operand is unchanged, and nothing
+	 * is written past the end.
+	 */
 	void check() {
 		boolean result = this.rank == this.spec.root()
 				|| (this.spec.collective() != Collective.REDUCE && this.spec.collective() != Collective.GATHER);
@@ -231,7 +237,7 @@ final class Trial {
 		return this.spec.uneven() ? this.spec.part(from, to) : this.spec.count();
 	}
 
-	/** What goes to, or comes from, each rank of an all-to-all. */
+	/** Elements sent to, or received from, each rank in an all-to-all. */
 	private long[] counts(boolean going) {
 		long[] counts = new long[this.worldSize];
 		for (int peer = 0; peer < this.worldSize; peer++) {

@@ -58,7 +58,9 @@ class UnexpectedMessagesTest {
 	/** More than sender, connection and receiver buffer together. */
 	private static final int MESSAGES = 200;
 
-	/** More than the receiver keeps, and no more than a sender queues before it waits. */
+	/**
+	 * More than the receiver buffers, and no more than a sender queues before it waits.
+	 */
 	private static final int QUEUED_MESSAGES = 55;
 
 	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(KEPT_BYTES);
@@ -133,7 +135,7 @@ class UnexpectedMessagesTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aReceiveBehindThemAllEndsAtItsDeadlineAndNamesTheBudget(Kind kind) throws Exception {
+	void aReceiveBlockedByTheBudgetEndsAtItsDeadlineAndNamesTheBudget(Kind kind) throws Exception {
 		connect(kind);
 		try (Arena arena = Arena.ofShared()) {
 			flood(arena);
@@ -169,7 +171,7 @@ class UnexpectedMessagesTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void messagesWithoutBytesAreChargedToo(Kind kind) throws Exception {
+	void emptyMessagesAreCharged(Kind kind) throws Exception {
 		connect(kind);
 		int more = 2 * KEPT_BYTES / 256;
 		CompletableFuture<?> other = this.messengers.get(0)

@@ -60,7 +60,7 @@ final class Worlds {
 		return joined(worldSize, TransportChoice.SHM, null, TIMEOUTS);
 	}
 
-	/** Over TCP, where data go in cipher unless that is {@code null}. */
+	/** Over TCP, with TLS unless that is {@code null}. */
 	static DepartingWorld tls(int worldSize, Tls tls) throws Exception {
 		return joined(worldSize, TransportChoice.TCP, tls, TIMEOUTS);
 	}

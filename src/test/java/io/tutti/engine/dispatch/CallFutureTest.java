@@ -17,15 +17,17 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-/** A call's future is done when the call is. */
+/**
+ * Only the call completes its future.
+ */
 @Timeout(30)
 class CallFutureTest {
 
-	/** Methods that complete a future from outside, by now. */
+	/** Methods of this JDK that complete a future from outside. */
 	private static final Set<String> COMPLETING = Set.of("cancel", "complete", "completeExceptionally", "completeAsync",
 			"completeOnTimeout", "orTimeout", "obtrudeValue", "obtrudeException");
 
-	/** Methods that tell of the future, wait for it, or give another one. */
+	/** Methods that query the future, wait for it, or derive another one. */
 	private static final Set<String> HARMLESS = Set.of("acceptEither", "acceptEitherAsync", "applyToEither",
 			"applyToEitherAsync", "copy", "defaultExecutor", "exceptionNow", "exceptionally", "exceptionallyAsync",
 			"exceptionallyCompose", "exceptionallyComposeAsync", "get", "getNow", "getNumberOfDependents", "handle",
@@ -41,7 +43,7 @@ class CallFutureTest {
 
 	private final CompletableFuture<String> call = CallFuture.of(this.engine, () -> "broadcast #3", this.aborts::add);
 
-	/** A method that the JDK adds must be decided on before this passes again. */
+	/** Fails for a method that a new JDK adds until it is added to one of the sets. */
 	@Test
 	void everyMethodThatCompletesAFutureIsOverridden() {
 		Set<String> inherited = new TreeSet<>();
@@ -61,7 +63,7 @@ class CallFutureTest {
 	}
 
 	@Test
-	void itEndsAsTheCallDoes() {
+	void theFutureCompletesWithTheOutcomeOfTheCall() {
 		assertThat(this.call).isNotDone();
 		this.engine.complete("done");
 		assertThat(this.call).isCompletedWithValue("done");
@@ -75,7 +77,7 @@ class CallFutureTest {
 	}
 
 	@Test
-	void nobodyElseEndsIt() {
+	void noOtherCodeCompletesTheFuture() {
 		assertThat(this.call.cancel(true)).isFalse();
 		assertThat(this.call.complete("other")).isFalse();
 		assertThat(this.call.completeExceptionally(new IllegalStateException())).isFalse();
@@ -90,7 +92,7 @@ class CallFutureTest {
 	}
 
 	@Test
-	void whatIsDerivedIsTheCallersOwn() {
+	void derivedFuturesBelongToTheCaller() {
 		CompletableFuture<String> copy = this.call.copy();
 		assertThat(copy.cancel(false)).isTrue();
 		assertThat(this.call.thenApply(String::length).complete(7)).isTrue();
@@ -99,7 +101,7 @@ class CallFutureTest {
 	}
 
 	@Test
-	void aTimeoutAbortsTheGroupAndLeavesTheEndToTheCall() {
+	void aTimeoutAbortsTheGroupAndTheCallCompletesTheFuture() {
 		CompletableFuture<Void> aborted = new CompletableFuture<>();
 		CompletableFuture<String> timed = CallFuture.of(this.engine, () -> "broadcast #3", (reason) -> {
 			this.aborts.add(reason);

@@ -37,7 +37,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void theMemoryOfACallIsKnownWhenItHasEnded() {
+	void theMemoryKindOfACallIsKnownAfterItsEnd() {
 		begin(0);
 		this.call.onDevice();
 		assertThat(this.recorder.memory(0)).isEqualTo(MemoryKind.UNKNOWN);
@@ -51,7 +51,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void aCallIsFoundAsItWas() {
+	void findReturnsTheRecordedCall() {
 		complete(0);
 		begin(1);
 		CallSignature last = CallSignature.of(this.call);
@@ -62,7 +62,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void aCallRunsUntilItHasEnded() {
+	void aCallIsRunningUntilItEnds() {
 		complete(0);
 		begin(1);
 		CallRecord running = this.recorder.running();
@@ -84,7 +84,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void whatHasNotBegunIsNotFound() {
+	void aCallThatHasNotBegunIsNotFound() {
 		assertThat(this.recorder.find(0)).isNull();
 		assertThat(this.recorder.running()).isNull();
 		assertThat(this.recorder.latest(5)).isEmpty();
@@ -95,7 +95,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void onlyTheLastCallsAreRemembered() {
+	void onlyTheLastCallsAreKept() {
 		IntStream.range(0, 1000).forEach(this::complete);
 		for (int sequence = 0; sequence < 1000; sequence++) {
 			CallSignature found = this.recorder.find(sequence);
@@ -107,7 +107,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void totalsHoldWhatIsForgottenToo() {
+	void totalsIncludeCallsThatAreNoLongerKept() {
 		IntStream.range(0, 1000).forEach(this::complete);
 		begin(1000);
 		this.recorder.end(this.call, false);
@@ -121,7 +121,7 @@ class FlightRecorderTest {
 	}
 
 	@Test
-	void whoCallsIsRememberedOnlyWhereAskedFor() {
+	void callSitesAreRecordedOnlyOnRequest() {
 		this.recorder.recordSites(true);
 		complete(0);
 		this.recorder.recordSites(false);

@@ -42,7 +42,7 @@ class FailureLatchTest {
 	}
 
 	@Test
-	void aThreadThatIsInterruptedWhileItWaitsGoesOnWaiting() {
+	void anInterruptDuringTheWaitDoesNotEndTheWait() {
 		Thread caller = Thread.currentThread();
 		assertThat(agree((failure) -> Thread.ofVirtual().start(() -> {
 			while (caller.getState() != Thread.State.TIMED_WAITING) {
@@ -58,7 +58,7 @@ class FailureLatchTest {
 	}
 
 	@Test
-	void withoutAVerdictItSaysHowLongItReallyWaited() {
+	void withoutAVerdictTheFailureReportsTheActualWaitTime() {
 		Thread.currentThread().interrupt();
 		long start = System.nanoTime();
 		Failure cause = agree((failure) -> {

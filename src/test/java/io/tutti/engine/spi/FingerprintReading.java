@@ -5,14 +5,15 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * The bytes ahead of a call are a fingerprint or {@link IllegalArgumentException}.
+ * Checks that the bytes ahead of a call are a fingerprint or cause an
+ * {@link IllegalArgumentException}.
  */
 public final class FingerprintReading {
 
 	private FingerprintReading() {
 	}
 
-	/** Reads an input; throws where the promise is not kept. */
+	/** Reads an input; throws if the check fails. */
 	public static void read(byte[] input) {
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment bytes = arena.allocate(Fingerprint.BYTES, 8);
@@ -24,7 +25,7 @@ public final class FingerprintReading {
 				}
 			}
 			catch (IllegalArgumentException ex) {
-				// The stream is out of step.
+				// Expected: the stream is out of sync.
 			}
 		}
 	}

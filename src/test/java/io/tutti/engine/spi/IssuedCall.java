@@ -6,7 +6,7 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 
 /**
- * A call as a group issues it, for tests of what carries calls out.
+ * A call as a group issues it, for tests of backends.
  */
 public final class IssuedCall {
 

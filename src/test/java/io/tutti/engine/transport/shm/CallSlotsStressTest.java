@@ -25,9 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two ranks, each on a mapping of its own, post operand after operand and read the
- * other's, not all and now and then after a little while, so that they run ahead of each
- * other as far as the board lets them: none may be torn, stale or ahead.
+ * Two ranks, each with its own mapping, post operands and read the other rank's. They
+ * skip some reads and delay others, so that each runs ahead of the other as far as the
+ * slots allow. No operand may be torn, stale or too new.
  */
 @Timeout(60)
 class CallSlotsStressTest {

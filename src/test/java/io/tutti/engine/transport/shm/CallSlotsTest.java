@@ -31,7 +31,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
- * Two ranks' boards in one thread, so that each step comes when the test says.
+ * The call slots of two ranks in one thread, so that the test controls the order of
+ * steps.
  */
 @Timeout(60)
 class CallSlotsTest {
@@ -56,7 +57,7 @@ class CallSlotsTest {
 
 		private final DefaultProcessGroup group;
 
-		/** What happens when this rank has to wait. */
+		/** Actions to run each time this rank has to wait. */
 		private final Deque<Runnable> meanwhile = new ArrayDeque<>();
 
 		Member(HostMemory memory) {
@@ -133,7 +134,7 @@ class CallSlotsTest {
 	}
 
 	@Test
-	void aRankAheadWaitsUntilItsSlotIsFreeAndTakesNobodyForAStranger() {
+	void aRankAheadWaitsForItsSlotAndReportsNoMismatch() {
 		Member ahead = this.members.get(1);
 		Member behind = this.members.get(0);
 		for (int round = 1; round < HostLayout.SLOTS; round++) {
@@ -152,7 +153,7 @@ class CallSlotsTest {
 	}
 
 	@Test
-	void anotherCallInItsPlaceIsNamedBesideOurs() {
+	void aMismatchNamesBothCalls() {
 		this.members.get(0).group.barrier();
 		this.members.get(1).group.broadcast(MemorySegment.ofArray(new int[3]), DataType.INT32, 1);
 		assertThatThrownBy(() -> this.members.get(0).board.arrived(1)).isInstanceOf(CollectiveMismatchException.class)
@@ -161,7 +162,7 @@ class CallSlotsTest {
 	}
 
 	@Test
-	void anotherCallThatNobodyLookedAtIsFoundAtTheNextLook() {
+	void anUncheckedMismatchIsDetectedAtTheNextCheck() {
 		MemorySegment one = MemorySegment.ofArray(new int[1]);
 		this.members.get(0).group.broadcast(one, DataType.INT32, 0);
 		this.members.get(1).group.broadcast(one, DataType.INT32, 1);
@@ -171,7 +172,7 @@ class CallSlotsTest {
 	}
 
 	@Test
-	void anotherCallLongAgoIsFoundToo() {
+	void aMismatchManyCallsAgoIsDetected() {
 		MemorySegment one = MemorySegment.ofArray(new int[1]);
 		this.members.get(0).group.broadcast(one, DataType.INT32, 0);
 		this.members.get(1).group.broadcast(one, DataType.INT32, 1);

@@ -34,7 +34,7 @@ class HostHandshakeTest {
 
 	private final List<RecordingListener> listeners = new ArrayList<>();
 
-	/** What a rank brings to the handshake. */
+	/** A rank's input to the handshake. */
 	private interface Ways {
 
 		SharedMemorySettings settings(int rank);
@@ -74,7 +74,7 @@ class HostHandshakeTest {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 13 })
-	void ranksOfOneHostShareMemoryThatHasNoName(int worldSize) throws Exception {
+	void ranksOfOneHostShareMemoryThatIsUnlinked(int worldSize) throws Exception {
 		List<HostMemory> memories = establish(worldSize, (rank) -> here());
 		assertEmpty(this.directory);
 		for (int rank = 0; rank < worldSize; rank++) {
@@ -92,13 +92,13 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void aRankAloneSharesNothingAndSaysNothing() throws Exception {
+	void aSingleRankSharesNoMemoryAndGetsNoNote() throws Exception {
 		assertThat(establish(1, (rank) -> here())).containsOnlyNulls();
 		assertThat(this.listeners.get(0).notes()).isEmpty();
 	}
 
 	@Test
-	void aRankThatWantsNoSharedMemoryIsLeftOut() throws Exception {
+	void aRankWithSharedMemoryDisabledIsExcluded() throws Exception {
 		List<HostMemory> memories = establish(3, (rank) -> (rank == 1) ? SharedMemorySettings.disabled() : here());
 		assertThat(memories.get(1)).isNull();
 		assertThat(memories.get(0).members()).containsExactly(0, 2);
@@ -108,7 +108,7 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void ranksThatSeeDifferentDirectoriesUseTcpAndSayWhy() throws Exception {
+	void ranksWithDifferentDirectoriesUseTcpAndNoteTheReason() throws Exception {
 		Path other = Files.createDirectory(this.directory.resolve("other"));
 		List<HostMemory> memories = establish(3,
 				(rank) -> (rank == 2) ? new SharedMemorySettings(true, other, "handshake") : here());
@@ -118,7 +118,7 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void ranksOnDifferentMemoryDevicesUseTcpAndSayWhy() throws Exception {
+	void ranksOnDifferentMemoryDevicesUseTcpAndNoteTheReason() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
 			List<HostMemory> memories = establish(2,
 					(rank) -> (rank == 1) ? new SharedMemorySettings(true, small.path(), "handshake") : here());
@@ -130,7 +130,7 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void tooLittleRoomMeansTcpForAllAndAMessageThatSaysWhatToDo() throws Exception {
+	void tooLittleSpaceMeansTcpForAllAndANoteWithTheAction() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
 			List<HostMemory> memories = establish(2,
 					(rank) -> new SharedMemorySettings(true, small.path(), "handshake"));
@@ -141,7 +141,7 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void aCopyOfTheMemoryIsNoProof() throws Exception {
+	void aCopyOfTheMemoryFailsTheVerification() throws Exception {
 		Path other = Files.createDirectory(this.directory.resolve("other"));
 		List<HostMemory> memories = establish(2, new Ways() {
 			@Override
@@ -158,7 +158,7 @@ class HostHandshakeTest {
 		assertEveryoneWasTold("rank 1 sees other memory under the same name");
 	}
 
-	/** Copies what rank 0 has made as soon as this rank hears of it. */
+	/** Copies the segments to another directory after each step of the exchange. */
 	private MetadataExchange copyingTo(Path other, MetadataExchange exchange) {
 		return (mine, deadline) -> {
 			byte[][] all = exchange.allGather(mine, deadline);
@@ -172,7 +172,7 @@ class HostHandshakeTest {
 	}
 
 	@Test
-	void aBrokenExchangeLeavesNothing() throws Exception {
+	void aFailedExchangeLeavesNoFile() throws Exception {
 		LocalExchange exchange = new LocalExchange(2);
 		AtomicInteger steps = new AtomicInteger();
 		MetadataExchange breaking = (mine, deadline) -> {

@@ -23,7 +23,7 @@ public final class LocalExchange {
 		this.barrier = new CyclicBarrier(worldSize);
 	}
 
-	/** The exchange as a rank sees it. */
+	/** A rank's exchange. */
 	public MetadataExchange rank(int rank) {
 		return (mine, deadline) -> {
 			this.given[rank] = mine.clone();
@@ -34,12 +34,12 @@ public final class LocalExchange {
 		};
 	}
 
-	/** Whether a rank waits for the others. */
+	/** Whether a rank waits for the other ranks. */
 	public boolean waiting() {
 		return this.barrier.getNumberWaiting() > 0;
 	}
 
-	/** Fails everyone who waits, as a lost connection does. */
+	/** Fails every waiting rank, as a lost connection does. */
 	public void cut() {
 		this.barrier.reset();
 	}

@@ -6,7 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import io.tutti.CollectiveListener;
 
 /**
- * Keeps what a rank was told.
+ * Records the notes for a rank.
  */
 public final class RecordingListener implements CollectiveListener {
 

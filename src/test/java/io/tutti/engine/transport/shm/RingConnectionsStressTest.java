@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Two ranks send each other bytes through the rings for messages, each through a mapping
- * of its own, and sleep now and then: every byte must come once, in order, also when the
- * one that sent it has left.
+ * Two ranks exchange bytes through the message rings, each through its own mapping, and
+ * sleep at times. Every byte must arrive once and in order, also after its sender has
+ * left.
  */
 @Timeout(60)
 class RingConnectionsStressTest {
@@ -35,7 +35,7 @@ class RingConnectionsStressTest {
 
 	private static final long STREAM_BYTES = 24_000_000;
 
-	/** More than a ring holds. */
+	/** More than the capacity of a ring. */
 	private static final int MOST_BYTES = 300_000;
 
 	private final long seed = Long.getLong("tutti.test.seed", System.nanoTime());
@@ -43,7 +43,7 @@ class RingConnectionsStressTest {
 	@TempDir
 	private Path directory;
 
-	/** One rank's end: its wires, and the wire to the other once there is one. */
+	/** One rank's connections, and the stream to the other rank once it exists. */
 	private static final class End implements Connections.Handler, AutoCloseable {
 
 		private final HostMemory memory;
@@ -113,7 +113,7 @@ class RingConnectionsStressTest {
 	}
 
 	@Test
-	void everyByteComesOnceInOrderAndNoneIsLostWhenTheSenderLeaves() throws Exception {
+	void everyByteArrivesOnceInOrderAlsoAfterTheSenderLeaves() throws Exception {
 		List<HostMemory> memories = shared();
 		try {
 			RankThreads.run(2, LIMIT, (rank) -> {
@@ -129,7 +129,7 @@ class RingConnectionsStressTest {
 		}
 	}
 
-	/** Rank 0 leaves when it is done, rank 1 when rank 0 has left. */
+	/** Rank 0 leaves when it is done, rank 1 after rank 0 has left. */
 	private void stream(End end, Arena arena) throws IOException {
 		ByteStream wire = end.meet();
 		int self = 1 - end.peer;
@@ -193,7 +193,7 @@ class RingConnectionsStressTest {
 	}
 
 	@RepeatedTest(30)
-	void whoIsSpokenToForTheFirstTimeHears() throws Exception {
+	void theFirstMessageReachesItsReceiver() throws Exception {
 		List<HostMemory> memories = shared();
 		boolean bothDial = (this.seed & 1) == 0;
 		RankThreads.run(2, LIMIT, (rank) -> {

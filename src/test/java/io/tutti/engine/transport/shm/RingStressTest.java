@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * One thread fills a ring and one empties it, in amounts that have nothing to do with
- * each other: every word must come once, in order, whole.
+ * One thread fills a ring and another empties it, in independent random amounts. Every
+ * word must arrive intact, once and in order.
  */
 @Timeout(60)
 class RingStressTest {
@@ -26,7 +26,7 @@ class RingStressTest {
 	private static final long WORDS = 3_000_000;
 
 	@Test
-	void everyWordComesOnceAndInOrder() throws Exception {
+	void everyWordArrivesOnceAndInOrder() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		MemorySegment memory = Arena.global().allocate(2 * HostLayout.LINE_BYTES + CAPACITY, 4096);
 		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50),
@@ -54,7 +54,10 @@ class RingStressTest {
 		return next;
 	}
 
-	/** A word that is not the next is what an alignment skipped, which is always old. */
+	/**
+	 * A word that is not the next one was skipped by an alignment, and is always an old
+	 * word.
+	 */
 	private static long read(Ring ring, SplittableRandom random) {
 		long next = 0;
 		while (next < WORDS) {
@@ -74,9 +77,11 @@ class RingStressTest {
 		return next;
 	}
 
-	/** Copies overtake each other only where the ring is full most of the time. */
+	/**
+	 * Copies up to the capacity, since an overrun is possible only in a nearly full ring.
+	 */
 	@Test
-	void everyWordThatIsCopiedInComesOutOnceAndInOrder() throws Exception {
+	void everyCopiedWordArrivesOnceAndInOrder() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		MemorySegment memory = Arena.global().allocate(2 * HostLayout.LINE_BYTES + CAPACITY, 4096);
 		List<Long> words = RankThreads.run(2, Duration.ofSeconds(50),
@@ -100,7 +105,7 @@ class RingStressTest {
 		return next;
 	}
 
-	/** Takes all, also of a wrong stream, so that the other side comes to its end. */
+	/** Takes all words, also of a corrupt stream, so that the writer can finish. */
 	private static long take(Ring ring, SplittableRandom random) {
 		MemorySegment target = Arena.ofAuto().allocate(CAPACITY, 8);
 		long next = 0;

@@ -24,7 +24,7 @@ class SegmentDirectoryTest {
 	}
 
 	@Test
-	void aNameSaysWhoseItIsAndReadsBack() throws IOException {
+	void aNameIdentifiesItsOwnerAndIsParsedBack() throws IOException {
 		String name = segments().newName();
 		SegmentName read = SegmentName.parse(name);
 		assertThat(read).isNotNull().hasToString(name);
@@ -35,7 +35,7 @@ class SegmentDirectoryTest {
 	}
 
 	@Test
-	void aNameFromElsewhereNeverLeadsOutOfTheDirectory() {
+	void aNameFromAPeerNeverLeavesTheDirectory() {
 		for (String name : new String[] { "../../etc/passwd", "tutti-0-x", "", "tutti-0-" + JOB + "-1-1-1-", "/" }) {
 			assertThatThrownBy(() -> segments().file(name)).isInstanceOf(IOException.class)
 				.hasMessageContaining("no name of a shared segment");
@@ -43,7 +43,7 @@ class SegmentDirectoryTest {
 	}
 
 	@Test
-	void whatADeadProcessLeftIsSwept() throws Exception {
+	void segmentsOfADeadProcessAreSwept() throws Exception {
 		Process process = new ProcessBuilder("sleep", "60").start();
 		ProcessIdentity dead = new ProcessIdentity(process.pid(), startOf(process.pid()),
 				ProcessIdentity.current().namespace());
@@ -55,7 +55,7 @@ class SegmentDirectoryTest {
 	}
 
 	@Test
-	void whatALaterProcessOfTheSameNumberDidNotMakeIsSwept() throws IOException {
+	void segmentsOfADeadProcessAreSweptAlsoIfItsPidIsReused() throws IOException {
 		ProcessIdentity self = ProcessIdentity.current();
 		Path file = leave(SegmentName.currentUser(),
 				new ProcessIdentity(self.pid(), self.startTicks() - 1, self.namespace()));
@@ -64,7 +64,7 @@ class SegmentDirectoryTest {
 	}
 
 	@Test
-	void whatIsUsedOrAnotherUsersOrOutOfSightIsLeftAlone() throws IOException {
+	void segmentsInUseOrOfOthersOrOfOtherNamespacesAreKept() throws IOException {
 		ProcessIdentity self = ProcessIdentity.current();
 		int user = SegmentName.currentUser();
 		leave(user, self);

@@ -3,15 +3,15 @@ package io.tutti.engine.transport.shm;
 import java.io.IOException;
 
 /**
- * What ranks say while they look for common memory is a message or {@link IOException},
- * and a name that comes with it stays within the folder of segments.
+ * Checks that a message of the shared-memory handshake is valid or causes an
+ * {@link IOException}, and that its segment name stays within the segment directory.
  */
 public final class SharedMemoryReading {
 
 	private SharedMemoryReading() {
 	}
 
-	/** Reads an input; throws where the promise is not kept. */
+	/** Reads an input; throws if the check fails. */
 	public static void read(byte[] input) {
 		try {
 			HandshakeMessage message = HandshakeMessage.decode(input);
@@ -21,7 +21,7 @@ public final class SharedMemoryReading {
 			}
 		}
 		catch (IOException ex) {
-			// What is said of bytes that are no message.
+			// Expected for bytes that are not a message.
 		}
 	}
 

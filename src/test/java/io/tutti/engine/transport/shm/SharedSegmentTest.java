@@ -23,7 +23,7 @@ class SharedSegmentTest {
 	private Path directory;
 
 	@Test
-	void whatOneMappingWritesTheOtherReads() throws IOException {
+	void writesThroughOneMappingAreVisibleThroughAnother() throws IOException {
 		Path file = this.directory.resolve("segment");
 		try (SharedSegment made = SharedSegment.create(file, BYTES);
 				SharedSegment opened = SharedSegment.open(file, BYTES)) {
@@ -34,7 +34,7 @@ class SharedSegmentTest {
 	}
 
 	@Test
-	void itsMemoryOutlivesItsName() throws IOException {
+	void theMemoryStaysValidAfterUnlink() throws IOException {
 		Path file = this.directory.resolve("segment");
 		try (SharedSegment made = SharedSegment.create(file, BYTES);
 				SharedSegment opened = SharedSegment.open(file, BYTES)) {
@@ -46,7 +46,7 @@ class SharedSegmentTest {
 	}
 
 	@Test
-	void itsRoomIsReservedAndOnlyItsUserMayOpenIt() throws IOException {
+	void itsSpaceIsReservedAndOnlyItsUserMayOpenIt() throws IOException {
 		Path file = this.directory.resolve("segment");
 		try (SharedSegment made = SharedSegment.create(file, BYTES)) {
 			assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
@@ -56,21 +56,21 @@ class SharedSegmentTest {
 	}
 
 	@Test
-	void aFileThatIsThereIsLeftAlone() throws IOException {
+	void anExistingFileIsNotOverwritten() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("segment"), "somebody's");
 		assertThatThrownBy(() -> SharedSegment.create(file, BYTES)).isInstanceOf(FileAlreadyExistsException.class);
 		assertThat(file).hasContent("somebody's");
 	}
 
 	@Test
-	void aFileOfAnotherSizeIsRefused() throws IOException {
+	void aFileOfAnotherSizeIsRejected() throws IOException {
 		Path file = Files.writeString(this.directory.resolve("segment"), "short");
 		assertThatThrownBy(() -> SharedSegment.open(file, BYTES)).isInstanceOf(IOException.class)
 			.hasMessageContaining("must have " + BYTES + " bytes, has 5");
 	}
 
 	@Test
-	void aLinkInItsPlaceIsNotFollowed() throws IOException {
+	void aSymbolicLinkIsNotFollowed() throws IOException {
 		Path file = this.directory.resolve("segment");
 		try (SharedSegment made = SharedSegment.create(file, BYTES)) {
 			Path link = Files.createSymbolicLink(this.directory.resolve("link"), file);
@@ -80,7 +80,7 @@ class SharedSegmentTest {
 	}
 
 	@Test
-	void tooLittleRoomIsAClearMessageAndLeavesNothing() throws Exception {
+	void tooLittleSpaceFailsWithAClearMessageAndLeavesNoFile() throws Exception {
 		try (SmallDirectory small = SmallDirectory.mount(this.directory)) {
 			Path file = small.path().resolve("segment");
 			assertThatThrownBy(() -> SharedSegment.create(file, BYTES)).isInstanceOf(IOException.class)

@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * A directory in memory with room for one MiB; tests that need it are skipped where this
- * user may not mount one.
+ * A memory-backed directory of one MiB. Tests that need it are skipped if this user may
+ * not mount one.
  */
 public final class SmallDirectory implements AutoCloseable {
 
@@ -19,7 +19,7 @@ public final class SmallDirectory implements AutoCloseable {
 		this.path = path;
 	}
 
-	/** Mounts one below a directory. */
+	/** Mounts the file system below a directory. */
 	public static SmallDirectory mount(Path parent) throws IOException {
 		Path path = Files.createDirectory(parent.resolve("small"));
 		assumeTrue(run("mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", path.toString()),

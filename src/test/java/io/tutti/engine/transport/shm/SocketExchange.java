@@ -14,13 +14,16 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
 
 /**
- * An exchange between processes: rank 0 gathers and gives out.
+ * An exchange between processes: rank 0 gathers and distributes the contributions.
  */
 public final class SocketExchange implements MetadataExchange, AutoCloseable {
 
 	private final int rank;
 
-	/** On rank 0 the others by rank, the first absent; elsewhere rank 0. */
+	/**
+	 * On rank 0 the connections to the other ranks, without its own; on other ranks the
+	 * connection to rank 0.
+	 */
 	private final List<Socket> sockets;
 
 	private SocketExchange(int rank, List<Socket> sockets) {
