@@ -403,8 +403,7 @@ public interface ProcessGroup extends AutoCloseable {
 	CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
 
 	/**
-	 * Receives the first message with this tag from a rank that no earlier receive
-	 * matches.
+	 * Receives a rank's first message with this tag that no earlier receive matches.
 	 * @param buffer receives the message; may be larger than it
 	 * @param peer the rank that sends; may be this one
 	 * @param tag the tag it sends with, 0 or more

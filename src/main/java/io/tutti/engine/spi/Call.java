@@ -174,7 +174,7 @@ public final class Call {
 	 * Number of elements, the same on every rank. For all-reduce, reduce and broadcast:
 	 * elements of the whole buffer. For a collective whose buffer holds a part for each
 	 * rank: elements of one part. For an uneven call: elements of all parts together, or
-	 * 0 for an all-to-all, in which the counts of the ranks differ.
+	 * 0 for an all-to-all, in which the ranks' counts may differ.
 	 */
 	public long count() {
 		return this.count;

@@ -163,7 +163,7 @@ abstract class FailureContract {
 
 	@ParameterizedTest
 	@EnumSource
-	void anAbortFreesARankFromEveryCollective(Collective collective) throws Exception {
+	void anAbortEndsEveryCollectiveOfAWaitingRank(Collective collective) throws Exception {
 		try (MortalWorld world = world(WORLD_SIZE, Timeouts.DEFAULTS)) {
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
 				world.group(rank).barrier();

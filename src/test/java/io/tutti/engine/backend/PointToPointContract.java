@@ -55,7 +55,7 @@ abstract class PointToPointContract {
 	}
 
 	@Test
-	void aMessageOfAnySizeArrivesWhole() throws Exception {
+	void aMessageOfAnySizeArrivesUnchanged() throws Exception {
 		try (World world = world(2); Arena arena = Arena.ofShared()) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
@@ -262,7 +262,7 @@ abstract class PointToPointContract {
 
 	@ParameterizedTest
 	@ValueSource(ints = { 1000, 100_000 })
-	void aMessageLargerThanTheBufferIsAnErrorOfTheReceiverAlone(int bytes) throws Exception {
+	void aMessageLargerThanTheBufferIsAnErrorOnlyOfTheReceiver(int bytes) throws Exception {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);

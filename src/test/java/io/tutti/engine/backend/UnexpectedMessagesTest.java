@@ -155,7 +155,7 @@ class UnexpectedMessagesTest {
 
 	@ParameterizedTest
 	@EnumSource
-	void aCloseThatCannotSendWhatIsQueuedFailsAndBreaksTheGroup(Kind kind) throws Exception {
+	void aCloseThatCannotSendQueuedMessagesFailsAndBreaksTheGroup(Kind kind) throws Exception {
 		this.drain = Duration.ofMillis(300);
 		connect(kind);
 		PointToPointEngine sender = this.messengers.get(1);
