@@ -8,8 +8,9 @@ import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 
 /**
- * Totals of the groups that this rank has left, so that counters never decrease. Setup
- * groups are not counted, since their collectives are not the application's.
+ * Totals of the groups that this rank has left, so that counters never decrease. Groups
+ * in which ranks choose transports are not counted, since their collectives are not the
+ * application's.
  */
 final class PastGroups {
 

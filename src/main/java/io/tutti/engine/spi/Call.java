@@ -310,7 +310,8 @@ public final class Call {
 	}
 
 	/**
-	 * The call in words, such as {@code all-reduce #7 (count 1024, float32, sum)}.
+	 * The call in words, such as
+	 * {@code all-reduce #7 (count 1024, float32, sum, root 0)}.
 	 */
 	@Override
 	public String toString() {
