@@ -79,7 +79,9 @@ final class Groups implements GroupFactory {
 
 	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT);
 
-	/** @param conduct the configuration that all ranks have agreed on */
+	/**
+	 * @param conduct the configuration that all ranks have agreed on
+	 */
 	Groups(Membership membership, EngineSettings settings, SharedConfig conduct, GroupRegistry registry,
 			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
 		this.layer = layer;

@@ -47,8 +47,8 @@ public sealed interface ControlMessage {
 	 * A rank's request to join.
 	 *
 	 * @param host where the rank accepts data connections
-	 * @param hostChosen whether that host was configured; otherwise it is the local end of
-	 * the rank's connection
+	 * @param hostChosen whether that host was configured; otherwise it is the local end
+	 * of the rank's connection
 	 * @param nonce random bytes that make each proof unique
 	 */
 	record Hello(String jobId, long generation, int rank, int worldSize, String host, boolean hostChosen, int dataPort,

@@ -2,6 +2,7 @@ package io.tutti.service.page;
 
 /**
  * A collective in progress on a rank.
+ *
  * @param rank the rank
  * @param group name of the group
  * @param call text of the call

@@ -7,6 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A snapshot of everything that the page shows.
+ *
  * @param state state of this rank's group
  * @param rank this rank
  * @param worldSize how many ranks there are

@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One rank as the page shows it.
+ *
  * @param rank the rank
  * @param self whether this rank serves the page
  * @param state {@code up}, {@code waiting}, {@code missing}, {@code silent}, {@code lost}

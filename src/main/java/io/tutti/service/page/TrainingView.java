@@ -4,6 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Progress of a training job.
+ *
  * @param data the training data
  * @param step completed steps
  * @param totalSteps steps of the whole job

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Analysis of the traces of all ranks.
+ *
  * @param verdict summary as text
  * @param problem what broke the group; absent while it is intact
  * @param silentRanks ranks that sent no trace

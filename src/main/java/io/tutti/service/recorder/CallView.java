@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One collective that a rank has called.
+ *
  * @param sequence sequence number in the group
  * @param collective name of the collective
  * @param count element count that all ranks agree on

@@ -25,6 +25,7 @@ public record ChromeTrace(List<Event> traceEvents, String displayTimeUnit) {
 
 	/**
 	 * A call, or the name of a rank or group.
+	 *
 	 * @param name name of the event
 	 * @param cat name of the group
 	 * @param ph {@code X} for a call, {@code M} for a name

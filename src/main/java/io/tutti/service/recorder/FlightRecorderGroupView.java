@@ -7,6 +7,7 @@ import io.tutti.engine.control.diagnosis.RankTrace;
 
 /**
  * The calls of a rank in one group.
+ *
  * @param group name of the group
  * @param members the ranks of the group
  * @param transport transport of the group

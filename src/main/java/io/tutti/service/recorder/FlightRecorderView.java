@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The last collectives of one rank.
+ *
  * @param rank the rank
  * @param worldSize ranks in the group
  * @param generation number of times the group has formed before

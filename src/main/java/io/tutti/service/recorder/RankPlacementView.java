@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Position of a rank in its groups.
+ *
  * @param rank the rank
  * @param groups groups of the rank, the world group first
  */
@@ -17,6 +18,7 @@ public record RankPlacementView(int rank, List<Place> groups) {
 
 	/**
 	 * Position of a rank in a group.
+	 *
 	 * @param group name of the group
 	 * @param lastSequence sequence number of the last call that it entered, -1 for none
 	 * @param running the call in progress; absent if there is none

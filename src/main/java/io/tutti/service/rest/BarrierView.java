@@ -6,6 +6,7 @@ import io.tutti.engine.control.BarrierOutcome;
 
 /**
  * A labelled barrier that every rank reached.
+ *
  * @param label the label
  * @param round which barrier of that label, from 0
  * @param arrived how many ranks arrived

@@ -4,6 +4,7 @@ import java.time.Duration;
 
 /**
  * Limits on sending a body.
+ *
  * @param time limit for the whole body; for a collective's elements, limit between two
  * bytes
  * @param unreadBytes how much of an unused body is read and discarded, so that the client

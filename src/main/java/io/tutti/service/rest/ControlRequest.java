@@ -5,6 +5,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A request to the whole group.
+ *
  * @param reason reason for it, 1 to 1000 characters; every rank reports it
  */
 record ControlRequest(@Schema(description = "Why; every rank tells it", minLength = 1, maxLength = 1000,

@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The group as one of its ranks sees it.
+ *
  * @param state state of the group
  * @param rank this rank
  * @param worldSize ranks in the group

@@ -13,6 +13,7 @@ import io.tutti.engine.spi.CallSignature;
 /**
  * A collective that a process beside this rank requests, with the sizes of this rank's
  * body and answer.
+ *
  * @param collective the collective
  * @param type element type
  * @param op operator; {@link ReduceOp#SUM} where the collective has none

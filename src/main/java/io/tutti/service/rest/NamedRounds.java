@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * Rounds that clients name. A rank runs each round once. A repeated request gets the same
  * answer while the round runs, and afterwards as long as the round is the last of its
  * label and its answer is still held. Any other repetition is a conflict. Thread-safe.
+ *
  * @param <R> type of the answer
  */
 final class NamedRounds<R extends NamedRounds.Held> {
@@ -37,6 +38,7 @@ final class NamedRounds<R extends NamedRounds.Held> {
 
 	/**
 	 * A round as a client names it.
+	 *
 	 * @param digest digest of the call's parameters and body
 	 */
 	record Round(String label, long number, byte[] digest) {

@@ -6,6 +6,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What this rank knows about another rank.
+ *
  * @param rank the other rank
  * @param state state of the other rank
  * @param address host and port where it accepts data connections

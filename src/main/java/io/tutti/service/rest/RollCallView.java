@@ -10,6 +10,7 @@ import io.tutti.engine.RankAssignment;
 
 /**
  * The result of a roll call.
+ *
  * @param rank the rank that asked
  * @param worldSize ranks in the group
  * @param answered the ranks that answered
@@ -20,6 +21,7 @@ record RollCallView(int rank, int worldSize, List<Answer> answered, List<Integer
 
 	/**
 	 * A rank that answered.
+	 *
 	 * @param rank the rank
 	 * @param roundTripMicros round-trip time by way of rank 0; 0 for the rank that asked
 	 */

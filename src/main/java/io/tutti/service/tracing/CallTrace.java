@@ -12,6 +12,7 @@ import io.opentelemetry.api.trace.TraceId;
  * The trace of one collective. Its ids are derived from values that every rank knows, so
  * the spans of all ranks line up without communication. The span of the group's rank 0 is
  * the root span, those of the other ranks are its children.
+ *
  * @param high upper half of the trace id
  * @param low lower half of the trace id
  */

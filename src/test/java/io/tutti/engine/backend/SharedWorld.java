@@ -76,7 +76,9 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		this(worldSize, timeouts, ways, SETTINGS, CollectiveListener.NONE);
 	}
 
-	/** @param allocations directory for the group's buffers */
+	/**
+	 * @param allocations directory for the group's buffers
+	 */
 	SharedWorld(int worldSize, Timeouts timeouts, Ways ways, SharedMemorySettings allocations,
 			CollectiveListener events) throws Exception {
 		this.allocations = allocations;

@@ -122,7 +122,9 @@ public final class TraceCodec {
 		}
 	}
 
-	/** Decodes the traces of many ranks. Omits invalid traces and those of other ranks. */
+	/**
+	 * Decodes the traces of many ranks. Omits invalid traces and those of other ranks.
+	 */
 	public static Map<Integer, RankTrace> decodeAll(Map<Integer, byte[]> encoded) {
 		Map<Integer, RankTrace> accounts = new TreeMap<>();
 		encoded.forEach((rank, bytes) -> {

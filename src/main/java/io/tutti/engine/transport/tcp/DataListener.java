@@ -109,7 +109,9 @@ public final class DataListener implements AutoCloseable {
 		return this.acceptor.port();
 	}
 
-	/** Returns true once: the groups of a rank share the reason that they would report. */
+	/**
+	 * Returns true once: the groups of a rank share the reason that they would report.
+	 */
 	boolean reportsCongestionControlFirst() {
 		return this.congestionControlReported.compareAndSet(false, true);
 	}

@@ -125,7 +125,9 @@ class SimulatedControlTest {
 		assertThat(others).allMatch((wait) -> wait.join().result() == Result.BROKEN);
 	}
 
-	/** The client disconnects before the last rank enters, and no probe runs meanwhile. */
+	/**
+	 * The client disconnects before the last rank enters, and no probe runs meanwhile.
+	 */
 	@Test
 	void aCallOfADisconnectedClientIsNotCounted() {
 		AtomicBoolean there = new AtomicBoolean(true);
