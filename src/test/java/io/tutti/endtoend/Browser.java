@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.logging.Level;
 
-import org.junit.jupiter.api.Assumptions;
 import org.openqa.selenium.By;
 import org.openqa.selenium.OutputType;
 import org.openqa.selenium.chrome.ChromeDriver;
@@ -23,9 +22,6 @@ import static org.assertj.core.api.Assertions.assertThat;
  * A headless Chromium, where one is installed.
  */
 final class Browser implements AutoCloseable {
-
-	/** Set on machines where a missing browser is a failure and not a reason to skip. */
-	private static final String REQUIRED = "TUTTI_LAUNCHERS_REQUIRED";
 
 	private static final Path PROGRAM = Path.of("/usr/bin/chromium");
 
@@ -43,10 +39,7 @@ final class Browser implements AutoCloseable {
 	 */
 	static Browser open(Path profile, int width, int height) {
 		boolean there = Files.isExecutable(PROGRAM) && Files.isExecutable(DRIVER);
-		if (!there && Boolean.parseBoolean(System.getenv(REQUIRED))) {
-			throw new AssertionError(PROGRAM + " or " + DRIVER + " is missing, and " + REQUIRED + " is set");
-		}
-		Assumptions.assumeTrue(there, "no Chromium: install chromium and chromium-driver to run this test");
+		Launcher.require(there, PROGRAM + " or " + DRIVER + " is missing: install chromium and chromium-driver");
 		ChromeOptions options = new ChromeOptions();
 		options.setBinary(PROGRAM.toFile());
 		options.addArguments("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-dev-shm-usage",

@@ -96,7 +96,8 @@ enum Launcher {
 		return null;
 	}
 
-	private static boolean isInstalled(String program) {
+	/** Whether a program is on the path. */
+	static boolean isInstalled(String program) {
 		return Arrays.stream(System.getenv("PATH").split(":"))
 			.anyMatch((directory) -> Files.isExecutable(Path.of(directory, program)));
 	}

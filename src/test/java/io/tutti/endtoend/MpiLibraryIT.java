@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
@@ -153,9 +152,7 @@ class MpiLibraryIT {
 
 		private void require() {
 			String program = this.launcher.getFirst();
-			boolean installed = Arrays.stream(System.getenv("PATH").split(":"))
-				.anyMatch((directory) -> Files.isExecutable(Path.of(directory, program)));
-			Launcher.require(installed, this + ": " + program + " is not installed");
+			Launcher.require(Launcher.isInstalled(program), this + ": " + program + " is not installed");
 		}
 
 	}

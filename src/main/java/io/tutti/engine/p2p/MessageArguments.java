@@ -1,7 +1,6 @@
 package io.tutti.engine.p2p;
 
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
 
 import io.tutti.DataType;
 import io.tutti.Message;
@@ -69,18 +68,6 @@ public final class MessageArguments {
 		if (buffer.byteSize() % type.bytes() != 0) {
 			throw new IllegalArgumentException(name + " buffer of " + buffer.byteSize()
 					+ " bytes is not whole elements of " + type + " (" + type.bytes() + " bytes each)");
-		}
-	}
-
-	public static long nanosOf(Duration timeout) {
-		if (timeout.isZero() || timeout.isNegative()) {
-			throw new IllegalArgumentException("a timeout must be more than zero, got " + timeout);
-		}
-		try {
-			return timeout.toNanos();
-		}
-		catch (ArithmeticException ex) {
-			return Long.MAX_VALUE;
 		}
 	}
 

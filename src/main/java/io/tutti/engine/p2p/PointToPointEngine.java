@@ -9,6 +9,7 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.transport.Connections;
@@ -69,13 +70,13 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
 		this.arguments.requireSend(buffer, type, peer, tag);
-		this.engine.recycle(call(true, buffer, type, peer, tag, MessageArguments.nanosOf(timeout)), null);
+		this.engine.recycle(call(true, buffer, type, peer, tag, Deadline.nanosOf(timeout)), null);
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, false);
-		MessageOperation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
+		MessageOperation receive = call(false, buffer, type, source, tag, Deadline.nanosOf(timeout));
 		long count = receive.count();
 		this.engine.recycle(receive, null);
 		return count;
@@ -84,7 +85,7 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, true);
-		MessageOperation receive = call(false, buffer, type, source, tag, MessageArguments.nanosOf(timeout));
+		MessageOperation receive = call(false, buffer, type, source, tag, Deadline.nanosOf(timeout));
 		Message message = receive.message();
 		this.engine.recycle(receive, null);
 		return message;
@@ -114,7 +115,7 @@ public final class PointToPointEngine implements PointToPoint {
 		this.arguments.requireSend(send, type, peer, tag);
 		this.arguments.requireReceive(receive, type, source, tag, false);
 		MessageArguments.requireDisjoint(send, receive);
-		long timeoutNanos = MessageArguments.nanosOf(timeout);
+		long timeoutNanos = Deadline.nanosOf(timeout);
 		int first = (peer == source) ? peer : ProgressEngine.ALL;
 		MessageOperation receiving;
 		MessageOperation sending;
@@ -151,7 +152,7 @@ public final class PointToPointEngine implements PointToPoint {
 	private CompletableFuture<Message> beginAsync(boolean sends, MemorySegment buffer, DataType type, int peer, int tag,
 			Duration timeout) {
 		CompletableFuture<Message> future = new CompletableFuture<>();
-		long timeoutNanos = MessageArguments.nanosOf(timeout);
+		long timeoutNanos = Deadline.nanosOf(timeout);
 		if (sends) {
 			requirePresent(peer);
 		}

@@ -28,6 +28,10 @@ public final class Deadline {
 		return deadline;
 	}
 
+	/**
+	 * A timeout in nanoseconds; durations above 292 years are reduced to that.
+	 * @throws IllegalArgumentException if the timeout is zero or negative
+	 */
 	public static long nanosOf(Duration timeout) {
 		if (timeout.isZero() || timeout.isNegative()) {
 			throw new IllegalArgumentException("a timeout must be more than zero, got " + timeout);
@@ -40,6 +44,7 @@ public final class Deadline {
 		}
 	}
 
+	/** Starts again, so that a group can reuse one deadline for all its calls. */
 	public void restart(long startNanos, long timeoutNanos) {
 		this.startNanos = startNanos;
 		this.timeoutNanos = timeoutNanos;

@@ -14,6 +14,7 @@ import io.tutti.Failure;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.MessageArguments;
+import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,7 @@ public final class LibMpiMessages implements PointToPoint {
 			throw new IllegalArgumentException(
 					"an MPI library counts 0.." + Integer.MAX_VALUE + " elements in a message, got " + count);
 		}
-		return MessageArguments.nanosOf(timeout);
+		return Deadline.nanosOf(timeout);
 	}
 
 	private void requireTag(int tag) {
