@@ -1,6 +1,7 @@
 package io.tutti;
 
 import java.time.Duration;
+import java.util.List;
 
 import org.jspecify.annotations.Nullable;
 
@@ -18,23 +19,32 @@ public abstract sealed class CollectiveException extends RuntimeException
 
 	private final int rank;
 
-	CollectiveException(int rank, Failure failure, String where, String hint, @Nullable Throwable cause) {
+	private final int worldSize;
+
+	CollectiveException(int rank, int worldSize, Failure failure, String where, String hint,
+			@Nullable Throwable cause) {
 		super("rank " + rank + ": " + failure.describe() + where + ". " + hint, cause);
 		this.rank = rank;
+		this.worldSize = worldSize;
 		this.failure = failure;
 	}
 
-	/** The exception for a failure, to be thrown on a rank. */
-	public static CollectiveException of(int rank, Failure failure, @Nullable Throwable cause) {
-		return of(rank, failure, "", cause);
+	/**
+	 * The exception for a failure.
+	 * @param rank the rank, among all ranks of the job, that throws it
+	 * @param worldSize number of ranks of the job
+	 */
+	public static CollectiveException of(int rank, int worldSize, Failure failure, @Nullable Throwable cause) {
+		return of(rank, worldSize, failure, "", cause);
 	}
 
-	private static CollectiveException of(int rank, Failure failure, String where, @Nullable Throwable cause) {
+	private static CollectiveException of(int rank, int worldSize, Failure failure, String where,
+			@Nullable Throwable cause) {
 		return switch (failure.kind()) {
-			case TIMEOUT -> new CollectiveTimeoutException(rank, failure, where, cause);
-			case MISMATCH -> new CollectiveMismatchException(rank, failure, where, cause);
-			case PEER_LOST -> new PeerLostException(rank, failure, where, cause);
-			case ABORTED -> new GroupAbortedException(rank, failure, where, cause);
+			case TIMEOUT -> new CollectiveTimeoutException(rank, worldSize, failure, where, cause);
+			case MISMATCH -> new CollectiveMismatchException(rank, worldSize, failure, where, cause);
+			case PEER_LOST -> new PeerLostException(rank, worldSize, failure, where, cause);
+			case ABORTED -> new GroupAbortedException(rank, worldSize, failure, where, cause);
 		};
 	}
 
@@ -45,7 +55,7 @@ public abstract sealed class CollectiveException extends RuntimeException
 	 */
 	public CollectiveException during(String what, Duration elapsed) {
 		String where = " (this rank was in " + what + " for " + elapsed.toMillis() + " ms)";
-		return of(this.rank, this.failure, where, getCause());
+		return of(this.rank, this.worldSize, this.failure, where, getCause());
 	}
 
 	/** What happened, the same on every rank. */
@@ -53,9 +63,37 @@ public abstract sealed class CollectiveException extends RuntimeException
 		return this.failure;
 	}
 
-	/** The rank that threw this. */
+	/** The rank, among all ranks of the job, that threw this. */
 	public int rank() {
 		return this.rank;
+	}
+
+	/** Number of ranks of the job. */
+	public int worldSize() {
+		return this.worldSize;
+	}
+
+	/**
+	 * The ranks of the job that are at fault: lost, missing, in disagreement or aborting.
+	 * May be empty.
+	 */
+	public List<Integer> peers() {
+		return this.failure.ranks();
+	}
+
+	/** The name of the group in which the failure happened. */
+	public String group() {
+		return this.failure.group();
+	}
+
+	/** The collective that failed, {@code null} outside of a collective. */
+	public @Nullable Collective collective() {
+		return this.failure.collective();
+	}
+
+	/** The collective's number in its group, -1 outside of a collective. */
+	public long sequence() {
+		return this.failure.sequence();
 	}
 
 }

@@ -11,8 +11,8 @@ public final class CollectiveTimeoutException extends CollectiveException {
 
 	private static final long serialVersionUID = 1L;
 
-	CollectiveTimeoutException(int rank, Failure failure, String where, @Nullable Throwable cause) {
-		super(rank, failure, where,
+	CollectiveTimeoutException(int rank, int worldSize, Failure failure, String where, @Nullable Throwable cause) {
+		super(rank, worldSize, failure, where,
 				"Look at the named ranks: they are stopped, slow or elsewhere in the program; if they are only slow, raise tutti.timeout.collective",
 				cause);
 	}

@@ -158,7 +158,7 @@ final class PairwiseAllToAll implements Algorithm {
 		int other = this.identity.members().get(peer);
 		String detail = "rank " + other + " sends " + announcedCount + " elements to rank " + self + ", which expects "
 				+ call.receiveCounts()[peer];
-		return CollectiveException.of(self, call.failure(Failure.Kind.MISMATCH, this.identity.name(),
+		return this.identity.exception(call.failure(Failure.Kind.MISMATCH, this.identity.name(),
 				List.of(Math.min(self, other), Math.max(self, other)), detail), null);
 	}
 

@@ -243,7 +243,7 @@ public final class Engine implements AutoCloseable {
 	 */
 	public DefaultProcessGroup formBeside(String name) {
 		GroupIdentity first = this.world.identity();
-		return this.groups.group(new GroupIdentity(name, first.rank(), first.members(), first.generation()));
+		return this.groups.group(first.other(name, first.rank(), first.members()));
 	}
 
 	/**

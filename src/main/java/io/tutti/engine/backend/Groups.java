@@ -175,8 +175,7 @@ final class Groups implements GroupFactory {
 
 	/** Forms a setup group of the same ranks over TCP. */
 	private DefaultProcessGroup beside(GroupIdentity identity, String suffix) throws IOException {
-		GroupIdentity side = new GroupIdentity(identity.name() + suffix, identity.rank(), identity.members(),
-				identity.generation());
+		GroupIdentity side = identity.other(identity.name() + suffix, identity.rank(), identity.members());
 		FailureLatch latch = new FailureLatch();
 		this.registry.add(side, latch);
 		return ready(side, overTcp(side, latch), latch, new FormedGroup(this, null, false));

@@ -87,7 +87,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		this.board.heard(0);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.control = new RankControl(rank, events, this.board, this,
-				new LabelledWaits(rank, this, settings.heartbeat()));
+				new LabelledWaits(rank, worldSize, this, settings.heartbeat()));
 	}
 
 	/**

@@ -104,7 +104,8 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.arbiter = new Coordinator(worldSize, settings.verdict(), System::nanoTime, this,
 				new LabelledRequests(worldSize, System::nanoTime, this));
-		this.control = new RankControl(0, events, this.board, this, new LabelledWaits(0, this, settings.heartbeat()));
+		this.control = new RankControl(0, events, this.board, this,
+				new LabelledWaits(0, worldSize, this, settings.heartbeat()));
 		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,
 				new WaitLogger(0, this.control.events(), deadline), System.nanoTime());
 		this.joinHandler = new JoinHandler(

@@ -220,7 +220,8 @@ final class HostStaging implements AutoCloseable {
 		if (!IdleStrategy.await(() -> this.runtime.isIdle(slot.stream), deadline)) {
 			this.group
 				.abort("copies between device and host were not done within " + deadline.timeout().toMillis() + " ms");
-			throw CollectiveException.of(this.group.rank(), Objects.requireNonNull(this.group.failure()), null);
+			throw CollectiveException.of(this.group.rank(), this.group.worldSize(),
+					Objects.requireNonNull(this.group.failure()), null);
 		}
 	}
 

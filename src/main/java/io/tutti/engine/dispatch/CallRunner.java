@@ -256,8 +256,7 @@ final class CallRunner implements AutoCloseable {
 
 	/** Breaks the group and returns the exception to throw. */
 	private CollectiveException failed(Failure failure, @Nullable Throwable reason) {
-		CollectiveException cause = this.latch
-			.agree(CollectiveException.of(this.identity.worldRank(), failure, reason));
+		CollectiveException cause = this.latch.agree(this.identity.exception(failure, reason));
 		this.backend.wake();
 		return cause;
 	}
@@ -272,7 +271,7 @@ final class CallRunner implements AutoCloseable {
 		requireOpen();
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
-			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
+			throw this.identity.exception(earlier, null);
 		}
 		this.recorder.begin(this.call, Math.max(send.byteSize(), receive.byteSize()), issuedNanos, startedNanos);
 		this.check.begun(this.call);

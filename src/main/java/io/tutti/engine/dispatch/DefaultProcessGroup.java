@@ -535,8 +535,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		if (Thread.currentThread().isInterrupted()) {
 			Failure failure = Failure.outside(Failure.Kind.ABORTED, name(), List.of(this.identity.worldRank()),
 					"the calling thread was interrupted");
-			CollectiveException cause = this.latch
-				.agree(CollectiveException.of(this.identity.worldRank(), failure, new InterruptedException()));
+			CollectiveException cause = this.latch.agree(this.identity.exception(failure, new InterruptedException()));
 			wake();
 			throw cause;
 		}

@@ -5,7 +5,6 @@ import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 
-import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +97,7 @@ final class GroupSplit {
 		int place = members.indexOf(this.identity.rank());
 		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
 		try {
-			return this.factory.group(new GroupIdentity(name, place, worldRanks, this.identity.generation()));
+			return this.factory.group(this.identity.other(name, place, worldRanks));
 		}
 		catch (RuntimeException | Error ex) {
 			refuse(ex);
@@ -121,10 +120,9 @@ final class GroupSplit {
 		this.parent.allGather(new int[] { FORMED }, answers);
 		for (int rank : members) {
 			if (answers[rank] == REFUSED) {
-				throw CollectiveException.of(this.identity.worldRank(),
-						Failure.outside(Failure.Kind.ABORTED, name, List.of(this.identity.members().get(rank)),
-								"it could not form the group: see its log for the reason"),
-						null);
+				throw this.identity
+					.exception(Failure.outside(Failure.Kind.ABORTED, name, List.of(this.identity.members().get(rank)),
+							"it could not form the group: see its log for the reason"), null);
 			}
 		}
 	}

@@ -110,7 +110,7 @@ public final class FailureLatch {
 			trip(to.reporter().unjudged(own, Duration.ofNanos(System.nanoTime() - startNanos)));
 		}
 		Failure verdict = failure();
-		return own.equals(verdict) ? seen : CollectiveException.of(to.identity().worldRank(), verdict, seen);
+		return own.equals(verdict) ? seen : to.identity().exception(verdict, seen);
 	}
 
 	/**
@@ -135,7 +135,7 @@ public final class FailureLatch {
 	/** Breaks the group with a reason of this rank, outside of any call. */
 	public void abort(String reason) {
 		GroupIdentity identity = reports().identity();
-		agree(CollectiveException.of(identity.worldRank(),
+		agree(identity.exception(
 				Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()), reason), null));
 	}
 
@@ -145,8 +145,8 @@ public final class FailureLatch {
 	 */
 	public void giveUp(Call call, Throwable cause) {
 		GroupIdentity identity = reports().identity();
-		agree(CollectiveException.of(identity.worldRank(), call.failure(Failure.Kind.ABORTED, identity.name(),
-				List.of(identity.worldRank()), "this rank cannot go on: " + cause), cause));
+		agree(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
+				"this rank cannot go on: " + cause), cause));
 	}
 
 	/**

@@ -39,7 +39,7 @@ final class MessageFailures {
 	void requireWhole() {
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
-			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
+			throw this.identity.exception(earlier, null);
 		}
 	}
 
@@ -51,7 +51,7 @@ final class MessageFailures {
 	void requireAlive(MessageOperation operation, long now) {
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
-			throw during(operation, CollectiveException.of(this.identity.worldRank(), earlier, null), now);
+			throw during(operation, this.identity.exception(earlier, null), now);
 		}
 		this.engine.enter();
 		try {
@@ -114,7 +114,7 @@ final class MessageFailures {
 		if (departed.isEmpty() || !departed.contains(worldRank)) {
 			return null;
 		}
-		return CollectiveException.of(this.identity.worldRank(),
+		return this.identity.exception(
 				Failure.outside(Failure.departure(this.identity.name()), this.identity.name(), List.of(worldRank),
 						"rank " + this.identity.worldRank() + " cannot send to it: " + departed.describe(worldRank)),
 				null);
@@ -176,8 +176,8 @@ final class MessageFailures {
 
 	/** An error on this rank: none of its messages can be delivered. */
 	static CollectiveException broken(GroupIdentity identity, Throwable cause) {
-		return CollectiveException.of(identity.worldRank(), Failure.outside(Failure.Kind.ABORTED, identity.name(),
-				List.of(identity.worldRank()), "this rank's messages cannot go on: " + cause), cause);
+		return identity.exception(Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
+				"this rank's messages cannot go on: " + cause), cause);
 	}
 
 	/** This rank closes the group while an operation is in flight. */
@@ -190,7 +190,7 @@ final class MessageFailures {
 	CollectiveException unsent(Duration waited, boolean interrupted) {
 		String ended = interrupted ? "the closing thread was interrupted after " + waited.toMillis() + " ms"
 				: "tutti.timeout.drain passed after " + waited.toMillis() + " ms";
-		return CollectiveException.of(this.identity.worldRank(),
+		return this.identity.exception(
 				Failure.outside(Failure.Kind.ABORTED, this.identity.name(), List.of(this.identity.worldRank()),
 						"rank " + this.identity.worldRank() + " closed the group with small sends to " + queuedPeers()
 								+ " still queued, and " + ended
@@ -201,10 +201,8 @@ final class MessageFailures {
 	/** The failure of operations in a closed group. */
 	CollectiveException closed() {
 		Failure failure = this.latch.failure();
-		return CollectiveException.of(this.identity.worldRank(),
-				(failure != null) ? failure : Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
-						List.of(this.identity.worldRank()), "this rank closed the group"),
-				null);
+		return this.identity.exception((failure != null) ? failure : Failure.outside(Failure.Kind.ABORTED,
+				this.identity.name(), List.of(this.identity.worldRank()), "this rank closed the group"), null);
 	}
 
 	/** Names this rank, since every rank throws it. */
@@ -224,7 +222,7 @@ final class MessageFailures {
 	private CollectiveException failure(Failure.Kind kind, MessageOperation operation, List<Integer> groupRanks,
 			String detail, long now, @Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
-		return CollectiveException.of(this.identity.worldRank(),
+		return this.identity.exception(
 				new Failure(kind, this.identity.name(), -1, null, worldRanks, detail,
 						Duration.ofNanos(operation.elapsedNanos(now)), Duration.ofNanos(operation.timeoutNanos())),
 				cause);

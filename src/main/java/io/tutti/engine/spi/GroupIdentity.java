@@ -3,7 +3,9 @@ package io.tutti.engine.spi;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A group's identity and this process's rank in it.
@@ -11,11 +13,12 @@ import io.tutti.Failure;
  * @param name name of the group, {@link Failure#WORLD} for the group of all ranks
  * @param rank this process's rank in the group
  * @param members the world ranks of the group's ranks, by rank in the group
- * @param generation generation of the job that the group belongs to
+ * @param jobSize number of ranks of the job that the group belongs to
+ * @param generation generation of that job
  * @param part label of a part of the group, such as one host's ranks; empty for the group
  * itself
  */
-public record GroupIdentity(String name, int rank, List<Integer> members, long generation, String part) {
+public record GroupIdentity(String name, int rank, List<Integer> members, int jobSize, long generation, String part) {
 
 	public GroupIdentity {
 		members = List.copyOf(members);
@@ -24,14 +27,23 @@ public record GroupIdentity(String name, int rank, List<Integer> members, long g
 		}
 	}
 
-	/** A whole group. */
+	/** A group of all ranks of its job. */
 	public GroupIdentity(String name, int rank, List<Integer> members, long generation) {
-		this(name, rank, members, generation, "");
+		this(name, rank, members, members.size(), generation, "");
 	}
 
 	/** The group of all ranks. */
 	public static GroupIdentity world(int rank, int worldSize, long generation) {
 		return new GroupIdentity(Failure.WORLD, rank, IntStream.range(0, worldSize).boxed().toList(), generation);
+	}
+
+	/**
+	 * Another group of the same job.
+	 * @param rank this process's rank in it
+	 * @param members the world ranks of its ranks, by rank in it
+	 */
+	public GroupIdentity other(String name, int rank, List<Integer> members) {
+		return new GroupIdentity(name, rank, members, this.jobSize, this.generation, "");
 	}
 
 	/**
@@ -42,7 +54,7 @@ public record GroupIdentity(String name, int rank, List<Integer> members, long g
 	 */
 	public GroupIdentity part(String label, List<Integer> ranks) {
 		return new GroupIdentity(this.name, ranks.indexOf(this.rank), ranks.stream().map(this.members::get).toList(),
-				this.generation, label);
+				this.jobSize, this.generation, label);
 	}
 
 	/**
@@ -60,6 +72,11 @@ public record GroupIdentity(String name, int rank, List<Integer> members, long g
 	/** The world rank of this process. */
 	public int worldRank() {
 		return this.members.get(this.rank);
+	}
+
+	/** The exception that this rank throws for a failure. */
+	public CollectiveException exception(Failure failure, @Nullable Throwable cause) {
+		return CollectiveException.of(worldRank(), this.jobSize, failure, cause);
 	}
 
 }

@@ -84,8 +84,8 @@ public final class CallContext {
 
 	/** A rank has left the group and will never complete the call. */
 	public CollectiveException left(int worldRank) {
-		return CollectiveException.of(this.identity.worldRank(), call().failure(Failure.departure(this.identity.name()),
-				this.identity.name(), List.of(worldRank), this.latch.departed().describe(worldRank)), null);
+		return this.identity.exception(call().failure(Failure.departure(this.identity.name()), this.identity.name(),
+				List.of(worldRank), this.latch.departed().describe(worldRank)), null);
 	}
 
 	/**
@@ -110,7 +110,7 @@ public final class CallContext {
 		call().waited();
 		Failure verdict = this.latch.await(COMPARING);
 		if (verdict != null) {
-			return CollectiveException.of(this.identity.worldRank(), verdict, null);
+			return this.identity.exception(verdict, null);
 		}
 		return mismatch(peer,
 				mine.equals(other)
@@ -145,8 +145,7 @@ public final class CallContext {
 	public CollectiveException failure(Failure.Kind kind, List<Integer> groupRanks, String detail,
 			@Nullable Throwable cause) {
 		List<Integer> worldRanks = groupRanks.stream().map(this.identity.members()::get).toList();
-		return CollectiveException.of(this.identity.worldRank(),
-				call().failure(kind, this.identity.name(), worldRanks, detail), cause);
+		return this.identity.exception(call().failure(kind, this.identity.name(), worldRanks, detail), cause);
 	}
 
 }

@@ -104,7 +104,7 @@ public final class CallWait implements IdleStrategy.Condition {
 	public void requireWorthWaiting() {
 		Failure verdict = this.frame.latch().failure();
 		if (verdict != null) {
-			throw CollectiveException.of(this.frame.identity().worldRank(), verdict, null);
+			throw this.frame.identity().exception(verdict, null);
 		}
 		Call call = this.frame.call();
 		int left = this.frame.latch().departed().missingFrom(call.sequence());

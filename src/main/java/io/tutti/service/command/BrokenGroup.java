@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.engine.RankAssignment;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -43,8 +44,7 @@ final class BrokenGroup {
 	/** No linger time after an abort: the caller that aborted knows the reason. */
 	private CompletableFuture<Void> linger(Failure failure) {
 		if (failure.kind() == Failure.Kind.ABORTED) {
-			return CompletableFuture
-				.failedFuture(CollectiveException.of(this.group.assignment().rank(), failure, null));
+			return CompletableFuture.failedFuture(exception(failure));
 		}
 		if (this.linger == null) {
 			log.error("{}. Still answering; stop it to end it", failure.describe());
@@ -53,8 +53,13 @@ final class BrokenGroup {
 		log.error("{}. Answering for {} s more", failure.describe(), this.linger.toSeconds());
 		Executor later = CompletableFuture.delayedExecutor(this.linger.toMillis(), TimeUnit.MILLISECONDS);
 		return CompletableFuture.runAsync(() -> {
-			throw CollectiveException.of(this.group.assignment().rank(), failure, null);
+			throw exception(failure);
 		}, later);
+	}
+
+	private CollectiveException exception(Failure failure) {
+		RankAssignment self = this.group.assignment();
+		return CollectiveException.of(self.rank(), self.worldSize(), failure, null);
 	}
 
 }

@@ -311,7 +311,7 @@ class NcclEngineTest {
 				over.get();
 				// The verdict reaches each rank over its own control connection.
 				Awaitility.await().until(() -> group.failure() != null);
-				throw CollectiveException.of(1, group.failure(), null);
+				throw CollectiveException.of(1, 4, group.failure(), null);
 			}
 			try {
 				collectives(group, Duration.ofMillis(300)).allReduceInPlace(buffer(group, 1), ReduceOp.SUM);
@@ -333,7 +333,7 @@ class NcclEngineTest {
 		List<RankThreads.Outcome<float[]>> outcomes = outcomes(3, (group) -> {
 			if (group.rank() == 2) {
 				group.abort("the test asked for it");
-				throw CollectiveException.of(2, group.failure(), null);
+				throw CollectiveException.of(2, 4, group.failure(), null);
 			}
 			collectives(group, LONG).allReduceInPlace(buffer(group, 1), ReduceOp.SUM);
 			return null;

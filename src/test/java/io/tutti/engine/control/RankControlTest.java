@@ -38,7 +38,7 @@ class RankControlTest {
 	private static RankControl rank(int rank) {
 		Nowhere uplink = new Nowhere();
 		return new RankControl(rank, new RecordedControlEvents(), new PeerTable(2, System::nanoTime), uplink,
-				new LabelledWaits(rank, uplink, Duration.ofSeconds(1)));
+				new LabelledWaits(rank, 2, uplink, Duration.ofSeconds(1)));
 	}
 
 	private static final class Nowhere implements RankControl.Uplink {

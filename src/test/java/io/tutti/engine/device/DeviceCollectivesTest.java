@@ -218,7 +218,7 @@ class DeviceCollectivesTest {
 			try (DeviceBuffer buffer = buffer(rank, SEVERAL_CHUNKS)) {
 				if (rank == 1) {
 					this.world.group(1).abort("no more");
-					throw CollectiveException.of(1, this.world.group(1).failure(), null);
+					throw CollectiveException.of(1, 4, this.world.group(1).failure(), null);
 				}
 				collectives(0, ALLOWED).allReduce(buffer, ReduceOp.SUM).close();
 			}

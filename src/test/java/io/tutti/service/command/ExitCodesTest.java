@@ -29,7 +29,7 @@ class ExitCodesTest {
 	@CsvSource({ "TIMEOUT,75", "PEER_LOST,76", "MISMATCH,78", "ABORTED,80" })
 	void eachFailureOfAGroupHasItsCode(Failure.Kind kind, int code) {
 		Failure failure = Failure.outside(kind, Failure.WORLD, List.of(2), "seen");
-		assertThat(ExitCodes.of(CollectiveException.of(1, failure, null))).isEqualTo(code);
+		assertThat(ExitCodes.of(CollectiveException.of(1, 4, failure, null))).isEqualTo(code);
 	}
 
 	@ParameterizedTest

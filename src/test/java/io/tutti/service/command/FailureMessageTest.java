@@ -22,7 +22,8 @@ class FailureMessageTest {
 	@Test
 	void aLostRankIsNamedInOneLineWithoutAStackTrace() {
 		Failure failure = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection\n closed");
-		int code = FailureMessage.tell(new RuntimeException(CollectiveException.of(0, failure, null)), false, this.err);
+		int code = FailureMessage.tell(new RuntimeException(CollectiveException.of(0, 4, failure, null)), false,
+				this.err);
 		assertThat(code).isEqualTo(76);
 		assertThat(text().lines()).hasSize(1).first().asString().contains("rank 2 lost", "its connection closed");
 	}

@@ -98,7 +98,7 @@ class BarrierApiTest {
 		Failure lost = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed");
 		FakeGroup meanwhile = this.group;
 		meanwhile.onBarrier((label, timeout) -> {
-			throw CollectiveException.of(1, lost, null);
+			throw CollectiveException.of(1, 4, lost, null);
 		});
 		assertThat(post("{\"label\":\"x\",\"timeoutMs\":500}")).hasStatus(HttpStatus.SERVICE_UNAVAILABLE);
 	}

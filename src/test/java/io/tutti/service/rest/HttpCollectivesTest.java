@@ -113,7 +113,7 @@ class HttpCollectivesTest {
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
 			}
-			throw CollectiveException.of(1,
+			throw CollectiveException.of(1, 4,
 					Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed"), null);
 		}
 

@@ -104,15 +104,14 @@ public final class LibMpiBackend implements Backend {
 	private void requireAlive(Call call) {
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
-			throw CollectiveException.of(this.identity.worldRank(), verdict, null);
+			throw this.identity.exception(verdict, null);
 		}
 		if (call.deadline().expired()) {
-			throw CollectiveException.of(this.identity.worldRank(),
-					failed(Failure.Kind.TIMEOUT, call, "the MPI library was not done"), null);
+			throw this.identity.exception(failed(Failure.Kind.TIMEOUT, call, "the MPI library was not done"), null);
 		}
 		if (Thread.currentThread().isInterrupted()) {
-			throw CollectiveException.of(this.identity.worldRank(),
-					failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted"), null);
+			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted"),
+					null);
 		}
 	}
 

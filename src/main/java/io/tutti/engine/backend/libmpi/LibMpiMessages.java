@@ -120,7 +120,7 @@ public final class LibMpiMessages implements PointToPoint {
 		requireOpen();
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
-			throw CollectiveException.of(this.identity.worldRank(), earlier, null);
+			throw this.identity.exception(earlier, null);
 		}
 		message.reset(null);
 		this.open.add(message);
@@ -167,7 +167,7 @@ public final class LibMpiMessages implements PointToPoint {
 	@Nullable CollectiveException failureOf(MpiMessage message, long nowNanos) {
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
-			return CollectiveException.of(this.identity.worldRank(), verdict, null);
+			return this.identity.exception(verdict, null);
 		}
 		return message.overdue(nowNanos) ? failed(Failure.Kind.TIMEOUT, message, nowNanos, message + " was not done")
 				: null;
@@ -176,8 +176,8 @@ public final class LibMpiMessages implements PointToPoint {
 	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, String detail) {
 		int concerned = (kind == Failure.Kind.ABORTED) ? this.identity.rank() : message.peer();
 		List<Integer> ranks = (concerned >= 0) ? List.of(this.identity.members().get(concerned)) : List.of();
-		return CollectiveException.of(this.identity.worldRank(), new Failure(kind, this.identity.name(), -1, null,
-				ranks, detail, message.elapsed(nowNanos), message.timeout()), null);
+		return this.identity.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail,
+				message.elapsed(nowNanos), message.timeout()), null);
 	}
 
 	/** Maps a local failure to the group's verdict. A broken group ends the job. */
@@ -202,8 +202,7 @@ public final class LibMpiMessages implements PointToPoint {
 			Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
 					List.of(this.identity.worldRank()), "this rank closed the group during a send or receive");
 			this.latch.trip(failure);
-			this.open
-				.forEach((message) -> message.fail(CollectiveException.of(this.identity.worldRank(), failure, null)));
+			this.open.forEach((message) -> message.fail(this.identity.exception(failure, null)));
 		}
 	}
 

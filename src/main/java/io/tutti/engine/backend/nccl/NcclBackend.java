@@ -150,13 +150,13 @@ public final class NcclBackend implements Backend {
 		}
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
-			return CollectiveException.of(this.identity.worldRank(), verdict, seen);
+			return this.identity.exception(verdict, seen);
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;
 		List<Integer> ranks = (kind == Failure.Kind.TIMEOUT) ? List.of() : List.of(this.identity.worldRank());
-		return CollectiveException.of(this.identity.worldRank(),
-				call.failure(kind, this.identity.name(), ranks, String.valueOf(seen.getMessage())), seen);
+		return this.identity
+			.exception(call.failure(kind, this.identity.name(), ranks, String.valueOf(seen.getMessage())), seen);
 	}
 
 	@Override

@@ -42,6 +42,8 @@ public final class LabelledWaits implements NoticeHandler {
 
 	private final int rank;
 
+	private final int worldSize;
+
 	private final RankControl.Uplink uplink;
 
 	/** How long after the timeout of a wait rank 0 may still answer. */
@@ -55,8 +57,9 @@ public final class LabelledWaits implements NoticeHandler {
 
 	private volatile @Nullable Failure failure;
 
-	public LabelledWaits(int rank, RankControl.Uplink uplink, Duration answerLimit) {
+	public LabelledWaits(int rank, int worldSize, RankControl.Uplink uplink, Duration answerLimit) {
 		this.rank = rank;
+		this.worldSize = worldSize;
 		this.uplink = uplink;
 		this.answerLimit = answerLimit;
 	}
@@ -97,8 +100,8 @@ public final class LabelledWaits implements NoticeHandler {
 			throw ex;
 		}
 		catch (TimeoutException ex) {
-			throw CollectiveException.of(this.rank, Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(0),
-					"it did not answer at barrier " + wait.label()), ex);
+			throw CollectiveException.of(this.rank, this.worldSize, Failure.outside(Failure.Kind.PEER_LOST,
+					Failure.WORLD, List.of(0), "it did not answer at barrier " + wait.label()), ex);
 		}
 		catch (InterruptedException ex) {
 			return withdraw(pending, ticket, wait.label());
@@ -127,7 +130,7 @@ public final class LabelledWaits implements NoticeHandler {
 	private void requireUsable(@Nullable Throwable cause) {
 		Failure ended = this.failure;
 		if (ended != null) {
-			throw CollectiveException.of(this.rank, ended, cause);
+			throw CollectiveException.of(this.rank, this.worldSize, ended, cause);
 		}
 		if (this.closed) {
 			throw new IllegalStateException("rank " + this.rank + " has closed its control plane");

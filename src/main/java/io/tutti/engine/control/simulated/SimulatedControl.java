@@ -86,7 +86,7 @@ public final class SimulatedControl {
 		}
 		FromRank uplink = new FromRank(rank);
 		RankControl control = new RankControl(rank, events, this.board, uplink,
-				new LabelledWaits(rank, uplink, ANSWER_LIMIT));
+				new LabelledWaits(rank, this.ranks.length(), uplink, ANSWER_LIMIT));
 		if (!this.ranks.compareAndSet(rank, null, control)) {
 			throw new IllegalArgumentException("rank " + rank + " has joined before");
 		}
