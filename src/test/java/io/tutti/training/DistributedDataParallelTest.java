@@ -18,7 +18,7 @@ import io.tutti.engine.backend.RankThreads.Outcome;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
@@ -583,7 +583,7 @@ class DistributedDataParallelTest {
 	/** A group of one rank whose backend records its calls. */
 	private static ProcessGroup lonely(Consumer<Call> watcher) {
 		GroupIdentity identity = GroupIdentity.world(0, 1, 0);
-		return new DefaultProcessGroup(identity, new Backend() {
+		return new DefaultProcessGroup(identity, new GroupBackend() {
 			@Override
 			public String name() {
 				return "lonely";

@@ -2,7 +2,7 @@ package io.tutti.engine.backend;
 
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
@@ -17,7 +17,7 @@ interface BackendLayer {
 	 * group calls it.
 	 * @param exchange exchanges metadata between the ranks, over a separate group
 	 */
-	Backend over(GroupIdentity identity, Backend beneath, FailureLatch latch, FailureReporter reporter,
+	GroupBackend over(GroupIdentity identity, GroupBackend beneath, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline);
 
 }

@@ -3,6 +3,7 @@ package io.tutti.engine.backend;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 import io.tutti.BackendUnavailableException;
@@ -21,14 +22,22 @@ public final class Backends {
 	/** Collectives on GPUs. */
 	public static final String NCCL = "nccl";
 
-	private static final List<BackendKind> ALL = List.of(new TcpKind(), new MpiKind(), new NcclKind());
+	private static final List<Backend> ALL = List.of(new TcpBackend(), new MpiBackend(), new NcclBackend());
 
 	private Backends() {
 	}
 
 	/** The names of all backends. */
 	public static List<String> names() {
-		return ALL.stream().map(BackendKind::name).toList();
+		return ALL.stream().map(Backend::name).toList();
+	}
+
+	/**
+	 * The backend with a name.
+	 * @throws BackendUnavailableException if there is none
+	 */
+	public static Backend of(String name) {
+		return find(name).orElseThrow(() -> unavailable(name, unknown(name)));
 	}
 
 	/**
@@ -37,17 +46,13 @@ public final class Backends {
 	 * ignored
 	 */
 	public static Availability availability(String name, EngineSettings settings) {
-		return ALL.stream()
-			.filter((kind) -> kind.name().equals(name))
-			.findFirst()
-			.map((kind) -> kind.availability(settings))
-			.orElseGet(() -> unknown(name));
+		return find(name).map((backend) -> backend.availability(settings)).orElseGet(() -> unknown(name));
 	}
 
 	/** Whether this process can use each of the backends, by name. */
 	public static Map<String, Availability> availabilities(EngineSettings settings) {
 		return ALL.stream()
-			.collect(Collectors.toMap(BackendKind::name, (kind) -> kind.availability(settings), (one, other) -> one,
+			.collect(Collectors.toMap(Backend::name, (backend) -> backend.availability(settings), (one, other) -> one,
 					LinkedHashMap::new));
 	}
 
@@ -58,14 +63,16 @@ public final class Backends {
 	public static void requireAvailable(EngineSettings settings) {
 		Availability answer = availability(settings.backend(), settings);
 		if (!answer.available()) {
-			throw new BackendUnavailableException(settings.backend(), answer.reason(), String.valueOf(answer.action()));
+			throw unavailable(settings.backend(), answer);
 		}
 	}
 
-	/** The backend named in the settings; must be available. */
-	static BackendKind kind(EngineSettings settings) {
-		requireAvailable(settings);
-		return ALL.stream().filter((kind) -> kind.name().equals(settings.backend())).findFirst().orElseThrow();
+	private static BackendUnavailableException unavailable(String name, Availability answer) {
+		return new BackendUnavailableException(name, answer.reason(), String.valueOf(answer.action()));
+	}
+
+	private static Optional<Backend> find(String name) {
+		return ALL.stream().filter((backend) -> backend.name().equals(name)).findFirst();
 	}
 
 	private static Availability unknown(String name) {

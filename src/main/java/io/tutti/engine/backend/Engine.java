@@ -73,7 +73,8 @@ public final class Engine implements AutoCloseable {
 	 * @throws RendezvousException if the rendezvous fails or this rank is rejected
 	 */
 	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return Backends.kind(settings).join(assignment, settings, events);
+		Backends.requireAvailable(settings);
+		return Backends.of(settings.backend()).join(assignment, settings, events);
 	}
 
 	/** Joins the other ranks and forms a group with the built-in algorithms. */

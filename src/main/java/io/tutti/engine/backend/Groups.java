@@ -20,7 +20,7 @@ import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
@@ -58,7 +58,7 @@ final class Groups implements GroupFactory {
 	 *
 	 * @param memory memory shared with other ranks of this host
 	 */
-	private record Carried(Backend backend, @Nullable HostMemory memory) {
+	private record Carried(GroupBackend backend, @Nullable HostMemory memory) {
 	}
 
 	private final Membership membership;
@@ -110,7 +110,7 @@ final class Groups implements GroupFactory {
 		}
 	}
 
-	private Backend layered(GroupIdentity identity, FailureLatch latch, Backend beneath) throws IOException {
+	private GroupBackend layered(GroupIdentity identity, FailureLatch latch, GroupBackend beneath) throws IOException {
 		if (this.layer == null) {
 			return beneath;
 		}
@@ -166,7 +166,8 @@ final class Groups implements GroupFactory {
 		this.registry.remove(group);
 	}
 
-	private DefaultProcessGroup ready(GroupIdentity identity, Backend backend, FailureLatch latch, FormedGroup formed) {
+	private DefaultProcessGroup ready(GroupIdentity identity, GroupBackend backend, FailureLatch latch,
+			FormedGroup formed) {
 		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, this.membership.control(),
 				this.settings.timeouts(), formed);
 		this.registry.ready(group);
@@ -181,17 +182,17 @@ final class Groups implements GroupFactory {
 		return ready(side, overTcp(side, latch), latch, new FormedGroup(this, null, false));
 	}
 
-	private Backend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
+	private GroupBackend overTcp(GroupIdentity identity, FailureLatch latch) throws IOException {
 		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
-		return new TransportBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+		return new TransportGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
 				this.conduct.algorithms());
 	}
 
-	private Backend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
+	private GroupBackend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
-		return new SharedMemoryBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
+		return new SharedMemoryGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
 				this.conduct.algorithms());
 	}
 
@@ -209,7 +210,7 @@ final class Groups implements GroupFactory {
 		}
 	}
 
-	private Backend onHosts(GroupIdentity identity, FailureLatch latch, Hosts hosts, @Nullable HostMemory memory)
+	private GroupBackend onHosts(GroupIdentity identity, FailureLatch latch, Hosts hosts, @Nullable HostMemory memory)
 			throws IOException {
 		if (hosts.count() == identity.worldSize()) {
 			return overTcp(identity, latch);
@@ -218,7 +219,7 @@ final class Groups implements GroupFactory {
 			return overMemory(identity, latch, memory);
 		}
 		List<Integer> across = hosts.across(identity.rank());
-		return new HierarchicalBackend(identity, hosts, overTcp(identity, latch),
+		return new HierarchicalGroupBackend(identity, hosts, overTcp(identity, latch),
 				(memory != null) ? overMemory(identity.part(WITHIN, memory.members()), latch, memory) : null,
 				across.contains(identity.rank()) ? overTcp(identity.part(ACROSS + across.getFirst(), across), latch)
 						: null,

@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
 import io.tutti.engine.Timeouts;
-import io.tutti.engine.backend.libmpi.LibMpiBackend;
+import io.tutti.engine.backend.libmpi.LibMpiGroupBackend;
 import io.tutti.engine.backend.libmpi.LibMpiMessages;
 import io.tutti.engine.backend.libmpi.MpiCommunicator;
 import io.tutti.engine.backend.libmpi.MpiWorld;
@@ -44,7 +44,7 @@ final class LibMpiGroups implements GroupFactory {
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
 		this.communicators.put(identity.name(), communicator);
-		LibMpiBackend backend = new LibMpiBackend(Backends.MPI, identity, communicator, latch, patience());
+		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, patience());
 		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
 				this);
 		this.registry.ready(group);

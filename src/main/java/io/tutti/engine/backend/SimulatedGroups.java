@@ -28,9 +28,8 @@ record SimulatedGroups(SimulatedNetwork network, ControlPlane control, GroupRegi
 	/** Forms a group whose latch is registered. */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
-		DefaultProcessGroup group = new DefaultProcessGroup(identity,
-				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(), this.overrides),
-				latch, this.control, this.timeouts, this);
+		DefaultProcessGroup group = new DefaultProcessGroup(identity, new TransportGroupBackend(transport.name(),
+				identity, transport, ReductionKernels.get(), this.overrides), latch, this.control, this.timeouts, this);
 		this.registry.ready(group);
 		return group;
 	}

@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 import io.tutti.Collective;
 import io.tutti.DataType;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
@@ -26,9 +26,9 @@ final class BufferValidation {
 
 	private final int worldSize;
 
-	private final Backend backend;
+	private final GroupBackend backend;
 
-	BufferValidation(GroupIdentity identity, Backend backend) {
+	BufferValidation(GroupIdentity identity, GroupBackend backend) {
 		this.backend = backend;
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();

@@ -16,7 +16,7 @@ import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CallSignature;
@@ -32,7 +32,7 @@ final class CallRunner implements AutoCloseable {
 
 	private final GroupIdentity identity;
 
-	private final Backend backend;
+	private final GroupBackend backend;
 
 	private final FailureLatch latch;
 
@@ -53,7 +53,7 @@ final class CallRunner implements AutoCloseable {
 
 	private volatile boolean closed;
 
-	CallRunner(GroupIdentity identity, Backend backend, FailureLatch latch) {
+	CallRunner(GroupIdentity identity, GroupBackend backend, FailureLatch latch) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;

@@ -11,7 +11,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -30,7 +30,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private final GroupIdentity identity;
 
-	private final Backend backend;
+	private final GroupBackend backend;
 
 	private final FailureLatch latch;
 
@@ -54,8 +54,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	 * @param latch trips when the group breaks; shared with the receiver of verdicts
 	 * @param reporter receives this rank's own failures
 	 */
-	public DefaultProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
-			Timeouts timeouts) {
+	public DefaultProcessGroup(GroupIdentity identity, GroupBackend backend, FailureLatch latch,
+			FailureReporter reporter, Timeouts timeouts) {
 		this(identity, backend, latch, reporter, timeouts, GroupFactory.NONE);
 	}
 
@@ -65,8 +65,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	 * @param reporter receives this rank's own failures
 	 * @param factory creates the messages and subgroups of this group
 	 */
-	public DefaultProcessGroup(GroupIdentity identity, Backend backend, FailureLatch latch, FailureReporter reporter,
-			Timeouts timeouts, GroupFactory factory) {
+	public DefaultProcessGroup(GroupIdentity identity, GroupBackend backend, FailureLatch latch,
+			FailureReporter reporter, Timeouts timeouts, GroupFactory factory) {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;

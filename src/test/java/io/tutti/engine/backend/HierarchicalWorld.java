@@ -20,7 +20,7 @@ import io.tutti.engine.p2p.CompositeConnections;
 import io.tutti.engine.p2p.MessageSettings;
 import io.tutti.engine.p2p.PointToPointEngine;
 import io.tutti.engine.p2p.UnexpectedMessageBudget;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
@@ -61,7 +61,7 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		public DefaultProcessGroup group(GroupIdentity identity) {
 			FailureLatch latch = new FailureLatch();
 			this.registry.add(identity, latch);
-			Backend queues = new TransportBackend("tcp", identity,
+			GroupBackend queues = new TransportGroupBackend("tcp", identity,
 					new SimulatedTransport(identity, latch, this.network), ReductionKernels.get(),
 					AlgorithmOverrides.NONE);
 			DefaultProcessGroup group = new DefaultProcessGroup(identity, queues, latch, this.plane, this.timeouts,
@@ -116,7 +116,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		List<Integer> around = this.hosts.around(identity.rank());
 		List<Integer> across = this.hosts.across(identity.rank());
 		HostMemory memory = (around.size() > 1) ? memory(identity.part("host", around)) : null;
-		HierarchicalBackend backend = new HierarchicalBackend(identity, this.hosts, overQueues(identity, latch),
+		HierarchicalGroupBackend backend = new HierarchicalGroupBackend(identity, this.hosts,
+				overQueues(identity, latch),
 				(memory != null) ? overMemory(identity.part("host", around), latch, memory) : null,
 				across.contains(identity.rank())
 						? overQueues(identity.part("across-" + across.getFirst(), across), latch) : null,
@@ -127,8 +128,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		return new Member(group, plane, latch);
 	}
 
-	private TransportBackend overQueues(GroupIdentity identity, FailureLatch latch) {
-		return new TransportBackend("tcp", identity, new SimulatedTransport(identity, latch, this.network),
+	private TransportGroupBackend overQueues(GroupIdentity identity, FailureLatch latch) {
+		return new TransportGroupBackend("tcp", identity, new SimulatedTransport(identity, latch, this.network),
 				ReductionKernels.get(), AlgorithmOverrides.NONE);
 	}
 
@@ -142,8 +143,8 @@ final class HierarchicalWorld implements FailureContract.MortalWorld, DepartureC
 		return memory;
 	}
 
-	private static SharedMemoryBackend overMemory(GroupIdentity part, FailureLatch latch, HostMemory memory) {
-		return new SharedMemoryBackend("tcp", part,
+	private static SharedMemoryGroupBackend overMemory(GroupIdentity part, FailureLatch latch, HostMemory memory) {
+		return new SharedMemoryGroupBackend("tcp", part,
 				new ShmTransport(part, latch, memory, SETTINGS, true, CollectiveListener.NONE), ReductionKernels.get(),
 				AlgorithmOverrides.NONE);
 	}

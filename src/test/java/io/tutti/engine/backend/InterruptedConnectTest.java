@@ -65,7 +65,7 @@ class InterruptedConnectTest {
 		TcpTransport transport = new TcpTransport(IDENTITY, this.latch, roster, listener,
 				new SessionKey(new byte[] { 7 }), new TcpSettings("system", LIMIT, false, null),
 				CollectiveListener.NONE);
-		return new DefaultProcessGroup(IDENTITY, new TransportBackend(Backends.TCP, IDENTITY, transport,
+		return new DefaultProcessGroup(IDENTITY, new TransportGroupBackend(Backends.TCP, IDENTITY, transport,
 				ReductionKernels.get(), AlgorithmOverrides.NONE), this.latch, (failure) -> {
 					this.reports.add(failure);
 					this.latch.trip(failure);

@@ -72,7 +72,7 @@ class RefusedSplitTest {
 				new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT));
 		SimulatedTransport transport = new SimulatedTransport(identity, latch, this.network);
 		DefaultProcessGroup group = new DefaultProcessGroup(identity,
-				new TransportBackend(transport.name(), identity, transport, ReductionKernels.get(),
+				new TransportGroupBackend(transport.name(), identity, transport, ReductionKernels.get(),
 						AlgorithmOverrides.NONE),
 				latch, plane, timeouts, (rank == REFUSING) ? new Refusing(groups) : groups);
 		registry.ready(group);

@@ -81,7 +81,7 @@ final class SharedRank {
 		ShmTransport transport = new ShmTransport(identity, latch, memory, SETTINGS, oversubscribed,
 				CollectiveListener.NONE);
 		return new DefaultProcessGroup(identity,
-				new SharedMemoryBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
+				new SharedMemoryGroupBackend(Backends.TCP, identity, transport, ReductionKernels.get(),
 						AlgorithmOverrides.NONE),
 				latch, latch::trip, Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20)));
 	}

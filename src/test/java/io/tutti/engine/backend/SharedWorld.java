@@ -103,8 +103,9 @@ final class SharedWorld implements FailureContract.MortalWorld, DepartureContrac
 		ReductionKernels kernels = ReductionKernels.get();
 		DefaultProcessGroup group = new DefaultProcessGroup(identity, switch (ways) {
 			case IN_PLACE ->
-				new SharedMemoryBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
-			case LINKS -> new TransportBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
+				new SharedMemoryGroupBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
+			case LINKS ->
+				new TransportGroupBackend(Backends.TCP, identity, transport, kernels, AlgorithmOverrides.NONE);
 		}, latch, plane, timeouts, new Messages(memory));
 		registry.ready(group);
 		return new Member(group, plane, latch);

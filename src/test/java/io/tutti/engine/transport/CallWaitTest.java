@@ -11,7 +11,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import org.junit.jupiter.api.Test;
@@ -121,7 +121,7 @@ class CallWaitTest {
 	}
 
 	/** Carries a call out by waiting in it. */
-	private record Alone(CallContext frame, Runnable body) implements Backend {
+	private record Alone(CallContext frame, Runnable body) implements GroupBackend {
 
 		@Override
 		public String name() {

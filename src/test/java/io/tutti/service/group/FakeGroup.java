@@ -26,7 +26,7 @@ import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.GroupIdentity;
@@ -163,7 +163,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 	}
 
 	/** Sets the backend of the group that {@link #formBeside} returns. */
-	public void onBeside(Backend backend) {
+	public void onBeside(GroupBackend backend) {
 		this.beside = new DefaultProcessGroup(GroupIdentity.world(this.world.rank(), this.world.worldSize(), 0),
 				backend, this.latch, this, Timeouts.DEFAULTS);
 	}
@@ -239,7 +239,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 		this.world.close();
 	}
 
-	private static final class IdleBackend implements Backend {
+	private static final class IdleBackend implements GroupBackend {
 
 		@Override
 		public String transport() {

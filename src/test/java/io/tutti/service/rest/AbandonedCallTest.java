@@ -18,7 +18,7 @@ import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.RecordedControlEvents;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.control.simulated.SimulatedControl;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.service.TuttiApplication;
@@ -281,7 +281,7 @@ class AbandonedCallTest {
 	}
 
 	/** Leaves each rank's own bytes as the answer. */
-	private static final class EchoBackend implements Backend {
+	private static final class EchoBackend implements GroupBackend {
 
 		@Override
 		public String name() {

@@ -10,7 +10,7 @@ import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
@@ -92,7 +92,7 @@ class HttpCollectivesTest {
 	}
 
 	/** Transfers nothing until it is notified that a rank is lost. */
-	private record StuckBackend(CountDownLatch underWay, CountDownLatch lost) implements Backend {
+	private record StuckBackend(CountDownLatch underWay, CountDownLatch lost) implements GroupBackend {
 
 		@Override
 		public String name() {

@@ -10,7 +10,7 @@ import io.tutti.BackendUnavailableException;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
@@ -53,7 +53,7 @@ public final class NcclBootstrap {
 	 * @throws BackendUnavailableException if a rank cannot use NCCL; names the first such
 	 * rank
 	 */
-	public Backend meet(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
+	public GroupBackend meet(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline) {
 		NcclLibrary library = null;
 		int devices = 0;
@@ -73,7 +73,7 @@ public final class NcclBootstrap {
 		RankPlacement place = RankPlacement.ofLocalRank(identity.rank(), identity.worldSize(), this.localRank, devices);
 		RankCommunicator communicator = RankCommunicator.create(library, id, place, null,
 				deadline.remaining().plusNanos(1));
-		return new NcclBackend(identity, host, latch, reporter, library.runtime(), communicator);
+		return new NcclGroupBackend(identity, host, latch, reporter, library.runtime(), communicator);
 	}
 
 	private static byte[] ready(NcclLibrary library, int rank) {
@@ -103,7 +103,7 @@ public final class NcclBootstrap {
 		}
 		for (int rank = 0; rank < statuses.length; rank++) {
 			if (statuses[rank].length == 0 || statuses[rank][0] != READY) {
-				throw new BackendUnavailableException(NcclBackend.NAME,
+				throw new BackendUnavailableException(NcclGroupBackend.NAME,
 						"rank " + identity.members().get(rank) + " cannot use it: " + reason(statuses[rank]),
 						"Give every rank a GPU and NCCL, or use the profile tcp");
 			}

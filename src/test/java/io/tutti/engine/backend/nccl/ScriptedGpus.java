@@ -30,7 +30,7 @@ public final class ScriptedGpus {
 	/** Communicator setup of a rank without NCCL. */
 	public static NcclBootstrap without(String problem) {
 		return new NcclBootstrap(() -> {
-			throw new BackendUnavailableException(NcclBackend.NAME, problem, "Install it");
+			throw new BackendUnavailableException(NcclGroupBackend.NAME, problem, "Install it");
 		}, 0);
 	}
 

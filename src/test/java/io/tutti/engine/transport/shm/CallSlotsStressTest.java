@@ -12,7 +12,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -44,7 +44,7 @@ class CallSlotsStressTest {
 	}
 
 	/** One rank: a call is one round. */
-	private static final class Member implements Backend, WaitPolicy {
+	private static final class Member implements GroupBackend, WaitPolicy {
 
 		private final HostMemory memory;
 

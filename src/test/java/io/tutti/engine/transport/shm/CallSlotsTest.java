@@ -16,7 +16,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -47,7 +47,7 @@ class CallSlotsTest {
 	private final List<Member> members = new ArrayList<>();
 
 	/** One rank: its calls only enter and post. */
-	private final class Member implements Backend, WaitPolicy {
+	private final class Member implements GroupBackend, WaitPolicy {
 
 		private final HostMemory memory;
 

@@ -9,7 +9,7 @@ import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 
@@ -18,7 +18,7 @@ import io.tutti.engine.spi.GroupIdentity;
  * waits and checks the deadline, the group's verdict and its interrupt flag. The library
  * determines the order of reduction and whether results are bitwise identical.
  */
-public final class LibMpiBackend implements Backend {
+public final class LibMpiGroupBackend implements GroupBackend {
 
 	private static final int SPINS = 200;
 
@@ -44,7 +44,7 @@ public final class LibMpiBackend implements Backend {
 	 * @param name name of the backend
 	 * @param gracePeriod time between a failure and the abort of the job
 	 */
-	public LibMpiBackend(String name, GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
+	public LibMpiGroupBackend(String name, GroupIdentity identity, MpiCommunicator communicator, FailureLatch latch,
 			Duration gracePeriod) {
 		this.name = name;
 		this.identity = identity;

@@ -9,7 +9,7 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.algorithm.shared.SharedAlgorithms;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -20,7 +20,7 @@ import io.tutti.engine.transport.shm.ShmTransport;
  * The built-in algorithms for ranks that share memory. Uses an in-place algorithm if
  * there is one, and links otherwise or if the configuration names an algorithm.
  */
-final class SharedMemoryBackend implements Backend {
+final class SharedMemoryGroupBackend implements GroupBackend {
 
 	private final String name;
 
@@ -33,7 +33,7 @@ final class SharedMemoryBackend implements Backend {
 	private final AlgorithmSelector overLinks;
 
 	/** A backend that owns the transport. */
-	SharedMemoryBackend(String name, GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
+	SharedMemoryGroupBackend(String name, GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
 		this.name = name;
 		this.transport = transport;

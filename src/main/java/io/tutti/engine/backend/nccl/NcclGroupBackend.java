@@ -11,7 +11,7 @@ import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
@@ -23,7 +23,7 @@ import io.tutti.engine.spi.MetadataExchange;
  * rank 0 in batches, since NCCL does not compare calls and may complete mismatched ones.
  * Rank 0 compares them, and its verdict aborts the communicator on every rank.
  */
-public final class NcclBackend implements Backend {
+public final class NcclGroupBackend implements GroupBackend {
 
 	/** The name of the backend. */
 	public static final String NAME = "nccl";
@@ -36,7 +36,7 @@ public final class NcclBackend implements Backend {
 
 	private final GroupIdentity identity;
 
-	private final Backend host;
+	private final GroupBackend host;
 
 	private final FailureLatch latch;
 
@@ -48,7 +48,7 @@ public final class NcclBackend implements Backend {
 
 	private final CallReports posts;
 
-	NcclBackend(GroupIdentity identity, Backend host, FailureLatch latch, FailureReporter reporter,
+	NcclGroupBackend(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
 			DeviceRuntime runtime, RankCommunicator communicator) {
 		this.identity = identity;
 		this.host = host;

@@ -3,7 +3,7 @@ package io.tutti.engine.backend;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
@@ -13,7 +13,7 @@ import io.tutti.engine.transport.Transport;
  * The built-in algorithms over a transport. With one rank every collective is the
  * identity.
  */
-final class TransportBackend implements Backend {
+final class TransportGroupBackend implements GroupBackend {
 
 	private final String name;
 
@@ -23,7 +23,7 @@ final class TransportBackend implements Backend {
 
 	private final AlgorithmSelector selector;
 
-	TransportBackend(String name, GroupIdentity identity, Transport transport, ReductionKernels kernels,
+	TransportGroupBackend(String name, GroupIdentity identity, Transport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
 		this.name = name;
 		this.worldSize = identity.worldSize();

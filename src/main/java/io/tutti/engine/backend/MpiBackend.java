@@ -16,7 +16,7 @@ import io.tutti.engine.spi.GroupIdentity;
  * The backend {@code mpi}: MPI launch rules, executed by the built-in engine or, if one
  * is configured, by an MPI library.
  */
-final class MpiKind implements BackendKind {
+final class MpiBackend implements Backend {
 
 	@Override
 	public String name() {

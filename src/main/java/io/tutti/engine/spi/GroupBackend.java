@@ -9,7 +9,7 @@ import io.tutti.CollectiveException;
  * Executes whole collectives for one group. Called by one thread at a time, in issue
  * order.
  */
-public interface Backend extends AutoCloseable {
+public interface GroupBackend extends AutoCloseable {
 
 	/** Buffers are page-aligned. */
 	long BUFFER_ALIGNMENT = 4096;

@@ -4,9 +4,11 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 
 /**
- * A backend that can be selected by name.
+ * Describes one kind of backend, and joins a job with it. Exists before rendezvous and
+ * holds no connections: each {@link #join} creates an {@link Engine}, whose groups run
+ * their calls on objects of their own.
  */
-interface BackendKind {
+public interface Backend {
 
 	/** The name in configuration and output, such as {@code tcp}. */
 	String name();

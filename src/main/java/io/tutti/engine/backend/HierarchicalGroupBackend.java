@@ -5,7 +5,7 @@ import io.tutti.engine.algorithm.hierarchical.HierarchicalAlgorithms;
 import io.tutti.engine.algorithm.hierarchical.Hosts;
 import io.tutti.engine.algorithm.hierarchical.Level;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
-import io.tutti.engine.spi.Backend;
+import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  * there is one for the collective, and a flat one otherwise. A failure on one level fails
  * the group, since all levels share the group's latch.
  */
-final class HierarchicalBackend implements Backend {
+final class HierarchicalGroupBackend implements GroupBackend {
 
-	private final Backend flat;
+	private final GroupBackend flat;
 
-	private final @Nullable Backend within;
+	private final @Nullable GroupBackend within;
 
-	private final @Nullable Backend across;
+	private final @Nullable GroupBackend across;
 
 	private final HierarchicalAlgorithms algorithms;
 
@@ -32,15 +32,15 @@ final class HierarchicalBackend implements Backend {
 	 * @param across for the ranks of {@link Hosts#across}, {@code null} if this rank is
 	 * not among them
 	 */
-	HierarchicalBackend(GroupIdentity identity, Hosts hosts, Backend flat, @Nullable Backend within,
-			@Nullable Backend across, ReductionKernels kernels) {
+	HierarchicalGroupBackend(GroupIdentity identity, Hosts hosts, GroupBackend flat, @Nullable GroupBackend within,
+			@Nullable GroupBackend across, ReductionKernels kernels) {
 		this.flat = flat;
 		this.within = within;
 		this.across = across;
 		this.algorithms = new HierarchicalAlgorithms(hosts, identity.rank(), level(within), level(across), kernels);
 	}
 
-	private static Level level(@Nullable Backend backend) {
+	private static Level level(@Nullable GroupBackend backend) {
 		return (backend != null) ? backend::run : Level.ALONE;
 	}
 

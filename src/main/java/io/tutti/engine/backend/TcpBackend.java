@@ -6,7 +6,7 @@ import io.tutti.engine.RankAssignment;
 /**
  * The built-in algorithms over TCP between hosts and over shared memory within one.
  */
-final class TcpKind implements BackendKind {
+final class TcpBackend implements Backend {
 
 	@Override
 	public String name() {

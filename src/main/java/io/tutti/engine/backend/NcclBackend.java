@@ -3,18 +3,18 @@ package io.tutti.engine.backend;
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.nccl.NcclAvailability;
-import io.tutti.engine.backend.nccl.NcclBackend;
+import io.tutti.engine.backend.nccl.NcclGroupBackend;
 import io.tutti.engine.backend.nccl.NcclBootstrap;
 import io.tutti.engine.backend.nccl.NcclProbe;
 
 /**
  * NCCL for collectives in GPU memory, over the built-in engine for those in host memory.
  */
-final class NcclKind implements BackendKind {
+final class NcclBackend implements Backend {
 
 	@Override
 	public String name() {
-		return NcclBackend.NAME;
+		return NcclGroupBackend.NAME;
 	}
 
 	@Override
