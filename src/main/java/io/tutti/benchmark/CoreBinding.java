@@ -88,7 +88,7 @@ public final class CoreBinding {
 			return (result == 0) ? Optional.of(BitSet.valueOf(set.toArray(ValueLayout.JAVA_LONG))) : Optional.empty();
 		}
 		catch (Throwable ex) {
-			throw new IllegalStateException("the kernel's set of cores cannot be had", ex);
+			throw new IllegalStateException("cannot read the CPU affinity of the thread", ex);
 		}
 	}
 

@@ -34,7 +34,7 @@ public final class TimingNoise {
 			return null;
 		}
 		return "in " + this.disturbed + " of " + this.lines + " lines the median is more than twice the shortest time:"
-				+ " something else used the cores, or there are fewer of them than ranks";
+				+ " other processes used the cores, or there are fewer cores than ranks";
 	}
 
 }

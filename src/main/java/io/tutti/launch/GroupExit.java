@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * Result of one start of a whole group.
  *
  * @param ends the exit of every rank, in the order in which they ended
- * @param outlived how many ranks had ended, and been reported, before the launcher was
- * told to stop the rest; they do not count as failures of the stop
- * @param stopped whether the launcher had been told to stop
+ * @param endedBeforeStop how many ranks had ended, and been reported, before the launcher
+ * was asked to stop the rest; they do not count as failures of the stop
+ * @param stopped whether the launcher had been asked to stop
  */
-record GroupExit(List<RankExit> ends, int outlived, boolean stopped) {
+record GroupExit(List<RankExit> ends, int endedBeforeStop, boolean stopped) {
 
 	GroupExit {
 		ends = List.copyOf(ends);
@@ -22,7 +22,7 @@ record GroupExit(List<RankExit> ends, int outlived, boolean stopped) {
 
 	/** The first rank to fail, {@code null} if none did. */
 	@Nullable RankExit firstFailure() {
-		return this.ends.stream().skip(this.outlived).filter(RankExit::failed).findFirst().orElse(null);
+		return this.ends.stream().skip(this.endedBeforeStop).filter(RankExit::failed).findFirst().orElse(null);
 	}
 
 	int exitCode() {

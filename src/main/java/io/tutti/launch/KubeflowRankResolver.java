@@ -26,12 +26,12 @@ final class KubeflowRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
 		String processes = variables.peek(PROCESSES_PER_POD);
 		if (processes != null && !processes.equals("1")) {
 			variables.note(variables.show(PROCESSES_PER_POD) + " ignored: each pod is one rank");
 		}
-		return LocalClaim.ALONE;
+		return DeclaredLocalRank.ALONE;
 	}
 
 	@Override

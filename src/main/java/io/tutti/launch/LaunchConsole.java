@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Merges the output of all ranks into whole lines, each prefixed with its rank. On a
  * terminal it also keeps one live line, such as a progress bar, below them. Thread-safe.
- * If the reader closes the pipe, further output is dropped and the ranks go on.
+ * If the reader closes the pipe, further output is dropped and the ranks continue.
  */
 public final class LaunchConsole {
 
@@ -139,7 +139,7 @@ public final class LaunchConsole {
 
 		private final boolean terminal;
 
-		private boolean gone;
+		private boolean closed;
 
 		Sink(OutputStream stream, boolean terminal) {
 			this.stream = stream;
@@ -147,7 +147,7 @@ public final class LaunchConsole {
 		}
 
 		void write(byte[] bytes, int length) {
-			if (this.gone) {
+			if (this.closed) {
 				return;
 			}
 			try {
@@ -155,7 +155,7 @@ public final class LaunchConsole {
 				this.stream.flush();
 			}
 			catch (IOException ex) {
-				this.gone = true;
+				this.closed = true;
 			}
 		}
 

@@ -8,9 +8,9 @@ import java.time.Duration;
  * @param leave after a failure, for the other ranks to end by themselves
  * @param terminate after SIGTERM that follows a failure, before SIGKILL
  * @param drain for the other ranks to end once a rank has stopped on request, and for all
- * ranks to end once the launcher has been told to stop; long enough for a drain and a
+ * ranks to end once the launcher has been asked to stop; long enough for a drain and a
  * checkpoint
- * @param serveStop for services to end once the launcher has been told to stop
+ * @param serveStop for services to end once the launcher has been asked to stop
  * @param kill after SIGKILL, for the kernel to end the processes
  */
 public record LaunchTimings(Duration leave, Duration terminate, Duration drain, Duration serveStop, Duration kill) {

@@ -27,7 +27,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
 	/** Exit codes after which a restart would fail the same way or is not wanted. */
-	private static final Set<Integer> NOT_MENDED_BY_A_RESTART = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.DIVERGED,
+	private static final Set<Integer> PERMANENT_FAILURES = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.DIVERGED,
 			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 
 	/** Kind of a launched command. */
@@ -93,23 +93,23 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return false;
 	}
 
-	/** Whether the other ranks go on when one rank is lost. */
-	boolean outlivesPeers() {
+	/** Whether the other ranks continue when one rank is lost. */
+	boolean continuesAfterPeerLoss() {
 		return this.kind == Kind.SERVICE;
 	}
 
 	/** Whether a restart of the group may help after this failure. */
-	boolean restartHelps(RankExit failure) {
-		return this.kind == Kind.PROGRAM || !NOT_MENDED_BY_A_RESTART.contains(failure.exitCode());
+	boolean restartMayHelp(RankExit failure) {
+		return this.kind == Kind.PROGRAM || !PERMANENT_FAILURES.contains(failure.exitCode());
 	}
 
-	/** How long ranks may take to end when the launcher is told to stop. */
+	/** How long ranks may take to end when the launcher is asked to stop. */
 	Duration stopLimit(LaunchTimings timings) {
 		return (this.kind == Kind.SERVICE) ? timings.serveStop() : timings.drain();
 	}
 
 	/** How long the other ranks may take to end by themselves after a rank has failed. */
-	Duration leaveLimit(RankExit failure, LaunchTimings timings) {
+	Duration exitLimit(RankExit failure, LaunchTimings timings) {
 		return stoppedOnRequest(failure) ? timings.drain() : timings.leave();
 	}
 

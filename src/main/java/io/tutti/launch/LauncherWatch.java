@@ -25,7 +25,7 @@ public final class LauncherWatch implements AutoCloseable {
 	/**
 	 * Starts watching if a launcher started this process.
 	 * @param environment this process's environment variables
-	 * @param lost runs once, on the watch's own thread, when the launcher is gone
+	 * @param lost runs once, on the watch's own thread, when the launcher has ended
 	 * @return the watch, or {@code null} if there is no launcher to watch
 	 */
 	public static @Nullable LauncherWatch start(Map<String, String> environment, Runnable lost) {

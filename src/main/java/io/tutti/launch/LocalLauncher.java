@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Starts the ranks of this machine with torchrun's environment variables, relays their
  * output and exits when they have ended. After a failure the whole group ends, and
- * restarts if the plan allows it. Services go on without the lost rank.
+ * restarts if the plan allows it. Services continue without the lost rank.
  */
 public final class LocalLauncher {
 
@@ -45,19 +45,19 @@ public final class LocalLauncher {
 			GroupExit end = runGroup(restart);
 			RankExit failure = end.firstFailure();
 			if (failure == null || this.plan.command().stoppedOnRequest(failure)) {
-				return endAsAsked(end, failure);
+				return reportStop(end, failure);
 			}
 			boolean again = restart < this.plan.maxRestarts() && !end.stopped()
-					&& this.plan.command().restartHelps(failure);
+					&& this.plan.command().restartMayHelp(failure);
 			this.console.say(end.describe(failure) + (again
-					? "; starting the group again (" + (restart + 1) + " of " + this.plan.maxRestarts() + ")" : ""));
+					? "; restarting the group (" + (restart + 1) + " of " + this.plan.maxRestarts() + ")" : ""));
 			if (!again) {
 				return end.exitCode();
 			}
 		}
 	}
 
-	private int endAsAsked(GroupExit end, @Nullable RankExit stopped) {
+	private int reportStop(GroupExit end, @Nullable RankExit stopped) {
 		if (stopped != null) {
 			this.console.say(end.describeStop());
 		}
@@ -78,9 +78,9 @@ public final class LocalLauncher {
 	}
 
 	private GroupExit runGroup(int restart) throws IOException, InterruptedException {
-		boolean endsTogether = !this.plan.command().outlivesPeers() || restart < this.plan.maxRestarts();
+		boolean endsTogether = !this.plan.command().continuesAfterPeerLoss() || restart < this.plan.maxRestarts();
 		RankGroup group = new RankGroup(this.plan.command(), this.timings, this.console, endsTogether);
-		try (RendezvousPort port = meetingPort()) {
+		try (RendezvousPort port = rendezvousPort()) {
 			startRanks(group, port.number(), restart);
 			makeCurrent(group);
 			return group.awaitEnd();
@@ -92,7 +92,7 @@ public final class LocalLauncher {
 	}
 
 	/** Other programs may be unable to listen on a reserved port, so it is released. */
-	private RendezvousPort meetingPort() {
+	private RendezvousPort rendezvousPort() {
 		Integer given = this.plan.masterPort();
 		if (given != null) {
 			return RendezvousPort.given(given);

@@ -21,8 +21,8 @@ final class OpenMpiRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
-		return LocalClaim.read(variables, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", worldSize);
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+		return DeclaredLocalRank.read(variables, "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE", worldSize);
 	}
 
 	@Override

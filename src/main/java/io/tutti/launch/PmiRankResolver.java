@@ -31,11 +31,11 @@ final class PmiRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
 		if (startedBySlurm(variables)) {
 			return this.slurm.local(variables, rank, worldSize);
 		}
-		return LocalClaim.read(variables, "MPI_LOCALRANKID", "MPI_LOCALNRANKS", worldSize);
+		return DeclaredLocalRank.read(variables, "MPI_LOCALRANKID", "MPI_LOCALNRANKS", worldSize);
 	}
 
 	@Override

@@ -34,8 +34,8 @@ final class PodIndexRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
-		return LocalClaim.ALONE;
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+		return DeclaredLocalRank.ALONE;
 	}
 
 }

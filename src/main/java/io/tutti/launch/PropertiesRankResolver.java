@@ -22,8 +22,8 @@ final class PropertiesRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
-		return LocalClaim.UNKNOWN;
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+		return DeclaredLocalRank.UNKNOWN;
 	}
 
 }

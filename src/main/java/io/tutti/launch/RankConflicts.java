@@ -14,15 +14,15 @@ final class RankConflicts {
 
 	private final Variables variables;
 
-	private final RankResolver winner;
+	private final RankResolver selected;
 
 	private final int rank;
 
 	private final int worldSize;
 
-	RankConflicts(Variables variables, RankResolver winner, int rank, int worldSize) {
+	RankConflicts(Variables variables, RankResolver selected, int rank, int worldSize) {
 		this.variables = variables;
-		this.winner = winner;
+		this.selected = selected;
 		this.rank = rank;
 		this.worldSize = worldSize;
 	}
@@ -49,7 +49,7 @@ final class RankConflicts {
 	}
 
 	private boolean isAgent(String theirRank, @Nullable String theirWorldSize) {
-		RankResolver.AgentVariables agent = this.winner.agent();
+		RankResolver.AgentVariables agent = this.selected.agent();
 		if (agent == null) {
 			return false;
 		}
@@ -74,7 +74,7 @@ final class RankConflicts {
 		String size = resolver.worldSizeVariable(this.variables);
 		return this.variables.show(resolver.rankVariable())
 				+ (this.variables.has(size) ? " " + this.variables.show(size) : "") + " (" + resolver.source()
-				+ ") disagrees with rank " + this.rank + " of " + this.worldSize + " (" + this.winner.source() + ")";
+				+ ") disagrees with rank " + this.rank + " of " + this.worldSize + " (" + this.selected.source() + ")";
 	}
 
 }

@@ -44,7 +44,7 @@ final class RankGroup {
 	private boolean stopped;
 
 	/** Number of ranks that had ended, and been reported, before a stop request. */
-	private int outlived;
+	private int endedBeforeStop;
 
 	RankGroup(LaunchedCommand command, LaunchTimings timings, LaunchConsole console, boolean endsTogether) {
 		this.command = command;
@@ -72,13 +72,13 @@ final class RankGroup {
 			switch (event) {
 				case Ended ended -> onEnd(ended.end());
 				case StopRequested requested -> onStop();
-				case TimeIsUp timeIsUp -> onTimeIsUp();
+				case PhaseTimeout timeout -> onTimeout();
 			}
 		}
 		for (RankProcess process : this.started) {
 			process.finish(OUTPUT_LIMIT);
 		}
-		return new GroupExit(this.ends, this.outlived, this.stopped);
+		return new GroupExit(this.ends, this.endedBeforeStop, this.stopped);
 	}
 
 	/** Kills the running ranks after a start that failed halfway. */
@@ -93,7 +93,7 @@ final class RankGroup {
 		}
 		long left = this.phaseEndNanos - System.nanoTime();
 		Event event = this.events.poll(Math.max(0, left), TimeUnit.NANOSECONDS);
-		return (event != null) ? event : new TimeIsUp();
+		return (event != null) ? event : new PhaseTimeout();
 	}
 
 	private void onEnd(RankExit end) {
@@ -103,17 +103,17 @@ final class RankGroup {
 			return;
 		}
 		if (!this.endsTogether) {
-			this.console.say(end.describe() + (this.running.isEmpty() ? "" : "; the other ranks go on"));
+			this.console.say(end.describe() + (this.running.isEmpty() ? "" : "; the other ranks continue"));
 		}
 		else {
-			enter(Phase.LEAVING, this.command.leaveLimit(end, this.timings));
+			enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
 		}
 	}
 
 	private void onStop() {
 		this.stopped = true;
 		if (this.phase == Phase.RUNNING) {
-			this.outlived = this.ends.size();
+			this.endedBeforeStop = this.ends.size();
 			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
 		}
 		else if (this.phase == Phase.LEAVING) {
@@ -121,30 +121,30 @@ final class RankGroup {
 		}
 	}
 
-	private void onTimeIsUp() {
+	private void onTimeout() {
 		switch (this.phase) {
 			case RUNNING, GIVEN_UP -> {
 			}
 			case LEAVING -> {
-				sayLate("of the failure: sending SIGTERM");
+				reportTimeout("of the failure: sending SIGTERM");
 				terminate(Phase.TERMINATING, this.timings.terminate());
 			}
 			case TERMINATING, STOPPING -> {
-				sayLate("of SIGTERM: sending SIGKILL");
+				reportTimeout("of SIGTERM: sending SIGKILL");
 				killRunning();
 			}
 			case KILLED -> {
-				sayLate("of SIGKILL: giving up on it");
+				reportTimeout("of SIGKILL: no longer waiting for it");
 				this.running.keySet().forEach((rank) -> this.ends.add(new RankExit(rank, ExitCode.KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}
 	}
 
-	private void sayLate(String what) {
+	private void reportTimeout(String missedLimit) {
 		String ranks = this.running.keySet().stream().sorted().map(String::valueOf).collect(Collectors.joining(", "));
 		this.console.say(((this.running.size() == 1) ? "rank " : "ranks ") + ranks + " did not end within "
-				+ this.phaseLimit.toMillis() / 1000.0 + " s " + what);
+				+ this.phaseLimit.toMillis() / 1000.0 + " s " + missedLimit);
 	}
 
 	private void killRunning() {
@@ -174,7 +174,7 @@ final class RankGroup {
 		 * The other ranks did not end in time, or a stop was requested, and got SIGTERM.
 		 */
 		TERMINATING,
-		/** The launcher was told to stop, and all ranks got SIGTERM. */
+		/** The launcher was asked to stop, and all ranks got SIGTERM. */
 		STOPPING,
 		/** The remaining ranks got SIGKILL. */
 		KILLED,
@@ -195,7 +195,7 @@ final class RankGroup {
 
 	}
 
-	private record TimeIsUp() implements Event {
+	private record PhaseTimeout() implements Event {
 
 	}
 

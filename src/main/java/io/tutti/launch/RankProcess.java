@@ -23,7 +23,7 @@ final class RankProcess {
 
 	private final List<Thread> relays = new ArrayList<>();
 
-	/** The rank's child processes at the time it was told to end. */
+	/** The rank's child processes at the time it was asked to end. */
 	private volatile List<ProcessHandle> descendants = List.of();
 
 	private RankProcess(int rank, Process process) {
@@ -101,7 +101,7 @@ final class RankProcess {
 
 	/**
 	 * Called after the process has ended. Kills the child processes that remain from when
-	 * it was told to end, and waits for the last of its output.
+	 * it was asked to end, and waits for the last of its output.
 	 */
 	void finish(Duration limit) throws InterruptedException {
 		this.descendants.forEach(ProcessHandle::destroyForcibly);

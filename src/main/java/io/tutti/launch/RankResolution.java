@@ -66,19 +66,19 @@ public final class RankResolution {
 		List<String> conflicts = new RankConflicts(this.variables, resolver, rank, worldSize).among(lower);
 		if (!conflicts.isEmpty() && this.settings.onConflict() == OnConflict.FAIL) {
 			throw new ResolutionException(resolver.rankVariable(), this.variables.peek(resolver.rankVariable()),
-					"no launcher to say otherwise, but " + String.join("; ", conflicts)
-							+ ". Unset what is left over, or set " + ResolutionSettings.ON_CONFLICT + "=warn");
+					"agreement with the other launchers' variables, but " + String.join("; ", conflicts)
+							+ ". Unset the leftover variables, or set " + ResolutionSettings.ON_CONFLICT + "=warn");
 		}
 		return finish(assignment, resolver.source(), conflicts, generation);
 	}
 
 	private RankAssignment assign(RankResolver resolver, int rank, int worldSize) {
-		LocalClaim claim = resolver.local(this.variables, rank, worldSize);
+		DeclaredLocalRank claim = resolver.local(this.variables, rank, worldSize);
 		String address = this.variables.host(ResolutionSettings.MASTER_ADDRESS);
 		if (address == null) {
 			address = resolver.masterAddress(this.variables);
 		}
-		LocalPlace place = LocalPlace.complete(claim, rank, worldSize, address);
+		LocalPlacement place = LocalPlacement.complete(claim, rank, worldSize, address);
 		if (address == null) {
 			address = defaultAddress(resolver, place, worldSize);
 		}
@@ -87,7 +87,7 @@ public final class RankResolution {
 				(port != null) ? port : resolver.masterPort(this.variables, this.settings.portOffset()));
 	}
 
-	private static String defaultAddress(RankResolver resolver, LocalPlace place, int worldSize) {
+	private static String defaultAddress(RankResolver resolver, LocalPlacement place, int worldSize) {
 		if (place.localWorldSize() == worldSize) {
 			return RankAssignment.DEFAULT_MASTER_ADDRESS;
 		}

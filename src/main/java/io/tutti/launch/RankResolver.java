@@ -24,7 +24,7 @@ interface RankResolver {
 	}
 
 	/** The local rank and local world size that the launcher gives. */
-	LocalClaim local(Variables variables, int rank, int worldSize);
+	DeclaredLocalRank local(Variables variables, int rank, int worldSize);
 
 	/** Host of the rendezvous, {@code null} if the set names none. */
 	default @Nullable String masterAddress(Variables variables) {

@@ -38,7 +38,7 @@ final class RendezvousPort implements AutoCloseable {
 			return new RendezvousPort(((InetSocketAddress) socket.getLocalAddress()).getPort(), socket);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("no free port to meet on", ex);
+			throw new UncheckedIOException("no free rendezvous port", ex);
 		}
 	}
 
@@ -53,7 +53,7 @@ final class RendezvousPort implements AutoCloseable {
 				this.held.close();
 			}
 			catch (IOException ex) {
-				throw new UncheckedIOException("could not give back port " + this.number, ex);
+				throw new UncheckedIOException("cannot release port " + this.number, ex);
 			}
 		}
 	}

@@ -50,11 +50,11 @@ final class SlurmRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
 		Integer localWorldSize = tasksOnThisNode(variables, worldSize);
 		int bound = (localWorldSize != null) ? localWorldSize : worldSize;
 		Integer localRank = variables.number("SLURM_LOCALID", 0, bound - 1, bound + " tasks are on this node");
-		return new LocalClaim(localRank, localWorldSize);
+		return new DeclaredLocalRank(localRank, localWorldSize);
 	}
 
 	private static @Nullable Integer tasksOnThisNode(Variables variables, int worldSize) {
@@ -73,11 +73,11 @@ final class SlurmRankResolver implements RankResolver {
 		if (nodes == null || nodes.count() == 1) {
 			return RankResolver.super.masterAddress(variables);
 		}
-		String stated = variables.peek(RendezvousEndpoint.ADDRESS_VARIABLE);
-		if (stated != null && !stated.equals(nodes.first())) {
+		String given = variables.peek(RendezvousEndpoint.ADDRESS_VARIABLE);
+		if (given != null && !given.equals(nodes.first())) {
 			variables.note(variables.show(RendezvousEndpoint.ADDRESS_VARIABLE)
-					+ " ignored: ranks meet on the first host of " + variables.show(NODE_LIST) + ", " + nodes.first()
-					+ "; " + ResolutionSettings.MASTER_ADDRESS + " would come before it");
+					+ " ignored: the rendezvous is on the first host of " + variables.show(NODE_LIST) + ", "
+					+ nodes.first() + "; " + ResolutionSettings.MASTER_ADDRESS + " overrides it");
 		}
 		return nodes.first();
 	}

@@ -27,8 +27,8 @@ final class TorchrunRankResolver implements RankResolver {
 	}
 
 	@Override
-	public LocalClaim local(Variables variables, int rank, int worldSize) {
-		return LocalClaim.read(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE", worldSize);
+	public DeclaredLocalRank local(Variables variables, int rank, int worldSize) {
+		return DeclaredLocalRank.read(variables, "LOCAL_RANK", "LOCAL_WORLD_SIZE", worldSize);
 	}
 
 	@Override
@@ -38,16 +38,16 @@ final class TorchrunRankResolver implements RankResolver {
 			return port;
 		}
 		variables.text(AGENT_STORE);
-		int beside = port + portOffset;
-		if (beside > WholeNumber.MAX_PORT) {
+		int adjacent = port + portOffset;
+		if (adjacent > WholeNumber.MAX_PORT) {
 			throw new ResolutionException(RendezvousEndpoint.PORT_VARIABLE, Integer.toString(port),
 					"a port of at most " + (WholeNumber.MAX_PORT - portOffset)
-							+ ": torchrun's agent holds it, and ranks meet " + portOffset + " further ("
+							+ ": torchrun's agent listens on it, and the rendezvous adds " + portOffset + " ("
 							+ ResolutionSettings.PORT_OFFSET + ")");
 		}
-		variables.note("port " + port + " is held by torchrun's agent (" + variables.show(AGENT_STORE)
-				+ "): ranks meet on port " + beside);
-		return beside;
+		variables.note("port " + port + " is in use by torchrun's agent (" + variables.show(AGENT_STORE)
+				+ "): the rendezvous uses port " + adjacent);
+		return adjacent;
 	}
 
 	@Override

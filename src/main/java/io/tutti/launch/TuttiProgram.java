@@ -51,7 +51,7 @@ public record TuttiProgram(List<String> words) {
 	static TuttiProgram of(Path java, List<String> flags, String classPath, String mainClass) {
 		List<String> words = new ArrayList<>();
 		words.add(java.toString());
-		flags.stream().filter(TuttiProgram::fitsEveryRank).forEach(words::add);
+		flags.stream().filter(TuttiProgram::isSharedByRanks).forEach(words::add);
 		if (isApplicationJar(classPath, mainClass)) {
 			words.addAll(List.of("-jar", new File(classPath).getAbsolutePath()));
 		}
@@ -62,7 +62,7 @@ public record TuttiProgram(List<String> words) {
 	}
 
 	/** Drops agents: they listen on ports or write files that ranks cannot share. */
-	private static boolean fitsEveryRank(String argument) {
+	private static boolean isSharedByRanks(String argument) {
 		return !argument.startsWith("-agentlib:") && !argument.startsWith("-javaagent:")
 				&& !argument.startsWith("-Xrunjdwp:");
 	}

@@ -131,7 +131,7 @@ final class RankRun {
 
 	private AssertionFailedError timeout(List<Integer> late, Duration limit) {
 		AssertionFailedError error = new AssertionFailedError(
-				"not done after " + limit.toSeconds() + " s: ranks " + late + " of " + this.worldSize);
+				"timed out after " + limit.toSeconds() + " s: ranks " + late + " of " + this.worldSize);
 		this.failures.forEach((failure) -> error.addSuppressed(failure.cause()));
 		return error;
 	}

@@ -57,7 +57,7 @@ final class TcpRankWorld implements RankWorld {
 			return socket.getLocalPort();
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("no free port for the ranks to meet at", ex);
+			throw new UncheckedIOException("no free rendezvous port", ex);
 		}
 	}
 

@@ -51,7 +51,7 @@ final class AtomicFile {
 	static Path directoryOf(Path file) {
 		Path parent = file.toAbsolutePath().getParent();
 		if (parent == null) {
-			throw new IllegalArgumentException(file + " is no file");
+			throw new IllegalArgumentException(file + " is not a file");
 		}
 		return parent;
 	}

@@ -45,13 +45,12 @@ final class CheckpointCodec {
 	 */
 	static Checkpoint decode(byte[] content) {
 		if (content.length < HEADER_BYTES || !startsWithMagic(content)) {
-			throw new IllegalArgumentException("it is no Tutti checkpoint");
+			throw new IllegalArgumentException("it is not a Tutti checkpoint");
 		}
 		ByteBuffer buffer = ByteBuffer.wrap(content).position(MAGIC.length);
 		int version = buffer.getInt();
 		if (version != VERSION) {
-			throw new IllegalArgumentException(
-					"it is of version " + version + ", and only " + VERSION + " is read here");
+			throw new IllegalArgumentException("its version is " + version + ", this build reads version " + VERSION);
 		}
 		byte[] expected = new byte[Sha256.BYTES];
 		buffer.get(expected);
@@ -64,7 +63,7 @@ final class CheckpointCodec {
 			return decodeBody(buffer);
 		}
 		catch (BufferUnderflowException ex) {
-			throw new IllegalArgumentException("it ends too early", ex);
+			throw new IllegalArgumentException("it is truncated", ex);
 		}
 	}
 

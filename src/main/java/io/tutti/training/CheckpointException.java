@@ -18,12 +18,12 @@ public final class CheckpointException extends RuntimeException {
 	}
 
 	/** A checkpoint that every rank rejects. */
-	static CheckpointException refused(String reason) {
+	static CheckpointException rejected(String reason) {
 		return new CheckpointException(reason, true, null);
 	}
 
 	/** A checkpoint that rank 0 cannot write. */
-	static CheckpointException notKept(String reason, Throwable cause) {
+	static CheckpointException notWritten(String reason, Throwable cause) {
 		return new CheckpointException(reason, false, cause);
 	}
 

@@ -36,13 +36,13 @@ final class CheckpointStore {
 	 * complete. Called on rank 0 only.
 	 * @throws CheckpointException if it cannot be written
 	 */
-	void keep(Checkpoint checkpoint) {
+	void write(Checkpoint checkpoint) {
 		try {
 			AtomicFile.write(this.file, CheckpointCodec.encode(checkpoint));
 		}
 		catch (IOException ex) {
-			throw CheckpointException.notKept("cannot keep checkpoint " + this.file + " of step "
-					+ checkpoint.progress().step() + ": " + ex + "; the one before is untouched", ex);
+			throw CheckpointException.notWritten("cannot write checkpoint " + this.file + " of step "
+					+ checkpoint.progress().step() + ": " + ex + "; the previous checkpoint is unchanged", ex);
 		}
 	}
 
@@ -53,49 +53,50 @@ final class CheckpointStore {
 	 * checkpoint
 	 */
 	@Nullable Checkpoint restore(JobFingerprint job) {
-		CheckpointFinding finding = (this.group.rank() == 0) ? read(job) : CheckpointFinding.NOTHING;
-		finding = finding.broadcast(this.group);
-		return switch (finding.kind()) {
+		CheckpointLookup lookup = (this.group.rank() == 0) ? read(job) : CheckpointLookup.NOTHING;
+		lookup = lookup.broadcast(this.group);
+		return switch (lookup.kind()) {
 			case ABSENT -> null;
-			case REFUSED -> throw CheckpointException.refused(finding.text());
-			case PRESENT -> CheckpointCodec.decode(finding.content());
+			case REJECTED -> throw CheckpointException.rejected(lookup.text());
+			case PRESENT -> CheckpointCodec.decode(lookup.content());
 		};
 	}
 
-	private CheckpointFinding read(JobFingerprint job) {
+	private CheckpointLookup read(JobFingerprint job) {
 		try {
 			Files.createDirectories(this.directory);
 		}
 		catch (IOException ex) {
-			return CheckpointFinding.refused("the checkpoint folder " + this.directory + " cannot be created: " + ex);
+			return CheckpointLookup
+				.rejected("the checkpoint directory " + this.directory + " cannot be created: " + ex);
 		}
 		try {
 			if (!Files.exists(this.file)) {
-				return CheckpointFinding.NOTHING;
+				return CheckpointLookup.NOTHING;
 			}
-			if (Files.size(this.file) > CheckpointFinding.MAX_BYTES) {
-				return CheckpointFinding
-					.refused("checkpoint " + this.file + " is larger than " + CheckpointFinding.MAX_BYTES + " bytes");
+			if (Files.size(this.file) > CheckpointLookup.MAX_BYTES) {
+				return CheckpointLookup
+					.rejected("checkpoint " + this.file + " is larger than " + CheckpointLookup.MAX_BYTES + " bytes");
 			}
 			return compareJob(Files.readAllBytes(this.file), job);
 		}
 		catch (IOException ex) {
-			return CheckpointFinding.refused("cannot read checkpoint " + this.file + ": " + ex);
+			return CheckpointLookup.rejected("cannot read checkpoint " + this.file + ": " + ex);
 		}
 	}
 
-	private CheckpointFinding compareJob(byte[] content, JobFingerprint job) {
-		String advice = "; give another directory, or move the file away to start afresh";
+	private CheckpointLookup compareJob(byte[] content, JobFingerprint job) {
+		String advice = "; give another directory, or move the file away to start from the beginning";
 		try {
 			JobFingerprint kept = CheckpointCodec.decode(content).job();
 			return job.firstDifference(kept)
-				.map((value) -> CheckpointFinding.refused("checkpoint " + this.file + " is of another job: it has "
+				.map((value) -> CheckpointLookup.rejected("checkpoint " + this.file + " belongs to another job: it has "
 						+ kept.describe(value.name()) + ", this job has " + value + advice))
-				.orElseGet(() -> CheckpointFinding.present(content));
+				.orElseGet(() -> CheckpointLookup.present(content));
 		}
 		catch (IllegalArgumentException ex) {
-			return CheckpointFinding
-				.refused("cannot continue from checkpoint " + this.file + ": " + ex.getMessage() + advice);
+			return CheckpointLookup
+				.rejected("cannot continue from checkpoint " + this.file + ": " + ex.getMessage() + advice);
 		}
 	}
 

@@ -87,14 +87,14 @@ final class GradientBucket {
 	 * Marks this rank's gradients as invalid. All ranks see the mark once the bucket is
 	 * reduced. Only for a bucket whose last element is reserved for the mark.
 	 */
-	void spoil() {
-		try (Tensor mark = mark(); Scalar spoiled = new Scalar(1.0)) {
-			mark.fill_(spoiled);
+	void invalidate() {
+		try (Tensor mark = mark(); Scalar invalid = new Scalar(1.0)) {
+			mark.fill_(invalid);
 		}
 	}
 
 	/** Whether any rank set the mark; valid once the bucket is reduced. */
-	boolean isSpoiled() {
+	boolean isInvalid() {
 		try (Tensor mark = mark()) {
 			return mark.item_float() != 0;
 		}

@@ -37,7 +37,7 @@ final class GradientBuckets implements AutoCloseable {
 	 * Bucket of the last announced gradient, which autograd is accumulating. The gradient
 	 * is complete when the next one is announced or the backward pass is over.
 	 */
-	private @Nullable GradientBucket adding;
+	private @Nullable GradientBucket accumulating;
 
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
@@ -85,10 +85,11 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	void zero() {
-		if (this.adding != null) {
-			throw new IllegalStateException("zeroGradients() came between a backward pass and synchronizeGradients(),"
-					+ " when other ranks may already have some of the gradients: call synchronizeGradients() first,"
-					+ " or switch overlap off in the settings");
+		if (this.accumulating != null) {
+			throw new IllegalStateException(
+					"zeroGradients() was called between a backward pass and synchronizeGradients(),"
+							+ " when other ranks may already have some of the gradients: call synchronizeGradients() first,"
+							+ " or disable overlap in the settings");
 		}
 		this.buckets.forEach(GradientBucket::zero);
 	}
@@ -109,7 +110,7 @@ final class GradientBuckets implements AutoCloseable {
 			throw failure;
 		}
 		if (this.repeated) {
-			this.buckets.getLast().spoil();
+			this.buckets.getLast().invalidate();
 		}
 		while (this.started < this.buckets.size()) {
 			count(this.buckets.get(this.started++)).reduce(this.settings.scaling().op());
@@ -117,13 +118,13 @@ final class GradientBuckets implements AutoCloseable {
 		this.buckets.forEach(GradientBuckets::awaitReduction);
 		this.buckets.forEach(GradientBucket::nextStep);
 		this.started = 0;
-		this.adding = null;
+		this.accumulating = null;
 		this.waitedNanos += System.nanoTime() - start;
-		requireUnspoiled();
+		requireValid();
 	}
 
-	private void requireUnspoiled() {
-		if (!this.settings.overlap() || !this.buckets.getLast().isSpoiled()) {
+	private void requireValid() {
+		if (!this.settings.overlap() || !this.buckets.getLast().isInvalid()) {
 			return;
 		}
 		String rank = this.repeated ? "this rank" : "another rank";
@@ -131,7 +132,7 @@ final class GradientBuckets implements AutoCloseable {
 		zero();
 		throw new IllegalStateException(rank + " made a second backward pass before synchronizeGradients(), while the"
 				+ " gradients of the first were being reduced. All gradients are zero now on every rank, and the next"
-				+ " step can begin; to add up several backward passes, switch overlap off in the settings");
+				+ " step can begin; to accumulate several backward passes, disable overlap in the settings");
 	}
 
 	@Override
@@ -149,8 +150,9 @@ final class GradientBuckets implements AutoCloseable {
 	 * gradients
 	 */
 	private void add(List<Tensor> parameters, long piggybackedValues, boolean marked) {
-		long behind = piggybackedValues * Float.BYTES;
-		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + behind + (marked ? Float.BYTES : 0);
+		long piggybackedBytes = piggybackedValues * Float.BYTES;
+		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + piggybackedBytes
+				+ (marked ? Float.BYTES : 0);
 		MemorySegment memory = this.place.allocate(bytes);
 		List<GradientSlot> slots = new ArrayList<>();
 		long offset = 0;
@@ -158,7 +160,7 @@ final class GradientBuckets implements AutoCloseable {
 			slots.add(new GradientSlot(parameter, memory.asSlice(offset, bytes(parameter))));
 			offset += bytes(parameter);
 		}
-		GradientBucket bucket = new GradientBucket(this.place, memory, slots, memory.asSlice(offset, behind));
+		GradientBucket bucket = new GradientBucket(this.place, memory, slots, memory.asSlice(offset, piggybackedBytes));
 		bucket.zero();
 		this.buckets.add(bucket);
 		if (this.settings.overlap()) {
@@ -173,11 +175,11 @@ final class GradientBuckets implements AutoCloseable {
 				this.repeated = true;
 				return;
 			}
-			if (this.adding != null) {
-				this.adding.completeOne();
+			if (this.accumulating != null) {
+				this.accumulating.completeOne();
 				startComplete();
 			}
-			this.adding = bucket;
+			this.accumulating = bucket;
 		}
 		catch (RuntimeException ex) {
 			if (this.hookFailure == null) {

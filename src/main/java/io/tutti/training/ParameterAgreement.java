@@ -21,7 +21,7 @@ final class ParameterAgreement {
 		List<String> hashes = TextGather.allGather(group, sha256);
 		for (int rank = 1; rank < hashes.size(); rank++) {
 			if (!hashes.get(rank).equals(hashes.getFirst())) {
-				throw new ReplicaMismatchException("the replicas drifted apart: the parameters' SHA-256 is "
+				throw new ReplicaMismatchException("the replicas differ after training: the parameters' SHA-256 is "
 						+ hashes.get(rank) + " on rank " + rank + ", but " + hashes.getFirst() + " on rank 0");
 			}
 		}
@@ -40,7 +40,7 @@ final class ParameterAgreement {
 			int other = rank;
 			JobFingerprint its = JobFingerprint.parse(all.get(rank));
 			first.firstDifference(its).ifPresent((value) -> {
-				throw new ReplicaMismatchException("the ranks were given different jobs: rank " + other + " has "
+				throw new ReplicaMismatchException("the ranks run different jobs: rank " + other + " has "
 						+ its.describe(value.name()) + ", but rank 0 has " + value);
 			});
 		}

@@ -68,7 +68,7 @@ final class TableBuilder {
 		}
 		if (this.maxClass == 0) {
 			throw new MalformedDataException(this.name + ": every row is of class 0 (column " + this.cellsPerRow
-					+ "); there is nothing to tell apart");
+					+ "); a classifier needs at least two classes");
 		}
 		int columns = this.cellsPerRow - 1;
 		return new Dataset(columns, this.maxClass + 1, Arrays.copyOf(this.features, this.rows * columns),
@@ -116,7 +116,7 @@ final class TableBuilder {
 	private float feature(int line, int column, String cell) {
 		double value = number(line, column, cell);
 		if (!Float.isFinite((float) value)) {
-			throw malformed(line, column, shown(cell) + " is beyond what a 32-bit float holds");
+			throw malformed(line, column, shown(cell) + " exceeds the range of a 32-bit float");
 		}
 		return (float) value;
 	}

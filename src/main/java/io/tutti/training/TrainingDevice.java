@@ -50,9 +50,9 @@ public final class TrainingDevice {
 		int index = index(choice, TrainingDevice::visible, localRank, group.takesDeviceMemory(), fallback);
 		if (index < 0) {
 			if (choice.kind() == DeviceChoice.Kind.AUTO && group.takesDeviceMemory()) {
-				listener.warn("the group reaches GPUs, but libtorch sees none, so rank " + group.rank()
+				listener.warn("the group supports device memory, but libtorch detects no GPU, so rank " + group.rank()
 						+ " computes on the CPU. Put a GPU build of libtorch on the class path, or set " + PROPERTY
-						+ " to cuda to be refused or to cpu to agree");
+						+ " to cuda to fail instead, or to cpu to suppress this warning");
 			}
 			return CPU;
 		}
@@ -105,8 +105,9 @@ public final class TrainingDevice {
 					"Set " + PROPERTY + " to cuda, and choose GPUs with CUDA_VISIBLE_DEVICES");
 		}
 		if (!groupReachesDevices && !fallback.allowed()) {
-			throw unavailable(choice, "the group's backend does not reach device memory", "Start with the profile nccl,"
-					+ " or allow the way through host memory with " + HostFallback.PROPERTY + "=true");
+			throw unavailable(choice, "the group's backend does not support device memory",
+					"Start with the profile nccl," + " or enable staging through host memory with "
+							+ HostFallback.PROPERTY + "=true");
 		}
 		return index;
 	}
@@ -114,13 +115,13 @@ public final class TrainingDevice {
 	/** Index of the GPU, by default that of the local rank. */
 	private static int present(DeviceChoice choice, int gpus, int localRank) {
 		if (gpus < 1) {
-			throw unavailable(choice, "libtorch sees no GPU",
+			throw unavailable(choice, "libtorch detects no GPU",
 					"Put a GPU build of libtorch on the class path and start where there is a GPU, or set " + PROPERTY
 							+ " to cpu");
 		}
 		int index = (choice.index() == DeviceChoice.BY_LOCAL_RANK) ? localRank % gpus : choice.index();
 		if (index >= gpus) {
-			throw unavailable(choice, "libtorch sees the GPUs 0.." + (gpus - 1),
+			throw unavailable(choice, "libtorch detects the GPUs 0.." + (gpus - 1),
 					"Set " + PROPERTY + " to one of them, or to cuda for the one of the local rank");
 		}
 		return index;

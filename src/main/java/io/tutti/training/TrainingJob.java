@@ -75,7 +75,7 @@ public final class TrainingJob {
 		}
 		catch (RuntimeException | Error ex) {
 			if (!isKnownToAll(ex)) {
-				this.group.abort("rank " + this.group.rank() + " cannot go on training: " + ex.getMessage());
+				this.group.abort("rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
 			}
 			throw ex;
 		}
@@ -93,7 +93,7 @@ public final class TrainingJob {
 	private TrainingSummary train() {
 		Path report = (this.group.rank() == 0) ? this.options.report() : null;
 		if (report != null) {
-			TrainingReport.requirePlace(report);
+			TrainingReport.requireDirectory(report);
 		}
 		NativeLibraryPreparation.prepare();
 		TrainingDevice place = this.device.get();

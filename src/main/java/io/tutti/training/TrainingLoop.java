@@ -148,7 +148,7 @@ final class TrainingLoop implements AutoCloseable {
 		if (this.checkpoints == null || this.group.rank() != 0) {
 			return;
 		}
-		this.checkpoints.keep(
+		this.checkpoints.write(
 				new Checkpoint(this.job, this.progress, this.replica.parameterBytes(), this.replica.optimizerBytes()));
 		this.listener.checkpointed(this.checkpoints.file(), this.progress.step());
 	}

@@ -26,7 +26,7 @@ record TrainingReport(int worldSize, String backend, int epochs, double testAccu
 	 * Checks before training that the directory of the report exists.
 	 * @throws ReportException if the directory does not exist
 	 */
-	static void requirePlace(Path file) {
+	static void requireDirectory(Path file) {
 		Path directory = AtomicFile.directoryOf(file);
 		if (!Files.isDirectory(directory)) {
 			throw new ReportException("cannot write the report " + file + ": there is no directory " + directory, null);

@@ -84,15 +84,15 @@ class GeneratedEnvironmentsTest {
 		long seed = new Random().nextLong();
 		Random random = new Random(seed);
 		for (int i = 0; i < ENVIRONMENTS; i++) {
-			int winner = random.nextInt(SETS.size());
+			int selected = random.nextInt(SETS.size());
 			int worldSize = 1 + random.nextInt(9);
 			int rank = random.nextInt(worldSize);
-			Map<String, String> environment = withLeftovers(random, winner);
-			environment.put(SETS.get(winner)[0], Integer.toString(rank));
-			environment.put(SETS.get(winner)[1], Integer.toString(worldSize));
+			Map<String, String> environment = withLeftovers(random, selected);
+			environment.put(SETS.get(selected)[0], Integer.toString(rank));
+			environment.put(SETS.get(selected)[1], Integer.toString(worldSize));
 			environment.put("MASTER_ADDR", "host0");
 			try {
-				checkWhole(environment, winner, rank, worldSize);
+				checkWhole(environment, selected, rank, worldSize);
 			}
 			catch (RuntimeException | AssertionError ex) {
 				fail("seed " + seed + ", environment " + environment, ex);
@@ -100,15 +100,15 @@ class GeneratedEnvironmentsTest {
 		}
 	}
 
-	private static void checkWhole(Map<String, String> environment, int winner, int rank, int worldSize) {
+	private static void checkWhole(Map<String, String> environment, int selected, int rank, int worldSize) {
 		ResolvedRank resolved = RankResolution.resolve(environment, ResolutionSettings.DEFAULTS);
 		RankAssignment who = resolved.assignment();
-		assertThat(resolved.source()).isEqualTo(SETS.get(winner)[2]);
+		assertThat(resolved.source()).isEqualTo(SETS.get(selected)[2]);
 		assertThat(who.rank()).isEqualTo(rank);
 		assertThat(who.worldSize()).isEqualTo(worldSize);
 		assertThat(who.masterAddress()).isEqualTo("host0");
 		long disagreeing = SETS.stream()
-			.skip(winner + 1L)
+			.skip(selected + 1L)
 			.filter((set) -> disagrees(environment.get(set[0]), rank)
 					|| (environment.containsKey(set[0]) && disagrees(environment.get(set[1]), worldSize)))
 			.count();
@@ -140,9 +140,9 @@ class GeneratedEnvironmentsTest {
 		return environment;
 	}
 
-	private static Map<String, String> withLeftovers(Random random, int winner) {
+	private static Map<String, String> withLeftovers(Random random, int selected) {
 		Map<String, String> environment = new HashMap<>();
-		for (String[] lower : SETS.subList(winner + 1, SETS.size())) {
+		for (String[] lower : SETS.subList(selected + 1, SETS.size())) {
 			putMaybe(random, environment, lower[0], 2);
 			putMaybe(random, environment, lower[1], 2);
 		}

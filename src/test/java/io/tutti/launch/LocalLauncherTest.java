@@ -134,8 +134,8 @@ class LocalLauncherTest {
 		assertThat(code).isZero();
 		assertThat(this.directory.resolve("starts-0")).hasContent("0\n1\n2");
 		assertThat(this.directory.resolve("starts-1")).hasContent("0\n1\n2");
-		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("starting the group again (1 of 2)",
-				"starting the group again (2 of 2)");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("restarting the group (1 of 2)",
+				"restarting the group (2 of 2)");
 	}
 
 	@Test
@@ -175,13 +175,13 @@ class LocalLauncherTest {
 	}
 
 	@Test
-	void servicesGoOnWithoutALostRank() throws Exception {
+	void servicesContinueWithoutALostRank() throws Exception {
 		LaunchedCommand command = LaunchedCommand.of(List.of("serve"),
 				own("[ $RANK = 1 ] && exit 70; while [ ! -e enough ]; do sleep 0.05; done; echo served"));
 		LocalLauncher launcher = launcher(command, 3, 0);
 		CompletableFuture<Integer> code = start(launcher);
 		await().until(() -> this.err.toString(StandardCharsets.UTF_8)
-			.contains("rank 1 ended with 70; the other ranks go on"));
+			.contains("rank 1 ended with 70; the other ranks continue"));
 		assertThat(code).isNotDone();
 		Files.createFile(this.directory.resolve("enough"));
 		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(70);
@@ -195,7 +195,7 @@ class LocalLauncherTest {
 		LocalLauncher launcher = launcher(command, 3, 0);
 		CompletableFuture<Integer> code = start(launcher);
 		awaitFiles("ready-0", "ready-2");
-		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("the other ranks go on"));
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("the other ranks continue"));
 		launcher.stop();
 		assertThat(code.get(10, TimeUnit.SECONDS)).isZero();
 		assertThat(errLines()).singleElement().asString().contains("rank 1 ended with 137 (SIGKILL)");

@@ -65,7 +65,7 @@ class RankTestTest {
 	@Test
 	void aRankThatHangsIsNamedAtTheTimeLimit() {
 		run("oneRankHangs").assertThatEvents()
-			.haveExactly(1, finishedWithFailure(message((text) -> text.contains("not done") && text.contains("[1]"))));
+			.haveExactly(1, finishedWithFailure(message((text) -> text.contains("timed out") && text.contains("[1]"))));
 	}
 
 	@Test
@@ -76,7 +76,7 @@ class RankTestTest {
 
 	@Test
 	void aFailedAssumptionSkipsTheTest() {
-		run("assumesWhatIsNot").assertStatistics((numbers) -> numbers.aborted(1).failed(0));
+		run("violatesAnAssumption").assertStatistics((numbers) -> numbers.aborted(1).failed(0));
 	}
 
 	@ParameterizedTest
@@ -143,7 +143,7 @@ class RankTestTest {
 		}
 
 		@RankTest
-		void assumesWhatIsNot(ProcessGroup group) {
+		void violatesAnAssumption(ProcessGroup group) {
 			Assumptions.assumeTrue(group.rank() == 17);
 		}
 

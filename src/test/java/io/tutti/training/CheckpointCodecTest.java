@@ -48,7 +48,7 @@ class CheckpointCodecTest {
 	@Test
 	void aFileOfAnotherFormatIsRejected() {
 		assertThatIllegalArgumentException().isThrownBy(() -> CheckpointCodec.decode(new byte[1000]))
-			.withMessageContaining("no Tutti checkpoint");
+			.withMessageContaining("not a Tutti checkpoint");
 	}
 
 }

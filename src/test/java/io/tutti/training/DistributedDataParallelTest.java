@@ -300,7 +300,7 @@ class DistributedDataParallelTest {
 						assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
 							.withMessageStartingWith((everywhere || rank == 0) ? "this rank" : "another rank")
 							.withMessageContaining("second backward pass")
-							.withMessageContaining("overlap off");
+							.withMessageContaining("disable overlap");
 						assertThat(gradients(net)).allSatisfy((gradient) -> assertThat(gradient).containsOnly(0));
 						backward(net, rank);
 						replicas.synchronizeGradients();

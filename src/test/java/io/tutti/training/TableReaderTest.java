@@ -72,7 +72,7 @@ class TableReaderTest {
 			1,2,0\\n1,,1\\n                 | line 2, column 2 | the cell is empty
 			1,2,0\\n1,NaN,1\\n              | line 2, column 2 | 'NaN' is not a finite number
 			1,2,0\\n-inf,2,1\\n             | line 2, column 1 | '-inf' is not a finite number
-			1,2,0\\n1e39,2,1\\n             | line 2, column 1 | beyond what a 32-bit float holds
+			1,2,0\\n1e39,2,1\\n             | line 2, column 1 | exceeds the range of a 32-bit float
 			1,2,0\\n1,2f,1\\n               | line 2, column 2 | '2f' is not a number
 			1,2,0\\n1,0x1p3,1\\n            | line 2, column 2 | '0x1p3' is not a number
 			1,2,0\\n1,2,1.5\\n              | line 2, column 3 | must be a whole number in 0..9999, got '1.5'

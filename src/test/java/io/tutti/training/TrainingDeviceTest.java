@@ -60,10 +60,10 @@ class TrainingDeviceTest {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			cuda   | 0 | 0 | true  | tutti.train.device=cuda, but libtorch sees no GPU
-			cuda:4 | 4 | 0 | true  | tutti.train.device=cuda:4, but libtorch sees the GPUs 0..3
+			cuda   | 0 | 0 | true  | tutti.train.device=cuda, but libtorch detects no GPU
+			cuda:4 | 4 | 0 | true  | tutti.train.device=cuda:4, but libtorch detects the GPUs 0..3
 			cuda:2 | 4 | 1 | true  | the group's communicator works on device 1, that of local rank 1
-			cuda   | 4 | 1 | false | the group's backend does not reach device memory
+			cuda   | 4 | 1 | false | the group's backend does not support device memory
 			""")
 	void anUnavailableDeviceIsRejectedWithAReason(String choice, int gpus, int localRank, boolean groupReachesDevices,
 			String reason) {
@@ -80,10 +80,10 @@ class TrainingDeviceTest {
 		TrainingDevice.requirePresent(DeviceChoice.parse("auto"), 0);
 		assertThatExceptionOfType(BackendUnavailableException.class)
 			.isThrownBy(() -> TrainingDevice.requirePresent(DeviceChoice.parse("cuda"), 0))
-			.withMessageContaining("libtorch sees no GPU");
+			.withMessageContaining("libtorch detects no GPU");
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			assertThatExceptionOfType(BackendUnavailableException.class).isThrownBy(() -> choose(world, "cuda"))
-				.withMessageContaining("libtorch sees no GPU")
+				.withMessageContaining("libtorch detects no GPU")
 				.withMessageContaining("GPU build of libtorch");
 			assertThat(choose(world, "auto")).isSameAs(TrainingDevice.CPU);
 		}
@@ -109,7 +109,7 @@ class TrainingDeviceTest {
 		});
 		assertThat(warnings).singleElement()
 			.asString()
-			.startsWith("the group reaches GPUs, but libtorch sees none, so rank 0 computes on the CPU");
+			.startsWith("the group supports device memory, but libtorch detects no GPU, so rank 0 computes on the CPU");
 	}
 
 	private static TrainingDevice choose(SimulatedWorld world, String choice) {

@@ -345,9 +345,9 @@ class TrainingJobTest {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)
-			.hasMessageContaining("the one before is untouched");
+			.hasMessageContaining("the previous checkpoint is unchanged");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
-			.hasMessageContaining("cannot keep checkpoint");
+			.hasMessageContaining("cannot write checkpoint");
 		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(before);
 	}
 

@@ -72,7 +72,7 @@ public final class PeerBenchmark {
 			}
 		}
 		catch (PeerUnavailableException | IOException ex) {
-			this.notes.accept(peer.label() + " left out: " + ex.getMessage());
+			this.notes.accept(peer.label() + " skipped: " + ex.getMessage());
 		}
 		return lines;
 	}

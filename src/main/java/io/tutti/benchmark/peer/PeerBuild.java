@@ -84,7 +84,7 @@ final class PeerBuild {
 	private static byte[] source(String name) throws IOException {
 		try (InputStream stream = PeerBuild.class.getResourceAsStream("/bench/" + name)) {
 			if (stream == null) {
-				throw new IOException("the source /bench/" + name + " is missing from this program");
+				throw new IOException("the source /bench/" + name + " is missing from the class path");
 			}
 			return stream.readAllBytes();
 		}

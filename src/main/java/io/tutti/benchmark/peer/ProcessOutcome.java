@@ -30,15 +30,15 @@ record ProcessOutcome(int exitCode, boolean timedOut, long seconds, List<String>
 	 */
 	String reason() {
 		if (this.timedOut) {
-			return "not done after " + this.seconds + " s";
+			return "timed out after " + this.seconds + " s";
 		}
-		String said = this.errors.stream()
+		String lastLine = this.errors.stream()
 			.map(String::strip)
 			.filter((line) -> line.toLowerCase(java.util.Locale.ROOT).contains("error"))
 			.findFirst()
 			.or(() -> this.errors.stream().map(String::strip).filter((line) -> !line.isEmpty()).reduce((a, b) -> b))
-			.orElse("no word why");
-		return "exit code " + this.exitCode + ", " + said.substring(0, Math.min(MAX_REASON, said.length()));
+			.orElse("no error output");
+		return "exit code " + this.exitCode + ", " + lastLine.substring(0, Math.min(MAX_REASON, lastLine.length()));
 	}
 
 }

@@ -51,16 +51,16 @@ final class StandaloneSettings {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		String bindAddress = this.properties.text("tutti.rendezvous.bind-address");
 		String token = token();
-		requireSafeMeeting(resolved.assignment(), bindAddress, token);
-		refuseTls();
+		requireSafeRendezvous(resolved.assignment(), bindAddress, token);
+		rejectTls();
 		return new EngineSettings(defaults.backend(), this.properties.text("tutti.rendezvous.job-id", defaults.jobId()),
 				token, resolved.generation(), bindAddress, this.properties.text("tutti.transport.advertised-host"),
 				defaults.dataAddress(), this.properties.port("tutti.transport.port", defaults.dataPort()),
-				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()), conduct(),
-				timeouts(), defaults.mpiLibrary());
+				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
+				sharedConfig(), timeouts(), defaults.mpiLibrary());
 	}
 
-	private SharedConfig conduct() {
+	private SharedConfig sharedConfig() {
 		String algorithms = this.properties.text("tutti.collective.algorithms");
 		return new SharedConfig(transport(),
 				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE);
@@ -85,23 +85,24 @@ final class StandaloneSettings {
 				this.properties.duration("tutti.timeout.drain", defaults.drain()));
 	}
 
-	private void requireSafeMeeting(RankAssignment assignment, @Nullable String bindAddress, @Nullable String token) {
+	private void requireSafeRendezvous(RankAssignment assignment, @Nullable String bindAddress,
+			@Nullable String token) {
 		if (token == null && !this.properties.flag(ANONYMOUS)
 				&& RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
 			throw new IllegalArgumentException(
-					"the ranks would meet at " + ((bindAddress != null) ? bindAddress : assignment.masterAddress())
-							+ ", beyond this host, and there is no token: set " + TOKEN + " or " + TOKEN_FILE + ", or "
-							+ ANONYMOUS + "=true to let anybody in who can reach it");
+					"the rendezvous address " + ((bindAddress != null) ? bindAddress : assignment.masterAddress())
+							+ " is reachable from other hosts and no token is set: set " + TOKEN + " or " + TOKEN_FILE
+							+ ", or " + ANONYMOUS + "=true to let any process join that can reach it");
 		}
 	}
 
 	/** Rejects the TLS property, which would silently have no effect. */
-	private void refuseTls() {
+	private void rejectTls() {
 		String bundle = this.properties.text(TLS_BUNDLE);
 		if (bundle != null && !bundle.isBlank()) {
 			throw new IllegalArgumentException(TLS_BUNDLE + "=" + bundle
-					+ " names a Spring SSL bundle, and this program has no Spring: use Spring Boot, or leave it unset"
-					+ " to have connections go in the clear");
+					+ " names a Spring SSL bundle, which needs Spring Boot: use Spring Boot, or leave the property unset"
+					+ " for connections without TLS");
 		}
 	}
 
@@ -109,8 +110,7 @@ final class StandaloneSettings {
 		String token = this.properties.text(TOKEN);
 		String file = this.properties.text(TOKEN_FILE);
 		if (token != null && file != null) {
-			throw new IllegalArgumentException(
-					TOKEN + " and " + TOKEN_FILE + " are both set; only one of them can be followed");
+			throw new IllegalArgumentException(TOKEN + " and " + TOKEN_FILE + " are both set: set only one of them");
 		}
 		if (file != null) {
 			return checked(read(Path.of(file)), TOKEN_FILE + "=" + file);

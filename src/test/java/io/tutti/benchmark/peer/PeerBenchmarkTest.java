@@ -51,14 +51,14 @@ class PeerBenchmarkTest {
 		assertThat(run(peer)).isEmpty();
 		assertThat(this.notes).singleElement()
 			.asString()
-			.matches(peer.label() + " left out: (mpirun|g\\+\\+).* is not installed");
+			.matches(peer.label() + " skipped: (mpirun|g\\+\\+).* is not installed");
 	}
 
 	@Test
 	void aMissingCompilerIsNamed() throws Exception {
 		script("mpirun.mpich", "exit 0");
 		assertThat(run(Peer.MPICH)).isEmpty();
-		assertThat(this.notes).containsExactly("mpich left out: mpicc.mpich is not installed");
+		assertThat(this.notes).containsExactly("mpich skipped: mpicc.mpich is not installed");
 	}
 
 	@Test
@@ -101,7 +101,7 @@ class PeerBenchmarkTest {
 		ProcessOutcome outcome = process.run(List.of("/bin/sh", "-c", "sleep 300 & echo $! > " + pid + "; wait"),
 				java.util.Map.of(), Duration.ofSeconds(1));
 		assertThat(outcome.timedOut()).isTrue();
-		assertThat(outcome.reason()).isEqualTo("not done after 1 s");
+		assertThat(outcome.reason()).isEqualTo("timed out after 1 s");
 		long started = Long.parseLong(Files.readString(pid).strip());
 		Awaitility.await("the end of what the program started")
 			.atMost(Duration.ofSeconds(10))

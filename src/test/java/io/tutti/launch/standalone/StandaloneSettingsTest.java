@@ -60,7 +60,7 @@ class StandaloneSettingsTest {
 	@ParameterizedTest
 	@CsvSource({ "tutti.timeout.heartbeat, soon, a duration such as", "tutti.transport.port, 70000, a port in 0..65535",
 			"tutti.transport.kind, pigeon, 'auto, tcp or shm'", "tutti.security.token, ' ', holds no token",
-			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, this program has no Spring" })
+			"tutti.timeout.abort, 0s, more than zero", "tutti.tls.bundle, ranks, which needs Spring Boot" })
 	void anInvalidValueIsNamedWithTheExpectedValues(String name, String value, String expected) {
 		assertThatThrownBy(() -> settings(Map.of(name, value), Map.of())).hasMessageContaining(expected);
 	}
@@ -70,7 +70,7 @@ class StandaloneSettingsTest {
 		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "LOCAL_WORLD_SIZE", "1", "LOCAL_RANK", "0",
 				"MASTER_ADDR", "192.0.2.1");
 		assertThatThrownBy(() -> settings(Map.of(), ranks)).hasMessageContaining("192.0.2.1")
-			.hasMessageContaining("there is no token");
+			.hasMessageContaining("no token is set");
 		assertThat(settings(Map.of("tutti.security.anonymous", "true"), ranks).token()).isNull();
 		assertThat(settings(Map.of("tutti.security.token", "secret"), ranks).token()).isEqualTo("secret");
 	}

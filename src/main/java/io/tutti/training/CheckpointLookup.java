@@ -14,7 +14,7 @@ import io.tutti.ProcessGroup;
  * @param content the encoded checkpoint, or the reason for its rejection in UTF-8; empty
  * if there is no file
  */
-record CheckpointFinding(Kind kind, byte[] content) {
+record CheckpointLookup(Kind kind, byte[] content) {
 
 	/** Kind of result. */
 	enum Kind {
@@ -24,21 +24,21 @@ record CheckpointFinding(Kind kind, byte[] content) {
 		/** A checkpoint of the same job. */
 		PRESENT,
 		/** A file that this job cannot continue from. */
-		REFUSED
+		REJECTED
 
 	}
 
-	static final CheckpointFinding NOTHING = new CheckpointFinding(Kind.ABSENT, new byte[0]);
+	static final CheckpointLookup NOTHING = new CheckpointLookup(Kind.ABSENT, new byte[0]);
 
 	/** Largest content: the limit of an array, less the padding to whole elements. */
 	static final int MAX_BYTES = Integer.MAX_VALUE - 64;
 
-	static CheckpointFinding present(byte[] content) {
-		return new CheckpointFinding(Kind.PRESENT, content);
+	static CheckpointLookup present(byte[] content) {
+		return new CheckpointLookup(Kind.PRESENT, content);
 	}
 
-	static CheckpointFinding refused(String reason) {
-		return new CheckpointFinding(Kind.REFUSED, reason.getBytes(StandardCharsets.UTF_8));
+	static CheckpointLookup rejected(String reason) {
+		return new CheckpointLookup(Kind.REJECTED, reason.getBytes(StandardCharsets.UTF_8));
 	}
 
 	/** The content as text. */
@@ -47,7 +47,7 @@ record CheckpointFinding(Kind kind, byte[] content) {
 	}
 
 	/** Broadcasts rank 0's result to every rank. A collective call. */
-	CheckpointFinding broadcast(ProcessGroup group) {
+	CheckpointLookup broadcast(ProcessGroup group) {
 		int[] header = { this.kind.ordinal(), this.content.length };
 		group.broadcast(MemorySegment.ofArray(header), DataType.INT32, 0);
 		int length = header[1];
@@ -58,7 +58,7 @@ record CheckpointFinding(Kind kind, byte[] content) {
 		if (length > 0) {
 			group.broadcast(MemorySegment.ofArray(padded), DataType.INT32, 0);
 		}
-		return new CheckpointFinding(Kind.values()[header[0]], Arrays.copyOf(padded, length));
+		return new CheckpointLookup(Kind.values()[header[0]], Arrays.copyOf(padded, length));
 	}
 
 }

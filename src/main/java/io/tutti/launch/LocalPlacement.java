@@ -18,19 +18,19 @@ import org.jspecify.annotations.Nullable;
  * @param localRank rank among the ranks of this host
  * @param localWorldSize ranks on this host
  */
-record LocalPlace(int localRank, int localWorldSize) {
+record LocalPlacement(int localRank, int localWorldSize) {
 
-	static LocalPlace complete(LocalClaim claim, int rank, int worldSize, @Nullable String masterAddress) {
+	static LocalPlacement complete(DeclaredLocalRank claim, int rank, int worldSize, @Nullable String masterAddress) {
 		boolean oneHost = masterAddress == null || isLoopback(masterAddress);
 		Integer localRank = claim.localRank();
 		Integer localWorldSize = claim.localWorldSize();
 		if (localWorldSize != null) {
-			return new LocalPlace((localRank != null) ? localRank : rank % localWorldSize, localWorldSize);
+			return new LocalPlacement((localRank != null) ? localRank : rank % localWorldSize, localWorldSize);
 		}
 		if (localRank != null) {
-			return new LocalPlace(localRank, (oneHost && localRank == rank) ? worldSize : localRank + 1);
+			return new LocalPlacement(localRank, (oneHost && localRank == rank) ? worldSize : localRank + 1);
 		}
-		return oneHost ? new LocalPlace(rank, worldSize) : new LocalPlace(0, 1);
+		return oneHost ? new LocalPlacement(rank, worldSize) : new LocalPlacement(0, 1);
 	}
 
 	/** Compares the text only, since a look-up by the name service could hang. */
