@@ -29,7 +29,7 @@ final class BufferPool {
 
 	private final UnexpectedMessageBudget unexpected;
 
-	/** What this group has charged to the budget. */
+	/** What this group has taken from the budget. */
 	private long unexpectedHere;
 
 	private long idleBytes;
@@ -53,20 +53,36 @@ final class BufferPool {
 
 	/** A buffer for an unexpected message; {@code null} if the budget is exhausted. */
 	@Nullable UnexpectedMessage takeUnexpected(long bytes) {
-		int sizeClass = classOf(bytes);
-		long charge = Math.max(LEAST_BYTES, (sizeClass == 0) ? 0 : 1L << (sizeClass - 1 + LEAST_SHIFT));
-		if (!this.unexpected.take(charge)) {
+		long charge = chargeOf(bytes);
+		if (!reserve(charge)) {
 			return null;
 		}
 		UnexpectedMessage buffer = take(bytes);
 		buffer.charge = charge;
-		this.unexpectedHere += charge;
 		return buffer;
+	}
+
+	/**
+	 * Takes memory from the budget until the group is closed.
+	 * @return whether it was left
+	 */
+	boolean reserve(long bytes) {
+		if (!this.unexpected.take(bytes)) {
+			return false;
+		}
+		this.unexpectedHere += bytes;
+		return true;
 	}
 
 	/** The budget for unexpected messages, in bytes. */
 	long unexpectedLimit() {
 		return this.unexpected.limit();
+	}
+
+	/** The memory that an unexpected message takes. */
+	static long chargeOf(long bytes) {
+		int sizeClass = classOf(bytes);
+		return (sizeClass == 0) ? LEAST_BYTES : 1L << (sizeClass - 1 + LEAST_SHIFT);
 	}
 
 	void giveBack(UnexpectedMessage buffer) {
@@ -75,6 +91,7 @@ final class BufferPool {
 			this.unexpectedHere -= buffer.charge;
 			buffer.charge = 0;
 		}
+		buffer.eager = false;
 		buffer.claimant = null;
 		buffer.own = null;
 		if (this.idleBytes + buffer.capacity() <= MAX_IDLE_BYTES) {

@@ -25,24 +25,31 @@ final class Frame {
 	/** The bytes of an announced message follow. */
 	static final int DATA = 4;
 
-	/** In every frame: shows that a stream is still in step. */
+	/** Nothing but the credit that any frame may return. */
+	static final int CREDIT = 5;
+
+	/** In every frame: detects a stream that is out of step. */
 	private static final int MARK = 0x5475_7032;
 
 	private Frame() {
 	}
 
-	static void write(long address, int kind, int type, long bytes, int tag, long id) {
+	/**
+	 * Writes a frame.
+	 * @param credit eager credit that it returns
+	 */
+	static void write(long address, int kind, int type, long bytes, int tag, long id, int credit) {
 		NativeMemory.putLong(address, (long) MARK << 32 | (long) kind << 8 | type);
 		NativeMemory.putLong(address + 8, bytes);
-		NativeMemory.putLong(address + 16, tag);
+		NativeMemory.putLong(address + 16, (long) credit << 32 | tag);
 		NativeMemory.putLong(address + 24, id);
 	}
 
-	/** Whether the bytes are a frame at all. */
+	/** Whether the bytes are a valid frame. */
 	static boolean isSound(long address) {
 		long first = NativeMemory.getLong(address);
-		return (int) (first >> 32) == MARK && kind(address) <= DATA && bytes(address) >= 0 && tag(address) >= 0
-				&& (kind(address) != EAGER || bytes(address) <= MessageOperation.EAGER_BYTES);
+		return (int) (first >> 32) == MARK && kind(address) <= CREDIT && bytes(address) >= 0 && tag(address) >= 0
+				&& credit(address) >= 0 && (kind(address) != EAGER || bytes(address) <= MessageOperation.EAGER_BYTES);
 	}
 
 	static int kind(long address) {
@@ -59,6 +66,10 @@ final class Frame {
 
 	static int tag(long address) {
 		return (int) NativeMemory.getLong(address + 16);
+	}
+
+	static int credit(long address) {
+		return (int) (NativeMemory.getLong(address + 16) >> 32);
 	}
 
 	static long id(long address) {

@@ -9,8 +9,8 @@ import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Receives frames over one connection, and the bytes after them, which go to where the
- * frame's handler says. A frame and the first bytes after it are received in one read.
+ * Receives frames over one connection, and the bytes after them into the memory that the
+ * frame's handler sets. A frame and the first bytes after it are received in one read.
  */
 final class FrameReader {
 
@@ -20,10 +20,8 @@ final class FrameReader {
 		/**
 		 * Handles a frame; calls {@link FrameReader#expect} if bytes follow.
 		 * @param frame address of the frame, valid during the call
-		 * @return whether it was accepted; if not, nothing more is read, and it is
-		 * offered again with the next progress
 		 */
-		boolean frame(FrameReader reader, long frame) throws IOException;
+		void frame(FrameReader reader, long frame) throws IOException;
 
 		/**
 		 * The bytes after the last frame are complete: those of a receive or of an
@@ -62,8 +60,6 @@ final class FrameReader {
 
 	private boolean inBody;
 
-	private boolean halted;
-
 	/**
 	 * @param heapTransfer reads into heap buffers
 	 */
@@ -79,11 +75,6 @@ final class FrameReader {
 	/** The rank of the group at the other end. */
 	int peer() {
 		return this.peer;
-	}
-
-	/** Whether the last frame was not accepted. */
-	boolean halted() {
-		return this.halted;
 	}
 
 	/** How many bytes of a receive have arrived, while they arrive. */
@@ -123,9 +114,7 @@ final class FrameReader {
 				}
 			}
 			else if (this.end - this.start >= Frame.BYTES) {
-				if (!readFrame(handler)) {
-					return moved;
-				}
+				readFrame(handler);
 				moved = true;
 				if (!this.inBody) {
 					return true;
@@ -167,21 +156,13 @@ final class FrameReader {
 		return got;
 	}
 
-	private boolean readFrame(Handler handler) throws IOException {
+	private void readFrame(Handler handler) throws IOException {
 		long frame = this.in + this.start;
 		if (!Frame.isSound(frame)) {
-			throw new IOException("the stream is out of step: these bytes are no frame");
+			throw new IOException("the stream is out of step: these bytes are not a frame");
 		}
 		this.start += Frame.BYTES;
-		boolean accepted = handler.frame(this, frame);
-		if (!accepted) {
-			this.start -= Frame.BYTES;
-		}
-		if (accepted == this.halted) {
-			this.halted = !accepted;
-			this.stream.pauseReading(this.halted);
-		}
-		return accepted;
+		handler.frame(this, frame);
 	}
 
 	private boolean fill() throws IOException {

@@ -66,24 +66,12 @@ final class MessageFailures {
 			operation.see(this.engine.channels().movedBytes(operation), now);
 			if (operation.remainingNanos(now) <= 0) {
 				throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
-						own(operation) + " was not done" + operation.progress(now) + hindrance(operation), now);
+						own(operation) + " was not done" + operation.progress(now), now);
 			}
 		}
 		finally {
 			this.engine.leave();
 		}
-	}
-
-	/** Describes what an operation may be waiting for on this side. */
-	private String hindrance(MessageOperation operation) {
-		for (PeerChannel peer : this.engine.channels().known()) {
-			if (peer.halted() && (operation.peer < 0 || operation.peer == peer.peer)) {
-				return "; unexpected messages fill the " + this.engine.unexpectedLimit()
-						+ " bytes that this rank keeps of them, so nothing more is read from rank " + peer.peer
-						+ " before some are received";
-			}
-		}
-		return "";
 	}
 
 	private String queuedPeers() {
@@ -92,7 +80,7 @@ final class MessageFailures {
 			return this.engine.channels()
 				.known()
 				.stream()
-				.filter((peer) -> !peer.queue.isEmpty())
+				.filter((peer) -> peer.keptBytes > 0 || !peer.queue.isEmpty())
 				.map((peer) -> "rank " + this.identity.members().get(peer.peer))
 				.collect(Collectors.joining(", "));
 		}

@@ -9,12 +9,19 @@ import io.tutti.MessageMismatchException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ranks tell each other about messages. A small message follows its frame at once
- * (eager protocol); a large one is announced by RTS, leaves when its receiver answers
- * CTS, and is dropped when the receiver answers NACK (rendezvous protocol). Requires the
- * progress engine's lock.
+ * The protocol of messages between two ranks. A small message follows its frame at once
+ * as long as the receiver's credit covers it (eager protocol). Any other is announced by
+ * RTS, sent when its receiver answers CTS, and dropped when the receiver answers NACK
+ * (rendezvous protocol). The receiver answers the RTS of a small message at once if it
+ * has memory for it. Requires the progress engine's lock.
  */
 final class MessageProtocol implements FrameReader.Handler {
+
+	/**
+	 * The reciprocal of the part of the budget that the peers of one group are granted as
+	 * credit. The rest is for other groups and for messages beyond the credit.
+	 */
+	private static final int CREDIT_PART = 8;
 
 	private final int rank;
 
@@ -24,16 +31,22 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private final Consumer<MessageOperation> completed;
 
+	/** Memory for eager messages that each peer is granted beyond the initial credit. */
+	private final int creditShare;
+
 	private final MatchingEngine matching = new MatchingEngine();
 
 	/**
 	 * @param completed is called with each operation that is done
 	 */
-	MessageProtocol(int rank, BufferPool pool, PeerChannels channels, Consumer<MessageOperation> completed) {
+	MessageProtocol(int rank, int worldSize, BufferPool pool, PeerChannels channels,
+			Consumer<MessageOperation> completed) {
 		this.rank = rank;
 		this.pool = pool;
 		this.channels = channels;
 		this.completed = completed;
+		this.creditShare = (int) Math.min(EagerCredit.LARGEST_BYTES - EagerCredit.INITIAL_BYTES,
+				pool.unexpectedLimit() / CREDIT_PART / Math.max(1, worldSize - 1));
 	}
 
 	/** Starts an operation. */
@@ -51,17 +64,26 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void send(MessageOperation send) {
 		PeerChannel peer = this.channels.channel(send.peer);
-		if (send.bytes > MessageOperation.EAGER_BYTES) {
-			peer.announce(send);
-			this.channels.post(peer, Frame.RTS, send.type, send.bytes, send.tag, send.id);
-			return;
-		}
-		SendDescriptor descriptor = this.channels.descriptor(Frame.EAGER, send.type, send.bytes, send.tag, 0);
+		boolean small = send.bytes <= MessageOperation.EAGER_BYTES;
+		boolean eager = small && takeCredit(peer, send.bytes);
+		SendDescriptor descriptor = this.channels.descriptor(eager ? Frame.EAGER : Frame.DATA, send.type, send.bytes,
+				send.tag, 0);
 		descriptor.carry(send);
-		this.channels.post(peer, descriptor);
-		if (!send.done && this.channels.keep(peer, descriptor)) {
+		if (eager) {
+			this.channels.post(peer, descriptor);
+		}
+		else {
+			peer.announce(descriptor);
+			this.channels.post(peer, Frame.RTS, send.type, send.bytes, send.tag, descriptor.id);
+		}
+		if (small && !send.done && peer.lost == null && this.channels.keep(peer, descriptor)) {
 			this.completed.accept(send);
 		}
+	}
+
+	/** Reads what has arrived if the credit is too small, since it may return credit. */
+	private boolean takeCredit(PeerChannel peer, long bytes) {
+		return peer.credit.take(bytes) || this.channels.progress(peer, this) && peer.credit.take(bytes);
 	}
 
 	private void sendToItself(MessageOperation send) {
@@ -95,7 +117,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		if (own != null && own.bufferClosed()) {
 			own.failure = new IllegalStateException("the buffer of a " + own + " was closed before it was received");
 			this.completed.accept(own);
-			this.pool.giveBack(message);
+			release(message);
 			receive(receive);
 			return;
 		}
@@ -113,28 +135,46 @@ final class MessageProtocol implements FrameReader.Handler {
 			message.claimant = receive;
 			return;
 		}
+		release(message);
+	}
+
+	/** Takes the buffer of a message back, and its credit. */
+	private void release(UnexpectedMessage message) {
+		boolean eager = message.eager;
 		this.pool.giveBack(message);
+		if (eager) {
+			consumed(this.channels.channel(message.source), message.bytes);
+		}
+	}
+
+	private void consumed(PeerChannel peer, long bytes) {
+		peer.credit.consumed(bytes);
+		returnCredit(peer);
+	}
+
+	private void returnCredit(PeerChannel peer) {
+		if (peer.credit.mustReturn() && peer.lost == null) {
+			this.channels.post(peer, Frame.CREDIT, DataType.INT8, 0, 0, 0);
+		}
 	}
 
 	@Override
-	public boolean frame(FrameReader reader, long frame) throws IOException {
+	public void frame(FrameReader reader, long frame) throws IOException {
 		DataType type = typeOf(frame);
 		long bytes = Frame.bytes(frame);
 		int tag = Frame.tag(frame);
 		long id = Frame.id(frame);
 		PeerChannel peer = this.channels.channel(reader.peer());
+		peer.credit.returned(Frame.credit(frame));
 		switch (Frame.kind(frame)) {
-			case Frame.EAGER -> {
-				return eager(reader, type, bytes, tag);
-			}
-			case Frame.RTS -> {
-				return announced(peer, type, bytes, tag, id);
-			}
+			case Frame.EAGER -> eager(reader, peer, type, bytes, tag);
+			case Frame.RTS -> announced(peer, type, bytes, tag, id);
 			case Frame.CTS -> clearToSend(peer, id);
-			case Frame.NACK -> this.completed.accept(known(peer.announced(id), id));
-			default -> data(reader, known(peer.awaited(id), id), bytes);
+			case Frame.NACK -> this.channels.release(known(peer.announced(id), id));
+			case Frame.CREDIT -> {
+			}
+			default -> data(reader, peer, bytes, id);
 		}
-		return true;
 	}
 
 	private static DataType typeOf(long frame) throws IOException {
@@ -146,25 +186,33 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private static MessageOperation known(@Nullable MessageOperation operation, long id) throws IOException {
-		if (operation == null) {
+	private static <T> T known(@Nullable T transfer, long id) throws IOException {
+		if (transfer == null) {
 			throw new IOException("the stream is out of step: no message has number " + id);
 		}
-		return operation;
+		return transfer;
 	}
 
-	private boolean eager(FrameReader reader, DataType type, long bytes, int tag) {
+	/** Enlarges the peer's credit when its first message arrives. */
+	private void enlargeCredit(PeerChannel peer) {
+		if (peer.credit.enlargeable()) {
+			peer.credit.enlarge(this.pool.reserve(this.creditShare) ? this.creditShare : 0);
+		}
+		returnCredit(peer);
+	}
+
+	private void eager(FrameReader reader, PeerChannel peer, DataType type, long bytes, int tag) {
+		enlargeCredit(peer);
 		MessageOperation receive = this.matching.receiveFor(reader.peer(), tag);
 		if (receive != null && receive.fits(type, bytes)) {
 			receive.found(reader.peer(), tag, bytes);
 			reader.expect(receive.address, bytes, receive, null);
-			return true;
+			consumed(peer, bytes);
+			return;
 		}
-		UnexpectedMessage message = (receive != null) ? this.pool.take(bytes) : this.pool.takeUnexpected(bytes);
-		if (message == null) {
-			return false;
-		}
+		UnexpectedMessage message = this.pool.take(bytes);
 		message.set(reader.peer(), tag, type, bytes);
+		message.eager = true;
 		if (receive != null) {
 			message.claimant = receive;
 		}
@@ -172,24 +220,25 @@ final class MessageProtocol implements FrameReader.Handler {
 			this.matching.add(message);
 		}
 		reader.expect(message.address(), bytes, null, message);
-		return true;
 	}
 
-	private boolean announced(PeerChannel peer, DataType type, long bytes, int tag, long id) {
+	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id) {
+		enlargeCredit(peer);
 		MessageOperation receive = this.matching.receiveFor(peer.peer, tag);
 		if (receive != null) {
 			answer(receive, peer, tag, type, bytes, id);
-			return true;
+			return;
 		}
-		UnexpectedMessage message = this.pool.takeUnexpected(0);
-		if (message == null) {
-			return false;
-		}
+		UnexpectedMessage buffer = (bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(bytes) : null;
+		UnexpectedMessage message = (buffer != null) ? buffer : this.pool.take(0);
 		message.set(peer.peer, tag, type, bytes);
-		message.announced = true;
+		message.announced = (buffer == null);
 		message.id = id;
 		this.matching.add(message);
-		return true;
+		if (buffer != null) {
+			peer.pull(buffer);
+			this.channels.post(peer, Frame.CTS, type, bytes, tag, id);
+		}
 	}
 
 	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id) {
@@ -205,18 +254,25 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void clearToSend(PeerChannel peer, long id) throws IOException {
-		MessageOperation send = known(peer.announced(id), id);
-		SendDescriptor descriptor = this.channels.descriptor(Frame.DATA, send.type, send.bytes, send.tag, id);
-		descriptor.carry(send);
-		this.channels.post(peer, descriptor);
+		this.channels.post(peer, known(peer.announced(id), id));
 	}
 
-	private static void data(FrameReader reader, MessageOperation receive, long bytes) throws IOException {
-		if (bytes != receive.foundBytes) {
-			throw new IOException(
-					"the stream is out of step: " + bytes + " bytes of a message of " + receive.foundBytes);
+	private static void data(FrameReader reader, PeerChannel peer, long bytes, long id) throws IOException {
+		MessageOperation receive = peer.awaited(id);
+		if (receive != null) {
+			requireAnnounced(bytes, receive.foundBytes);
+			reader.expect(receive.address, bytes, receive, null);
+			return;
 		}
-		reader.expect(receive.address, bytes, receive, null);
+		UnexpectedMessage message = known(peer.pulled(id), id);
+		requireAnnounced(bytes, message.bytes);
+		reader.expect(message.address(), bytes, null, message);
+	}
+
+	private static void requireAnnounced(long bytes, long announced) throws IOException {
+		if (bytes != announced) {
+			throw new IOException("the stream is out of step: " + bytes + " bytes of a message of " + announced);
+		}
 	}
 
 	@Override
@@ -229,7 +285,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			MessageOperation claimant = message.claimant;
 			if (claimant != null) {
 				complete(claimant, message);
-				this.pool.giveBack(message);
+				release(message);
 			}
 		}
 	}
@@ -258,7 +314,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	private static RuntimeException misfit(MessageOperation receive, int source, int tag, DataType type, long bytes) {
 		if (receive.bufferClosed()) {
 			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
-					+ tag + " (" + bytes + " bytes of " + type + ") came, which is dropped: keep the "
+					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "
 					+ "arena open until the call returns or its future is done");
 		}
 		return new MessageMismatchException(source, tag, type, bytes, receive.type, receive.bytes);

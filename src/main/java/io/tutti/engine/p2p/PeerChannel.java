@@ -27,6 +27,8 @@ final class PeerChannel {
 
 	final SendQueue queue;
 
+	final EagerCredit credit;
+
 	/** One per connection: there are two where both ranks connected at once. */
 	final List<FrameReader> readers = new ArrayList<>(1);
 
@@ -40,24 +42,18 @@ final class PeerChannel {
 	private long announcements;
 
 	/** Sends that wait for CTS or NACK. */
-	private final List<MessageOperation> announced = new ArrayList<>();
+	private final List<SendDescriptor> announced = new ArrayList<>();
 
 	/** Receives that have sent CTS and wait for the data. */
 	private final List<MessageOperation> awaiting = new ArrayList<>();
 
-	PeerChannel(int peer, SendQueue queue) {
+	/** Small unexpected messages that have sent CTS and wait for the data. */
+	private final List<UnexpectedMessage> pulled = new ArrayList<>();
+
+	PeerChannel(int peer, SendQueue queue, EagerCredit credit) {
 		this.peer = peer;
 		this.queue = queue;
-	}
-
-	/** Whether this rank has no memory for an unexpected message that has arrived. */
-	boolean halted() {
-		for (int i = 0; i < this.readers.size(); i++) {
-			if (this.readers.get(i).halted()) {
-				return true;
-			}
-		}
-		return false;
+		this.credit = credit;
 	}
 
 	/** How many bytes of an operation have moved, while they move. */
@@ -73,14 +69,26 @@ final class PeerChannel {
 	}
 
 	/** A send waits for CTS under a number that it gets here. */
-	void announce(MessageOperation send) {
+	void announce(SendDescriptor send) {
 		send.id = this.announcements++;
 		this.announced.add(send);
 	}
 
 	/** Removes the send that was announced under a number. */
-	@Nullable MessageOperation announced(long id) {
-		return remove(this.announced, id);
+	@Nullable SendDescriptor announced(long id) {
+		for (int i = 0; i < this.announced.size(); i++) {
+			if (this.announced.get(i).id == id) {
+				return this.announced.remove(i);
+			}
+		}
+		return null;
+	}
+
+	/** Removes all sends that wait for CTS or NACK. */
+	List<SendDescriptor> takeAnnounced() {
+		List<SendDescriptor> taken = List.copyOf(this.announced);
+		this.announced.clear();
+		return taken;
 	}
 
 	/** A receive waits for the data that the peer announced under a number. */
@@ -91,13 +99,26 @@ final class PeerChannel {
 
 	/** Removes the receive that waits for the data announced under a number. */
 	@Nullable MessageOperation awaited(long id) {
-		return remove(this.awaiting, id);
+		for (int i = 0; i < this.awaiting.size(); i++) {
+			if (this.awaiting.get(i).id == id) {
+				return this.awaiting.remove(i);
+			}
+		}
+		return null;
 	}
 
-	private static @Nullable MessageOperation remove(List<MessageOperation> transfers, long id) {
-		for (int i = 0; i < transfers.size(); i++) {
-			if (transfers.get(i).id == id) {
-				return transfers.remove(i);
+	/** An unexpected message waits for the data that the peer announced. */
+	void pull(UnexpectedMessage message) {
+		this.pulled.add(message);
+	}
+
+	/**
+	 * Removes the unexpected message that waits for the data announced under a number.
+	 */
+	@Nullable UnexpectedMessage pulled(long id) {
+		for (int i = 0; i < this.pulled.size(); i++) {
+			if (this.pulled.get(i).id == id) {
+				return this.pulled.remove(i);
 			}
 		}
 		return null;

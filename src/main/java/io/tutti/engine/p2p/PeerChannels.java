@@ -31,8 +31,11 @@ final class PeerChannels implements Connections.Handler {
 
 	private @Nullable SendDescriptor spare;
 
-	/** Descriptors that are not sent yet. */
+	/** Descriptors that are queued. */
 	private int queued;
+
+	/** Small sends that have returned and are not sent yet. */
+	private int kept;
 
 	PeerChannels(int worldSize, Connections connections, BufferPool pool, Consumer<MessageOperation> completed) {
 		this.connections = connections;
@@ -41,9 +44,9 @@ final class PeerChannels implements Connections.Handler {
 		this.channels = new PeerChannel[worldSize];
 	}
 
-	/** Whether descriptors wait to be sent. */
+	/** Whether frames, or small sends that have returned, wait to be sent. */
 	boolean hasQueued() {
-		return this.queued > 0;
+		return this.queued > 0 || this.kept > 0;
 	}
 
 	/** The channels that were used; not to be changed. */
@@ -51,10 +54,13 @@ final class PeerChannels implements Connections.Handler {
 		return this.used;
 	}
 
-	/** Why an operation can exchange nothing more with its peer. */
+	/**
+	 * Why an operation can exchange nothing more with its peer. Where only sending to it
+	 * has failed, messages that it sent before may still arrive.
+	 */
 	PeerChannel.@Nullable Loss lost(MessageOperation operation) {
 		PeerChannel peer = (operation.peer >= 0) ? this.channels[operation.peer] : null;
-		return (peer != null) ? peer.lost : null;
+		return (peer != null && (operation.sends || peer.readers.isEmpty())) ? peer.lost : null;
 	}
 
 	/** How many bytes of an operation have moved, while they move. */
@@ -76,7 +82,8 @@ final class PeerChannels implements Connections.Handler {
 	PeerChannel channel(int peer) {
 		PeerChannel found = this.channels[peer];
 		if (found == null) {
-			found = new PeerChannel(peer, new SendQueue(this::sent, this.pool));
+			EagerCredit credit = new EagerCredit();
+			found = new PeerChannel(peer, new SendQueue(this::sent, this.pool, credit), credit);
 			this.channels[peer] = found;
 			this.used.add(found);
 		}
@@ -110,7 +117,7 @@ final class PeerChannels implements Connections.Handler {
 		this.queued++;
 		peer.queue.add(descriptor);
 		if (peer.lost != null) {
-			peer.queue.drop();
+			drop(peer);
 			return;
 		}
 		if (!peer.queue.connected()) {
@@ -135,11 +142,13 @@ final class PeerChannels implements Connections.Handler {
 	 * @return whether there was room
 	 */
 	boolean keep(PeerChannel peer, SendDescriptor descriptor) {
-		if (!peer.queue.connected() || peer.keptBytes + descriptor.body > PeerChannel.MAX_KEPT_BYTES) {
+		long charge = BufferPool.chargeOf(descriptor.body);
+		if (!peer.queue.connected() || peer.keptBytes + charge > PeerChannel.MAX_KEPT_BYTES) {
 			return false;
 		}
 		peer.queue.keep(descriptor, this.pool.take(descriptor.body));
-		peer.keptBytes += descriptor.bytes;
+		peer.keptBytes += charge;
+		this.kept++;
 		descriptor.keeper = peer;
 		descriptor.operation = null;
 		return true;
@@ -162,7 +171,8 @@ final class PeerChannels implements Connections.Handler {
 		return moved;
 	}
 
-	private boolean progress(PeerChannel peer, FrameReader.Handler handler) {
+	/** As {@link #progress(int, FrameReader.Handler)}, with one peer. */
+	boolean progress(PeerChannel peer, FrameReader.Handler handler) {
 		boolean moved = pump(peer);
 		for (int i = peer.readers.size() - 1; i >= 0; i--) {
 			try {
@@ -199,10 +209,19 @@ final class PeerChannels implements Connections.Handler {
 				: new PeerChannel.Loss(why, true);
 	}
 
-	private static void lose(PeerChannel peer, PeerChannel.Loss loss) {
+	private void lose(PeerChannel peer, PeerChannel.Loss loss) {
 		if (peer.lost == null) {
 			peer.lost = loss;
-			peer.queue.drop();
+			drop(peer);
+		}
+	}
+
+	/** Drops all sends to a lost peer; those that have not returned stay in flight. */
+	private void drop(PeerChannel peer) {
+		peer.queue.drop();
+		for (SendDescriptor announced : peer.takeAnnounced()) {
+			announced.operation = null;
+			release(announced);
 		}
 	}
 
@@ -226,13 +245,19 @@ final class PeerChannels implements Connections.Handler {
 
 	private void sent(SendDescriptor descriptor) {
 		this.queued--;
+		release(descriptor);
+	}
+
+	/** Takes a descriptor back and completes its operation, if any. */
+	void release(SendDescriptor descriptor) {
 		UnexpectedMessage copy = descriptor.copy;
 		if (copy != null) {
 			this.pool.giveBack(copy);
 		}
 		PeerChannel keeper = descriptor.keeper;
 		if (keeper != null) {
-			keeper.keptBytes -= descriptor.bytes;
+			keeper.keptBytes -= BufferPool.chargeOf(descriptor.bytes);
+			this.kept--;
 		}
 		MessageOperation operation = descriptor.operation;
 		if (operation != null) {

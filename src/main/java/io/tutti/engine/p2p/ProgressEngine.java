@@ -82,7 +82,7 @@ final class ProgressEngine {
 		this.broken = broken;
 		this.pool = new BufferPool(unexpected);
 		this.channels = new PeerChannels(worldSize, connections, this.pool, this::complete);
-		this.protocol = new MessageProtocol(rank, this.pool, this.channels, this::complete);
+		this.protocol = new MessageProtocol(rank, worldSize, this.pool, this.channels, this::complete);
 	}
 
 	/** Takes the lock, which is never held while a thread waits. */
@@ -296,11 +296,6 @@ final class ProgressEngine {
 	/** Connections and queues, for diagnostics; requires the lock. */
 	PeerChannels channels() {
 		return this.channels;
-	}
-
-	/** The most that this rank keeps of unexpected messages, in bytes. */
-	long unexpectedLimit() {
-		return this.pool.unexpectedLimit();
 	}
 
 	/** Whether an operation is in flight. */

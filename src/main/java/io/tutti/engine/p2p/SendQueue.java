@@ -29,6 +29,8 @@ final class SendQueue {
 
 	private final BufferPool pool;
 
+	private final EagerCredit credit;
+
 	private final MemorySegment memory = Arena.ofAuto().allocate(Frame.BYTES + SMALL_BYTES, 64);
 
 	private final long out = this.memory.address();
@@ -60,10 +62,12 @@ final class SendQueue {
 	/**
 	 * @param sent is called with each descriptor whose bytes are sent
 	 * @param pool holds staging buffers
+	 * @param credit is returned to the peer with the frames
 	 */
-	SendQueue(Consumer<SendDescriptor> sent, BufferPool pool) {
+	SendQueue(Consumer<SendDescriptor> sent, BufferPool pool, EagerCredit credit) {
 		this.sent = sent;
 		this.pool = pool;
+		this.credit = credit;
 	}
 
 	void connect(ByteStream stream) {
@@ -160,7 +164,8 @@ final class SendQueue {
 		if (this.head == null) {
 			this.tail = null;
 		}
-		Frame.write(this.out, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id);
+		Frame.write(this.out, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id,
+				this.credit.takeDue());
 		long along = Math.min(descriptor.body, Math.min(smallBytes, SMALL_BYTES));
 		if (along > 0) {
 			HeapTransfer.copy(descriptor.heap, descriptor.address, null, this.out + Frame.BYTES, along);

@@ -29,6 +29,9 @@ final class UnexpectedMessage {
 	/** Whether it was announced by RTS and the sender still has the bytes. */
 	boolean announced;
 
+	/** Whether it is charged to the sender's window of eager messages. */
+	boolean eager;
+
 	long id;
 
 	/** Whether all bytes have arrived. */
@@ -56,6 +59,7 @@ final class UnexpectedMessage {
 		this.type = type;
 		this.bytes = bytes;
 		this.announced = false;
+		this.eager = false;
 		this.whole = false;
 		this.claimant = null;
 		this.own = null;

@@ -3,9 +3,9 @@ package io.tutti.engine.p2p;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Bounds the memory of unexpected messages on this rank, in all its groups. When it is
- * exhausted, nothing more is read from their senders until some messages are received.
- * Safe for any number of threads.
+ * Bounds the memory of unexpected messages on this rank, in all its groups. Where it is
+ * exhausted, messages stay with their senders until they are received. Safe for any
+ * number of threads.
  */
 public final class UnexpectedMessageBudget {
 

@@ -21,13 +21,6 @@ public interface ByteStream {
 	long read(long address, long bytes) throws IOException;
 
 	/**
-	 * Tells whether nothing is read any more for the time being, so that nobody need be
-	 * woken for what comes.
-	 */
-	default void pauseReading(boolean paused) {
-	}
-
-	/**
 	 * Up to this size, copying bytes together and writing them at once costs less than
 	 * writing them separately.
 	 */

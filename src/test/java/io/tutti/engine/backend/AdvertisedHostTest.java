@@ -45,9 +45,9 @@ class AdvertisedHostTest {
 	@Test
 	void aSendToItFailsAtOnce() throws Exception {
 		try (PointToPointPair pair = PointToPointPair.overTcp(NOWHERE)) {
-			pair.resolvePendingLocally(0);
+			pair.resolveLocally(0);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[1]);
-			assertThatThrownBy(() -> pair.messenger(0).send(buffer, DataType.INT8, 1, 0, LIMIT))
+			assertThatThrownBy(() -> pair.engine(0).send(buffer, DataType.INT8, 1, 0, LIMIT))
 				.satisfies((ex) -> requireNamed(ex, 0, 1))
 				.hasMessageContaining("send to rank 1 with tag 0");
 		}
@@ -56,10 +56,9 @@ class AdvertisedHostTest {
 	@Test
 	void aFutureOfASendToItFailsAtOnce() throws Exception {
 		try (PointToPointPair pair = PointToPointPair.overTcp(NOWHERE)) {
-			pair.resolvePendingLocally(0);
+			pair.resolveLocally(0);
 			MemorySegment buffer = MemorySegment.ofArray(new byte[100_000]);
-			assertThat(pair.messenger(0).sendAsync(buffer, DataType.INT8, 1, 0, Duration.ofMinutes(10)))
-				.failsWithin(LIMIT)
+			assertThat(pair.engine(0).sendAsync(buffer, DataType.INT8, 1, 0, Duration.ofMinutes(10))).failsWithin(LIMIT)
 				.withThrowableThat()
 				.havingCause()
 				.satisfies((ex) -> requireNamed(ex, 0, 1));

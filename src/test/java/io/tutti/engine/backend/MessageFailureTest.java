@@ -63,20 +63,20 @@ class MessageFailureTest {
 	@EnumSource
 	void operationsBetweenAFailureAndItsVerdictEndWithTheVerdict(Kind kind) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
-			PointToPointEngine messenger = pair.messenger(0);
+			PointToPointEngine engine = pair.engine(0);
 			List<CompletableFuture<?>> open = new ArrayList<>();
-			open.add(messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, Duration.ofMillis(1)));
+			open.add(engine.receiveAsync(buffer(1), DataType.INT8, 1, 0, Duration.ofMillis(1)));
 			assertThat(pair.reports(0).poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).as("report").isNotNull();
 			for (int bytes : new int[] { 0, 1, 65_536, 65_537 }) {
-				open.add(messenger.sendAsync(buffer(bytes), DataType.INT8, 1, 1, LATER));
-				open.add(messenger.sendAsync(buffer(bytes), DataType.INT8, 0, 1, LATER));
-				open.add(messenger.receiveAsync(buffer(bytes), DataType.INT8, 1, 2, LATER));
+				open.add(engine.sendAsync(buffer(bytes), DataType.INT8, 1, 1, LATER));
+				open.add(engine.sendAsync(buffer(bytes), DataType.INT8, 0, 1, LATER));
+				open.add(engine.receiveAsync(buffer(bytes), DataType.INT8, 1, 2, LATER));
 			}
-			open.add(messenger.receiveAsync(buffer(1), DataType.INT8, Message.ANY_SOURCE, Message.ANY_TAG, LATER));
-			open.add(inAThread(() -> messenger.send(buffer(70_000), DataType.INT8, 1, 3, LATER)));
-			open.add(inAThread(() -> messenger.receive(buffer(1), DataType.INT8, 1, 3, LATER)));
-			open.add(inAThread(() -> messenger.sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 4, LATER)));
-			pair.judge(0, VERDICT);
+			open.add(engine.receiveAsync(buffer(1), DataType.INT8, Message.ANY_SOURCE, Message.ANY_TAG, LATER));
+			open.add(inAThread(() -> engine.send(buffer(70_000), DataType.INT8, 1, 3, LATER)));
+			open.add(inAThread(() -> engine.receive(buffer(1), DataType.INT8, 1, 3, LATER)));
+			open.add(inAThread(() -> engine.sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 4, LATER)));
+			pair.issueVerdict(0, VERDICT);
 			for (int i = 0; i < open.size(); i++) {
 				assertThat(open.get(i)).as("operation " + i)
 					.failsWithin(LIMIT)
@@ -93,9 +93,9 @@ class MessageFailureTest {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = new FailureLatch();
 		latch.reportTo(identity, latch::trip, Duration.ofSeconds(1));
-		try (PointToPointEngine messenger = new PointToPointEngine(identity, latch, new Broken(),
+		try (PointToPointEngine engine = new PointToPointEngine(identity, latch, new Broken(),
 				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)))) {
-			CompletableFuture<Message> coming = messenger.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
+			CompletableFuture<Message> coming = engine.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
 			assertThat(coming).failsWithin(LIMIT)
 				.withThrowableThat()
 				.withCauseInstanceOf(GroupAbortedException.class)
@@ -166,8 +166,8 @@ class MessageFailureTest {
 	 */
 	private static void failAtSomeMoment(Kind kind, Cause cause, int before, int between) throws Exception {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
-			pair.messenger(0).send(buffer(1), DataType.INT8, 1, 9, LIMIT);
-			pair.messenger(1).receive(buffer(1), DataType.INT8, 0, 9, LIMIT);
+			pair.engine(0).send(buffer(1), DataType.INT8, 1, 9, LIMIT);
+			pair.engine(1).receive(buffer(1), DataType.INT8, 0, 9, LIMIT);
 			List<CompletableFuture<?>> open = new ArrayList<>();
 			CompletableFuture<Void> failing = new CompletableFuture<>();
 			int verdictAt = MOST;
@@ -180,9 +180,9 @@ class MessageFailureTest {
 						verdictAt = i + between;
 					}
 					if (i >= verdictAt) {
-						pair.judge(0, VERDICT);
+						pair.issueVerdict(0, VERDICT);
 					}
-					open.add(issue(pair.messenger(0), i));
+					open.add(issue(pair.engine(0), i));
 				}
 			}
 			catch (CollectiveException ex) {
@@ -201,24 +201,24 @@ class MessageFailureTest {
 
 	private static void fail(PointToPointPair pair, Cause cause) {
 		switch (cause) {
-			case VERDICT -> pair.judge(0, VERDICT);
+			case VERDICT -> pair.issueVerdict(0, VERDICT);
 			case DEADLINE -> {
 				try {
-					pair.messenger(0).receive(buffer(1), DataType.INT8, 1, 9, Duration.ofNanos(1));
+					pair.engine(0).receive(buffer(1), DataType.INT8, 1, 9, Duration.ofNanos(1));
 				}
 				catch (CollectiveException ex) {
 					// The expected failure.
 				}
 			}
-			case LEFT -> pair.messenger(1).close();
+			case LEFT -> pair.engine(1).close();
 		}
 	}
 
-	private static CompletableFuture<?> issue(PointToPointEngine messenger, int number) {
+	private static CompletableFuture<?> issue(PointToPointEngine engine, int number) {
 		return switch (number % 5) {
-			case 0 -> messenger.sendAsync(buffer(70_000), DataType.INT8, 1, 0, LATER);
-			case 1, 2 -> messenger.sendAsync(buffer(100), DataType.INT8, 1, 0, LATER);
-			default -> messenger.receiveAsync(buffer(100), DataType.INT8, 1, 1, LATER);
+			case 0 -> engine.sendAsync(buffer(70_000), DataType.INT8, 1, 0, LATER);
+			case 1, 2 -> engine.sendAsync(buffer(100), DataType.INT8, 1, 0, LATER);
+			default -> engine.receiveAsync(buffer(100), DataType.INT8, 1, 1, LATER);
 		};
 	}
 

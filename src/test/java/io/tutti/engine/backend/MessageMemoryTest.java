@@ -53,11 +53,11 @@ class MessageMemoryTest {
 			List<CompletableFuture<?>> open = new ArrayList<>();
 			for (int i = 0; i < MESSAGES; i++) {
 				received.add(new byte[BYTES]);
-				open.add(pair.messenger(0)
+				open.add(pair.engine(0)
 					.receiveAsync(MemorySegment.ofArray(received.getLast()), DataType.INT8, 1, i, LIMIT));
 			}
 			for (int i = 0; i < MESSAGES; i++) {
-				open.add(pair.messenger(1).sendAsync(MemorySegment.ofArray(content), DataType.INT8, 0, i, LIMIT));
+				open.add(pair.engine(1).sendAsync(MemorySegment.ofArray(content), DataType.INT8, 0, i, LIMIT));
 			}
 			assertThat(nativeBytes() - before).as("while they are under way").isLessThan(MOST_NATIVE_BYTES);
 			CompletableFuture.allOf(open.toArray(CompletableFuture[]::new))

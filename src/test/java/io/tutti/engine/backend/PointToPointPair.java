@@ -28,6 +28,7 @@ import io.tutti.engine.transport.simulated.SimulatedNetwork;
 import io.tutti.engine.transport.tcp.DataListener;
 import io.tutti.engine.transport.tcp.TcpConnections;
 import io.tutti.engine.transport.tcp.TcpSettings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The point-to-point engines of two ranks in this JVM. Rank 0 of the job does not answer:
@@ -51,31 +52,46 @@ final class PointToPointPair implements AutoCloseable {
 
 	private final List<DataListener> listeners = new ArrayList<>();
 
-	private final List<PointToPointEngine> messengers;
+	private final List<UnexpectedMessageBudget> unexpected;
+
+	private final Duration drain;
+
+	private final List<PointToPointEngine> engines;
 
 	PointToPointPair(Kind kind) throws Exception {
-		this(kind, "127.0.0.1");
+		this(kind, "127.0.0.1", UnexpectedMessageBudget.LIMIT, LIMIT);
 	}
 
-	private PointToPointPair(Kind kind, String advertised) throws Exception {
-		List<Connections> wires = switch (kind) {
+	/**
+	 * @param unexpectedBytes budget of each rank
+	 * @param drain how long closing waits until queued messages are sent
+	 */
+	PointToPointPair(Kind kind, long unexpectedBytes, Duration drain) throws Exception {
+		this(kind, "127.0.0.1", unexpectedBytes, drain);
+	}
+
+	private PointToPointPair(Kind kind, String advertised, long unexpectedBytes, Duration drain) throws Exception {
+		this.unexpected = List.of(new UnexpectedMessageBudget(unexpectedBytes),
+				new UnexpectedMessageBudget(unexpectedBytes));
+		this.drain = drain;
+		List<Connections> connections = switch (kind) {
 			case SIMULATED -> simulated();
 			case MEMORY -> overMemory();
-			case TCP -> wiresOverTcp(advertised);
+			case TCP -> connectionsOverTcp(advertised);
 		};
-		this.messengers = List.of(messenger(0, wires.get(0)), messenger(1, wires.get(1)));
+		this.engines = List.of(engine(0, connections.get(0)), engine(1, connections.get(1)));
 	}
 
 	/** Two ranks that advertise a host. */
 	static PointToPointPair overTcp(String advertised) throws Exception {
-		return new PointToPointPair(Kind.TCP, advertised);
+		return new PointToPointPair(Kind.TCP, advertised, UnexpectedMessageBudget.LIMIT, LIMIT);
 	}
 
-	private PointToPointEngine messenger(int rank, Connections wires) {
+	private PointToPointEngine engine(int rank, Connections connections) {
 		FailureLatch latch = this.latches.get(rank);
 		latch.reportTo(identity(rank), this.reports.get(rank)::add, LIMIT);
-		return new PointToPointEngine(identity(rank), latch, wires,
-				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+		return new PointToPointEngine(identity(rank), latch, connections,
+				new MessageSettings(true, this.drain, this.unexpected.get(rank)));
 	}
 
 	private static GroupIdentity identity(int rank) {
@@ -97,7 +113,7 @@ final class PointToPointPair implements AutoCloseable {
 		});
 	}
 
-	private List<Connections> wiresOverTcp(String advertised) throws IOException {
+	private List<Connections> connectionsOverTcp(String advertised) throws IOException {
 		SessionKey key = new SessionKey(new byte[] { 7 });
 		List<PeerAddress> roster = new ArrayList<>();
 		for (int rank = 0; rank < 2; rank++) {
@@ -106,16 +122,25 @@ final class PointToPointPair implements AutoCloseable {
 			this.listeners.add(listener);
 			roster.add(new PeerAddress(rank, advertised, listener.port(), "host"));
 		}
-		List<Connections> wires = new ArrayList<>();
+		List<Connections> connections = new ArrayList<>();
 		for (int rank = 0; rank < 2; rank++) {
-			wires.add(new TcpConnections(identity(rank), roster, this.listeners.get(rank), key,
+			connections.add(new TcpConnections(identity(rank), roster, this.listeners.get(rank), key,
 					new TcpSettings("system", LIMIT, true, null), CollectiveListener.NONE));
 		}
-		return wires;
+		return connections;
 	}
 
-	PointToPointEngine messenger(int rank) {
-		return this.messengers.get(rank);
+	PointToPointEngine engine(int rank) {
+		return this.engines.get(rank);
+	}
+
+	UnexpectedMessageBudget unexpected(int rank) {
+		return this.unexpected.get(rank);
+	}
+
+	/** The verdict that a rank has, if any. */
+	@Nullable Failure failure(int rank) {
+		return this.latches.get(rank).failure();
 	}
 
 	/** The failures that a rank has reported. */
@@ -124,10 +149,10 @@ final class PointToPointPair implements AutoCloseable {
 	}
 
 	/** Issues a rank's own report as its verdict. */
-	void resolvePendingLocally(int rank) {
+	void resolveLocally(int rank) {
 		Thread.startVirtualThread(() -> {
 			try {
-				judge(rank, this.reports.get(rank).take());
+				issueVerdict(rank, this.reports.get(rank).take());
 			}
 			catch (InterruptedException ex) {
 				Thread.currentThread().interrupt();
@@ -136,14 +161,21 @@ final class PointToPointPair implements AutoCloseable {
 	}
 
 	/** Issues the verdict to a rank. */
-	void judge(int rank, Failure verdict) {
+	void issueVerdict(int rank, Failure verdict) {
 		this.latches.get(rank).trip(verdict);
-		this.messengers.get(rank).wake();
+		this.engines.get(rank).wake();
+	}
+
+	/** Breaks the group on both ranks. */
+	void fail(String reason) {
+		for (int rank = 0; rank < 2; rank++) {
+			issueVerdict(rank, Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(0), reason));
+		}
 	}
 
 	@Override
 	public void close() {
-		this.messengers.reversed().forEach(PointToPointEngine::close);
+		this.engines.reversed().forEach(PointToPointEngine::close);
 		this.listeners.forEach(DataListener::close);
 	}
 

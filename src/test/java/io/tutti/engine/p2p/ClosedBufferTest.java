@@ -23,7 +23,9 @@ class ClosedBufferTest {
 
 	private static final int FIRST_BYTES = 20_000;
 
-	/** Moves a frame and the first bytes after it, then what it is allowed to. */
+	/**
+	 * Moves a frame and the first bytes after it, then as many bytes as the test allows.
+	 */
 	private static final class StuckStream implements ByteStream {
 
 		private final MemorySegment frame = Arena.ofAuto().allocate(Frame.BYTES);
@@ -78,7 +80,7 @@ class ClosedBufferTest {
 		descriptor.bytes = BYTES;
 		descriptor.carry(send);
 		SendQueue queue = new SendQueue((sent) -> {
-		}, new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)));
+		}, new BufferPool(new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)), new EagerCredit());
 		queue.connect(this.stream);
 		queue.add(descriptor);
 		queue.pump();
@@ -92,13 +94,12 @@ class ClosedBufferTest {
 	@Test
 	void noFurtherByteIsReceivedIntoIt() throws IOException {
 		MessageOperation receive = operation(false);
-		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0);
+		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0, 0);
 		FrameReader reader = new FrameReader(1, this.stream, new HeapTransfer());
 		FrameReader.Handler handler = new FrameReader.Handler() {
 			@Override
-			public boolean frame(FrameReader from, long frame) {
+			public void frame(FrameReader from, long frame) {
 				from.expect(receive.address, BYTES, receive, null);
-				return true;
 			}
 
 			@Override

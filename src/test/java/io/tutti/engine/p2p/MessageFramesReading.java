@@ -21,7 +21,7 @@ public final class MessageFramesReading {
 	private MessageFramesReading() {
 	}
 
-	/** Reads an input; throws where the promise is not kept. */
+	/** Reads an input; throws where the contract is violated. */
 	public static void read(byte[] input) {
 		FrameReader reader = new FrameReader(1, new Pieces(input), new HeapTransfer());
 		Frames frames = new Frames();
@@ -38,11 +38,13 @@ public final class MessageFramesReading {
 	private record Frames() implements FrameReader.Handler {
 
 		@Override
-		public boolean frame(FrameReader reader, long frame) throws IOException {
+		public void frame(FrameReader reader, long frame) throws IOException {
 			long bytes = Frame.bytes(frame);
 			int kind = Frame.kind(frame);
-			if (kind < Frame.EAGER || kind > Frame.DATA || bytes < 0 || Frame.tag(frame) < 0) {
-				throw new AssertionError("no frame: kind " + kind + ", " + bytes + " bytes, tag " + Frame.tag(frame));
+			if (kind < Frame.EAGER || kind > Frame.CREDIT || bytes < 0 || Frame.tag(frame) < 0
+					|| Frame.credit(frame) < 0) {
+				throw new AssertionError("not a frame: kind " + kind + ", " + bytes + " bytes, tag " + Frame.tag(frame)
+						+ ", credit " + Frame.credit(frame));
 			}
 			if (kind == Frame.EAGER) {
 				if (bytes > ROOM.byteSize()) {
@@ -53,7 +55,6 @@ public final class MessageFramesReading {
 			else if (kind == Frame.DATA) {
 				throw new IOException("no data was announced");
 			}
-			return true;
 		}
 
 		@Override
@@ -62,7 +63,7 @@ public final class MessageFramesReading {
 
 	}
 
-	/** A connection on which an input comes. */
+	/** A connection that delivers an input. */
 	private static final class Pieces implements ByteStream {
 
 		private final MemorySegment input;
@@ -80,7 +81,7 @@ public final class MessageFramesReading {
 
 		@Override
 		public long write(long address, long bytes) {
-			throw new AssertionError("nothing is to be said");
+			throw new AssertionError("the reader must not write");
 		}
 
 		@Override

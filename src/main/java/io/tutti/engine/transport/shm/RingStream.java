@@ -36,8 +36,6 @@ final class RingStream implements ByteStream {
 
 	private boolean blockedWriting;
 
-	private boolean paused;
-
 	RingStream(int peer, HostMemory memory, Doorbell doorbell) {
 		this.peer = peer;
 		this.doorbell = doorbell;
@@ -50,11 +48,6 @@ final class RingStream implements ByteStream {
 	@Override
 	public int smallBytes() {
 		return SMALL_BYTES;
-	}
-
-	@Override
-	public void pauseReading(boolean paused) {
-		this.paused = paused;
 	}
 
 	@Override
@@ -112,7 +105,7 @@ final class RingStream implements ByteStream {
 
 	/** Whether a read or write that was blocked can make progress. */
 	boolean unblocked() {
-		return hasCome() && !this.paused || this.blockedWriting && this.out.writable(1) > 0;
+		return hasCome() || this.blockedWriting && this.out.writable(1) > 0;
 	}
 
 }

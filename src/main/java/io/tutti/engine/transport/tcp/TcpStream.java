@@ -44,8 +44,6 @@ final class TcpStream implements ByteStream {
 
 	private boolean ended;
 
-	private boolean paused;
-
 	/**
 	 * @param tls TLS over the socket after its handshake, {@code null} for plain TCP
 	 */
@@ -102,16 +100,11 @@ final class TcpStream implements ByteStream {
 		}
 	}
 
-	@Override
-	public void pauseReading(boolean paused) {
-		this.paused = paused;
-	}
-
 	/**
-	 * Sleeping waits for input, unless paused, and for room if the last write found none.
+	 * Sleeping waits for input, and for room if the last write found none.
 	 */
 	void awaitProgress() {
-		awaitProgress(!this.paused && !this.ended, this.blockedWriting && !this.ended);
+		awaitProgress(!this.ended, this.blockedWriting && !this.ended);
 	}
 
 	/** Sleeping waits for input, for room, for both or for neither. */
