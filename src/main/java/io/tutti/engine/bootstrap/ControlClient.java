@@ -163,7 +163,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			case Ping(long sent) -> this.connection.send(new Pong(sent, this.control.events().progress()));
 			case Pong(long sent, List<RankProgress> progress) -> {
 				this.board.roundTrip(0, System.nanoTime() - sent);
-				this.control.rankZeroHeartbeat(progress);
+				this.board.progress(0, progress);
 			}
 			case Awaiting news -> hear(news);
 			case Roster met -> met(met);

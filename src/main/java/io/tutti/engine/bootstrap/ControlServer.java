@@ -28,7 +28,6 @@ import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.PeerAddress;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.RankProgress;
@@ -102,7 +101,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		this.connections = new RankConnections(worldSize);
 		this.board = new PeerTable(worldSize, System::nanoTime);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
-		this.arbiter = new Coordinator(worldSize, settings.verdict(), System::nanoTime, this,
+		this.arbiter = new Coordinator(this.board, settings.verdict(), System::nanoTime, this,
 				new LabelledRequests(worldSize, System::nanoTime, this));
 		this.control = new RankControl(0, events, this.board, this,
 				new LabelledWaits(0, worldSize, this, settings.heartbeat()));
@@ -181,7 +180,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 				pending.connection().send(new Pong(sent, this.control.events().progress()));
 			case Pong(long sent, List<RankProgress> progress) when pending.rank() >= 0 -> {
 				this.board.roundTrip(pending.rank(), System.nanoTime() - sent);
-				this.arbiter.seen(pending.rank(), progress);
+				this.board.progress(pending.rank(), progress);
 			}
 			case Request request when pending.rank() >= 0 -> request(pending, request);
 			case Greeting greeting when pending.rank() < 0 -> greet(pending, greeting);
@@ -211,8 +210,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		if (this.phase == Phase.GATHERING) {
 			return this.rankTable.isTaken(rank) ? JoinPolicy.Slot.TAKEN : JoinPolicy.Slot.FREE;
 		}
-		boolean there = this.arbiter.stateOf(rank) == PeerStatus.State.UP;
-		return there ? JoinPolicy.Slot.TAKEN : JoinPolicy.Slot.ABANDONED;
+		return this.board.isUp(rank) ? JoinPolicy.Slot.TAKEN : JoinPolicy.Slot.ABANDONED;
 	}
 
 	private void form() {
@@ -337,7 +335,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 	}
 
 	private boolean isUp(PendingConnection pending) {
-		return this.arbiter.stateOf(pending.rank()) == PeerStatus.State.UP;
+		return this.board.isUp(pending.rank());
 	}
 
 	/** Keeps a lost rank's connection: a rank that was only stopped reads the reason. */
@@ -406,8 +404,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 	}
 
 	@Override
-	public void gone(int rank, PeerStatus.State how) {
-		this.board.state(rank, how);
+	public void peersChanged() {
 		this.statusBroadcast.changed();
 	}
 

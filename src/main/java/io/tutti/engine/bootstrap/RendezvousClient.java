@@ -17,7 +17,6 @@ import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.SafeListener;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
@@ -51,7 +50,7 @@ final class RendezvousClient {
 			NameService names) {
 		this.assignment = assignment;
 		this.settings = settings;
-		this.events = new SafeListener(events);
+		this.events = ControlListener.guarded(events);
 		this.deadline = deadline;
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
 		this.failure = new RendezvousFailure(assignment.rank(), this.point);

@@ -1,5 +1,8 @@
 package io.tutti.engine.control;
 
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.util.List;
 
 import io.tutti.Failure;
@@ -15,9 +18,14 @@ public interface ControlListener {
 	/** Instead of a sequence number: this rank does not know the group. */
 	long NOT_A_MEMBER = Long.MAX_VALUE;
 
+	/** The sequence number of a rank that has entered no call. */
+	long NONE_ENTERED = -1;
+
 	/**
 	 * A verdict, the same on every rank. A {@link Failure.Kind#PEER_LOST} breaks every
-	 * group of the lost rank, any other kind only the group it names.
+	 * group of the lost rank, any other kind only the group it names. A rank that reports
+	 * a failure after the verdict receives the same verdict again, since it may have
+	 * formed the group again meanwhile.
 	 */
 	void failed(Failure verdict);
 
@@ -36,7 +44,9 @@ public interface ControlListener {
 	 * none, {@link #NOT_A_MEMBER} if it is not a member or has not formed the group yet.
 	 * Rank 0 asks in order to find the missing ranks.
 	 */
-	long lastEntered(String group);
+	default long lastEntered(String group) {
+		return NONE_ENTERED;
+	}
 
 	/**
 	 * This rank's progress in its groups, the world group first. Sent with every
@@ -51,7 +61,9 @@ public interface ControlListener {
 	 * The world ranks of a group, so that no other rank counts as missing. Empty for the
 	 * world group, or if this rank does not know the group.
 	 */
-	List<Integer> members(String group);
+	default List<Integer> members(String group) {
+		return List.of();
+	}
 
 	/**
 	 * This rank's call at a sequence number of a group. Rank 0 asks because another rank
@@ -59,7 +71,9 @@ public interface ControlListener {
 	 * @return {@code null} if the call is no longer recorded or has not begun. A call
 	 * that has not begun is reported when it begins.
 	 */
-	@Nullable CallReport called(String group, long sequence);
+	default @Nullable CallReport called(String group, long sequence) {
+		return null;
+	}
 
 	/**
 	 * This rank's encoded trace of its last calls, for a rank that asks for it.
@@ -80,5 +94,29 @@ public interface ControlListener {
 
 	/** Logs a problem that does not break the group. */
 	void warn(String message);
+
+	/**
+	 * A listener that may throw, made safe for the control thread, on which other ranks
+	 * depend: an exception becomes a warning, and a query gets this interface's default.
+	 */
+	static ControlListener guarded(ControlListener listener) {
+		InvocationHandler guard = (proxy, method, arguments) -> {
+			try {
+				return method.invoke(listener, arguments);
+			}
+			catch (InvocationTargetException ex) {
+				if (!(ex.getCause() instanceof RuntimeException thrown)) {
+					throw ex.getCause();
+				}
+				if (!method.getName().equals("warn")) {
+					((ControlListener) proxy)
+						.warn("the control plane's listener threw from " + method.getName() + ": " + thrown);
+				}
+				return method.isDefault() ? InvocationHandler.invokeDefault(proxy, method, arguments) : null;
+			}
+		};
+		return (ControlListener) Proxy.newProxyInstance(ControlListener.class.getClassLoader(),
+				new Class<?>[] { ControlListener.class }, guard);
+	}
 
 }

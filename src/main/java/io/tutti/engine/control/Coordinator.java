@@ -42,16 +42,15 @@ public final class Coordinator
 		/** To every rank that can be reached. */
 		void broadcast(Notice notice);
 
-		/** A rank has left or is lost. */
-		void gone(int rank, PeerStatus.State how);
+		/** A rank has left or is lost; the table of peers has its new state. */
+		default void peersChanged() {
+		}
 
 	}
 
 	private final Downlink downlink;
 
-	private final LongSupplier nanoClock;
-
-	private final RankLiveness liveness;
+	private final PeerTable peers;
 
 	private final DepartureTracker departures;
 
@@ -63,14 +62,17 @@ public final class Coordinator
 
 	private boolean draining;
 
-	public Coordinator(int worldSize, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink,
+	/**
+	 * @param peers the state of every rank, which this object changes when a rank leaves
+	 * or is lost
+	 */
+	public Coordinator(PeerTable peers, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink,
 			RequestHandler labelled) {
 		this.downlink = downlink;
-		this.nanoClock = nanoClock;
-		this.liveness = new RankLiveness(worldSize);
-		this.departures = new DepartureTracker(this.liveness, nanoClock, this);
-		this.resolver = new FailureResolver(this.liveness, this.departures, verdictLimit, nanoClock, this);
-		this.mismatches = new MismatchDetector(worldSize, nanoClock, this);
+		this.peers = peers;
+		this.departures = new DepartureTracker(peers, nanoClock, this);
+		this.resolver = new FailureResolver(peers, this.departures, verdictLimit, nanoClock, this);
+		this.mismatches = new MismatchDetector(peers.worldSize(), nanoClock, this);
 		this.labelled = labelled;
 	}
 
@@ -92,15 +94,10 @@ public final class Coordinator
 		}
 	}
 
-	/** A rank has sent a heartbeat. */
-	public void seen(int rank, List<RankProgress> progress) {
-		this.liveness.seen(rank, progress, this.nanoClock.getAsLong());
-	}
-
 	/** The connection to a rank has ended, or the rank has been silent too long. */
 	public void lost(int rank, String detail) {
-		if (this.liveness.gone(rank, PeerStatus.State.LOST)) {
-			gone(rank, PeerStatus.State.LOST);
+		if (this.peers.gone(rank, PeerStatus.State.LOST)) {
+			gone(rank);
 			this.resolver.lost(rank, detail);
 		}
 	}
@@ -108,10 +105,6 @@ public final class Coordinator
 	/** Sends the departures that are still held back, since rank 0 is about to leave. */
 	public void flushDepartures() {
 		this.departures.tell();
-	}
-
-	public PeerStatus.State stateOf(int rank) {
-		return this.liveness.of(rank);
 	}
 
 	public void tick() {
@@ -140,8 +133,8 @@ public final class Coordinator
 	}
 
 	private void askOthers(int asker, Notice question) {
-		for (int rank = 0; rank < this.liveness.worldSize(); rank++) {
-			if (rank != asker && this.liveness.isUp(rank)) {
+		for (int rank = 0; rank < this.peers.worldSize(); rank++) {
+			if (rank != asker && this.peers.isUp(rank)) {
 				this.downlink.send(rank, question);
 			}
 		}
@@ -149,7 +142,7 @@ public final class Coordinator
 
 	/** Checks the asker's rank, since another process sent it. */
 	private void pass(int asker, Notice answer) {
-		if (this.liveness.holds(asker) && this.liveness.isUp(asker)) {
+		if (this.peers.isUp(asker)) {
 			this.downlink.send(asker, answer);
 		}
 	}
@@ -160,16 +153,16 @@ public final class Coordinator
 	}
 
 	private void left(int rank) {
-		if (this.liveness.gone(rank, PeerStatus.State.LEFT)) {
+		if (this.peers.gone(rank, PeerStatus.State.LEFT)) {
 			this.departures.left(rank);
-			gone(rank, PeerStatus.State.LEFT);
+			gone(rank);
 			this.resolver.left();
 		}
 	}
 
-	private void gone(int rank, PeerStatus.State how) {
+	private void gone(int rank) {
 		this.labelled.forget(rank);
-		this.downlink.gone(rank, how);
+		this.downlink.peersChanged();
 	}
 
 	private void drain(String reason) {
@@ -202,7 +195,7 @@ public final class Coordinator
 
 	@Override
 	public void ask(int rank, String group, long sequence) {
-		if (this.liveness.isUp(rank)) {
+		if (this.peers.isUp(rank)) {
 			this.downlink.send(rank, new QueryCall(group, sequence));
 		}
 	}

@@ -32,7 +32,7 @@ final class DepartureTracker {
 	private record Group(BitSet members, BitSet left) {
 	}
 
-	private final RankLiveness liveness;
+	private final PeerTable peers;
 
 	private final LongSupplier nanoClock;
 
@@ -44,8 +44,8 @@ final class DepartureTracker {
 
 	private long dueNanos;
 
-	DepartureTracker(RankLiveness liveness, LongSupplier nanoClock, Listener listener) {
-		this.liveness = liveness;
+	DepartureTracker(PeerTable peers, LongSupplier nanoClock, Listener listener) {
+		this.peers = peers;
 		this.nanoClock = nanoClock;
 		this.listener = listener;
 	}
@@ -64,9 +64,9 @@ final class DepartureTracker {
 
 	private BitSet known(List<Integer> members) {
 		BitSet known = new BitSet();
-		members.stream().filter(this.liveness::holds).forEach(known::set);
+		members.stream().filter(this.peers::holds).forEach(known::set);
 		if (members.isEmpty()) {
-			known.set(0, this.liveness.worldSize());
+			known.set(0, this.peers.worldSize());
 		}
 		return known;
 	}
@@ -106,8 +106,8 @@ final class DepartureTracker {
 
 	/** Sends the collected departures now, in order of arrival. */
 	void tell() {
-		for (int rank = 0; rank < this.liveness.worldSize() && !this.news.isEmpty(); rank++) {
-			if (this.liveness.isUp(rank)) {
+		for (int rank = 0; rank < this.peers.worldSize() && !this.news.isEmpty(); rank++) {
+			if (this.peers.isUp(rank)) {
 				tell(rank);
 			}
 		}
@@ -131,7 +131,7 @@ final class DepartureTracker {
 	}
 
 	private boolean isOutOf(Group group, int rank) {
-		return group.left().get(rank) || !this.liveness.isUp(rank);
+		return group.left().get(rank) || !this.peers.isUp(rank);
 	}
 
 }

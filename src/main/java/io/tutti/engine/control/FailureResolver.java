@@ -2,15 +2,17 @@ package io.tutti.engine.control;
 
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.LongSupplier;
+import java.util.function.Predicate;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides at rank 0 which failure broke a group. The first failure to arrive is the
@@ -40,9 +42,12 @@ final class FailureResolver {
 	}
 
 	/** How long the root cause may take to arrive after a data connection closed. */
-	private static final Duration SECOND_LOOK = Duration.ofMillis(500);
+	private static final Duration SUSPICION_LIMIT = Duration.ofMillis(500);
 
-	private final RankLiveness liveness;
+	/** Maximum number of verdicts kept for ranks that report late. */
+	static final int KEPT = 1024;
+
+	private final PeerTable peers;
 
 	private final DepartureTracker departures;
 
@@ -51,9 +56,6 @@ final class FailureResolver {
 	private final LongSupplier nanoClock;
 
 	private final Listener listener;
-
-	/** Verdicts kept for ranks that report late. */
-	static final int KEPT = 1024;
 
 	/** The verdicts by group, the oldest first. */
 	private final Map<String, Failure> decided = new LinkedHashMap<>() {
@@ -67,17 +69,17 @@ final class FailureResolver {
 
 	};
 
-	/** Ranks whose loss was a verdict. */
-	private final Set<Integer> blamed = new HashSet<>();
+	/** The verdict on each rank that a verdict declared lost. */
+	private final Map<Integer, Failure> blamed = new HashMap<>();
 
 	/** The open inquiries, by group. */
 	private final Map<String, Inquiry> inquiries = new HashMap<>();
 
 	private long rollCalls;
 
-	FailureResolver(RankLiveness liveness, DepartureTracker departures, Duration limit, LongSupplier nanoClock,
+	FailureResolver(PeerTable peers, DepartureTracker departures, Duration limit, LongSupplier nanoClock,
 			Listener listener) {
-		this.liveness = liveness;
+		this.peers = peers;
 		this.departures = departures;
 		this.limitNanos = limit.toNanos();
 		this.nanoClock = nanoClock;
@@ -91,7 +93,7 @@ final class FailureResolver {
 
 	/** A rank reports a failure. */
 	void report(int reporter, Failure failure) {
-		Failure decision = this.decided.get(failure.group());
+		Failure decision = decisionOn(failure);
 		if (decision != null) {
 			this.listener.verdict(reporter, decision);
 			return;
@@ -102,32 +104,21 @@ final class FailureResolver {
 			case TIMEOUT -> isOutsideOfOrder(failure);
 			case PEER_LOST -> false;
 		};
-		if (inquiry == null) {
-			lookInto(reporter, failure, rootCause);
-		}
-		else if (rootCause && inquiry instanceof Suspicion) {
+		if (rootCause && !(inquiry instanceof RollCallState)) {
 			decide(failure);
+		}
+		else if (inquiry == null) {
+			inquire(reporter, failure);
 		}
 	}
 
-	private void lookInto(int reporter, Failure failure, boolean rootCause) {
-		long now = this.nanoClock.getAsLong();
-		if (failure.kind() == Failure.Kind.TIMEOUT && !rootCause) {
-			RollCallState record = new RollCallState(this.rollCalls++, reporter, failure, this.liveness.worldSize(),
-					now);
-			this.inquiries.put(failure.group(), new RollCall(record, now + this.limitNanos));
-			this.listener.rollCall(record.id(), failure.group());
+	/** The verdict that already covers a report, {@code null} for none. */
+	private @Nullable Failure decisionOn(Failure failure) {
+		Failure decision = this.decided.get(failure.group());
+		if (decision != null || failure.kind() != Failure.Kind.PEER_LOST) {
+			return decision;
 		}
-		else if (rootCause) {
-			decide(failure);
-		}
-		else if (isCertain(failure)) {
-			decide(conclusion(failure));
-		}
-		else {
-			long look = Math.min(this.limitNanos, SECOND_LOOK.toNanos());
-			this.inquiries.put(failure.group(), new Suspicion(failure, now + look));
-		}
+		return failure.ranks().stream().map(this.blamed::get).filter(Objects::nonNull).findFirst().orElse(null);
 	}
 
 	/**
@@ -138,39 +129,49 @@ final class FailureResolver {
 		return failure.sequence() < 0;
 	}
 
+	private void inquire(int reporter, Failure failure) {
+		long now = this.nanoClock.getAsLong();
+		if (failure.kind() == Failure.Kind.TIMEOUT) {
+			RollCallState rollCall = new RollCallState(this.rollCalls++, reporter, failure, this.peers, now,
+					now + this.limitNanos);
+			this.inquiries.put(failure.group(), rollCall);
+			this.listener.rollCall(rollCall.id(), failure.group());
+		}
+		else if (isCertain(failure)) {
+			decide(conclusion(failure));
+		}
+		else {
+			long waitNanos = Math.min(this.limitNanos, SUSPICION_LIMIT.toNanos());
+			this.inquiries.put(failure.group(), new Suspicion(failure, now + waitNanos));
+		}
+	}
+
 	/** Whether waiting gives no more information about the ranks reported lost. */
 	private boolean isCertain(Failure failure) {
 		return failure.ranks()
 			.stream()
-			.anyMatch((rank) -> !mayYetBeSeenToGo(rank) || this.departures.hasLeft(rank, failure.group()));
-	}
-
-	private boolean mayYetBeSeenToGo(int rank) {
-		return this.liveness.holds(rank) && this.liveness.isUp(rank);
+			.anyMatch((rank) -> !this.peers.isUp(rank) || this.departures.hasLeft(rank, failure.group()));
 	}
 
 	/** A rank answers a roll call. */
 	void answer(int rank, RollCallReply answer) {
 		for (Inquiry inquiry : this.inquiries.values()) {
-			if (inquiry instanceof RollCall(RollCallState record, long due) && record.id() == answer.id()) {
-				record.answer(rank, answer.lastEntered(), answer.members());
-				if (isComplete(record)) {
-					decide(verdict(record));
-				}
-				return;
+			if (inquiry instanceof RollCallState rollCall && rollCall.id() == answer.id()) {
+				rollCall.answer(rank, answer.lastEntered(), answer.members());
 			}
 		}
+		conclude((inquiry) -> inquiry instanceof RollCallState rollCall && rollCall.isComplete());
 	}
 
-	/** Rank 0 has determined that a rank is lost. */
+	/**
+	 * Rank 0 has determined that a rank is lost. If a verdict has blamed the rank before,
+	 * no second one follows, but roll calls no longer wait for its answer.
+	 */
 	void lost(int rank, String detail) {
-		if (this.blamed.add(rank)) {
-			Failure verdict = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail);
-			close(Failure.WORLD, verdict);
-			suspectedOnly(this.blamed).forEach((group) -> close(group, verdict));
-			this.listener.verdict(verdict);
-			settleCompleteRollCalls();
+		if (!this.blamed.containsKey(rank)) {
+			decide(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(rank), detail));
 		}
+		conclude((inquiry) -> inquiry instanceof RollCallState rollCall && rollCall.isComplete());
 	}
 
 	/**
@@ -178,32 +179,30 @@ final class FailureResolver {
 	 * longer wait for its answer or for its connection to close.
 	 */
 	void left() {
-		settleCompleteRollCalls();
-		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
-			if (inquiry instanceof Suspicion(Failure failure, long due) && isCertain(failure)) {
-				decide(conclusion(failure));
-			}
-		}
+		conclude((inquiry) -> switch (inquiry) {
+			case RollCallState rollCall -> rollCall.isComplete();
+			case Suspicion(Failure failure, long due) -> isCertain(failure);
+		});
 	}
 
 	/** Ends the inquiries whose deadline has passed. */
 	void tick() {
-		if (this.inquiries.isEmpty()) {
-			return;
-		}
-		long now = this.nanoClock.getAsLong();
-		for (Map.Entry<String, Inquiry> entry : List.copyOf(this.inquiries.entrySet())) {
-			if (entry.getValue().dueNanos() - now <= 0 && !decided(entry.getKey())) {
-				decide(conclusion(entry.getValue()));
-			}
+		if (!this.inquiries.isEmpty()) {
+			long now = this.nanoClock.getAsLong();
+			conclude((inquiry) -> inquiry.dueNanos() - now <= 0);
 		}
 	}
 
-	private Failure conclusion(Inquiry inquiry) {
-		return switch (inquiry) {
-			case RollCall(RollCallState record, long due) -> verdict(record);
-			case Suspicion(Failure failure, long due) -> conclusion(failure);
-		};
+	/** Decides the inquiries that match. One verdict may end several of them. */
+	private void conclude(Predicate<Inquiry> ended) {
+		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
+			if (ended.test(inquiry) && this.inquiries.containsValue(inquiry)) {
+				decide(switch (inquiry) {
+					case RollCallState rollCall -> rollCall.verdict(this.nanoClock.getAsLong());
+					case Suspicion(Failure failure, long due) -> conclusion(failure);
+				});
+			}
+		}
 	}
 
 	private Failure conclusion(Failure suspected) {
@@ -213,7 +212,7 @@ final class FailureResolver {
 	/** Whether every rank of the failure is still up and has left only a subgroup. */
 	private boolean stillHere(Failure failure) {
 		return !failure.group().equals(Failure.WORLD) && !failure.ranks().isEmpty()
-				&& failure.ranks().stream().allMatch(this::mayYetBeSeenToGo);
+				&& failure.ranks().stream().allMatch(this.peers::isUp);
 	}
 
 	private static Failure hasLeftGroup(Failure failure) {
@@ -227,48 +226,26 @@ final class FailureResolver {
 	 */
 	long nanosUntilDue() {
 		long now = this.nanoClock.getAsLong();
-		long soonest = Long.MAX_VALUE;
-		for (Inquiry inquiry : this.inquiries.values()) {
-			soonest = Math.min(soonest, inquiry.dueNanos() - now);
-		}
+		long soonest = this.inquiries.values()
+			.stream()
+			.mapToLong((inquiry) -> inquiry.dueNanos() - now)
+			.min()
+			.orElse(Long.MAX_VALUE);
 		return Math.max(0, soonest);
 	}
 
-	private void settleCompleteRollCalls() {
-		for (Inquiry inquiry : List.copyOf(this.inquiries.values())) {
-			if (inquiry instanceof RollCall(RollCallState record, long due) && isComplete(record)) {
-				decide(verdict(record));
-			}
-		}
-	}
-
-	private Failure verdict(RollCallState record) {
-		return record.verdict(this.liveness, this.nanoClock.getAsLong());
-	}
-
-	private boolean isComplete(RollCallState record) {
-		if (record.answers() < this.liveness.up()) {
-			return false;
-		}
-		for (int rank = 0; rank < this.liveness.worldSize(); rank++) {
-			if (this.liveness.isUp(rank) && !record.answered(rank)) {
-				return false;
-			}
-		}
-		return true;
-	}
-
 	private void decide(Failure verdict) {
-		close(verdict.group(), verdict);
+		keep(verdict.group(), verdict);
 		if (verdict.kind() == Failure.Kind.PEER_LOST) {
-			this.blamed.addAll(verdict.ranks());
-			close(Failure.WORLD, verdict);
+			keep(Failure.WORLD, verdict);
+			verdict.ranks().forEach((rank) -> this.blamed.putIfAbsent(rank, verdict));
+			suspectedOnly(this.blamed.keySet()).forEach((group) -> keep(group, verdict));
 		}
 		this.listener.verdict(verdict);
 	}
 
 	/** Ends the group's inquiry and keeps its first verdict. */
-	private void close(String group, Failure verdict) {
+	private void keep(String group, Failure verdict) {
 		this.inquiries.remove(group);
 		this.decided.putIfAbsent(group, verdict);
 	}
@@ -284,16 +261,14 @@ final class FailureResolver {
 	}
 
 	/** An inquiry into a report, with its deadline. */
-	private sealed interface Inquiry {
+	sealed interface Inquiry permits RollCallState, Suspicion {
 
 		long dueNanos();
 
 	}
 
-	private record RollCall(RollCallState record, long dueNanos) implements Inquiry {
-	}
-
-	private record Suspicion(Failure failure, long dueNanos) implements Inquiry {
+	/** A data connection to these ranks closed; the root cause may still arrive. */
+	record Suspicion(Failure failure, long dueNanos) implements Inquiry {
 	}
 
 }

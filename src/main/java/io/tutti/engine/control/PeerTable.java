@@ -1,5 +1,6 @@
 package io.tutti.engine.control;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +18,9 @@ public final class PeerTable {
 
 	private static final long UNKNOWN = -1;
 
+	private record Progress(List<RankProgress> byGroup, long atNanos) {
+	}
+
 	private final LongSupplier nanoClock;
 
 	private final AtomicReferenceArray<PeerStatus.State> states;
@@ -26,6 +30,9 @@ public final class PeerTable {
 
 	private final AtomicLongArray roundTripMicros;
 
+	/** By rank, the progress in its last heartbeat. */
+	private final AtomicReferenceArray<@Nullable Progress> progress;
+
 	private volatile List<PeerAddress> roster = List.of();
 
 	public PeerTable(int worldSize, LongSupplier nanoClock) {
@@ -33,6 +40,7 @@ public final class PeerTable {
 		this.states = new AtomicReferenceArray<>(worldSize);
 		this.heard = new AtomicLongArray(worldSize);
 		this.roundTripMicros = new AtomicLongArray(worldSize);
+		this.progress = new AtomicReferenceArray<>(worldSize);
 		for (int rank = 0; rank < worldSize; rank++) {
 			this.states.set(rank, PeerStatus.State.UP);
 			this.roundTripMicros.set(rank, UNKNOWN);
@@ -68,8 +76,50 @@ public final class PeerTable {
 		this.roundTripMicros.set(rank, TimeUnit.NANOSECONDS.toMicros(Math.max(0, nanos)));
 	}
 
-	public void state(int rank, PeerStatus.State state) {
-		this.states.set(rank, state);
+	/** A rank has sent a heartbeat with its progress. */
+	public void progress(int rank, List<RankProgress> byGroup) {
+		this.progress.set(rank, new Progress(byGroup, this.nanoClock.getAsLong()));
+	}
+
+	/** A rank's last known call in a group and its age, for an error message. */
+	String lastProgress(int rank, String group) {
+		Progress last = this.progress.get(rank);
+		if (last == null) {
+			return "it has sent no heartbeat since rendezvous";
+		}
+		String when = Duration.ofNanos(this.nanoClock.getAsLong() - last.atNanos()).toMillis() + " ms ago";
+		return last.byGroup()
+			.stream()
+			.filter((progress) -> progress.group().equals(group) && progress.lastEntered() >= 0)
+			.findFirst()
+			.map((progress) -> "it was last seen in #" + progress.lastEntered() + ", " + when)
+			.orElse("it was last seen " + when + ", in no call of this group");
+	}
+
+	public int worldSize() {
+		return this.states.length();
+	}
+
+	/** Whether the number is a rank of this world. */
+	boolean holds(int rank) {
+		return rank >= 0 && rank < this.states.length();
+	}
+
+	/** Whether the number is a rank of this world that has not left and is not lost. */
+	public boolean isUp(int rank) {
+		return holds(rank) && this.states.get(rank) == PeerStatus.State.UP;
+	}
+
+	PeerStatus.State state(int rank) {
+		return this.states.get(rank);
+	}
+
+	/**
+	 * A rank has left or is lost. It never comes up again.
+	 * @return whether it was up until now
+	 */
+	boolean gone(int rank, PeerStatus.State how) {
+		return this.states.compareAndSet(rank, PeerStatus.State.UP, how);
 	}
 
 	/** Applies rank 0's update for the ranks that this rank has no connection to. */

@@ -2,12 +2,14 @@ package io.tutti.engine.control;
 
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntPredicate;
+
+import io.tutti.engine.spi.Deadline;
 
 /**
  * Collects the answers to one query. The control thread adds them, and the querying
@@ -15,58 +17,57 @@ import java.util.concurrent.TimeUnit;
  */
 final class PendingQuery {
 
-	private final Set<Integer> awaited = ConcurrentHashMap.newKeySet();
+	/** How soon the wait for a rank ends that has left or is lost. */
+	private static final long CHECK_INTERVAL_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-	private final Map<Integer, byte[]> accounts = new ConcurrentHashMap<>();
+	/**
+	 * A rank's answer.
+	 *
+	 * @param after time from the query to the answer
+	 */
+	record Answer(byte[] trace, Duration after) {
+	}
 
-	private final Map<Integer, Duration> waits = new ConcurrentHashMap<>();
+	private final Set<Integer> awaited;
+
+	private final Map<Integer, Answer> answers = new TreeMap<>();
 
 	private final long askedNanos = System.nanoTime();
 
-	private final CountDownLatch done = new CountDownLatch(1);
-
 	PendingQuery(Collection<Integer> ranks) {
-		this.awaited.addAll(ranks);
-		if (this.awaited.isEmpty()) {
-			end();
-		}
+		this.awaited = new HashSet<>(ranks);
 	}
 
-	/** Adds a rank's answer. Ignores a rank that was not asked. */
-	void add(int rank, byte[] account) {
-		if (this.awaited.contains(rank)) {
-			this.accounts.putIfAbsent(rank, account);
-			this.waits.putIfAbsent(rank, Duration.ofNanos(System.nanoTime() - this.askedNanos));
-			this.awaited.remove(rank);
-			if (this.awaited.isEmpty()) {
-				end();
-			}
+	/** Adds a rank's answer. Ignores a second one and a rank that was not asked. */
+	synchronized void add(int rank, byte[] trace) {
+		if (this.awaited.remove(rank)) {
+			this.answers.put(rank, new Answer(trace, Duration.ofNanos(System.nanoTime() - this.askedNanos)));
+			notifyAll();
 		}
 	}
 
 	/** Ends the query without further answers. */
-	void end() {
-		this.done.countDown();
+	synchronized void end() {
+		this.awaited.clear();
+		notifyAll();
 	}
 
-	/** Waits until all ranks have answered. An interrupt ends the wait and stays set. */
-	void await(Duration timeout) {
+	/**
+	 * Waits until every rank that is up has answered. An interrupt ends the wait and
+	 * stays set.
+	 * @return the answers until then, by rank
+	 */
+	synchronized Map<Integer, Answer> await(Duration timeout, IntPredicate isUp) {
+		Deadline deadline = Deadline.after(timeout);
 		try {
-			this.done.await(timeout.toNanos(), TimeUnit.NANOSECONDS);
+			while (this.awaited.stream().anyMatch(isUp::test) && !deadline.expired()) {
+				TimeUnit.NANOSECONDS.timedWait(this, Math.min(deadline.remainingNanos(), CHECK_INTERVAL_NANOS));
+			}
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 		}
-	}
-
-	/** A copy of the answers so far, by rank. */
-	Map<Integer, byte[]> accounts() {
-		return new TreeMap<>(this.accounts);
-	}
-
-	/** A copy of the time that each answer so far took, by rank. */
-	Map<Integer, Duration> waits() {
-		return new TreeMap<>(this.waits);
+		return Map.copyOf(this.answers);
 	}
 
 }

@@ -3,6 +3,7 @@ package io.tutti.engine.control;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -81,7 +82,10 @@ public final class RankControl implements ControlPlane {
 	/** By group, the failures this rank reported that have no verdict yet. */
 	private final Map<String, Failure> unjudged = new ConcurrentHashMap<>();
 
-	/** The last verdict. Rank 0 sends it again if this rank's report crosses it. */
+	/**
+	 * The last verdict. Rank 0 sends it twice if a report crosses it; a report that
+	 * follows it is answered again.
+	 */
 	private volatile @Nullable Failure last;
 
 	private final AtomicLong tickets = new AtomicLong();
@@ -90,11 +94,9 @@ public final class RankControl implements ControlPlane {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private final LastHeartbeat rankZero = new LastHeartbeat();
-
 	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, NoticeHandler labelled) {
 		this.rank = rank;
-		this.events = new SafeListener(events);
+		this.events = ControlListener.guarded(events);
 		this.board = board;
 		this.uplink = uplink;
 		this.labelled = labelled;
@@ -116,7 +118,7 @@ public final class RankControl implements ControlPlane {
 			return seen;
 		}
 		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
-				+ " ms since it was told; " + this.rankZero.in(seen.group(), System.nanoTime()));
+				+ " ms since it was told; " + this.board.lastProgress(0, seen.group()));
 	}
 
 	@Override
@@ -160,14 +162,16 @@ public final class RankControl implements ControlPlane {
 	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
 		List<Integer> others = present();
 		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));
-		Map<Integer, byte[]> accounts = gather(others, fair, timeout).accounts();
+		Map<Integer, byte[]> accounts = new TreeMap<>();
+		gather(others, fair, timeout).forEach((from, answer) -> accounts.put(from, answer.trace()));
 		accounts.put(this.rank, this.events.account(fair));
 		return accounts;
 	}
 
 	@Override
 	public Map<Integer, Duration> rollCall(Duration timeout) {
-		Map<Integer, Duration> answered = gather(present(), SIGN_OF_LIFE, timeout).waits();
+		Map<Integer, Duration> answered = new TreeMap<>();
+		gather(present(), SIGN_OF_LIFE, timeout).forEach((from, answer) -> answered.put(from, answer.after()));
 		answered.put(this.rank, Duration.ZERO);
 		return answered;
 	}
@@ -187,14 +191,13 @@ public final class RankControl implements ControlPlane {
 		return peers().stream().filter((peer) -> peer.state() == PeerStatus.State.UP).map(PeerStatus::rank).toList();
 	}
 
-	private PendingQuery gather(List<Integer> others, int limit, Duration timeout) {
+	private Map<Integer, PendingQuery.Answer> gather(List<Integer> others, int limit, Duration timeout) {
 		long ticket = this.tickets.incrementAndGet();
 		PendingQuery query = new PendingQuery(this.closed.get() ? List.of() : others);
 		this.queries.put(ticket, query);
 		try {
 			send(new QueryTraces(ticket, limit));
-			query.await(timeout);
-			return query;
+			return query.await(timeout, this.board::isUp);
 		}
 		finally {
 			this.queries.remove(ticket);
@@ -274,14 +277,9 @@ public final class RankControl implements ControlPlane {
 		}
 	}
 
-	/** Rank 0 has sent a heartbeat. */
-	public void rankZeroHeartbeat(List<RankProgress> progress) {
-		this.rankZero.take(progress, System.nanoTime());
-	}
-
 	/** The connection to rank 0 has ended, or rank 0 has been silent too long. */
 	public void rankZeroLost(String detail) {
-		this.board.state(0, PeerStatus.State.LOST);
+		this.board.gone(0, PeerStatus.State.LOST);
 		endQueries();
 		failed(lostRankZero(detail));
 		resolvePendingLocally();
@@ -293,7 +291,7 @@ public final class RankControl implements ControlPlane {
 	}
 
 	private void rankZeroLeft() {
-		this.board.state(0, PeerStatus.State.LEFT);
+		this.board.gone(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
 		endQueries();
 		this.labelled.fail(lostRankZero("it has left the group"));
@@ -301,8 +299,8 @@ public final class RankControl implements ControlPlane {
 	}
 
 	private void failed(Failure verdict) {
-		this.unjudged.remove(verdict.group());
-		if (verdict.equals(this.last)) {
+		boolean awaited = this.unjudged.remove(verdict.group()) != null;
+		if (!awaited && verdict.equals(this.last)) {
 			return;
 		}
 		this.last = verdict;

@@ -13,7 +13,7 @@ import io.tutti.Failure;
  * The verdict names the ranks that are behind the call or do not answer. If there are no
  * such ranks, it names the ranks for which the reporter waited.
  */
-final class RollCallState {
+final class RollCallState implements FailureResolver.Inquiry {
 
 	/** Maximum number of ranks described in an error message. */
 	private static final int DETAILED = 16;
@@ -26,24 +26,32 @@ final class RollCallState {
 
 	private final Failure report;
 
+	private final PeerTable peers;
+
 	private final long askedNanos;
+
+	private final long dueNanos;
 
 	private final long[] lastEntered;
 
 	/** The members of the group as reported by its members; empty at first. */
 	private final BitSet members = new BitSet();
 
-	private int answers;
+	/** Every rank below this one has answered, has left or is lost. */
+	private int firstAwaited;
 
 	/**
 	 * @param askedNanos when every rank was asked
+	 * @param dueNanos when the roll call ends without the missing answers
 	 */
-	RollCallState(long id, int reporter, Failure report, int worldSize, long askedNanos) {
+	RollCallState(long id, int reporter, Failure report, PeerTable peers, long askedNanos, long dueNanos) {
 		this.id = id;
 		this.reporter = reporter;
 		this.report = report;
+		this.peers = peers;
 		this.askedNanos = askedNanos;
-		this.lastEntered = new long[worldSize];
+		this.dueNanos = dueNanos;
+		this.lastEntered = new long[peers.worldSize()];
 		Arrays.fill(this.lastEntered, NO_ANSWER);
 	}
 
@@ -51,31 +59,39 @@ final class RollCallState {
 		return this.id;
 	}
 
+	@Override
+	public long dueNanos() {
+		return this.dueNanos;
+	}
+
 	/** Records an answer. Only a rank's first answer counts. */
 	void answer(int rank, long entered, List<Integer> ofGroup) {
 		ofGroup.stream().filter((member) -> member >= 0 && member < this.lastEntered.length).forEach(this.members::set);
 		if (this.lastEntered[rank] == NO_ANSWER) {
 			this.lastEntered[rank] = Math.max(entered, NO_ANSWER + 1);
-			this.answers++;
 		}
 	}
 
-	int answers() {
-		return this.answers;
+	/** Whether every rank that is up has answered. */
+	boolean isComplete() {
+		while (this.firstAwaited < this.lastEntered.length && !isAwaited(this.firstAwaited)) {
+			this.firstAwaited++;
+		}
+		return this.firstAwaited == this.lastEntered.length;
 	}
 
-	boolean answered(int rank) {
-		return this.lastEntered[rank] != NO_ANSWER;
+	private boolean isAwaited(int rank) {
+		return this.lastEntered[rank] == NO_ANSWER && this.peers.isUp(rank);
 	}
 
 	/** The verdict that follows from the report and the answers. */
-	Failure verdict(RankLiveness liveness, long nowNanos) {
+	Failure verdict(long nowNanos) {
 		List<Integer> missing = new ArrayList<>();
 		List<String> details = new ArrayList<>();
 		for (int rank = 0; rank < this.lastEntered.length; rank++) {
 			if (isBehind(rank)) {
 				missing.add(rank);
-				details.add(detail(rank, liveness, nowNanos));
+				details.add(detail(rank, nowNanos));
 			}
 		}
 		List<Integer> awaited = missing.isEmpty() ? this.report.ranks() : missing;
@@ -97,7 +113,7 @@ final class RollCallState {
 				: entered < this.report.sequence();
 	}
 
-	private String detail(int rank, RankLiveness liveness, long nowNanos) {
+	private String detail(int rank, long nowNanos) {
 		long entered = this.lastEntered[rank];
 		if (entered == ControlListener.NOT_A_MEMBER) {
 			return "rank " + rank + " has not formed the group";
@@ -108,10 +124,10 @@ final class RollCallState {
 		if (entered != NO_ANSWER) {
 			return "rank " + rank + " has entered no call";
 		}
-		return switch (liveness.of(rank)) {
+		return switch (this.peers.state(rank)) {
 			case UP ->
 				"rank " + rank + " has not answered for " + Duration.ofNanos(nowNanos - this.askedNanos).toMillis()
-						+ " ms since it was asked; " + liveness.lastSeen(rank, this.report.group(), nowNanos);
+						+ " ms since it was asked; " + this.peers.lastProgress(rank, this.report.group());
 			case LEFT -> "rank " + rank + " has left";
 			case LOST -> "rank " + rank + " is lost";
 		};

@@ -236,7 +236,7 @@ class ControlPlaneTest {
 			for (int rank = 0; rank < 4; rank++) {
 				RecordedControlEvents events = world.events.get(rank);
 				await(() -> assertThat(events.drains).hasSize(1));
-				assertThat(events.failures).extracting(Failure::detail).containsExactly("first");
+				assertThat(events.failures).extracting(Failure::detail).containsOnly("first");
 			}
 		}
 	}

@@ -17,13 +17,13 @@ class DepartureTrackerTest {
 
 	private static final Departure SIDE = new Departure(1, "side", 5);
 
-	private final RankLiveness liveness = new RankLiveness(4);
+	private final PeerTable peers = new PeerTable(4, () -> this.now);
 
 	private final Map<Integer, List<Departure>> told = new TreeMap<>();
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final DepartureTracker book = new DepartureTracker(this.liveness, () -> this.now,
+	private final DepartureTracker book = new DepartureTracker(this.peers, () -> this.now,
 			(rank, news) -> this.told.computeIfAbsent(rank, (key) -> new ArrayList<>()).addAll(news));
 
 	@Test
@@ -50,7 +50,7 @@ class DepartureTrackerTest {
 
 	@Test
 	void aLostRankIsNotInformedAndKeepsNoGroup() {
-		this.liveness.gone(0, PeerStatus.State.LOST);
+		this.peers.gone(0, PeerStatus.State.LOST);
 		this.book.left(SIDE, List.of(0, 1));
 		pass(DepartureTracker.COLLECTING);
 		assertThat(this.told).isEmpty();
@@ -68,7 +68,7 @@ class DepartureTrackerTest {
 	@Test
 	void departuresAreSentInOrder() {
 		this.book.left(SIDE, List.of(0, 1));
-		this.liveness.gone(1, PeerStatus.State.LEFT);
+		this.peers.gone(1, PeerStatus.State.LEFT);
 		this.book.left(1);
 		this.book.tell();
 		assertThat(this.told.get(0)).containsExactly(SIDE, Departure.fromEveryGroup(1));

@@ -19,7 +19,7 @@ class FailureResolverTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(2);
 
-	private final RankLiveness liveness = new RankLiveness(4);
+	private final PeerTable peers = new PeerTable(4, () -> this.now);
 
 	private final List<Failure> verdicts = new ArrayList<>();
 
@@ -29,10 +29,10 @@ class FailureResolverTest {
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final DepartureTracker departures = new DepartureTracker(this.liveness, () -> this.now, (rank, news) -> {
+	private final DepartureTracker departures = new DepartureTracker(this.peers, () -> this.now, (rank, news) -> {
 	});
 
-	private final FailureResolver book = new FailureResolver(this.liveness, this.departures, LIMIT, () -> this.now,
+	private final FailureResolver book = new FailureResolver(this.peers, this.departures, LIMIT, () -> this.now,
 			new Decisions());
 
 	@Test
@@ -54,7 +54,7 @@ class FailureResolverTest {
 
 	@Test
 	void aRankThatReportsALostPeerLateIsSentThatVerdict() {
-		this.liveness.gone(3, PeerStatus.State.LOST);
+		this.peers.gone(3, PeerStatus.State.LOST);
 		this.book.lost(3, "its connection closed");
 		this.book.report(1, timeout("world", 5));
 		assertThat(this.late).containsExactly(Map.entry(1, this.verdicts.getFirst()));
@@ -95,15 +95,15 @@ class FailureResolverTest {
 			assertThat(verdict.ranks()).containsExactly(2, 3);
 			assertThat(verdict.detail())
 				.isEqualTo("rank 2 has entered no call, rank 3 has not answered for 2000 ms since"
-						+ " it was asked; it has given no sign of life since the ranks met");
+						+ " it was asked; it has sent no heartbeat since rendezvous");
 		});
 		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 	}
 
 	@Test
 	void theVerdictNamesTheLastKnownCallOfASilentRank() {
-		this.liveness.seen(2, List.of(new RankProgress("left", 3)), this.now);
-		this.liveness.seen(3, List.of(new RankProgress("left", 1), new RankProgress("world", 4)), this.now);
+		this.peers.progress(2, List.of(new RankProgress("left", 3)));
+		this.peers.progress(3, List.of(new RankProgress("left", 1), new RankProgress("world", 4)));
 		pass(Duration.ofSeconds(1));
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);
@@ -118,7 +118,7 @@ class FailureResolverTest {
 
 	@Test
 	void aRankThatHasLeftIsMissingAndNotAwaited() {
-		this.liveness.gone(3, PeerStatus.State.LEFT);
+		this.peers.gone(3, PeerStatus.State.LEFT);
 		this.book.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
@@ -133,7 +133,7 @@ class FailureResolverTest {
 		answer(0, 5);
 		answer(1, 5);
 		answer(2, 5);
-		this.liveness.gone(3, PeerStatus.State.LEFT);
+		this.peers.gone(3, PeerStatus.State.LEFT);
 		this.book.left();
 		assertThat(this.verdicts).hasSize(1);
 	}
@@ -236,15 +236,15 @@ class FailureResolverTest {
 
 	@Test
 	void aShortLimitShortensASuspicion() {
-		FailureResolver hasty = new FailureResolver(this.liveness, this.departures, Duration.ofMillis(100),
-				() -> this.now, new Decisions());
+		FailureResolver hasty = new FailureResolver(this.peers, this.departures, Duration.ofMillis(100), () -> this.now,
+				new Decisions());
 		hasty.report(1, lost("world", 2));
 		assertThat(hasty.nanosUntilDue()).isEqualTo(Duration.ofMillis(100).toNanos());
 	}
 
 	@Test
 	void aSuspectThatHasLeftTheJobIsTheVerdictAtOnce() {
-		this.liveness.gone(2, PeerStatus.State.LEFT);
+		this.peers.gone(2, PeerStatus.State.LEFT);
 		this.book.report(1, lost("world", 2));
 		assertThat(this.verdicts).containsExactly(lost("world", 2));
 	}
@@ -334,6 +334,47 @@ class FailureResolverTest {
 		});
 	}
 
+	/** Rank 2 is blamed while its control connection is open. */
+	private Failure blameRankTwo() {
+		this.book.report(1, lost("world", 2));
+		pass(Duration.ofMillis(500));
+		assertThat(this.verdicts).containsExactly(lost("world", 2));
+		return this.verdicts.getFirst();
+	}
+
+	@Test
+	void aBlamedRankThatIsLostLaterIsNotAwaitedByARollCall() {
+		blameRankTwo();
+		this.book.report(1, timeout("side", 5));
+		answer(0, 5);
+		answer(1, 5);
+		answer(3, 5);
+		assertThat(this.verdicts).hasSize(1);
+		lose(2);
+		assertThat(this.verdicts).hasSize(2);
+		assertThat(this.verdicts.getLast().group()).isEqualTo("side");
+		assertThat(this.verdicts.getLast().ranks()).containsExactly(2);
+	}
+
+	@Test
+	void aReportOfABlamedRankInAnotherGroupIsSentThatVerdictAtOnce() {
+		Failure verdict = blameRankTwo();
+		this.book.report(3, lost("side", 2));
+		assertThat(this.late).containsExactly(Map.entry(3, verdict));
+		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+	}
+
+	@Test
+	void aVerdictEndsTheSuspicionsOfTheSameRankInEveryGroup() {
+		this.book.report(3, lost("side", 2));
+		pass(Duration.ofMillis(100));
+		this.book.report(1, lost("world", 2));
+		this.peers.gone(2, PeerStatus.State.LEFT);
+		this.book.left();
+		pass(LIMIT);
+		assertThat(this.verdicts).hasSize(1);
+	}
+
 	@Test
 	void aTimeoutWithoutSequenceNumberIsAVerdictAtOnce() {
 		Failure report = new Failure(Kind.TIMEOUT, "world", -1, null, List.of(3), "receive from rank 3",
@@ -344,7 +385,7 @@ class FailureResolverTest {
 	}
 
 	private void lose(int rank) {
-		this.liveness.gone(rank, PeerStatus.State.LOST);
+		this.peers.gone(rank, PeerStatus.State.LOST);
 		this.book.lost(rank, "its connection closed");
 	}
 

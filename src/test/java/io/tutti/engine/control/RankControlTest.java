@@ -2,12 +2,20 @@ package io.tutti.engine.control;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.Failure.Kind;
+import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlMessage.RollCall;
+import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.control.labelled.LabelledWaits;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -19,10 +27,16 @@ class RankControlTest {
 	private static final Failure SEEN = new Failure(Kind.TIMEOUT, Failure.WORLD, 17, Collective.BARRIER, List.of(0),
 			"no data came from them", Duration.ofSeconds(3), Duration.ofSeconds(3));
 
+	private final RecordedControlEvents events = new RecordedControlEvents();
+
+	private final PeerTable peers = new PeerTable(2, System::nanoTime);
+
+	private final List<Request> sent = new CopyOnWriteArrayList<>();
+
 	@Test
 	void withoutAVerdictTheFailureNamesTheLastHeartbeatOfRankZero() {
 		RankControl control = rank(1);
-		control.rankZeroHeartbeat(List.of(new RankProgress(Failure.WORLD, 16)));
+		this.peers.progress(0, List.of(new RankProgress(Failure.WORLD, 16)));
 		Failure told = control.unjudged(SEEN, Duration.ofSeconds(5));
 		assertThat(told.detail())
 			.matches("no data came from them; rank 0 has not answered for 5000 ms since it was told;"
@@ -35,16 +49,89 @@ class RankControlTest {
 		assertThat(rank(0).unjudged(SEEN, Duration.ofSeconds(5))).isEqualTo(SEEN);
 	}
 
-	private static RankControl rank(int rank) {
-		Nowhere uplink = new Nowhere();
-		return new RankControl(rank, new RecordedControlEvents(), new PeerTable(2, System::nanoTime), uplink,
+	@Test
+	void aVerdictIsDeliveredOnce() {
+		RankControl control = rank(1);
+		control.report(SEEN);
+		control.receive(new Verdict(SEEN));
+		control.receive(new Verdict(SEEN));
+		assertThat(this.events.failures).containsExactly(SEEN);
+	}
+
+	@Test
+	void aVerdictThatAnswersALaterReportIsDeliveredAgain() {
+		RankControl control = rank(1);
+		control.receive(new Verdict(SEEN));
+		control.report(SEEN);
+		control.receive(new Verdict(SEEN));
+		assertThat(this.events.failures).containsExactly(SEEN, SEEN);
+	}
+
+	@Test
+	void aQueryDoesNotWaitForARankThatIsLostMeanwhile() {
+		RankControl control = rank(0);
+		CompletableFuture<Map<Integer, Duration>> answers = CompletableFuture
+			.supplyAsync(() -> control.rollCall(Duration.ofMinutes(1)));
+		Awaitility.await().until(() -> !this.sent.isEmpty());
+		this.peers.gone(1, PeerStatus.State.LOST);
+		assertThat(answers).succeedsWithin(Duration.ofSeconds(5)).isEqualTo(Map.of(0, Duration.ZERO));
+	}
+
+	@Test
+	void aListenerThatThrowsIsReportedAndTheRankStillAnswers() {
+		ControlListener broken = new ControlListener() {
+			@Override
+			public void failed(Failure verdict) {
+				throw new IllegalStateException("no");
+			}
+
+			@Override
+			public void drainRequested(String reason) {
+				throw new IllegalStateException("no");
+			}
+
+			@Override
+			public long lastEntered(String group) {
+				throw new IllegalStateException("no");
+			}
+
+			@Override
+			public void note(String message) {
+			}
+
+			@Override
+			public void warn(String message) {
+				RankControlTest.this.events.warn(message);
+				throw new IllegalStateException("no");
+			}
+		};
+		RankControl control = rank(1, broken);
+		control.receive(new Verdict(SEEN));
+		control.receive(new Drain("now"));
+		control.receive(new RollCall(7, Failure.WORLD));
+		assertThat(this.sent).containsExactly(new RollCallReply(7, ControlListener.NONE_ENTERED, List.of()));
+		assertThat(this.events.warnings).containsExactly(
+				"the control plane's listener threw from failed: java.lang.IllegalStateException: no",
+				"the control plane's listener threw from drainRequested: java.lang.IllegalStateException: no",
+				"the control plane's listener threw from lastEntered: java.lang.IllegalStateException: no");
+	}
+
+	private RankControl rank(int rank) {
+		return rank(rank, this.events);
+	}
+
+	private RankControl rank(int rank, ControlListener listener) {
+		Recorded uplink = new Recorded();
+		this.peers.roster(List.of(new PeerAddress(0, "a", 1, "h"), new PeerAddress(1, "b", 1, "h")));
+		return new RankControl(rank, listener, this.peers, uplink,
 				new LabelledWaits(rank, 2, uplink, Duration.ofSeconds(1)));
 	}
 
-	private static final class Nowhere implements RankControl.Uplink {
+	private final class Recorded implements RankControl.Uplink {
 
 		@Override
 		public void send(Request request) {
+			RankControlTest.this.sent.add(request);
 		}
 
 		@Override

@@ -15,7 +15,6 @@ import io.tutti.engine.control.ControlMessage.Request;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Coordinator;
 import io.tutti.engine.control.PeerAddress;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.labelled.LabelledRequests;
@@ -59,7 +58,7 @@ public final class SimulatedControl {
 		this.board = new PeerTable(roster.size(), System::nanoTime);
 		this.board.roster(roster);
 		ToRanks downlink = new ToRanks();
-		this.coordinator = new Coordinator(roster.size(), VERDICT_LIMIT, System::nanoTime, downlink,
+		this.coordinator = new Coordinator(this.board, VERDICT_LIMIT, System::nanoTime, downlink,
 				new LabelledRequests(roster.size(), System::nanoTime, downlink));
 		this.thread = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name(threadName).daemon().factory());
 		this.thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
@@ -120,7 +119,7 @@ public final class SimulatedControl {
 	}
 
 	private boolean isUp(int rank) {
-		return this.coordinator.stateOf(rank) == PeerStatus.State.UP;
+		return this.board.isUp(rank);
 	}
 
 	/** Delivers notices from the thread to every rank. */
@@ -139,11 +138,6 @@ public final class SimulatedControl {
 			for (int rank = 0; rank < SimulatedControl.this.ranks.length(); rank++) {
 				send(rank, notice);
 			}
-		}
-
-		@Override
-		public void gone(int rank, PeerStatus.State how) {
-			SimulatedControl.this.board.state(rank, how);
 		}
 
 	}
