@@ -21,6 +21,15 @@ public enum Collective {
 	SCATTER("scatter"),
 	/** Every rank gets, from each rank, the part meant for it. */
 	ALL_TO_ALL("all-to-all"),
+	/**
+	 * Every rank gets the reduction of the buffers of the ranks up to and including it.
+	 */
+	SCAN("scan"),
+	/**
+	 * Every rank gets the reduction of the buffers of the ranks before it; rank 0's
+	 * result is unchanged.
+	 */
+	EXCLUSIVE_SCAN("exclusive-scan"),
 	/** No rank returns before every rank has called it. */
 	BARRIER("barrier");
 
@@ -48,8 +57,16 @@ public enum Collective {
 		return switch (this) {
 			case ALL_REDUCE -> 2 * others;
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> others;
-			case REDUCE, BROADCAST -> (ranks > 1) ? 1 : 0;
+			case REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN -> (ranks > 1) ? 1 : 0;
 			case BARRIER -> 0;
+		};
+	}
+
+	/** Whether it combines operands, so that it needs an operator. */
+	public boolean reduces() {
+		return switch (this) {
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXCLUSIVE_SCAN -> true;
+			case BARRIER, BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL -> false;
 		};
 	}
 

@@ -48,6 +48,14 @@ public enum DataType {
 		return this.bytes;
 	}
 
+	/** Whether elements are integers. */
+	public boolean isInteger() {
+		return switch (this) {
+			case INT8, UINT8, INT32, INT64 -> true;
+			case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> false;
+		};
+	}
+
 	/**
 	 * The type with an ordinal received from a peer.
 	 * @throws IllegalArgumentException if no type has that ordinal

@@ -14,7 +14,19 @@ public enum ReduceOp {
 	/** Maximum; NaN if any operand is NaN. */
 	MAX("max"),
 	/** Sum divided by the world size; integers round towards zero. */
-	AVERAGE("average");
+	AVERAGE("average"),
+	/** Bitwise and, of integers. */
+	BITWISE_AND("bitwise-and"),
+	/** Bitwise or, of integers. */
+	BITWISE_OR("bitwise-or"),
+	/** Bitwise exclusive or, of integers. */
+	BITWISE_XOR("bitwise-xor"),
+	/** 1 if no integer operand is 0, otherwise 0. */
+	LOGICAL_AND("logical-and"),
+	/** 0 if every integer operand is 0, otherwise 1. */
+	LOGICAL_OR("logical-or"),
+	/** 1 if an odd number of integer operands is not 0, otherwise 0. */
+	LOGICAL_XOR("logical-xor");
 
 	private static final ReduceOp[] VALUES = values();
 
@@ -27,6 +39,17 @@ public enum ReduceOp {
 	/** The name in configuration and output, such as {@code sum}. */
 	public String label() {
 		return this.label;
+	}
+
+	/**
+	 * Whether it combines elements of a type; bitwise and logical operators need
+	 * integers.
+	 */
+	public boolean appliesTo(DataType type) {
+		return switch (this) {
+			case SUM, PRODUCT, MIN, MAX, AVERAGE -> true;
+			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR -> type.isInteger();
+		};
 	}
 
 	/**

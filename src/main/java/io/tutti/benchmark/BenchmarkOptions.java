@@ -32,6 +32,9 @@ public record BenchmarkOptions(List<Operation> operations, long minBytes, long m
 			throw new IllegalArgumentException("sizes must satisfy " + type.bytes() + " <= min bytes <= max bytes <= "
 					+ MAX_BYTES + ", got " + minBytes + " and " + maxBytes);
 		}
+		if (!op.appliesTo(type)) {
+			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
+		}
 		if (factor < 2) {
 			throw new IllegalArgumentException("factor must be at least 2, got " + factor);
 		}

@@ -189,6 +189,12 @@ final class Workload {
 				case PRODUCT -> result * operand;
 				case MIN -> Math.min(result, operand);
 				case MAX -> Math.max(result, operand);
+				case BITWISE_AND -> (long) result & operand;
+				case BITWISE_OR -> (long) result | operand;
+				case BITWISE_XOR -> (long) result ^ operand;
+				case LOGICAL_AND -> (result != 0 && operand != 0) ? 1 : 0;
+				case LOGICAL_OR -> (result != 0 || operand != 0) ? 1 : 0;
+				case LOGICAL_XOR -> (result != 0 ^ operand != 0) ? 1 : 0;
 			};
 		}
 		return (this.op == ReduceOp.AVERAGE) ? new Numbers(this.type).quotient(result, ranks) : result;

@@ -1,6 +1,7 @@
 package io.tutti.benchmark;
 
 import java.time.Duration;
+import java.util.stream.Stream;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -37,7 +38,7 @@ class WorkloadTest {
 	private static void requireRight(ProcessGroup group, Operation operation) {
 		for (DataType type : DataType.values()) {
 			try (Buffers buffers = new Buffers(group, BufferKind.PRIVATE, 100L * RANKS * type.bytes())) {
-				for (ReduceOp op : ReduceOp.values()) {
+				for (ReduceOp op : Stream.of(ReduceOp.values()).filter((any) -> any.appliesTo(type)).toList()) {
 					Workload workload = new Workload(group, operation, type, op, 100L * RANKS * type.bytes(), buffers);
 					assertThat(workload.check()).as("%s of %s by %s", operation, type, op).isZero();
 				}

@@ -57,6 +57,7 @@ final class AlgorithmFactory {
 			case REDUCE_SCATTER -> List.of(AlgorithmName.RING, AlgorithmName.RECURSIVE_DOUBLING);
 			case GATHER, SCATTER -> List.of(AlgorithmName.BINOMIAL, AlgorithmName.STAR);
 			case ALL_TO_ALL -> List.of(AlgorithmName.PAIRWISE, AlgorithmName.BRUCK);
+			case SCAN, EXCLUSIVE_SCAN -> List.of(AlgorithmName.CHAIN);
 			case BARRIER -> List.of(AlgorithmName.DISSEMINATION);
 		};
 	}
@@ -75,11 +76,13 @@ final class AlgorithmFactory {
 					? new RecursiveDoublingReduceScatter(this.doubling, this.chunks, this.rank, this.scratch)
 					: new RingReduceScatter(this.rank, this.worldSize, this.transport, this.kernels, this.chunks,
 							this.scratch);
-			case GATHER -> new TreeGather(place(name), this.rank, this.worldSize, this.transport);
-			case SCATTER -> new TreeScatter(place(name), this.rank, this.worldSize, this.transport);
+			case GATHER -> new TreeGather(place(name), this.rank, this.worldSize, this.transport, this.chunks);
+			case SCATTER -> new TreeScatter(place(name), this.rank, this.worldSize, this.transport, this.chunks);
 			case ALL_TO_ALL -> (name == AlgorithmName.BRUCK)
 					? new BruckAllToAll(this.rank, this.worldSize, this.exchange, this.scratch)
 					: new PairwiseAllToAll(this.identity, this.transport, this.chunks, this.scratch);
+			case SCAN, EXCLUSIVE_SCAN ->
+				new ChainScan(this.rank, this.worldSize, this.transport, this.kernels, new Window(this.scratch));
 			case BARRIER -> new DisseminationBarrier(this.rank, this.worldSize, this.transport);
 		};
 	}

@@ -15,7 +15,7 @@ enum AlgorithmName {
 	BINOMIAL("binomial"),
 	/** A tree in which each rank has two children. */
 	BINARY("binary"),
-	/** A tree in which each rank has one child. */
+	/** Each rank passes data to the next one. */
 	CHAIN("chain"),
 	/** A tree in which all other ranks are children of the root. */
 	STAR("star"),

@@ -82,10 +82,15 @@ public final class AlgorithmSelector implements AutoCloseable {
 	 */
 	private long wholeBytes(Call call) {
 		return switch (call.collective()) {
-			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER -> call.bytes();
+			case ALL_REDUCE, REDUCE, BROADCAST, BARRIER, SCAN, EXCLUSIVE_SCAN -> call.bytes();
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL ->
 				call.uneven() ? call.bytes() : call.bytes() * this.worldSize;
 		};
+	}
+
+	/** The algorithms' working memory, for other algorithms of the same group. */
+	public Scratch scratch() {
+		return this.scratch;
 	}
 
 	@Override

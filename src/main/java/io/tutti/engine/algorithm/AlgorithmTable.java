@@ -9,9 +9,11 @@ import static io.tutti.Collective.ALL_REDUCE;
 import static io.tutti.Collective.ALL_TO_ALL;
 import static io.tutti.Collective.BARRIER;
 import static io.tutti.Collective.BROADCAST;
+import static io.tutti.Collective.EXCLUSIVE_SCAN;
 import static io.tutti.Collective.GATHER;
 import static io.tutti.Collective.REDUCE;
 import static io.tutti.Collective.REDUCE_SCATTER;
+import static io.tutti.Collective.SCAN;
 import static io.tutti.Collective.SCATTER;
 import static io.tutti.engine.algorithm.AlgorithmName.BINOMIAL;
 import static io.tutti.engine.algorithm.AlgorithmName.BRUCK;
@@ -71,6 +73,8 @@ final class AlgorithmTable {
 			rule(ALL_TO_ALL, 4, ANY_SIZE, PAIRWISE),
 			rule(ALL_TO_ALL, ANY_WORLD, 16 * KIB, BRUCK),
 			rule(ALL_TO_ALL, ANY_WORLD, ANY_SIZE, PAIRWISE),
+			rule(SCAN, ANY_WORLD, ANY_SIZE, CHAIN),
+			rule(EXCLUSIVE_SCAN, ANY_WORLD, ANY_SIZE, CHAIN),
 			rule(BARRIER, ANY_WORLD, ANY_SIZE, DISSEMINATION));
 	// @formatter:on
 

@@ -2,6 +2,7 @@ package io.tutti.engine.algorithm;
 
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * All-reduce by recursive halving and doubling. In each of {@code log2 N} steps a rank
@@ -37,6 +38,7 @@ final class HalvingDoublingAllReduce implements Algorithm {
 
 	@Override
 	public void run(Call call) {
+		NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
 		this.exchange.prepare(call);
 		int companion = this.fold.companion();
 		if (this.fold.guest()) {

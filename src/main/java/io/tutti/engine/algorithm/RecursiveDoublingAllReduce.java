@@ -1,6 +1,7 @@
 package io.tutti.engine.algorithm;
 
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * All-reduce by recursive doubling. In each of {@code log2 N} steps a rank sends and
@@ -22,6 +23,7 @@ final class RecursiveDoublingAllReduce implements Algorithm {
 
 	@Override
 	public void run(Call call) {
+		NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
 		this.doubling.run(call, call.receiveAddress(), call.bytes());
 	}
 

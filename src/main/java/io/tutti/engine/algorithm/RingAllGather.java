@@ -33,7 +33,7 @@ final class RingAllGather implements Algorithm {
 	public void run(Call call) {
 		this.chunks.ofParts(call);
 		NativeMemory.copy(call.sendAddress(), call.receiveAddress() + this.chunks.start(this.rank), call.sendBytes());
-		this.ring.pass(call, 0, this.worldSize - 1);
+		this.ring.pass(call, call.receiveAddress(), 0, this.worldSize - 1);
 	}
 
 }

@@ -31,6 +31,9 @@ final class RingAllReduce implements Algorithm {
 
 	private final ReductionKernels kernels;
 
+	/** Address of the bytes that this rank sends first. */
+	private long operand;
+
 	private long address;
 
 	private final Chunks chunks;
@@ -63,15 +66,17 @@ final class RingAllReduce implements Algorithm {
 	public void run(Call call) {
 		long chunkCount = (call.count() + this.worldSize - 1) / this.worldSize;
 		this.chunks.ofBuffer(call.bytes(), chunkCount * call.type().bytes());
-		pass(call, this.worldSize - 1, 2 * (this.worldSize - 1));
+		pass(call, call.sendAddress(), this.worldSize - 1, 2 * (this.worldSize - 1));
 	}
 
 	/**
 	 * Sends the chunks of a call's result round the ring.
+	 * @param operand address of this rank's operand
 	 * @param reducingSteps number of first steps in which received data is combined with
 	 * the buffer; in the others it replaces the buffer
 	 */
-	void pass(Call call, int reducingSteps, int steps) {
+	void pass(Call call, long operand, int reducingSteps, int steps) {
+		this.operand = operand;
 		this.address = call.receiveAddress();
 		this.type = call.type();
 		this.op = call.op();
@@ -100,8 +105,8 @@ final class RingAllReduce implements Algorithm {
 			long end = this.chunks.length(chunk);
 			long available = available(end);
 			if (this.sendOffset < available) {
-				long sent = next.send(this.address + this.chunks.start(chunk) + this.sendOffset,
-						available - this.sendOffset);
+				long source = (this.sendStep == 0) ? this.operand : this.address;
+				long sent = next.send(source + this.chunks.start(chunk) + this.sendOffset, available - this.sendOffset);
 				this.sendOffset += sent;
 				moved |= sent > 0;
 			}
@@ -129,9 +134,9 @@ final class RingAllReduce implements Algorithm {
 			int chunk = Math.floorMod(this.rank - this.receiveStep - 1, this.worldSize);
 			long end = this.chunks.length(chunk);
 			if (this.receiveOffset < end) {
-				long target = this.address + this.chunks.start(chunk) + this.receiveOffset;
-				long got = (this.receiveStep < this.reducingSteps) ? combine(previous, target, end - this.receiveOffset)
-						: previous.receive(target, end - this.receiveOffset);
+				long offset = this.chunks.start(chunk) + this.receiveOffset;
+				long got = (this.receiveStep < this.reducingSteps) ? combine(previous, offset, end - this.receiveOffset)
+						: previous.receive(this.address + offset, end - this.receiveOffset);
 				if (got == 0) {
 					return moved;
 				}
@@ -148,12 +153,13 @@ final class RingAllReduce implements Algorithm {
 	}
 
 	/** Combines the partial result of the ranks before with this rank's operand. */
-	private long combine(Link previous, long target, long wantedBytes) {
+	private long combine(Link previous, long offset, long wantedBytes) {
 		long count = previous.readable(wantedBytes) / this.type.bytes();
 		if (count == 0) {
 			return 0;
 		}
-		this.kernels.reduce(this.type, this.op, target, previous.readAddress(), target, count);
+		long target = this.address + offset;
+		this.kernels.reduce(this.type, this.op, target, previous.readAddress(), this.operand + offset, count);
 		if (this.receiveStep == this.reducingSteps - 1) {
 			this.kernels.finish(this.type, this.op, target, count, this.worldSize);
 		}

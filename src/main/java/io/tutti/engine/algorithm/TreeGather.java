@@ -21,35 +21,37 @@ final class TreeGather implements Algorithm {
 
 	private final int rank;
 
-	private final int worldSize;
-
 	private final Transport transport;
 
-	private final RootedOrder circle = new RootedOrder();
+	private final Chunks chunks;
+
+	private final RootedOrder order;
 
 	private long sent;
 
 	private int relayed;
 
-	TreeGather(TreePosition place, int rank, int worldSize, Transport transport) {
+	TreeGather(TreePosition place, int rank, int worldSize, Transport transport, Chunks chunks) {
 		this.place = place;
 		this.rank = rank;
-		this.worldSize = worldSize;
 		this.transport = transport;
+		this.chunks = chunks;
+		this.order = new RootedOrder(chunks, worldSize);
 	}
 
 	@Override
 	public void run(Call call) {
+		this.chunks.ofParts(call);
 		this.place.prepare(call.root());
+		this.order.prepare(call.root(), call.receiveAddress());
 		this.sent = 0;
 		this.relayed = 0;
 		if (this.place.isRoot()) {
-			this.circle.prepare(call.receiveAddress(), call.bytes(), this.worldSize, this.rank);
-			NativeMemory.copy(call.sendAddress(), this.circle.address(0), call.bytes());
+			NativeMemory.copy(call.sendAddress(), this.order.address(0), this.chunks.length(this.rank));
 		}
 		while (true) {
-			boolean moved = this.place.isRoot() ? receiveFromChildren(call.bytes()) : relay(call);
-			if (done(call.bytes())) {
+			boolean moved = this.place.isRoot() ? receiveFromChildren() : relay(call);
+			if (done()) {
 				return;
 			}
 			this.transport.endRound(moved);
@@ -57,14 +59,14 @@ final class TreeGather implements Algorithm {
 	}
 
 	/** Receives the available bytes from every child. */
-	private boolean receiveFromChildren(long part) {
+	private boolean receiveFromChildren() {
 		boolean moved = false;
 		for (int i = 0; i < this.place.children(); i++) {
-			long left = this.place.span(i) * part - this.place.progress(i);
+			long left = subtreeBytes(i) - this.place.progress(i);
 			if (left > 0) {
-				long position = this.place.start(i) * part + this.place.progress(i);
+				long position = this.order.offset(this.place.start(i)) + this.place.progress(i);
 				long got = this.place.child(i)
-					.receive(this.circle.address(position), Math.min(left, this.circle.contiguous(position)));
+					.receive(this.order.address(position), Math.min(left, this.order.contiguous(position)));
 				this.place.advance(i, got);
 				moved |= got > 0;
 			}
@@ -77,13 +79,14 @@ final class TreeGather implements Algorithm {
 		Link parent = this.place.parent();
 		parent.flush();
 		boolean moved = false;
-		if (this.sent < call.bytes()) {
-			long taken = parent.send(call.sendAddress() + this.sent, call.bytes() - this.sent);
+		long own = this.chunks.length(this.rank);
+		if (this.sent < own) {
+			long taken = parent.send(call.sendAddress() + this.sent, own - this.sent);
 			this.sent += taken;
 			moved = taken > 0;
 		}
-		while (this.sent == call.bytes() && this.relayed < this.place.children()) {
-			long left = this.place.span(this.relayed) * call.bytes() - this.place.progress(this.relayed);
+		while (this.sent == own && this.relayed < this.place.children()) {
+			long left = subtreeBytes(this.relayed) - this.place.progress(this.relayed);
 			if (left == 0) {
 				this.relayed++;
 				continue;
@@ -98,13 +101,17 @@ final class TreeGather implements Algorithm {
 		return moved;
 	}
 
-	private boolean done(long part) {
+	private long subtreeBytes(int child) {
+		return this.order.bytes(this.place.start(child), this.place.end(child));
+	}
+
+	private boolean done() {
 		if (!this.place.isRoot()) {
-			return this.relayed == this.place.children() && this.sent == part
+			return this.relayed == this.place.children() && this.sent == this.chunks.length(this.rank)
 					&& this.place.parent().greet() & this.place.childrenGreeted();
 		}
 		for (int i = 0; i < this.place.children(); i++) {
-			if (this.place.progress(i) < this.place.span(i) * part) {
+			if (this.place.progress(i) < subtreeBytes(i)) {
 				return false;
 			}
 		}

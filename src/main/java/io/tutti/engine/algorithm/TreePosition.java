@@ -83,9 +83,9 @@ final class TreePosition {
 		return this.childNumbers[index];
 	}
 
-	/** Number of ranks in a child's subtree. */
-	int span(int index) {
-		return this.tree.end(this.childNumbers[index]) - this.childNumbers[index];
+	/** First tree number after a child's subtree. */
+	int end(int index) {
+		return this.tree.end(this.childNumbers[index]);
 	}
 
 	/** Bytes sent to or received from a child so far. */

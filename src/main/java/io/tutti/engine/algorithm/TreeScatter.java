@@ -21,41 +21,41 @@ final class TreeScatter implements Algorithm {
 
 	private final int rank;
 
-	private final int worldSize;
-
 	private final Transport transport;
 
-	private final RootedOrder circle = new RootedOrder();
+	private final Chunks chunks;
+
+	private final RootedOrder order;
 
 	private long received;
 
 	private int relayed;
 
-	TreeScatter(TreePosition place, int rank, int worldSize, Transport transport) {
+	TreeScatter(TreePosition place, int rank, int worldSize, Transport transport, Chunks chunks) {
 		this.place = place;
 		this.rank = rank;
-		this.worldSize = worldSize;
 		this.transport = transport;
+		this.chunks = chunks;
+		this.order = new RootedOrder(chunks, worldSize);
 	}
 
 	@Override
 	public void run(Call call) {
+		this.chunks.ofParts(call);
 		this.place.prepare(call.root());
 		this.received = 0;
 		this.relayed = 0;
-		if (this.place.isRoot()) {
-			this.circle.prepare(call.sendAddress(), call.bytes(), this.worldSize, this.rank);
-		}
+		this.order.prepare(call.root(), call.sendAddress());
 		while (true) {
 			this.place.flushChildren();
-			boolean moved = this.place.isRoot() ? sendToChildren(call.bytes()) : relay(call);
-			if (done(call.bytes())) {
+			boolean moved = this.place.isRoot() ? sendToChildren() : relay(call);
+			if (done()) {
 				break;
 			}
 			this.transport.endRound(moved);
 		}
 		if (this.place.isRoot()) {
-			NativeMemory.copy(this.circle.address(0), call.receiveAddress(), call.bytes());
+			NativeMemory.copy(this.order.address(0), call.receiveAddress(), this.chunks.length(this.rank));
 		}
 	}
 
@@ -63,14 +63,14 @@ final class TreeScatter implements Algorithm {
 	 * Sends each child the bytes that its link accepts; the child with the largest
 	 * subtree comes first.
 	 */
-	private boolean sendToChildren(long part) {
+	private boolean sendToChildren() {
 		boolean moved = false;
 		for (int i = this.place.children() - 1; i >= 0; i--) {
-			long left = this.place.span(i) * part - this.place.progress(i);
+			long left = subtreeBytes(i) - this.place.progress(i);
 			if (left > 0) {
-				long position = this.place.start(i) * part + this.place.progress(i);
+				long position = this.order.offset(this.place.start(i)) + this.place.progress(i);
 				long taken = this.place.child(i)
-					.send(this.circle.address(position), Math.min(left, this.circle.contiguous(position)));
+					.send(this.order.address(position), Math.min(left, this.order.contiguous(position)));
 				this.place.advance(i, taken);
 				moved |= taken > 0;
 			}
@@ -82,13 +82,14 @@ final class TreeScatter implements Algorithm {
 	private boolean relay(Call call) {
 		Link parent = this.place.parent();
 		boolean moved = false;
-		if (this.received < call.bytes()) {
-			long got = parent.receive(call.receiveAddress() + this.received, call.bytes() - this.received);
+		long own = this.chunks.length(this.rank);
+		if (this.received < own) {
+			long got = parent.receive(call.receiveAddress() + this.received, own - this.received);
 			this.received += got;
 			moved = got > 0;
 		}
-		while (this.received == call.bytes() && this.relayed < this.place.children()) {
-			long left = this.place.span(this.relayed) * call.bytes() - this.place.progress(this.relayed);
+		while (this.received == own && this.relayed < this.place.children()) {
+			long left = subtreeBytes(this.relayed) - this.place.progress(this.relayed);
 			if (left == 0) {
 				this.relayed++;
 				continue;
@@ -103,13 +104,17 @@ final class TreeScatter implements Algorithm {
 		return moved;
 	}
 
-	private boolean done(long part) {
+	private long subtreeBytes(int child) {
+		return this.order.bytes(this.place.start(child), this.place.end(child));
+	}
+
+	private boolean done() {
 		if (!this.place.isRoot()) {
-			return this.relayed == this.place.children() && this.received == part
+			return this.relayed == this.place.children() && this.received == this.chunks.length(this.rank)
 					&& this.place.parent().greeted() & this.place.greetChildren();
 		}
 		for (int i = 0; i < this.place.children(); i++) {
-			if (this.place.progress(i) < this.place.span(i) * part) {
+			if (this.place.progress(i) < subtreeBytes(i)) {
 				return false;
 			}
 		}

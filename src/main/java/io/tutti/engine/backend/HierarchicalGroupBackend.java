@@ -67,6 +67,11 @@ final class HierarchicalGroupBackend implements GroupBackend {
 	}
 
 	@Override
+	public boolean takesPartsInPlace(long address) {
+		return true;
+	}
+
+	@Override
 	public void wake() {
 		this.flat.wake();
 		if (this.within != null) {

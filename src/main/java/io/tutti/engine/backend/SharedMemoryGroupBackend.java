@@ -38,8 +38,8 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 		this.name = name;
 		this.transport = transport;
 		this.overrides = overrides;
-		this.inPlace = new SharedAlgorithms(identity, transport, kernels);
 		this.overLinks = new AlgorithmSelector(identity, transport, kernels, overrides);
+		this.inPlace = new SharedAlgorithms(identity, transport, kernels, this.overLinks.scratch());
 	}
 
 	@Override
@@ -72,6 +72,11 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 		catch (IOException ex) {
 			throw new UncheckedIOException("the ranks could not agree on a buffer", ex);
 		}
+	}
+
+	@Override
+	public boolean takesPartsInPlace(long address) {
+		return true;
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package io.tutti.engine.backend;
 
+import io.tutti.Collective;
 import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.algorithm.AlgorithmSelector;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
@@ -52,10 +53,16 @@ final class TransportGroupBackend implements GroupBackend {
 		this.selector.select(call).run(call);
 	}
 
+	/** An exclusive scan has no operand for the only rank. */
 	private static void identity(Call call) {
-		if (call.sendAddress() != call.receiveAddress()) {
+		if (call.collective() != Collective.EXCLUSIVE_SCAN) {
 			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.receiveBytes());
 		}
+	}
+
+	@Override
+	public boolean takesPartsInPlace(long address) {
+		return true;
 	}
 
 	@Override

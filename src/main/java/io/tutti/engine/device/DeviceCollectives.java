@@ -281,6 +281,7 @@ public final class DeviceCollectives {
 			case SCATTER -> this.group.scatter(from, to, type, root, left);
 			case ALL_TO_ALL -> this.group.allToAll(from, to, type, left);
 			case BARRIER -> this.group.barrier(left);
+			case SCAN, EXCLUSIVE_SCAN -> throw notOnDevice(collective);
 		}
 	}
 
@@ -311,6 +312,11 @@ public final class DeviceCollectives {
 							+ "nccl, or allow the way through host memory with " + HostFallback.PROPERTY + "=true or "
 							+ HostFallback.VARIABLE + "=1");
 		}
+	}
+
+	static UnsupportedOperationException notOnDevice(Collective collective) {
+		return new UnsupportedOperationException(
+				collective + " is not offered on device memory; use buffers in host memory");
 	}
 
 	private static DataType hostType(DeviceBuffer buffer) {

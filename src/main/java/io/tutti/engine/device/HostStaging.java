@@ -134,7 +134,7 @@ final class HostStaging implements AutoCloseable {
 		long send = call.send().bytes();
 		long receive = call.receive().bytes();
 		return switch (call.collective()) {
-			case ALL_REDUCE -> new Layout(1, 1, send);
+			case ALL_REDUCE, SCAN, EXCLUSIVE_SCAN -> new Layout(1, 1, send);
 			case REDUCE -> new Layout(1, root ? 1 : 0, send);
 			case BROADCAST -> new Layout(root ? 1 : 0, 1, receive);
 			case ALL_GATHER -> new Layout(1, all, send);
@@ -189,6 +189,7 @@ final class HostStaging implements AutoCloseable {
 				case SCATTER -> this.group.scatter(sent, received, type, root, left);
 				case ALL_TO_ALL -> this.group.allToAll(sent, received, type, left);
 				case BARRIER -> this.group.barrier(left);
+				case SCAN, EXCLUSIVE_SCAN -> throw DeviceCollectives.notOnDevice(call.collective());
 			}
 		}, (task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));
 		this.started.add(slot.collective);
@@ -197,7 +198,7 @@ final class HostStaging implements AutoCloseable {
 	private void finish(Staged call, Layout layout, Slot slot) {
 		join(slot.collective);
 		boolean inPlace = switch (call.collective()) {
-			case ALL_REDUCE, BROADCAST, REDUCE -> true;
+			case ALL_REDUCE, BROADCAST, REDUCE, SCAN, EXCLUSIVE_SCAN -> true;
 			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
 		};
 		long from = inPlace ? slot.send : slot.receive;

@@ -42,9 +42,15 @@ final class BufferValidation {
 		requireRoot(root);
 		requireUsable(send, receive);
 		switch (collective) {
-			case BARRIER, ALL_REDUCE, BROADCAST -> {
+			case BARRIER, BROADCAST -> {
 			}
-			case REDUCE -> requireReduceSizes(send, receive, root);
+			case ALL_REDUCE -> requireSameSize(send, receive);
+			case SCAN, EXCLUSIVE_SCAN -> requireSameSize(send, receive);
+			case REDUCE -> {
+				if (this.rank == root) {
+					requireSameSize(send, receive);
+				}
+			}
 			case ALL_GATHER -> requireParts("receive", receive, "send", send);
 			case REDUCE_SCATTER -> requireParts("send", send, "receive", receive);
 			case GATHER -> {
@@ -67,28 +73,45 @@ final class BufferValidation {
 	 * @param receiveCounts {@code null} if every rank passes the same counts
 	 * @return the call's {@linkplain Call#count() count}
 	 */
-	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type, long[] sendCounts,
-			long @Nullable [] receiveCounts) {
+	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root,
+			long[] sendCounts, long @Nullable [] receiveCounts) {
+		requireRoot(root);
 		requireUsable(send, receive);
-		requireDisjoint(send, receive);
 		long total = total("counts", sendCounts);
 		long own = sendCounts[this.rank];
 		switch (collective) {
 			case ALL_GATHER -> {
 				requireCount("send", send, own, type);
 				requireCount("receive", receive, total, type);
+				requirePart(receive, send, offset(sendCounts, type));
 			}
 			case REDUCE_SCATTER -> {
 				requireCount("send", send, total, type);
 				requireCount("receive", receive, own, type);
+				requirePart(send, receive, offset(sendCounts, type));
+			}
+			case GATHER -> {
+				requireCount("send", send, own, type);
+				if (this.rank == root) {
+					requireCount("receive", receive, total, type);
+					requirePart(receive, send, offset(sendCounts, type));
+				}
+			}
+			case SCATTER -> {
+				requireCount("receive", receive, own, type);
+				if (this.rank == root) {
+					requireCount("send", send, total, type);
+					requirePart(send, receive, offset(sendCounts, type));
+				}
 			}
 			case ALL_TO_ALL -> {
 				long[] comes = (receiveCounts != null) ? receiveCounts : sendCounts;
 				requireCount("send", send, total, type);
 				requireCount("receive", receive, total("receive counts", comes), type);
 				requireSame(own, comes[this.rank]);
+				requireDisjoint(send, receive);
 			}
-			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, GATHER, SCATTER ->
+			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN ->
 				throw new IllegalArgumentException(collective + " has no counts by rank");
 		}
 		return (collective == Collective.ALL_TO_ALL) ? 0 : total;
@@ -96,7 +119,7 @@ final class BufferValidation {
 
 	private long countOf(Collective collective, MemorySegment send, MemorySegment receive, DataType type) {
 		long bytes = switch (collective) {
-			case ALL_REDUCE, REDUCE, ALL_GATHER, GATHER -> send.byteSize();
+			case ALL_REDUCE, REDUCE, ALL_GATHER, GATHER, SCAN, EXCLUSIVE_SCAN -> send.byteSize();
 			case BARRIER, BROADCAST, REDUCE_SCATTER, SCATTER -> receive.byteSize();
 			case ALL_TO_ALL -> send.byteSize() / this.worldSize;
 		};
@@ -172,10 +195,8 @@ final class BufferValidation {
 		}
 	}
 
-	private void requireReduceSizes(MemorySegment send, MemorySegment receive, int root) {
-		if (this.rank != root) {
-			return;
-		}
+	/** Checks buffers of one size that are the same or disjoint. */
+	private static void requireSameSize(MemorySegment send, MemorySegment receive) {
 		if (receive.byteSize() != send.byteSize()) {
 			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
 					+ " bytes, as the send buffer is, got " + receive.byteSize());
@@ -191,17 +212,28 @@ final class BufferValidation {
 			throw new IllegalArgumentException(wholeName + " buffer must be " + expected + " bytes (" + this.worldSize
 					+ " ranks × " + part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
 		}
-		if (!isInPlace(whole, part)) {
+		requirePart(whole, part, this.rank * part.byteSize());
+	}
+
+	/**
+	 * Checks that a part is disjoint from the whole, or is this rank's part of it if the
+	 * backend supports that.
+	 */
+	private void requirePart(MemorySegment whole, MemorySegment part, long offset) {
+		boolean inPlace = whole.isNative() && part.isNative() && part.address() == whole.address() + offset
+				&& this.backend.takesPartsInPlace(whole.address());
+		if (!inPlace) {
 			requireDisjoint(whole, part);
 		}
 	}
 
-	/**
-	 * Whether the part is this rank's part of the whole and the backend supports that.
-	 */
-	private boolean isInPlace(MemorySegment whole, MemorySegment part) {
-		return whole.isNative() && part.isNative() && part.address() == whole.address() + this.rank * part.byteSize()
-				&& this.backend.takesPartsInPlace(whole.address());
+	/** Offset of this rank's part, in bytes. */
+	private long offset(long[] counts, DataType type) {
+		long offset = 0;
+		for (int i = 0; i < this.rank; i++) {
+			offset += counts[i];
+		}
+		return offset * type.bytes();
 	}
 
 	private void requireExchangeSizes(MemorySegment send, MemorySegment receive, DataType type) {

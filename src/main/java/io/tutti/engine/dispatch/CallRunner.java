@@ -91,15 +91,15 @@ final class CallRunner implements AutoCloseable {
 	 * @param receiveCounts {@code null} where every rank gives the same counts
 	 */
 	void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts, Duration timeout) {
-		long count = this.buffers.checkUneven(collective, send, receive, type, sendCounts, receiveCounts);
-		run(collective, count, send, receive, type, op, 0, sendCounts, receiveCounts, timeout);
+			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, Duration timeout) {
+		long count = this.buffers.checkUneven(collective, send, receive, type, root, sendCounts, receiveCounts);
+		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, timeout);
 	}
 
 	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
 			Duration timeout) {
-		requireOperator(collective, op);
+		requireOperator(collective, type, op);
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		if (this.worker.isCurrentThread()) {
 			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
@@ -120,13 +120,19 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	private static void requireOperator(Collective collective, @Nullable ReduceOp op) {
-		boolean reduces = switch (collective) {
-			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
-			case BARRIER, BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL -> false;
-		};
-		if (reduces && op == null) {
+	private static void requireOperator(Collective collective, DataType type, @Nullable ReduceOp op) {
+		if (!collective.reduces()) {
+			return;
+		}
+		if (op == null) {
 			throw new IllegalArgumentException(collective + " needs an operator, got null");
+		}
+		if (!op.appliesTo(type)) {
+			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
+		}
+		boolean scan = collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN;
+		if (scan && op == ReduceOp.AVERAGE) {
+			throw new IllegalArgumentException(collective + " has no operator " + op);
 		}
 	}
 
@@ -162,19 +168,19 @@ final class CallRunner implements AutoCloseable {
 	 * @param receiveCounts {@code null} where every rank gives the same counts
 	 */
 	CompletableFuture<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive,
-			DataType type, @Nullable ReduceOp op, long[] sendCounts, long @Nullable [] receiveCounts,
+			DataType type, @Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts,
 			Duration timeout) {
 		BufferValidation.requireShared(send, receive);
 		long[] ownSendCounts = sendCounts.clone();
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
-		long count = this.buffers.checkUneven(collective, send, receive, type, ownSendCounts, ownReceiveCounts);
-		return runAsync(collective, count, send, receive, type, op, 0, ownSendCounts, ownReceiveCounts, timeout);
+		long count = this.buffers.checkUneven(collective, send, receive, type, root, ownSendCounts, ownReceiveCounts);
+		return runAsync(collective, count, send, receive, type, op, root, ownSendCounts, ownReceiveCounts, timeout);
 	}
 
 	private CompletableFuture<Void> runAsync(Collective collective, long count, MemorySegment send,
 			MemorySegment receive, DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
 			long @Nullable [] receiveCounts, Duration timeout) {
-		requireOperator(collective, op);
+		requireOperator(collective, type, op);
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		requireOpen();
 		long issuedNanos = System.nanoTime();

@@ -151,6 +151,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.runner.called(sequence);
 	}
 
+	/** Takes calls to the backend. */
+	CallRunner runner() {
+		return this.runner;
+	}
+
 	/** Wakes a waiting call, so that it detects a failure at once. */
 	public void wake() {
 		this.backend.wake();
@@ -290,13 +295,13 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, Duration timeout) {
-		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, counts, null, timeout);
+		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null, timeout);
 	}
 
 	@Override
 	public CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts,
 			DataType type) {
-		return this.runner.runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, counts, null,
+		return this.runner.runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null,
 				this.timeouts.collective());
 	}
 
@@ -344,13 +349,13 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	@Override
 	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op,
 			Duration timeout) {
-		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, counts, null, timeout);
+		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null, timeout);
 	}
 
 	@Override
 	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts,
 			DataType type, ReduceOp op) {
-		return this.runner.runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, counts, null,
+		return this.runner.runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null,
 				this.timeouts.collective());
 	}
 
@@ -410,14 +415,14 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	@Override
 	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
 			DataType type, Duration timeout) {
-		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, sendCounts, receiveCounts, timeout);
+		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts, receiveCounts, timeout);
 	}
 
 	@Override
 	public CompletableFuture<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive,
 			long[] receiveCounts, DataType type) {
-		return this.runner.runUnevenAsync(Collective.ALL_TO_ALL, send, receive, type, null, sendCounts, receiveCounts,
-				this.timeouts.collective());
+		return this.runner.runUnevenAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts,
+				receiveCounts, this.timeouts.collective());
 	}
 
 	@Override

@@ -35,7 +35,8 @@ public record CallSignature(long sequence, Collective collective, long count, in
 	public String toString() {
 		String call = this.collective + " #" + this.sequence;
 		return switch (this.collective) {
-			case ALL_REDUCE, REDUCE_SCATTER -> call + " (" + counts() + ", " + this.type + ", " + this.op + ")";
+			case ALL_REDUCE, REDUCE_SCATTER, SCAN, EXCLUSIVE_SCAN ->
+				call + " (" + counts() + ", " + this.type + ", " + this.op + ")";
 			case REDUCE -> call + " (" + counts() + ", " + this.type + ", " + this.op + ", root " + this.root + ")";
 			case BROADCAST, GATHER, SCATTER -> call + " (" + counts() + ", " + this.type + ", root " + this.root + ")";
 			case ALL_GATHER, ALL_TO_ALL -> call + " (" + counts() + ", " + this.type + ")";

@@ -17,9 +17,11 @@ public final class NativeMemory {
 	private NativeMemory() {
 	}
 
-	/** Copies bytes; the ranges may overlap. */
+	/** Copies bytes; the ranges may overlap, and nothing is copied onto itself. */
 	public static void copy(long source, long target, long bytes) {
-		MemorySegment.copy(ALL, source, ALL, target, bytes);
+		if (source != target) {
+			MemorySegment.copy(ALL, source, ALL, target, bytes);
+		}
 	}
 
 	/** The 8 bytes at an address, in native order. */

@@ -48,16 +48,13 @@ public record CallView(long sequence, String collective, long count, String type
 	}
 
 	private static @Nullable String op(CallSignature call) {
-		return switch (call.collective()) {
-			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> call.op().label();
-			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> null;
-		};
+		return call.collective().reduces() ? call.op().label() : null;
 	}
 
 	private static @Nullable Integer root(CallSignature call) {
 		return switch (call.collective()) {
 			case REDUCE, BROADCAST, GATHER, SCATTER -> call.root();
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> null;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER, SCAN, EXCLUSIVE_SCAN -> null;
 		};
 	}
 

@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -29,6 +30,11 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 
 	private static final String DEFAULT_LABEL = "default";
 
+	/** The collectives that a request can name. */
+	private static final Collective[] OFFERED = EnumSet
+		.complementOf(EnumSet.of(Collective.SCAN, Collective.EXCLUSIVE_SCAN))
+		.toArray(Collective[]::new);
+
 	static CallParameters of(String collective, HttpServletRequest request) {
 		QueryCheck.check(request.getParameterMap(), KNOWN);
 		return new CallParameters(collective, request.getParameter("dtype"), request.getParameter("op"),
@@ -41,10 +47,10 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	 * @throws InvalidArgumentException if a parameter is invalid
 	 */
 	LabelledCall call(RankAssignment who) {
-		Collective known = choose("collective", this.collective, Collective.values(), Collective::label);
+		Collective known = choose("collective", this.collective, OFFERED, Collective::label);
 		DataType type = (this.dtype == null) ? DataType.FLOAT32
 				: choose("dtype", this.dtype, DataType.values(), DataType::label);
-		return new LabelledCall(known, type, operator(known), root(known, who.worldSize()), who.rank(),
+		return new LabelledCall(known, type, operator(known, type), root(known, who.worldSize()), who.rank(),
 				who.worldSize());
 	}
 
@@ -60,21 +66,21 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 				client);
 	}
 
-	private ReduceOp operator(Collective known) {
-		boolean reduces = switch (known) {
-			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> true;
-			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
-		};
-		if (this.op != null && !reduces) {
+	private ReduceOp operator(Collective known, DataType type) {
+		if (this.op != null && !known.reduces()) {
 			throw new InvalidArgumentException(known + " has no op, got " + this.op);
 		}
-		return (this.op == null) ? ReduceOp.SUM : choose("op", this.op, ReduceOp.values(), ReduceOp::label);
+		ReduceOp chosen = (this.op == null) ? ReduceOp.SUM : choose("op", this.op, ReduceOp.values(), ReduceOp::label);
+		if (!chosen.appliesTo(type)) {
+			throw new InvalidArgumentException("op " + chosen + " needs an integer dtype, got " + type);
+		}
+		return chosen;
 	}
 
 	private int root(Collective known, int worldSize) {
 		boolean hasRoot = switch (known) {
 			case REDUCE, BROADCAST, GATHER, SCATTER -> true;
-			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> false;
+			case ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER, SCAN, EXCLUSIVE_SCAN -> false;
 		};
 		if (this.root == null) {
 			return 0;

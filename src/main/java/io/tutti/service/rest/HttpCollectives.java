@@ -175,6 +175,7 @@ final class HttpCollectives {
 			case SCATTER -> ready.scatter(body, answer, call.type(), call.root(), timeout);
 			case ALL_TO_ALL -> ready.allToAll(body, answer, call.type(), timeout);
 			case BARRIER -> ready.barrier(timeout);
+			case SCAN, EXCLUSIVE_SCAN -> throw new UnsupportedOperationException(call.collective() + " over REST");
 		}
 	}
 

@@ -31,7 +31,7 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 		return switch (this.collective) {
 			case BROADCAST, SCATTER -> this.rank == this.root;
 			case BARRIER -> false;
-			case ALL_REDUCE, REDUCE, ALL_GATHER, REDUCE_SCATTER, GATHER, ALL_TO_ALL -> true;
+			case ALL_REDUCE, REDUCE, ALL_GATHER, REDUCE_SCATTER, GATHER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN -> true;
 		};
 	}
 
@@ -62,7 +62,7 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	/** Bytes of this rank's answer. */
 	long answerBytes(long count) {
 		return switch (this.collective) {
-			case ALL_REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER -> partBytes(count);
+			case ALL_REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, SCAN, EXCLUSIVE_SCAN -> partBytes(count);
 			case ALL_GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
 			case REDUCE -> (this.rank == this.root) ? partBytes(count) : 0;
 			case GATHER -> (this.rank == this.root) ? partBytes(count) * this.worldSize : 0;
@@ -76,7 +76,8 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	 */
 	long largestAnswerBytes(long count) {
 		return switch (this.collective) {
-			case ALL_REDUCE, BROADCAST, REDUCE, REDUCE_SCATTER, SCATTER -> partBytes(Math.max(0, count));
+			case ALL_REDUCE, BROADCAST, REDUCE, REDUCE_SCATTER, SCATTER, SCAN, EXCLUSIVE_SCAN ->
+				partBytes(Math.max(0, count));
 			case ALL_GATHER, GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
 			case BARRIER -> 0;
 		};
@@ -98,7 +99,7 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	private boolean splitsBody() {
 		return switch (this.collective) {
 			case REDUCE_SCATTER, SCATTER, ALL_TO_ALL -> true;
-			case ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, GATHER, BARRIER -> false;
+			case ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, GATHER, BARRIER, SCAN, EXCLUSIVE_SCAN -> false;
 		};
 	}
 

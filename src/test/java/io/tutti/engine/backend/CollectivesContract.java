@@ -21,6 +21,7 @@ import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -306,8 +307,27 @@ abstract class CollectivesContract {
 				bad("overlap", (group) -> group.allToAll(whole, whole, type)),
 				bad("to itself",
 						(group) -> group.allToAll(ints(4), new long[] { 2, 2 }, ints(2), new long[] { 1, 1 }, type)),
+				bad("scan has no operator average", (group) -> raw(group, Collective.SCAN, type, ReduceOp.AVERAGE)),
+				bad("exclusive-scan needs an operator", (group) -> raw(group, Collective.EXCLUSIVE_SCAN, type, null)),
+				bad("bitwise-or needs an integer type, got float32",
+						(group) -> raw(group, Collective.SCAN, DataType.FLOAT32, ReduceOp.BITWISE_OR)),
+				bad("logical-and needs an integer type, got bfloat16",
+						(group) -> group.allReduce(ints(4), DataType.BFLOAT16, ReduceOp.LOGICAL_AND)),
+				bad("overlap",
+						(group) -> RawCalls.run(group, Collective.ALL_REDUCE, whole.asSlice(0, 16),
+								whole.asSlice(4, 16), type, ReduceOp.SUM, 0, LIMIT)),
+				bad("20 bytes",
+						(group) -> RawCalls.runUneven(group, Collective.GATHER, ints(2 + group.rank()), ints(6), type,
+								null, group.rank(), new long[] { 2, 3 }, LIMIT)),
+				bad("0..1",
+						(group) -> RawCalls.runUneven(group, Collective.SCATTER, ints(5), ints(2 + group.rank()), type,
+								null, 2, new long[] { 2, 3 }, LIMIT)),
 				bad("read-only", (group) -> group.broadcastAsync(ints(4).asReadOnly(), type, 0)),
 				bad("more than zero", (group) -> group.allToAll(ints(8), ints(8), type, Duration.ZERO)));
+	}
+
+	private static void raw(ProcessGroup group, Collective collective, DataType type, ReduceOp op) {
+		RawCalls.run(group, collective, ints(4), ints(4), type, op, 0, LIMIT);
 	}
 
 	private static Arguments bad(String message, Side side) {

@@ -17,6 +17,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -81,6 +82,8 @@ abstract class DepartureContract {
 			case GATHER -> group.gather(part, whole, type, root);
 			case SCATTER -> group.scatter(whole, part, type, root);
 			case ALL_TO_ALL -> group.allToAll(whole, other, type);
+			case SCAN, EXCLUSIVE_SCAN ->
+				RawCalls.run(group, collective, whole, other, type, ReduceOp.SUM, 0, Timeouts.DEFAULTS.collective());
 			case BARRIER -> group.barrier();
 		}
 	}
@@ -89,7 +92,9 @@ abstract class DepartureContract {
 	private static int rootThatNeeds(Collective collective) {
 		return switch (collective) {
 			case REDUCE, GATHER -> 0;
-			case BROADCAST, SCATTER, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, BARRIER -> LEAVING;
+			case BROADCAST, SCATTER, ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN,
+					BARRIER ->
+				LEAVING;
 		};
 	}
 

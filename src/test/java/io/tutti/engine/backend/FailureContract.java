@@ -17,6 +17,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -73,6 +74,7 @@ abstract class FailureContract {
 			case GATHER -> group.gather(part, whole, type, 0, timeout);
 			case SCATTER -> group.scatter(whole, part, type, FAILING, timeout);
 			case ALL_TO_ALL -> group.allToAll(whole, other, type, timeout);
+			case SCAN, EXCLUSIVE_SCAN -> RawCalls.run(group, collective, whole, other, type, ReduceOp.SUM, 0, timeout);
 			case BARRIER -> group.barrier(timeout);
 		}
 	}

@@ -21,6 +21,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.DepartureContract.DepartingWorld;
 import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -74,6 +75,8 @@ class InterruptTest {
 			case GATHER -> group.gather(part, whole, type, INTERRUPTED);
 			case SCATTER -> group.scatter(whole, part, type, 0);
 			case ALL_TO_ALL -> group.allToAll(whole, other, type);
+			case SCAN, EXCLUSIVE_SCAN ->
+				RawCalls.run(group, collective, whole, other, type, ReduceOp.SUM, 0, Duration.ofSeconds(60));
 			case BARRIER -> group.barrier();
 		}
 	}

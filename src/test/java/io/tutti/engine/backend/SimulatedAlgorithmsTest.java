@@ -36,7 +36,8 @@ class SimulatedAlgorithmsTest {
 				"reduce=binomial", "reduce=binary", "reduce=chain", "reduce=star", "broadcast=binomial",
 				"broadcast=binary", "broadcast=chain", "broadcast=star", "all-gather=ring", "all-gather=bruck",
 				"reduce-scatter=ring", "reduce-scatter=recursive-doubling", "gather=binomial", "gather=star",
-				"scatter=binomial", "scatter=star", "all-to-all=pairwise", "all-to-all=bruck");
+				"scatter=binomial", "scatter=star", "all-to-all=pairwise", "all-to-all=bruck", "scan=chain",
+				"exclusive-scan=chain");
 	}
 
 	private static SimulatedWorld world(int worldSize, String override) {
@@ -95,7 +96,7 @@ class SimulatedAlgorithmsTest {
 	@ValueSource(strings = { "all-reduce=ring", "all-reduce=recursive-doubling", "all-reduce=halving-doubling" })
 	void resultsAreBitIdenticalOnEveryRankAlsoForNaNAndZero(String override) throws Exception {
 		for (int worldSize : WORLD_SIZES) {
-			for (ReduceOp op : ReduceOp.values()) {
+			for (ReduceOp op : List.of(ReduceOp.SUM, ReduceOp.PRODUCT, ReduceOp.MIN, ReduceOp.MAX, ReduceOp.AVERAGE)) {
 				List<int[]> byRank = reduceOddities(worldSize, override, op);
 				for (int[] bits : byRank) {
 					assertThat(Arrays.equals(bits, byRank.getFirst())).as("%s on %s ranks", op, worldSize).isTrue();

@@ -2,6 +2,7 @@ package io.tutti.engine.backend;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.concurrent.CompletableFuture;
 
@@ -9,6 +10,7 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.engine.dispatch.RawCalls;
 
 /**
  * One rank's part in one call: buffers with known operands, and their expected content
@@ -22,6 +24,8 @@ final class Trial {
 		MemorySegment allocate(long bytes);
 
 	}
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
 
 	private static final int GUARD_BYTES = 64;
 
@@ -47,7 +51,10 @@ final class Trial {
 	/** Start offset of this rank's part in each rank's buffer of an all-to-all. */
 	private final int[] origins;
 
-	private final MemorySegment guardedReceive;
+	/** The larger buffer of a call in place, otherwise the receive buffer. */
+	private final MemorySegment guarded;
+
+	private final long guardOffset;
 
 	private final MemorySegment send;
 
@@ -69,12 +76,16 @@ final class Trial {
 				this.origins[from] += exchange(from, to);
 			}
 		}
+		long sendBytes = sendCount() * spec.type().bytes();
 		long receiveBytes = receiveCount() * spec.type().bytes();
-		this.guardedReceive = memory.allocate(receiveBytes + GUARD_BYTES);
-		this.guardedReceive.fill(GUARD);
-		this.receive = this.guardedReceive.asSlice(0, receiveBytes);
-		this.send = inPlace() ? this.receive : memory.allocate(Math.max(1, sendCount() * spec.type().bytes()))
-			.asSlice(0, sendCount() * spec.type().bytes());
+		this.guardOffset = partInSend() ? sendBytes : receiveBytes;
+		this.guarded = memory.allocate(this.guardOffset + GUARD_BYTES);
+		this.guarded.fill(GUARD);
+		MemorySegment whole = this.guarded.asSlice(0, this.guardOffset);
+		long offset = ownStart() * spec.type().bytes();
+		this.receive = partInSend() ? whole.asSlice(offset, receiveBytes) : whole;
+		this.send = partInSend() ? whole : partInReceive() ? whole.asSlice(offset, sendBytes)
+				: inPlace() ? whole : memory.allocate(Math.max(1, sendBytes)).asSlice(0, sendBytes);
 		for (int i = 0; i < sendCount(); i++) {
 			Elements.put(this.send, spec.type(), i, operand(this.rank, i));
 		}
@@ -84,37 +95,21 @@ final class Trial {
 		DataType type = this.spec.type();
 		ReduceOp op = this.spec.op();
 		int root = this.spec.root();
-		switch (this.spec.collective()) {
-			case ALL_REDUCE -> this.group.allReduce(this.receive, type, op);
-			case REDUCE -> this.group.reduce(this.send, this.receive, type, op, root);
-			case BROADCAST -> this.group.broadcast(this.receive, type, root);
-			case ALL_GATHER -> {
-				if (this.spec.uneven()) {
-					this.group.allGather(this.send, this.receive, this.spec.parts(this.worldSize), type);
-				}
-				else {
-					this.group.allGather(this.send, this.receive, type);
-				}
+		if (this.spec.collective() == Collective.ALL_TO_ALL) {
+			if (this.spec.uneven()) {
+				this.group.allToAll(this.send, counts(true), this.receive, counts(false), type);
 			}
-			case REDUCE_SCATTER -> {
-				if (this.spec.uneven()) {
-					this.group.reduceScatter(this.send, this.receive, this.spec.parts(this.worldSize), type, op);
-				}
-				else {
-					this.group.reduceScatter(this.send, this.receive, type, op);
-				}
+			else {
+				this.group.allToAll(this.send, this.receive, type);
 			}
-			case GATHER -> this.group.gather(this.send, this.receive, type, root);
-			case SCATTER -> this.group.scatter(this.send, this.receive, type, root);
-			case ALL_TO_ALL -> {
-				if (this.spec.uneven()) {
-					this.group.allToAll(this.send, counts(true), this.receive, counts(false), type);
-				}
-				else {
-					this.group.allToAll(this.send, this.receive, type);
-				}
-			}
-			case BARRIER -> this.group.barrier();
+			return;
+		}
+		if (this.spec.uneven()) {
+			RawCalls.runUneven(this.group, this.spec.collective(), sent(), received(), type, op, root,
+					this.spec.parts(this.worldSize), LIMIT);
+		}
+		else {
+			RawCalls.run(this.group, this.spec.collective(), sent(), received(), type, op, root, LIMIT);
 		}
 	}
 
@@ -122,23 +117,15 @@ final class Trial {
 		DataType type = this.spec.type();
 		ReduceOp op = this.spec.op();
 		int root = this.spec.root();
-		return switch (this.spec.collective()) {
-			case ALL_REDUCE -> this.group.allReduceAsync(this.receive, type, op);
-			case REDUCE -> this.group.reduceAsync(this.send, this.receive, type, op, root);
-			case BROADCAST -> this.group.broadcastAsync(this.receive, type, root);
-			case ALL_GATHER -> this.spec.uneven()
-					? this.group.allGatherAsync(this.send, this.receive, this.spec.parts(this.worldSize), type)
-					: this.group.allGatherAsync(this.send, this.receive, type);
-			case REDUCE_SCATTER -> this.spec.uneven()
-					? this.group.reduceScatterAsync(this.send, this.receive, this.spec.parts(this.worldSize), type, op)
-					: this.group.reduceScatterAsync(this.send, this.receive, type, op);
-			case GATHER -> this.group.gatherAsync(this.send, this.receive, type, root);
-			case SCATTER -> this.group.scatterAsync(this.send, this.receive, type, root);
-			case ALL_TO_ALL -> this.spec.uneven()
+		if (this.spec.collective() == Collective.ALL_TO_ALL) {
+			return this.spec.uneven()
 					? this.group.allToAllAsync(this.send, counts(true), this.receive, counts(false), type)
 					: this.group.allToAllAsync(this.send, this.receive, type);
-			case BARRIER -> this.group.barrierAsync();
-		};
+		}
+		return this.spec.uneven()
+				? RawCalls.runUnevenAsync(this.group, this.spec.collective(), sent(), received(), type, op, root,
+						this.spec.parts(this.worldSize), LIMIT)
+				: RawCalls.runAsync(this.group, this.spec.collective(), sent(), received(), type, op, root, LIMIT);
 	}
 
 	/**
@@ -146,16 +133,23 @@ final class Trial {
 	 * is written past the end.
 	 */
 	void check() {
-		boolean result = this.rank == this.spec.root()
-				|| (this.spec.collective() != Collective.REDUCE && this.spec.collective() != Collective.GATHER);
+		boolean result = !withoutResult() && (isRoot()
+				|| (this.spec.collective() != Collective.REDUCE && this.spec.collective() != Collective.GATHER));
 		for (int i = 0; result && i < receiveCount(); i++) {
 			require("result", i, Elements.get(this.receive, this.spec.type(), i), expected(i));
 		}
 		for (int i = 0; !inPlace() && i < sendCount(); i++) {
-			require("operand", i, Elements.get(this.send, this.spec.type(), i), operand(this.rank, i));
+			if (!partInSend() || i < ownStart() || i >= ownStart() + receiveCount()) {
+				require("operand", i, Elements.get(this.send, this.spec.type(), i), operand(this.rank, i));
+			}
 		}
 		for (int i = 0; i < GUARD_BYTES; i++) {
-			require("guard", i, this.guardedReceive.get(ValueLayout.JAVA_BYTE, this.receive.byteSize() + i), GUARD);
+			require("guard", i, this.guarded.get(ValueLayout.JAVA_BYTE, this.guardOffset + i), GUARD);
+		}
+		if (withoutResult() && !this.spec.inPlace()) {
+			for (int i = 0; i < this.receive.byteSize(); i++) {
+				require("unchanged", i, this.receive.get(ValueLayout.JAVA_BYTE, i), GUARD);
+			}
 		}
 	}
 
@@ -166,25 +160,65 @@ final class Trial {
 		}
 	}
 
+	/** The send buffer that the API passes on: only the root's in a scatter. */
+	private MemorySegment sent() {
+		return (this.spec.collective() == Collective.SCATTER && !isRoot()) ? MemorySegment.NULL : this.send;
+	}
+
+	/**
+	 * The receive buffer that the API passes on: only the root's in a gather or reduce.
+	 */
+	private MemorySegment received() {
+		return ((this.spec.collective() == Collective.GATHER || this.spec.collective() == Collective.REDUCE)
+				&& !isRoot()) ? MemorySegment.NULL : this.receive;
+	}
+
+	private boolean isRoot() {
+		return this.rank == this.spec.root();
+	}
+
+	/** Rank 0 of an exclusive scan has no result; its receive buffer is unchanged. */
+	private boolean withoutResult() {
+		return this.spec.collective() == Collective.EXCLUSIVE_SCAN && this.rank == 0;
+	}
+
 	private boolean inPlace() {
-		return this.spec.collective() == Collective.ALL_REDUCE || this.spec.collective() == Collective.BROADCAST;
+		return this.spec.inPlace() && switch (this.spec.collective()) {
+			case ALL_REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN -> true;
+			case REDUCE -> isRoot();
+			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
+		};
+	}
+
+	private boolean partInReceive() {
+		return this.spec.inPlace() && (this.spec.collective() == Collective.ALL_GATHER
+				|| (this.spec.collective() == Collective.GATHER && isRoot()));
+	}
+
+	private boolean partInSend() {
+		return this.spec.inPlace() && (this.spec.collective() == Collective.REDUCE_SCATTER
+				|| (this.spec.collective() == Collective.SCATTER && isRoot()));
+	}
+
+	/**
+	 * First element of this rank's part of a buffer that holds the parts of all ranks.
+	 */
+	private long ownStart() {
+		return this.spec.uneven() ? this.starts[this.rank] : (long) this.spec.count() * this.rank;
 	}
 
 	private long operand(int rank, int index) {
-		return switch (this.spec.collective()) {
-			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> Operands.of(rank, index, this.spec.op());
-			case BROADCAST, ALL_GATHER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> (rank * 31 + index * 7 + 1) % 101;
-		};
+		return this.spec.collective().reduces() ? Operands.of(rank, index, this.spec.op())
+				: (rank * 31 + index * 7 + 1) % 101;
 	}
 
 	private long sendCount() {
 		return switch (this.spec.collective()) {
 			case BARRIER -> 0;
-			case ALL_REDUCE, REDUCE, BROADCAST, GATHER -> this.spec.count();
-			case ALL_GATHER -> this.spec.uneven() ? this.spec.part(this.rank) : this.spec.count();
-			case REDUCE_SCATTER ->
+			case ALL_REDUCE, REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN -> this.spec.count();
+			case ALL_GATHER, GATHER -> this.spec.uneven() ? this.spec.part(this.rank) : this.spec.count();
+			case REDUCE_SCATTER, SCATTER ->
 				this.spec.uneven() ? this.starts[this.worldSize] : (long) this.spec.count() * this.worldSize;
-			case SCATTER -> (long) this.spec.count() * this.worldSize;
 			case ALL_TO_ALL -> sum(counts(true));
 		};
 	}
@@ -192,11 +226,10 @@ final class Trial {
 	private long receiveCount() {
 		return switch (this.spec.collective()) {
 			case BARRIER -> 0;
-			case ALL_REDUCE, REDUCE, BROADCAST, SCATTER -> this.spec.count();
-			case ALL_GATHER ->
+			case ALL_REDUCE, REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN -> this.spec.count();
+			case ALL_GATHER, GATHER ->
 				this.spec.uneven() ? this.starts[this.worldSize] : (long) this.spec.count() * this.worldSize;
-			case GATHER -> (long) this.spec.count() * this.worldSize;
-			case REDUCE_SCATTER -> this.spec.uneven() ? this.spec.part(this.rank) : this.spec.count();
+			case REDUCE_SCATTER, SCATTER -> this.spec.uneven() ? this.spec.part(this.rank) : this.spec.count();
 			case ALL_TO_ALL -> sum(counts(false));
 		};
 	}
@@ -207,9 +240,10 @@ final class Trial {
 			case BARRIER -> 0;
 			case ALL_REDUCE, REDUCE -> Operands.reduced(this.worldSize, index, this.spec.op());
 			case BROADCAST -> operand(this.spec.root(), index);
-			case GATHER -> operand(index / count, index % count);
-			case SCATTER -> operand(this.spec.root(), this.rank * count + index);
-			case ALL_GATHER -> {
+			case SCAN -> Operands.reduced(this.rank + 1, index, this.spec.op());
+			case EXCLUSIVE_SCAN -> Operands.reduced(this.rank, index, this.spec.op());
+			case SCATTER -> operand(this.spec.root(), (int) ownStart() + index);
+			case ALL_GATHER, GATHER -> {
 				int owner = 0;
 				while (this.spec.uneven() && index >= this.starts[owner + 1]) {
 					owner++;
@@ -217,8 +251,7 @@ final class Trial {
 				yield this.spec.uneven() ? operand(owner, index - (int) this.starts[owner])
 						: operand(index / count, index % count);
 			}
-			case REDUCE_SCATTER -> Operands.reduced(this.worldSize,
-					(this.spec.uneven() ? (int) this.starts[this.rank] : this.rank * count) + index, this.spec.op());
+			case REDUCE_SCATTER -> Operands.reduced(this.worldSize, (int) ownStart() + index, this.spec.op());
 			case ALL_TO_ALL -> exchanged(index);
 		};
 	}

@@ -51,7 +51,7 @@ public final class HierarchicalAlgorithms implements AutoCloseable {
 			case BROADCAST -> this.broadcast;
 			case REDUCE -> this.reduce.reaches(call.root()) ? this.reduce : null;
 			case ALL_GATHER -> this.allGather;
-			case REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL -> null;
+			case REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, SCAN, EXCLUSIVE_SCAN -> null;
 		};
 	}
 

@@ -3,8 +3,8 @@ package io.tutti.engine.algorithm.kernel;
 import io.tutti.ReduceOp;
 
 /**
- * The loops of one element type. Each loop is a separate method, so that the compiler
- * sees one operator per loop and profiles are not shared.
+ * The arithmetic loops of one element type. Each loop is a separate method, so that the
+ * compiler sees one operator per loop and profiles are not shared.
  *
  * @param sum left plus right
  * @param product left times right
@@ -21,6 +21,8 @@ record Loops(Kernel sum, Kernel product, Kernel minimum, Kernel maximum, Divisio
 			case PRODUCT -> this.product;
 			case MIN -> this.minimum;
 			case MAX -> this.maximum;
+			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
+				throw new IllegalArgumentException(op + " is not arithmetic");
 		};
 	}
 

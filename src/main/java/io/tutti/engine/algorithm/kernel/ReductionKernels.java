@@ -6,6 +6,7 @@ import java.util.function.Function;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.NativeMemory;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Combines blocks of elements in native memory. Addresses are raw, need no alignment and
@@ -26,15 +27,35 @@ public final class ReductionKernels {
 
 	private final String name;
 
-	private final Loops[] loops;
+	/**
+	 * By the ordinals of type and operator; {@code null} if the type has no such
+	 * operator.
+	 */
+	private final @Nullable Kernel[][] kernels;
+
+	private final Division[] quotients;
 
 	private ReductionKernels(String name, Function<DataType, Loops> source) {
 		this.name = name;
 		DataType[] types = DataType.values();
-		this.loops = new Loops[types.length];
+		ReduceOp[] ops = ReduceOp.values();
+		this.kernels = new Kernel[types.length][ops.length];
+		this.quotients = new Division[types.length];
 		for (DataType type : types) {
-			this.loops[type.ordinal()] = source.apply(type);
+			Loops loops = source.apply(type);
+			this.quotients[type.ordinal()] = loops.quotient();
+			for (ReduceOp op : ops) {
+				this.kernels[type.ordinal()][op.ordinal()] = op.appliesTo(type) ? kernel(loops, type, op) : null;
+			}
 		}
+	}
+
+	private static Kernel kernel(Loops loops, DataType type, ReduceOp op) {
+		return switch (op) {
+			case SUM, PRODUCT, MIN, MAX, AVERAGE -> loops.of(op);
+			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
+				IntegerLogic.of(op, type.bytes());
+		};
 	}
 
 	/** The fastest kernels that this JVM supports. */
@@ -97,7 +118,7 @@ public final class ReductionKernels {
 	 */
 	public void finish(DataType type, ReduceOp op, long target, long count, int worldSize) {
 		if (op == ReduceOp.AVERAGE) {
-			this.loops[type.ordinal()].quotient().divide(target, count * type.bytes(), worldSize);
+			this.quotients[type.ordinal()].divide(target, count * type.bytes(), worldSize);
 		}
 	}
 
@@ -112,7 +133,11 @@ public final class ReductionKernels {
 	}
 
 	private Kernel kernel(DataType type, ReduceOp op) {
-		return this.loops[type.ordinal()].of(op);
+		Kernel kernel = this.kernels[type.ordinal()][op.ordinal()];
+		if (kernel == null) {
+			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
+		}
+		return kernel;
 	}
 
 }

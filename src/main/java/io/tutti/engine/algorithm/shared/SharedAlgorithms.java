@@ -2,6 +2,7 @@ package io.tutti.engine.algorithm.shared;
 
 import io.tutti.Collective;
 import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
@@ -31,6 +32,8 @@ public final class SharedAlgorithms {
 
 	private final ReductionKernels kernels;
 
+	private final Scratch scratch;
+
 	/**
 	 * For calls whose operands fit into the call slots; indexed by the ordinal of the
 	 * collective.
@@ -43,8 +46,10 @@ public final class SharedAlgorithms {
 	/**
 	 * Creates the algorithms of one group, all of whose ranks share the transport's
 	 * memory.
+	 * @param scratch working memory, which the caller owns
 	 */
-	public SharedAlgorithms(GroupIdentity identity, ShmTransport transport, ReductionKernels kernels) {
+	public SharedAlgorithms(GroupIdentity identity, ShmTransport transport, ReductionKernels kernels, Scratch scratch) {
+		this.scratch = scratch;
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
@@ -69,6 +74,7 @@ public final class SharedAlgorithms {
 			case GATHER -> new FlatGather(this.rank, this.worldSize, this.slots);
 			case SCATTER -> new FlatScatter(this.rank, this.worldSize, this.slots);
 			case ALL_TO_ALL -> new FlatAllToAll(this.rank, this.worldSize, this.slots);
+			case SCAN, EXCLUSIVE_SCAN -> new FlatScan(this.rank, this.slots, this.kernels);
 			case BARRIER -> new FlatBarrier(this.slots);
 		};
 	}
@@ -78,9 +84,10 @@ public final class SharedAlgorithms {
 			case ALL_REDUCE -> new SharedAllReduce(this.rank, this.worldSize, this.transport, this.kernels);
 			case BROADCAST -> new SharedBroadcast(this.rank, this.transport);
 			case ALL_GATHER -> new SharedAllGather(this.rank, this.worldSize, this.transport);
-			case REDUCE_SCATTER -> new SharedReduceScatter(this.rank, this.worldSize, this.transport, this.kernels);
+			case REDUCE_SCATTER ->
+				new SharedReduceScatter(this.rank, this.worldSize, this.transport, this.kernels, this.scratch);
 			case ALL_TO_ALL -> new SharedAllToAll(this.rank, this.worldSize, this.transport);
-			case REDUCE, GATHER, SCATTER, BARRIER -> null;
+			case REDUCE, GATHER, SCATTER, BARRIER, SCAN, EXCLUSIVE_SCAN -> null;
 		};
 	}
 
@@ -101,7 +108,7 @@ public final class SharedAlgorithms {
 	/** Bytes of the largest operand that a rank would post. */
 	private long posted(Call call) {
 		return switch (call.collective()) {
-			case ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, GATHER, BARRIER -> call.bytes();
+			case ALL_REDUCE, REDUCE, BROADCAST, ALL_GATHER, GATHER, BARRIER, SCAN, EXCLUSIVE_SCAN -> call.bytes();
 			case REDUCE_SCATTER, SCATTER, ALL_TO_ALL -> call.bytes() * this.worldSize;
 		};
 	}

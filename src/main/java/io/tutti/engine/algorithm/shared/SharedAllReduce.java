@@ -7,6 +7,7 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
+import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
  * All-reduce of large buffers. Where all buffers are accessible in place, see
@@ -58,7 +59,7 @@ final class SharedAllReduce implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		if (this.transport.buffers().post(call)) {
+		if (postResult(call)) {
 			this.transport.board().awaitAll();
 			if (this.transport.buffers().allReachable()) {
 				this.direct.run(call);
@@ -66,6 +67,19 @@ final class SharedAllReduce implements Algorithm {
 			}
 		}
 		pass(call);
+	}
+
+	/**
+	 * Posts the receive buffer, in which ranks reduce in place; it holds the operand
+	 * first.
+	 */
+	private boolean postResult(Call call) {
+		SymmetricBuffers buffers = this.transport.buffers();
+		if (call.sendAddress() != call.receiveAddress()
+				&& buffers.contain(call.receiveAddress(), call.receiveBytes())) {
+			NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.receiveBytes());
+		}
+		return buffers.post(call.receiveAddress(), call.receiveBytes());
 	}
 
 	private void pass(Call call) {

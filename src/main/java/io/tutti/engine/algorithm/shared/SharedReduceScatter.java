@@ -1,6 +1,7 @@
 package io.tutti.engine.algorithm.shared;
 
 import io.tutti.engine.algorithm.Algorithm;
+import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
@@ -33,9 +34,11 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	private final ReductionKernels kernels;
 
+	private final Scratch scratch;
+
 	private long sliceBytes;
 
-	SharedReduceScatter(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels) {
+	SharedReduceScatter(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels, Scratch scratch) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
@@ -43,6 +46,7 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 		this.pipeline = transport.stage();
 		this.pass = new PipelinePass(worldSize, transport);
 		this.kernels = kernels;
+		this.scratch = scratch;
 	}
 
 	@Override
@@ -59,16 +63,20 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 		this.pass.run(call, slotBytes, (call.bytes() + this.sliceBytes - 1) / this.sliceBytes, this);
 	}
 
+	/** The receive buffer may be a part of the send buffer, so it is written last. */
 	private void reduceInPlace(Call call) {
+		int last = this.worldSize - 1;
 		for (long done = 0; done < call.bytes(); done += BLOCK_BYTES) {
 			long bytes = Math.min(BLOCK_BYTES, call.bytes() - done);
 			long offset = this.rank * call.bytes() + done;
-			long target = call.receiveAddress() + done;
-			reduce(call, target, this.buffers.address(0) + offset, this.buffers.address(1) + offset, bytes);
-			for (int peer = 2; peer < this.worldSize; peer++) {
-				reduce(call, target, target, this.buffers.address(peer) + offset, bytes);
+			long partial = this.scratch.address();
+			long left = this.buffers.address(0) + offset;
+			for (int peer = 1; peer < last; peer++) {
+				reduce(call, partial, left, this.buffers.address(peer) + offset, bytes);
+				left = partial;
 			}
-			finish(call, target, bytes);
+			reduce(call, call.receiveAddress() + done, left, this.buffers.address(last) + offset, bytes);
+			finish(call, call.receiveAddress() + done, bytes);
 		}
 		this.buffers.finish();
 		this.buffers.awaitFinished();
@@ -87,10 +95,13 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 	public void take(Call call, long chunk) {
 		long bytes = length(call, chunk);
 		long target = call.receiveAddress() + chunk * this.sliceBytes;
-		reduce(call, target, operand(call, 0, chunk), operand(call, 1, chunk), bytes);
-		for (int peer = 2; peer < this.worldSize; peer++) {
-			reduce(call, target, target, operand(call, peer, chunk), bytes);
+		int last = this.worldSize - 1;
+		long left = operand(call, 0, chunk);
+		for (int peer = 1; peer < last; peer++) {
+			reduce(call, this.scratch.address(), left, operand(call, peer, chunk), bytes);
+			left = this.scratch.address();
 		}
+		reduce(call, target, left, operand(call, last, chunk), bytes);
 		finish(call, target, bytes);
 	}
 

@@ -78,6 +78,14 @@ final class MpiCalls {
 
 	private final MethodHandle igather;
 
+	private final MethodHandle igatherv;
+
+	private final MethodHandle iscatterv;
+
+	private final MethodHandle iscan;
+
+	private final MethodHandle iexscan;
+
 	private final MethodHandle iscatter;
 
 	private final MethodHandle ialltoall;
@@ -115,6 +123,10 @@ final class MpiCalls {
 		this.ireduceScatter = library.bind("MPI_Ireduce_scatter", "ppphhhp");
 		this.igather = library.bind("MPI_Igather", "pihpihihp");
 		this.iscatter = library.bind("MPI_Iscatter", "pihpihihp");
+		this.igatherv = library.bind("MPI_Igatherv", "pihppphihp");
+		this.iscatterv = library.bind("MPI_Iscatterv", "ppphpihihp");
+		this.iscan = library.bind("MPI_Iscan", "ppihhhp");
+		this.iexscan = library.bind("MPI_Iexscan", "ppihhhp");
 		this.ialltoall = library.bind("MPI_Ialltoall", "pihpihhp");
 		this.ialltoallv = library.bind("MPI_Ialltoallv", "ppphppphhp");
 	}
@@ -266,6 +278,27 @@ final class MpiCalls {
 	void iscatter(long send, long receive, int count, long type, int root, long communicator, long request) {
 		call("MPI_Iscatter", () -> (int) this.iscatter.invokeExact(send, count, type, receive, count, type, root,
 				communicator, request));
+	}
+
+	void igatherv(long send, int count, long receive, long counts, long places, long type, int root, long communicator,
+			long request) {
+		call("MPI_Igatherv", () -> (int) this.igatherv.invokeExact(send, count, type, receive, counts, places, type,
+				root, communicator, request));
+	}
+
+	void iscatterv(long send, long counts, long places, long receive, int count, long type, int root, long communicator,
+			long request) {
+		call("MPI_Iscatterv", () -> (int) this.iscatterv.invokeExact(send, counts, places, type, receive, count, type,
+				root, communicator, request));
+	}
+
+	void iscan(long send, long receive, int count, long type, long op, long communicator, long request) {
+		call("MPI_Iscan", () -> (int) this.iscan.invokeExact(send, receive, count, type, op, communicator, request));
+	}
+
+	void iexscan(long send, long receive, int count, long type, long op, long communicator, long request) {
+		call("MPI_Iexscan",
+				() -> (int) this.iexscan.invokeExact(send, receive, count, type, op, communicator, request));
 	}
 
 	void ialltoall(long send, long receive, int count, long type, long communicator, long request) {

@@ -92,15 +92,35 @@ final class MpiCollective extends MpiOperation {
 					operator(calls, type, call.op()), comm, request());
 			case REDUCE -> calls.ireduce(this.sendAddress, receive, this.count, mpiType,
 					operator(calls, type, call.op()), call.root(), comm, request());
-			case GATHER ->
-				calls.igather(call.sendAddress(), receive, this.count, mpiType, call.root(), comm, request());
-			case SCATTER ->
-				calls.iscatter(call.sendAddress(), receive, this.count, mpiType, call.root(), comm, request());
+			case SCAN -> calls.iscan(this.sendAddress, receive, this.count, mpiType, operator(calls, type, call.op()),
+					comm, request());
+			case EXCLUSIVE_SCAN -> calls.iexscan(this.sendAddress, receive, this.count, mpiType,
+					operator(calls, type, call.op()), comm, request());
+			case GATHER -> gather(calls, mpiType, comm, receive);
+			case SCATTER -> scatter(calls, mpiType, comm, receive);
 			case ALL_GATHER -> allGather(calls, mpiType, comm, receive);
 			case REDUCE_SCATTER -> reduceScatter(calls, mpiType, comm, receive);
 			case ALL_TO_ALL -> allToAll(calls, mpiType, comm, receive);
 		}
 		return true;
+	}
+
+	private void gather(MpiCalls calls, long type, long comm, long receive) {
+		if (this.call.uneven()) {
+			calls.igatherv(this.call.sendAddress(), (int) this.call.sendCounts()[this.rank], receive, table(0),
+					table(1), type, this.call.root(), comm, request());
+			return;
+		}
+		calls.igather(this.call.sendAddress(), receive, this.count, type, this.call.root(), comm, request());
+	}
+
+	private void scatter(MpiCalls calls, long type, long comm, long receive) {
+		if (this.call.uneven()) {
+			calls.iscatterv(this.call.sendAddress(), table(0), table(1), receive,
+					(int) this.call.sendCounts()[this.rank], type, this.call.root(), comm, request());
+			return;
+		}
+		calls.iscatter(this.call.sendAddress(), receive, this.count, type, this.call.root(), comm, request());
 	}
 
 	private void allGather(MpiCalls calls, long type, long comm, long receive) {

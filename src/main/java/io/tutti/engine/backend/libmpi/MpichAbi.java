@@ -51,6 +51,12 @@ record MpichAbi() implements MpiAbi {
 			case MIN -> 0x58000002;
 			case SUM, AVERAGE -> 0x58000003;
 			case PRODUCT -> 0x58000004;
+			case LOGICAL_AND -> 0x58000005;
+			case BITWISE_AND -> 0x58000006;
+			case LOGICAL_OR -> 0x58000007;
+			case BITWISE_OR -> 0x58000008;
+			case LOGICAL_XOR -> 0x58000009;
+			case BITWISE_XOR -> 0x5800000a;
 		};
 	}
 

@@ -54,6 +54,12 @@ record OpenMpiAbi(SymbolLookup symbols) implements MpiAbi {
 			case PRODUCT -> "ompi_mpi_op_prod";
 			case MIN -> "ompi_mpi_op_min";
 			case MAX -> "ompi_mpi_op_max";
+			case BITWISE_AND -> "ompi_mpi_op_band";
+			case BITWISE_OR -> "ompi_mpi_op_bor";
+			case BITWISE_XOR -> "ompi_mpi_op_bxor";
+			case LOGICAL_AND -> "ompi_mpi_op_land";
+			case LOGICAL_OR -> "ompi_mpi_op_lor";
+			case LOGICAL_XOR -> "ompi_mpi_op_lxor";
 		});
 	}
 

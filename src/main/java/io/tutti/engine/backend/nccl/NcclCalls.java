@@ -92,6 +92,8 @@ final class NcclCalls {
 						o.receive(), o.sendCount() / worldSize, type, communicator, stream) : allToAll(o, stream);
 			}
 			case BARRIER -> throw new IllegalArgumentException("a barrier has no operands");
+			case SCAN, EXCLUSIVE_SCAN ->
+				throw new UnsupportedOperationException("NCCL has no " + collective + "; use buffers in host memory");
 		};
 	}
 

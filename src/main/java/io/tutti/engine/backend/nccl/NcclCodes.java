@@ -44,6 +44,8 @@ final class NcclCodes {
 			case MAX -> 2;
 			case MIN -> 3;
 			case AVERAGE -> 4;
+			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
+				throw new UnsupportedOperationException("NCCL has no operator " + op + "; use buffers in host memory");
 		};
 	}
 

@@ -79,7 +79,7 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	@Override
 	public boolean takesPartsInPlace(long address) {
-		return this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE;
+		return this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE || this.host.takesPartsInPlace(address);
 	}
 
 	@Override
@@ -131,10 +131,8 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	private DeviceOperands operands(Call call) {
 		long bytes = call.type().bytes();
-		boolean inPlace = call.collective() == Collective.BROADCAST || call.collective() == Collective.ALL_REDUCE;
-		long send = inPlace ? call.receiveAddress() : call.sendAddress();
-		return new DeviceOperands(this.communicator.device(), send, call.sendBytes() / bytes, call.receiveAddress(),
-				call.receiveBytes() / bytes, DeviceDataType.of(call.type()));
+		return new DeviceOperands(this.communicator.device(), call.sendAddress(), call.sendBytes() / bytes,
+				call.receiveAddress(), call.receiveBytes() / bytes, DeviceDataType.of(call.type()));
 	}
 
 	/** Called by the communicator while a call is in progress. */

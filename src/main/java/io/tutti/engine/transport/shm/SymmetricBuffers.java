@@ -58,20 +58,39 @@ public final class SymmetricBuffers {
 	 * @return whether the other ranks can access it in place
 	 */
 	public boolean post(Call call) {
-		SharedAllocation[] known = this.allocations;
-		long number = 0;
-		long offset = 0;
-		for (int i = 0; i < known.length; i++) {
-			long place = call.sendAddress() - known[i].address(this.memory.self());
-			if (place >= 0 && place + call.sendBytes() <= known[i].bytes()) {
-				number = i + 1;
-				offset = place;
-			}
-		}
+		return post(call.sendAddress(), call.sendBytes());
+	}
+
+	/**
+	 * Posts a call and the location of one of its buffers.
+	 * @return whether the other ranks can access it in place
+	 */
+	public boolean post(long address, long bytes) {
+		int number = number(address, bytes);
+		long offset = (number > 0) ? address - this.allocations[number - 1].address(this.memory.self()) : 0;
 		NativeMemory.putLong(this.descriptor, number);
 		NativeMemory.putLong(this.descriptor + Long.BYTES, offset);
 		this.board.post(this.descriptor, DESCRIPTOR_BYTES);
 		return number > 0;
+	}
+
+	/** Whether the other ranks can access a buffer of this rank in place. */
+	public boolean contain(long address, long bytes) {
+		return number(address, bytes) > 0;
+	}
+
+	/**
+	 * Number of the allocation that holds a buffer of this rank, 0 for private memory.
+	 */
+	private int number(long address, long bytes) {
+		SharedAllocation[] known = this.allocations;
+		for (int i = 0; i < known.length; i++) {
+			long offset = address - known[i].address(this.memory.self());
+			if (offset >= 0 && offset + bytes <= known[i].bytes()) {
+				return i + 1;
+			}
+		}
+		return 0;
 	}
 
 	/** Whether the send buffer that an arrived rank posted is accessible in place. */

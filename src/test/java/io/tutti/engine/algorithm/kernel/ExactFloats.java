@@ -24,6 +24,8 @@ record ExactFloats(BinaryFormat stored, BinaryFormat computed) implements ExactA
 			case PRODUCT -> multiply(a, b);
 			case MIN -> (order(a) < order(b)) ? a : b;
 			case MAX -> (order(a) < order(b)) ? b : a;
+			case BITWISE_AND, BITWISE_OR, BITWISE_XOR, LOGICAL_AND, LOGICAL_OR, LOGICAL_XOR ->
+				throw new IllegalArgumentException(op + " has no floating-point operands");
 		};
 		return convert(result, this.computed, this.stored);
 	}

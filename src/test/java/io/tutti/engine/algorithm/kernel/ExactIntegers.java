@@ -21,6 +21,12 @@ record ExactIntegers(int bits, boolean signed) implements ExactArithmetic {
 			case PRODUCT -> a.multiply(b);
 			case MIN -> a.min(b);
 			case MAX -> a.max(b);
+			case BITWISE_AND -> a.and(b);
+			case BITWISE_OR -> a.or(b);
+			case BITWISE_XOR -> a.xor(b);
+			case LOGICAL_AND -> flag(a.signum() != 0 && b.signum() != 0);
+			case LOGICAL_OR -> flag(a.signum() != 0 || b.signum() != 0);
+			case LOGICAL_XOR -> flag((a.signum() != 0) != (b.signum() != 0));
 		});
 	}
 
@@ -33,6 +39,10 @@ record ExactIntegers(int bits, boolean signed) implements ExactArithmetic {
 	public long[] edges() {
 		long highest = 1L << (this.bits - 1);
 		return new long[] { 0, 1, 2, 3, 7, mask(-1), mask(-2), mask(-7), highest, mask(highest + 1), highest - 1 };
+	}
+
+	private static BigInteger flag(boolean value) {
+		return value ? BigInteger.ONE : BigInteger.ZERO;
 	}
 
 	private BigInteger value(long pattern) {

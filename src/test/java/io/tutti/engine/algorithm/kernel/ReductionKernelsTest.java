@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(60)
 class ReductionKernelsTest {
@@ -57,7 +58,9 @@ class ReductionKernelsTest {
 
 	static Stream<Arguments> typesAndOperators() {
 		return Arrays.stream(DataType.values())
-			.flatMap((type) -> Arrays.stream(ReduceOp.values()).map((op) -> Arguments.of(type, op)));
+			.flatMap((type) -> Arrays.stream(ReduceOp.values())
+				.filter((op) -> op.appliesTo(type))
+				.map((op) -> Arguments.of(type, op)));
 	}
 
 	static Stream<Arguments> everyType() {
@@ -134,6 +137,16 @@ class ReductionKernelsTest {
 				assertResult(type, this.target, 67, expected, count);
 			}
 		}
+	}
+
+	@Test
+	void aBitwiseOperatorOnFloatsIsRefusedWithTypeAndOperator() {
+		assertThatThrownBy(() -> ReductionKernels.get()
+			.reduce(DataType.BFLOAT16, ReduceOp.BITWISE_XOR, this.target.address(), this.left.address(),
+					this.right.address(), 1))
+			.isInstanceOf(IllegalArgumentException.class)
+			.hasMessageContaining("bitwise-xor")
+			.hasMessageContaining("bfloat16");
 	}
 
 	@ParameterizedTest

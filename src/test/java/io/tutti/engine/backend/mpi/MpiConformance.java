@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.DataType;
 import io.tutti.MessageMismatchException;
@@ -69,7 +70,7 @@ final class MpiConformance {
 
 	private void reductions() {
 		for (DataType type : DataType.values()) {
-			for (ReduceOp op : ReduceOp.values()) {
+			for (ReduceOp op : Stream.of(ReduceOp.values()).filter((any) -> any.appliesTo(type)).toList()) {
 				for (int count : COUNTS) {
 					reductions(type, op, count);
 				}
@@ -391,6 +392,11 @@ final class MpiConformance {
 				case PRODUCT -> result * next;
 				case MIN -> Math.min(result, next);
 				case MAX -> Math.max(result, next);
+				case BITWISE_AND -> (long) result & (long) next;
+				case BITWISE_OR -> (long) result | (long) next;
+				case BITWISE_XOR -> (long) result ^ (long) next;
+				case LOGICAL_AND, LOGICAL_OR -> 1;
+				case LOGICAL_XOR -> 1 - Math.signum(result);
 			};
 		}
 		return Values.rounded(type, (op == ReduceOp.AVERAGE) ? result / this.size : result);
