@@ -6,12 +6,12 @@ import com.code_intelligence.jazzer.api.BugDetectors;
 import com.code_intelligence.jazzer.api.SilentCloseable;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import io.tutti.engine.bootstrap.ClientMessagesFuzz;
+import io.tutti.engine.bootstrap.DataHandshakeFuzz;
 import io.tutti.engine.bootstrap.RankZeroMessagesFuzz;
 import io.tutti.engine.control.FramesReading;
 import io.tutti.engine.p2p.MessageFramesReading;
 import io.tutti.engine.spi.FingerprintReading;
 import io.tutti.engine.transport.shm.SharedMemoryReading;
-import io.tutti.engine.transport.tcp.DataHandshakeReading;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -39,7 +39,7 @@ class UntrustedBytesFuzzTest {
 			case 0 -> FramesReading::read;
 			case 1 -> ClientMessagesFuzz::read;
 			case 2 -> RankZeroMessagesFuzz::read;
-			case 3 -> DataHandshakeReading::read;
+			case 3 -> DataHandshakeFuzz::read;
 			case 4 -> FingerprintReading::read;
 			case 5 -> SharedMemoryReading::read;
 			case 6 -> MessageFramesReading::read;

@@ -14,7 +14,7 @@ final class ConnectAttempts {
 
 	private @Nullable IOException last;
 
-	private @Nullable JoinRejectedException rankZeroSaid;
+	private @Nullable HandshakeException refusal;
 
 	void begin() {
 		this.count++;
@@ -25,8 +25,8 @@ final class ConnectAttempts {
 	 * attempt at the deadline, does not replace an earlier cause.
 	 */
 	void failed(IOException cause) {
-		if (cause instanceof JoinRejectedException said) {
-			this.rankZeroSaid = said;
+		if (cause instanceof HandshakeException refused) {
+			this.refusal = refused;
 		}
 		if (this.last == null || !(cause instanceof SocketTimeoutException)) {
 			this.last = cause;
@@ -44,8 +44,8 @@ final class ConnectAttempts {
 		if (this.last != null) {
 			text.append("; the last one: ").append(RendezvousFailure.words(this.last));
 		}
-		if (this.rankZeroSaid != null && this.rankZeroSaid != this.last) {
-			text.append("; rank 0 had said before: ").append(RendezvousFailure.words(this.rankZeroSaid));
+		if (this.refusal != null && this.refusal != this.last) {
+			text.append("; an earlier one: ").append(RendezvousFailure.words(this.refusal));
 		}
 		return text.toString();
 	}

@@ -8,6 +8,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.tutti.engine.bootstrap.RankConnections.Joined;
+import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
@@ -35,16 +37,20 @@ import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.labelled.LabelledRequests;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.tls.PeerSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Rank 0's side of every control connection: first the ranks join, then the connections
  * carry the control plane. All of it runs on the control thread.
  */
-final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, RankControl.Uplink {
+final class ControlServer
+		implements ControlLoop.Work, ConnectionAcceptor.Port<Hello>, Coordinator.Downlink, RankControl.Uplink {
 
 	/** Time for pending messages to reach the other ranks when rank 0 leaves. */
 	static final Duration LINGER = Duration.ofSeconds(2);
+
+	private static final int MAX_WARNINGS = 20;
 
 	private static final int SCRATCH_BYTES = 64 << 10;
 
@@ -62,11 +68,11 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	private final ControlLoop loop;
 
-	private final ControlAcceptor acceptor;
+	private final ConnectionAcceptor acceptor;
 
-	private final HandshakeProof proofs;
+	private final Handshake<Hello> handshake;
 
-	private final JoinHandler joinHandler;
+	private final JoinPolicy policy;
 
 	private final RankTable rankTable;
 
@@ -90,13 +96,18 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	private long leaveByNanos;
 
+	private int warnings;
+
 	ControlServer(ServerSocketChannel listener, int worldSize, RendezvousSettings settings, ControlListener events,
 			Deadline deadline, RendezvousFailure failure) throws IOException {
 		this.settings = settings;
 		this.deadline = deadline;
 		this.failure = failure;
 		this.loop = new ControlLoop("tutti-r0-control");
-		this.proofs = new HandshakeProof(settings.token());
+		this.handshake = Handshake.ofControl(settings.token());
+		this.policy = new JoinPolicy(settings.jobId(), Math.max(0, settings.generation()), worldSize);
+		this.acceptor = new ConnectionAcceptor(listener, ConnectionAcceptor.OTHER_CLIENTS + worldSize,
+				ConnectionAcceptor.HANDSHAKE_LIMIT);
 		this.rankTable = new RankTable(worldSize);
 		this.connections = new RankConnections(worldSize);
 		this.board = new PeerTable(worldSize, System::nanoTime);
@@ -107,14 +118,11 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 				new LabelledWaits(0, worldSize, this, settings.heartbeat()));
 		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,
 				new WaitLogger(0, this.control.events(), deadline), System.nanoTime());
-		this.joinHandler = new JoinHandler(
-				new JoinPolicy(settings.jobId(), Math.max(0, settings.generation()), worldSize), this.control.events());
-		this.acceptor = new ControlAcceptor(listener, this.loop, this.proofs, worldSize, this.joinHandler, this::read);
 	}
 
 	/** Starts the rendezvous. The result comes by the deadline or soon after. */
 	CompletableFuture<RendezvousResult> start() {
-		this.acceptor.open(this.settings.tls());
+		this.acceptor.start("tutti-r0-accept-control", this.settings.tls(), this.handshake, this);
 		this.loop.start(this);
 		return this.formed;
 	}
@@ -132,77 +140,92 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	@Override
 	public void ready(SelectionKey key) {
-		if (key.attachment() instanceof PendingConnection pending) {
+		if (key.attachment() instanceof Joined joined) {
 			if (key.isReadable()) {
-				read(pending);
+				read(joined);
 			}
 			if (key.isValid() && key.isWritable()) {
-				pending.connection().flush();
+				joined.connection().flush();
 			}
 		}
 	}
 
-	private void read(PendingConnection pending) {
+	private void read(Joined joined) {
 		try {
-			boolean open = pending.connection().fill(this.scratch);
-			if (pending.rank() >= 0) {
-				this.board.heard(pending.rank());
-			}
-			for (var message = pending.connection().next(); message != null; message = pending.connection().next()) {
-				receive(pending, message);
+			boolean open = joined.connection().fill(this.scratch);
+			this.board.heard(joined.rank());
+			for (var message = joined.connection().next(); message != null; message = joined.connection().next()) {
+				receive(joined, message);
 			}
 			if (!open) {
-				hungUp(pending, "its connection closed");
+				disconnected(joined, "its connection closed");
 			}
 		}
 		catch (IOException ex) {
-			hungUp(pending, "its connection broke: " + RendezvousFailure.words(ex));
+			disconnected(joined, "its connection broke: " + RendezvousFailure.words(ex));
 		}
 		catch (MalformedFrameException ex) {
-			if (pending.connection().heardTls() && !pending.refused()) {
-				this.joinHandler.refuseTls(pending);
-				return;
-			}
-			if (!pending.refused()) {
-				this.joinHandler.closed(pending, ex);
-			}
-			hungUp(pending, "it sent what is no message: " + ex.getMessage());
+			disconnected(joined, "it sent a malformed message: " + ex.getMessage());
 		}
 	}
 
-	private void receive(PendingConnection pending, ControlMessage message)
-			throws IOException, MalformedFrameException {
-		if (pending.refused()) {
-			return;
-		}
+	private void receive(Joined joined, ControlMessage message) throws MalformedFrameException {
 		switch (message) {
-			case Ping(long sent) when pending.rank() >= 0 ->
-				pending.connection().send(new Pong(sent, this.control.events().progress()));
-			case Pong(long sent, List<RankProgress> progress) when pending.rank() >= 0 -> {
-				this.board.roundTrip(pending.rank(), System.nanoTime() - sent);
-				this.board.progress(pending.rank(), progress);
+			case Ping(long sent) -> joined.connection().send(new Pong(sent, this.control.events().progress()));
+			case Pong(long sent, List<RankProgress> progress) -> {
+				this.board.roundTrip(joined.rank(), System.nanoTime() - sent);
+				this.board.progress(joined.rank(), progress);
 			}
-			case Request request when pending.rank() >= 0 -> request(pending, request);
-			case Greeting greeting when pending.rank() < 0 -> greet(pending, greeting);
-			case Ping _, Pong _, Request _, Greeting _, Notice _ ->
-				throw new MalformedFrameException("a " + message.getClass().getSimpleName() + " out of turn");
+			case Request request -> request(joined, request);
+			case Greeting _, Notice _ ->
+				throw new MalformedFrameException("unexpected " + message.getClass().getSimpleName());
 		}
 	}
 
-	private void greet(PendingConnection pending, Greeting greeting) throws IOException, MalformedFrameException {
-		Hello hello = this.joinHandler.greet(pending, greeting, this::slotOf);
-		if (hello == null || !this.acceptor.release(pending)) {
+	private void join(PeerSocket socket, Handshake.Verified<Hello> client) {
+		int rank = client.hello().rank();
+		HandshakeException refusal = this.policy.refusal(rank, slotOf(rank));
+		if (refusal != null) {
+			warnOfRefused("rank " + rank + " from " + ConnectionAcceptor.describe(socket), refusal.getMessage());
+			Thread.startVirtualThread(() -> this.acceptor.refuse(socket, refusal));
+		}
+		else if (this.acceptor.release(socket)) {
+			join(socket, client.hello(), client.welcome());
+		}
+	}
+
+	private void join(PeerSocket socket, Hello hello, Welcome welcome) {
+		Joined joined;
+		RankTable.Entry entry;
+		try {
+			ControlConnection connection = new ControlConnection(socket);
+			joined = new Joined(hello.rank(), connection);
+			entry = RankTable.Entry.of(hello, connection);
+			connection.register(this.loop.register(connection.channel(), SelectionKey.OP_READ, joined));
+		}
+		catch (IOException ex) {
+			socket.close();
 			return;
 		}
-		this.rankTable.take(pending.asEntry(hello));
-		pending.seat(hello);
-		this.connections.add(pending);
+		this.rankTable.take(entry);
+		this.connections.add(joined);
 		this.board.heard(hello.rank());
 		this.statusBroadcast.changed();
-		long generation = this.joinHandler.generation();
-		pending.connection().send(new Welcome(generation, pending.handshake().answerProof(hello, generation)));
+		joined.connection().send(welcome);
 		if (this.rankTable.allTaken()) {
 			form();
+		}
+		// TLS may already have taken the first message from the socket.
+		read(joined);
+	}
+
+	/** Hostile clients can cause any number of refusals. */
+	private void warnOfRefused(String client, String reason) {
+		if (this.warnings++ < MAX_WARNINGS) {
+			this.control.events().warn("refused " + client + ": " + reason);
+			if (this.warnings == MAX_WARNINGS) {
+				this.control.events().warn("further refused clients are not reported");
+			}
 		}
 	}
 
@@ -215,8 +238,8 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 
 	private void form() {
 		this.phase = Phase.FORMED;
-		byte[] keyNonce = this.proofs.nonce();
-		long generation = this.joinHandler.generation();
+		byte[] keyNonce = Handshake.nonce();
+		long generation = this.policy.generation();
 		String chosen = this.settings.advertisedHost();
 		this.rankTable.hidden(chosen).forEach(this::warnOfHidden);
 		String reached = this.rankTable.rankZeroHost(this.failure.point().host());
@@ -224,7 +247,7 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 				roster((chosen != null) ? chosen : "", reached)));
 		List<PeerAddress> own = roster((chosen != null) ? chosen : reached, reached);
 		this.board.roster(own);
-		this.formed.complete(new RendezvousResult(generation, own, this.proofs.session(keyNonce)));
+		this.formed.complete(new RendezvousResult(generation, own, this.handshake.session(keyNonce)));
 	}
 
 	private void warnOfHidden(int rank) {
@@ -238,54 +261,53 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 				new PeerAddress(0, advertisedHost, this.settings.dataPort(), HostIdentity.ofThisHost()), reachedHost);
 	}
 
-	private void request(PendingConnection pending, Request request) {
+	private void request(Joined joined, Request request) {
 		if (request instanceof Leave(var cutOff)) {
-			left(pending, cutOff);
+			left(joined, cutOff);
 		}
 		else if (this.phase == Phase.FORMED) {
-			this.arbiter.receive(pending.rank(), request);
+			this.arbiter.receive(joined.rank(), request);
 		}
 	}
 
-	private void left(PendingConnection pending, @Nullable String cutOff) {
-		pending.connection().finish();
+	private void left(Joined joined, @Nullable String cutOff) {
+		joined.connection().finish();
 		if (this.phase == Phase.GATHERING && cutOff == null) {
-			leftBeforeForming(pending);
+			leftBeforeForming(joined);
 		}
 		if (this.phase != Phase.FORMED) {
 			return;
 		}
 		if (cutOff != null && this.heartbeats.pausedLately(System.nanoTime())) {
-			this.arbiter.lost(0, "rank " + pending.rank() + " found it " + cutOff);
+			this.arbiter.lost(0, "rank " + joined.rank() + " found it " + cutOff);
 		}
 		else if (cutOff != null) {
-			this.arbiter.lost(pending.rank(), "it was cut off: it found rank 0 " + cutOff);
+			this.arbiter.lost(joined.rank(), "it was cut off: it found rank 0 " + cutOff);
 		}
-		this.arbiter.receive(pending.rank(), new Leave(cutOff));
+		this.arbiter.receive(joined.rank(), new Leave(cutOff));
 	}
 
 	/** Informs the waiting ranks at once: the operator may be stopping them, too. */
-	private void leftBeforeForming(PendingConnection pending) {
-		if (this.connections.remove(pending)) {
-			this.rankTable.leave(pending.rank());
+	private void leftBeforeForming(Joined joined) {
+		if (this.connections.remove(joined)) {
+			this.rankTable.leave(joined.rank());
 			this.connections.broadcast(new Awaiting(this.rankTable.absence(), false));
-			this.control.events().withdrew(pending.rank());
+			this.control.events().withdrew(joined.rank());
 		}
 	}
 
-	private void hungUp(PendingConnection pending, String detail) {
-		pending.connection().close();
-		this.acceptor.release(pending);
-		if (!this.connections.remove(pending)) {
+	private void disconnected(Joined joined, String detail) {
+		joined.connection().close();
+		if (!this.connections.remove(joined)) {
 			return;
 		}
 		this.statusBroadcast.changed();
 		switch (this.phase) {
 			case GATHERING -> {
-				this.rankTable.drop(pending.rank());
-				this.control.events().warn("rank " + pending.rank() + " was lost while ranks met: " + detail);
+				this.rankTable.drop(joined.rank());
+				this.control.events().warn("rank " + joined.rank() + " was lost while ranks met: " + detail);
 			}
-			case FORMED -> this.arbiter.lost(pending.rank(), detail);
+			case FORMED -> this.arbiter.lost(joined.rank(), detail);
 			case LEAVING -> {
 			}
 		}
@@ -318,12 +340,12 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 	private void beat(long now) {
 		this.acceptor.closeExpired();
 		ByteBuffer ping = MessageCodec.encode(new Ping(now));
-		this.connections.stream().filter(this::isUp).forEach((pending) -> {
-			if (this.heartbeats.silent(this.board.heardNanos(pending.rank()), now)) {
-				silent(pending);
+		this.connections.stream().filter(this::isUp).forEach((joined) -> {
+			if (this.heartbeats.silent(this.board.heardNanos(joined.rank()), now)) {
+				silent(joined);
 			}
 			else {
-				pending.connection().send(ping);
+				joined.connection().send(ping);
 			}
 		});
 		switch (this.phase) {
@@ -334,17 +356,17 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 		}
 	}
 
-	private boolean isUp(PendingConnection pending) {
-		return this.board.isUp(pending.rank());
+	private boolean isUp(Joined joined) {
+		return this.board.isUp(joined.rank());
 	}
 
 	/** Keeps a lost rank's connection: a rank that was only stopped reads the reason. */
-	private void silent(PendingConnection pending) {
+	private void silent(Joined joined) {
 		if (this.phase == Phase.FORMED) {
-			this.arbiter.lost(pending.rank(), this.heartbeats.describeSilence());
+			this.arbiter.lost(joined.rank(), this.heartbeats.describeSilence());
 		}
 		else {
-			hungUp(pending, this.heartbeats.describeSilence());
+			disconnected(joined, this.heartbeats.describeSilence());
 		}
 	}
 
@@ -383,6 +405,19 @@ final class ControlServer implements ControlLoop.Work, Coordinator.Downlink, Ran
 			this.formed.completeExceptionally(new IllegalStateException("the control thread ended"));
 			this.control.rankZeroLost("its control thread ended");
 		}
+	}
+
+	// ConnectionAcceptor.Port, on the thread of one handshake
+
+	@Override
+	public void authenticated(PeerSocket socket, Handshake.Verified<Hello> client) throws IOException {
+		this.policy.check(client.hello());
+		this.loop.execute(() -> join(socket, client));
+	}
+
+	@Override
+	public void refused(String client, String reason) {
+		this.loop.execute(() -> warnOfRefused(client, reason));
 	}
 
 	// Coordinator.Downlink

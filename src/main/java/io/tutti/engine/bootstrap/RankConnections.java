@@ -5,6 +5,7 @@ import java.util.Arrays;
 import java.util.Objects;
 import java.util.stream.Stream;
 
+import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.MessageCodec;
 import org.jspecify.annotations.Nullable;
@@ -14,59 +15,62 @@ import org.jspecify.annotations.Nullable;
  */
 final class RankConnections implements AutoCloseable {
 
-	private final @Nullable PendingConnection[] byRank;
-
-	RankConnections(int worldSize) {
-		this.byRank = new PendingConnection[worldSize];
+	/** The connection of a rank. */
+	record Joined(int rank, ControlConnection connection) {
 	}
 
-	void add(PendingConnection pending) {
-		this.byRank[pending.rank()] = pending;
+	private final @Nullable Joined[] byRank;
+
+	RankConnections(int worldSize) {
+		this.byRank = new Joined[worldSize];
+	}
+
+	void add(Joined joined) {
+		this.byRank[joined.rank()] = joined;
 	}
 
 	/**
-	 * Removes a closed connection.
-	 * @return whether it was a rank's
+	 * Removes a connection.
+	 * @return whether it was still the rank's
 	 */
-	boolean remove(PendingConnection pending) {
-		int rank = pending.rank();
-		if (rank < 0 || this.byRank[rank] != pending) {
+	boolean remove(Joined joined) {
+		if (this.byRank[joined.rank()] != joined) {
 			return false;
 		}
-		this.byRank[rank] = null;
+		this.byRank[joined.rank()] = null;
 		return true;
 	}
 
 	/** A copy, so that connections can be removed meanwhile. */
-	Stream<PendingConnection> stream() {
+	Stream<Joined> stream() {
 		return Arrays.stream(this.byRank.clone()).filter(Objects::nonNull);
 	}
 
 	void send(int rank, ControlMessage message) {
-		PendingConnection pending = this.byRank[rank];
-		if (pending != null) {
-			pending.connection().send(message);
+		Joined joined = this.byRank[rank];
+		if (joined != null) {
+			joined.connection().send(message);
 		}
 	}
 
 	/** Encodes the message once, whatever the number of ranks. */
 	void broadcast(ControlMessage message) {
 		ByteBuffer frame = MessageCodec.encode(message);
-		for (PendingConnection pending : this.byRank) {
-			if (pending != null) {
-				pending.connection().send(frame);
+		for (Joined joined : this.byRank) {
+			if (joined != null) {
+				joined.connection().send(frame);
 			}
 		}
 	}
 
 	/** Ends the output of all connections. */
 	void finish() {
-		stream().forEach((pending) -> pending.connection().finish());
+		stream().forEach((joined) -> joined.connection().finish());
 	}
 
 	@Override
 	public void close() {
-		stream().forEach((pending) -> pending.connection().close());
+		stream().forEach((joined) -> joined.connection().close());
 	}
 
 }

@@ -1,11 +1,13 @@
 package io.tutti.engine.bootstrap;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.stream.IntStream;
 
+import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.PeerAddress;
@@ -23,6 +25,12 @@ final class RankTable {
 	 * @param reachedAt the address of rank 0 that it reached
 	 */
 	record Entry(Hello hello, boolean sameHost, String reachedAt) {
+
+		static Entry of(Hello hello, ControlConnection connection) throws IOException {
+			return new Entry(hello, connection.remote().getAddress().isLoopbackAddress(),
+					RendezvousAddress.text(connection.local().getAddress()));
+		}
+
 	}
 
 	private final @Nullable Entry[] entries;
@@ -72,10 +80,6 @@ final class RankTable {
 
 	boolean allTaken() {
 		return this.taken == this.entries.length;
-	}
-
-	int taken() {
-		return this.taken;
 	}
 
 	MissingRanks absence() {

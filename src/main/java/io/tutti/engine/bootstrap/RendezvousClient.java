@@ -2,6 +2,7 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +19,8 @@ import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.TlsException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +41,7 @@ final class RendezvousClient {
 
 	private final RendezvousFailure failure;
 
-	private final HandshakeProof proofs;
+	private final Handshake<Hello> handshake;
 
 	private final NameService names;
 
@@ -54,7 +57,7 @@ final class RendezvousClient {
 		this.deadline = deadline;
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
 		this.failure = new RendezvousFailure(assignment.rank(), this.point);
-		this.proofs = new HandshakeProof(settings.token());
+		this.handshake = Handshake.ofControl(settings.token());
 		this.names = names;
 		this.waitLogger = new WaitLogger(assignment.rank(), this.events, deadline);
 	}
@@ -64,7 +67,7 @@ final class RendezvousClient {
 		try {
 			do {
 				try {
-					return wait(knock());
+					return await(connect());
 				}
 				catch (IOException ex) {
 					this.attempts.failed(ex);
@@ -81,18 +84,19 @@ final class RendezvousClient {
 		throw this.failure.unreachable(this.deadline, this.attempts);
 	}
 
-	private ControlConnection knock() throws IOException, InterruptedException {
+	private ControlConnection connect() throws IOException, InterruptedException {
 		this.attempts.begin();
 		IOException last = null;
 		for (InetAddress address : this.point.resolve(this.names, this.deadline)) {
-			Duration limit = shorter(ControlAcceptor.HANDSHAKE_LIMIT, this.deadline.remaining());
 			try {
-				return new ClientHandshake(this.proofs, this.failure, this.settings.tls(), limit).knock(address,
-						this.point.port(), hello());
+				return connect(new InetSocketAddress(address, this.point.port()));
 			}
-			catch (JoinRejectedException ex) {
+			catch (TlsException ex) {
+				throw this.failure.tls(ex);
+			}
+			catch (HandshakeException ex) {
 				// Rank 0 has answered: no other address leads to it.
-				throw ex;
+				throw this.failure.unlessRetried(ex);
 			}
 			catch (IOException ex) {
 				last = ex;
@@ -101,20 +105,28 @@ final class RendezvousClient {
 		throw (last != null) ? last : new IOException(this.point.host() + " has no address");
 	}
 
-	private Hello hello() {
-		String chosen = this.settings.advertisedHost();
-		return new Hello(this.settings.jobId(), this.settings.generation(), this.assignment.rank(),
-				this.assignment.worldSize(), (chosen != null) ? chosen : "", chosen != null, this.settings.dataPort(),
-				HostIdentity.ofThisHost(), this.proofs.nonce());
+	private ControlConnection connect(InetSocketAddress address) throws IOException {
+		Duration left = this.deadline.remaining();
+		Duration limit = (left.compareTo(ConnectionAcceptor.HANDSHAKE_LIMIT) < 0) ? left
+				: ConnectionAcceptor.HANDSHAKE_LIMIT;
+		return new ControlConnection(
+				this.handshake.connect(address, this.settings.tls(), this::hello, HandshakeDeadline.within(limit)));
 	}
 
-	private Membership wait(ControlConnection connection) throws IOException, InterruptedException {
+	private Hello hello(InetSocketAddress local) {
+		String chosen = this.settings.advertisedHost();
+		return new Hello(this.settings.jobId(), this.settings.generation(), this.assignment.rank(),
+				this.assignment.worldSize(), (chosen != null) ? chosen : RendezvousAddress.text(local.getAddress()),
+				chosen != null, this.settings.dataPort(), HostIdentity.ofThisHost());
+	}
+
+	private Membership await(ControlConnection connection) throws IOException, InterruptedException {
 		ControlClient client = new ControlClient(connection, this.assignment.rank(), this.assignment.worldSize(),
 				this.settings, this.events);
 		try {
 			Roster roster = await(client.start(), client);
 			return new Membership(this.assignment, roster.generation(), roster.peers(),
-					this.proofs.session(roster.keyNonce()), roster.conduct(), client.control());
+					this.handshake.session(roster.keyNonce()), roster.conduct(), client.control());
 		}
 		catch (ExecutionException ex) {
 			client.control().close();
@@ -155,10 +167,6 @@ final class RendezvousClient {
 		if (awaiting != null && awaiting.over()) {
 			throw this.failure.timedOut(awaiting.absence(), this.deadline);
 		}
-	}
-
-	private static Duration shorter(Duration one, Duration other) {
-		return (one.compareTo(other) < 0) ? one : other;
 	}
 
 }

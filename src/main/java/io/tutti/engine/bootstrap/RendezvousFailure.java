@@ -38,31 +38,33 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 				List.of(0), attempts.cause());
 	}
 
-	/** Rank 0 rejects this rank permanently. */
-	RendezvousException refused(Reason reason, String message) {
-		return failure(reason, "refused at " + this.point + ": " + message, List.of(), null);
-	}
-
-	/** The peer is not rank 0 of this job. */
-	RendezvousException wrongPeer(Reason reason, String detail, @Nullable Exception cause) {
-		return failure(reason, "what answers at " + this.point + " is not this job's rank 0: " + detail
-				+ ". Check MASTER_ADDR and MASTER_PORT", List.of(), cause);
+	/**
+	 * Rank 0 rejects this rank, or the peer is not rank 0 of this job.
+	 * @throws HandshakeException if another attempt may succeed
+	 */
+	RendezvousException unlessRetried(HandshakeException ex) throws HandshakeException {
+		Reason reason = ex.reason();
+		if (reason == null) {
+			throw ex;
+		}
+		String text = ex.byPeer() ? "refused at " + this.point + ": " + ex.getMessage() : "the peer at " + this.point
+				+ " is not this job's rank 0: " + ex.getMessage() + ". Check MASTER_ADDR and MASTER_PORT";
+		return failure(reason, text, List.of(), ex);
 	}
 
 	/** The TLS handshake with the peer failed. */
 	RendezvousException tls(TlsException cause) {
-		String who = "rank " + this.rank + ": what answers at " + this.point + " ";
-		String text = switch (cause.reason()) {
-			case NOT_TLS -> who + "does not speak TLS, and this rank does. Give every rank the same tutti.tls.bundle,"
+		String peer = "the peer at " + this.point + " ";
+		return failure(Reason.AUTHENTICATION, switch (cause.reason()) {
+			case NOT_TLS -> peer + "does not speak TLS, and this rank does. Give every rank the same tutti.tls.bundle,"
 					+ " or none; check MASTER_ADDR and MASTER_PORT";
-			case UNTRUSTED -> who + "is not to be trusted: " + cause.getMessage()
+			case UNTRUSTED -> peer + "is not trusted: " + cause.getMessage()
 					+ ". Give every rank a certificate of the authority that tutti.tls.bundle trusts,"
 					+ " with the name tutti.tls.peer-name; check MASTER_ADDR and MASTER_PORT";
-			case REFUSED -> who + "did not accept this rank's certificate: " + cause.getMessage()
-					+ ". Give this rank a valid certificate of the authority that the others trust, for clients and"
+			case REFUSED -> peer + "did not accept this rank's certificate: " + cause.getMessage()
+					+ ". Give this rank a valid certificate of the authority that the other ranks trust, for clients and"
 					+ " servers; rank 0's log says more";
-		};
-		return new RendezvousException(Reason.AUTHENTICATION, text, List.of(), cause);
+		}, List.of(), cause);
 	}
 
 	/** Rank 0 cannot listen. */

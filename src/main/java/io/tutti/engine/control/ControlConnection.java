@@ -10,6 +10,7 @@ import java.nio.channels.SocketChannel;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
+import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
@@ -42,21 +43,12 @@ public final class ControlConnection implements AutoCloseable {
 
 	private @Nullable SelectionKey key;
 
-	/** Takes ownership of a channel that is, or is about to be, connected. */
-	public ControlConnection(SocketChannel channel) throws IOException {
-		this(channel, channel);
-	}
-
-	/** Takes ownership of a connection whose TLS handshake is done. */
-	public ControlConnection(TlsChannel secured) throws IOException {
-		this(secured.socket(), secured);
-	}
-
-	private ControlConnection(SocketChannel channel, ByteChannel bytes) throws IOException {
-		this.channel = channel;
-		this.bytes = bytes;
-		channel.configureBlocking(false);
-		channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
+	/** Takes ownership of a connection to an authenticated peer. */
+	public ControlConnection(PeerSocket socket) throws IOException {
+		this.channel = socket.socket();
+		this.bytes = socket.channel();
+		this.channel.configureBlocking(false);
+		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 	}
 
 	public SocketChannel channel() {
@@ -67,11 +59,6 @@ public final class ControlConnection implements AutoCloseable {
 	public void register(SelectionKey key) {
 		this.key = key;
 		flush();
-	}
-
-	/** Raises the frame limit for an authenticated peer. */
-	public void trust() {
-		this.frames.trust();
 	}
 
 	public InetSocketAddress local() throws IOException {
@@ -95,11 +82,6 @@ public final class ControlConnection implements AutoCloseable {
 		}
 		while (read == scratch.capacity() && this.bytes instanceof TlsChannel tls && tls.holdsBytes());
 		return read >= 0;
-	}
-
-	/** Whether the peer's first bytes are a TLS handshake. */
-	public boolean heardTls() {
-		return this.frames.beginsLikeTls();
 	}
 
 	/** The next complete message, or {@code null}. */

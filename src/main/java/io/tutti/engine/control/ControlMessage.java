@@ -18,6 +18,14 @@ public sealed interface ControlMessage {
 
 	}
 
+	/** The first message of a handshake, which states what the connection is for. */
+	sealed interface ClientHello extends Greeting {
+
+		/** The world rank that connects. */
+		int rank();
+
+	}
+
 	/** A message that both sides send periodically. */
 	sealed interface Heartbeat extends ControlMessage {
 
@@ -49,32 +57,46 @@ public sealed interface ControlMessage {
 	 * @param host where the rank accepts data connections
 	 * @param hostChosen whether that host was configured; otherwise it is the local end
 	 * of the rank's connection
-	 * @param nonce random bytes that make each proof unique
 	 */
 	record Hello(String jobId, long generation, int rank, int worldSize, String host, boolean hostChosen, int dataPort,
-			String hostIdentity, byte[] nonce) implements Greeting {
+			String hostIdentity) implements ClientHello {
+	}
+
+	/**
+	 * A rank's request for a data connection.
+	 *
+	 * @param group name of the group
+	 * @param generation the generation of the job
+	 * @param rank the world rank that connects
+	 * @param acceptor the world rank that accepts
+	 */
+	record DataHello(String group, long generation, int rank, int acceptor) implements ClientHello {
 	}
 
 	/** A hello of another protocol version. */
 	record ForeignHello(int version) implements Greeting {
 	}
 
-	/** Asks for a proof that the rank knows the token, over these random bytes. */
+	/** Asks for a proof that the client knows the key, over these random bytes. */
 	record Challenge(byte[] nonce) implements Greeting {
 	}
 
-	/** A rank's proof that it knows the token. */
-	record Proof(byte[] proof) implements Greeting {
+	/**
+	 * A client's proof that it knows the key.
+	 *
+	 * @param nonce random bytes for the answer
+	 */
+	record Proof(byte[] nonce, byte[] proof) implements Greeting {
 	}
 
-	/** Admits the rank. Rank 0 proves in turn that it knows the token. */
-	record Welcome(long generation, byte[] proof) implements Greeting {
+	/** Accepts the client. The accepting side proves in turn that it knows the key. */
+	record Welcome(byte[] proof) implements Greeting {
 	}
 
 	/**
-	 * Rejects the rank.
+	 * Rejects the client.
 	 *
-	 * @param reason why no retry can succeed, or {@code null} if the rank may try again
+	 * @param reason why no retry can succeed, or {@code null} if the client may try again
 	 */
 	record Refused(RendezvousException.@Nullable Reason reason, String message) implements Greeting {
 	}

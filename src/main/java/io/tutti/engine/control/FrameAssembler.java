@@ -10,31 +10,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class FrameAssembler {
 
-	/** Maximum frame size of a peer that has not authenticated. */
-	static final int MAX_BYTES_BEFORE_PROOF = 4 << 10;
-
-	/** Maximum frame size afterwards: a roster of about 200 000 ranks. */
-	static final int MAX_BYTES_AFTER_PROOF = 16 << 20;
-
-	/** The start of a TLS record: type 22, major version 3. */
-	private static final int TLS_HANDSHAKE = 0x1603;
+	/** Maximum frame size: a roster of about 200 000 ranks. */
+	static final int MAX_BYTES = 16 << 20;
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
 	/** Received bytes that are not consumed, from position to limit. */
 	private ByteBuffer pending = NOTHING;
-
-	/** The first four bytes of the stream as a number, once they have arrived. */
-	private int beginning;
-
-	private boolean begun;
-
-	private int maxBytes = MAX_BYTES_BEFORE_PROOF;
-
-	/** Raises the frame limit for an authenticated peer. */
-	void trust() {
-		this.maxBytes = MAX_BYTES_AFTER_PROOF;
-	}
 
 	/** Appends received bytes. The caller should have taken all frames before. */
 	void append(ByteBuffer bytes) {
@@ -49,11 +31,6 @@ final class FrameAssembler {
 		this.pending.put(bytes).flip();
 	}
 
-	/** Whether the stream starts like a TLS handshake. */
-	boolean beginsLikeTls() {
-		return this.beginning >>> 16 == TLS_HANDSHAKE;
-	}
-
 	/**
 	 * The next frame without its length, or {@code null} if it is incomplete.
 	 * @throws MalformedFrameException if its length is out of range
@@ -63,12 +40,8 @@ final class FrameAssembler {
 			return releaseIfEmpty();
 		}
 		int length = this.pending.getInt(this.pending.position());
-		if (!this.begun) {
-			this.begun = true;
-			this.beginning = length;
-		}
-		if (length < 1 || length > this.maxBytes) {
-			throw new MalformedFrameException("a frame must have 1.." + this.maxBytes + " bytes, got " + length);
+		if (length < 1 || length > MAX_BYTES) {
+			throw new MalformedFrameException("a frame must have 1.." + MAX_BYTES + " bytes, got " + length);
 		}
 		if (this.pending.remaining() - Integer.BYTES < length) {
 			return null;

@@ -18,6 +18,7 @@ import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.Confirm;
 import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.EnterBarrier;
@@ -60,12 +61,18 @@ public final class MessageCodec {
 	/** Random bytes that each side contributes; as many as a proof has. */
 	public static final int NONCE_BYTES = 32;
 
-	public static final int VERSION = 3;
+	public static final int VERSION = 4;
 
 	/** "TUTI" in ASCII. */
 	public static final int MAGIC = 0x54555449;
 
 	private static final byte HELLO = 1;
+
+	/** Purpose of a connection to rank 0. */
+	private static final byte CONTROL = 0;
+
+	/** Purpose of a data connection. */
+	private static final byte DATA = 1;
 
 	private static final byte CHALLENGE = 2;
 
@@ -148,10 +155,12 @@ public final class MessageCodec {
 	public static ByteBuffer encode(ControlMessage message) {
 		return switch (message) {
 			case Hello hello -> encodeHello(hello);
+			case DataHello(String group, long generation, int rank, int acceptor) ->
+				hello(DATA).text(group).int64(generation).int32(rank).int32(acceptor).frame();
 			case ForeignHello(int version) -> new WireWriter(HELLO).int32(MAGIC).int32(version).frame();
 			case Challenge(byte[] nonce) -> new WireWriter(CHALLENGE).raw(nonce).frame();
-			case Proof(byte[] proof) -> new WireWriter(PROOF).raw(proof).frame();
-			case Welcome(long generation, byte[] proof) -> new WireWriter(WELCOME).int64(generation).raw(proof).frame();
+			case Proof(byte[] nonce, byte[] proof) -> new WireWriter(PROOF).raw(nonce).raw(proof).frame();
+			case Welcome(byte[] proof) -> new WireWriter(WELCOME).raw(proof).frame();
 			case Refused(var reason, String text) -> new WireWriter(REFUSED).int8(ordinal(reason)).text(text).frame();
 			case Awaiting(MissingRanks absence, boolean over) ->
 				ranks(ranks(ranks(new WireWriter(AWAITING), absence.missing()), absence.dropped()), absence.left())
@@ -219,8 +228,8 @@ public final class MessageCodec {
 		ControlMessage message = switch (type) {
 			case HELLO -> decodeHello(in, payload);
 			case CHALLENGE -> new Challenge(in.raw(NONCE_BYTES));
-			case PROOF -> new Proof(in.raw(SessionKey.PROOF_BYTES));
-			case WELCOME -> new Welcome(in.int64(), in.raw(SessionKey.PROOF_BYTES));
+			case PROOF -> new Proof(in.raw(NONCE_BYTES), in.raw(SessionKey.PROOF_BYTES));
+			case WELCOME -> new Welcome(in.raw(SessionKey.PROOF_BYTES));
 			case REFUSED -> new Refused(reason(in.int8()), in.text());
 			case AWAITING -> new Awaiting(new MissingRanks(ranks(in), ranks(in), ranks(in)), in.flag());
 			case ROSTER -> decodeRoster(in);
@@ -258,9 +267,7 @@ public final class MessageCodec {
 	}
 
 	private static ByteBuffer encodeHello(Hello hello) {
-		return new WireWriter(HELLO).int32(MAGIC)
-			.int32(VERSION)
-			.text(hello.jobId())
+		return hello(CONTROL).text(hello.jobId())
 			.int64(hello.generation())
 			.int32(hello.rank())
 			.int32(hello.worldSize())
@@ -268,8 +275,11 @@ public final class MessageCodec {
 			.flag(hello.hostChosen())
 			.int32(hello.dataPort())
 			.text(hello.hostIdentity())
-			.raw(hello.nonce())
 			.frame();
+	}
+
+	private static WireWriter hello(byte purpose) {
+		return new WireWriter(HELLO).int32(MAGIC).int32(VERSION).int8(purpose);
 	}
 
 	private static ControlMessage decodeHello(WireReader in, ByteBuffer payload) throws MalformedFrameException {
@@ -282,8 +292,13 @@ public final class MessageCodec {
 			payload.position(payload.limit());
 			return new ForeignHello(version);
 		}
-		return new Hello(in.text(), in.int64(), in.int32(), in.int32(), in.text(), in.flag(), in.int32(), in.text(),
-				in.raw(NONCE_BYTES));
+		int purpose = in.int8();
+		return switch (purpose) {
+			case CONTROL ->
+				new Hello(in.text(), in.int64(), in.int32(), in.int32(), in.text(), in.flag(), in.int32(), in.text());
+			case DATA -> new DataHello(in.text(), in.int64(), in.int32(), in.int32());
+			default -> throw new MalformedFrameException("no connection has purpose " + purpose);
+		};
 	}
 
 	private static Roster decodeRoster(WireReader in) throws MalformedFrameException {

@@ -1,23 +1,29 @@
 package io.tutti.engine.tls;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
 
 /**
- * Whether a wait for the other side goes on.
+ * Ends the wait for a peer during a handshake.
  */
 @FunctionalInterface
 public interface HandshakeDeadline {
 
-	/** How often the side that has connected asks, which somebody waits for. */
-	int CONNECTING_MILLIS = 20;
-
-	/** How often the side that has accepted asks, of which there may be many. */
-	int ACCEPTING_MILLIS = 500;
-
 	/**
-	 * Returns if it does.
+	 * Returns while the wait may go on.
 	 * @throws IOException if it has taken too long
 	 */
 	void check() throws IOException;
+
+	/** A deadline that starts now. */
+	static HandshakeDeadline within(Duration limit) {
+		long startNanos = System.nanoTime();
+		return () -> {
+			if (System.nanoTime() - startNanos >= limit.toNanos()) {
+				throw new SocketTimeoutException("no answer within " + limit.toMillis() + " ms");
+			}
+		};
+	}
 
 }

@@ -70,8 +70,7 @@ public final class TlsChannel implements ByteChannel {
 	void shakeHands(HandshakeDeadline patience) throws IOException {
 		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 		this.channel.socket()
-			.setSoTimeout(this.engine.getUseClientMode() ? HandshakeDeadline.CONNECTING_MILLIS
-					: HandshakeDeadline.ACCEPTING_MILLIS);
+			.setSoTimeout(this.engine.getUseClientMode() ? PeerSocket.CONNECTING_MILLIS : PeerSocket.ACCEPTING_MILLIS);
 		try {
 			this.engine.beginHandshake();
 			boolean more = true;

@@ -1,9 +1,12 @@
 package io.tutti.engine.bootstrap;
 
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
@@ -18,37 +21,51 @@ public final class ClientMessagesFuzz {
 	private ClientMessagesFuzz() {
 	}
 
-	private static final HandshakeProof PROOFS = new HandshakeProof("the token");
+	private static final Handshake<Hello> HANDSHAKE = Handshake.ofControl("the token");
 
-	private static final JoinPolicy ADMISSION = new JoinPolicy("job", 3, 4);
+	private static final JoinPolicy POLICY = new JoinPolicy("job", 3, 4);
 
 	/** Reads an input. Throws if the check fails. */
 	public static void read(byte[] input) {
-		ServerHandshake handshake = new ServerHandshake(PROOFS);
+		ByteArrayOutputStream stream = new ByteArrayOutputStream();
+		int at = 0;
+		while (at < input.length) {
+			int end = Math.min(input.length, at + 1 + (input[at] & 0xff));
+			byte[] message = Arrays.copyOfRange(input, at + 1, end);
+			check(message);
+			stream.writeBytes(ByteBuffer.allocate(Integer.BYTES).putInt(message.length).array());
+			stream.writeBytes(message);
+			at = end;
+		}
+		accept(stream.toByteArray());
+	}
+
+	private static void check(byte[] message) {
 		try {
-			int at = 0;
-			while (at < input.length) {
-				int end = Math.min(input.length, at + 1 + (input[at] & 0xff));
-				take(handshake, MessageCodec.decode(ByteBuffer.wrap(Arrays.copyOfRange(input, at + 1, end))));
-				at = end;
+			if (MessageCodec.decode(ByteBuffer.wrap(message)) instanceof Hello hello) {
+				POLICY.check(hello);
 			}
 		}
+		catch (HandshakeException ex) {
+			MessageCodec.encode(ex.message());
+		}
 		catch (MalformedFrameException ex) {
-			// Rank 0 disconnects the client.
+			// Rank 0 refuses the client.
 		}
 	}
 
-	private static void take(ServerHandshake handshake, ControlMessage message) throws MalformedFrameException {
-		switch (handshake.receive(message)) {
-			case ServerHandshake.Answer(var answer) -> MessageCodec.encode(answer);
-			case ServerHandshake.Refuse(var refusal) -> MessageCodec.encode(refusal);
-			case ServerHandshake.Proved(var hello) -> throw new AssertionError("no token was needed: " + hello);
+	private static void accept(byte[] stream) {
+		try {
+			Handshake.Verified<Hello> client = HANDSHAKE
+				.accept(new StreamChannel(new ByteArrayInputStream(stream), OutputStream.nullOutputStream()), () -> {
+				});
+			throw new AssertionError("no token was needed: " + client);
 		}
-		if (message instanceof Hello hello) {
-			ControlMessage refusal = ADMISSION.judge(hello);
-			if (refusal != null) {
-				MessageCodec.encode(refusal);
-			}
+		catch (HandshakeException ex) {
+			MessageCodec.encode(ex.message());
+		}
+		catch (IOException ex) {
+			// Rank 0 disconnects the client.
 		}
 	}
 

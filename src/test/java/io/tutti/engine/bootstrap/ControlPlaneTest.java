@@ -20,12 +20,16 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.ControlListener;
+import io.tutti.engine.control.ControlMessage.Challenge;
+import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.Ping;
 import io.tutti.engine.control.ControlMessage.Pong;
+import io.tutti.engine.control.ControlMessage.Proof;
 import io.tutti.engine.control.ControlMessage.Report;
 import io.tutti.engine.control.ControlMessage.Roster;
 import io.tutti.engine.control.ControlMessage.Verdict;
+import io.tutti.engine.control.ControlMessage.Welcome;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.Membership;
@@ -129,7 +133,7 @@ class ControlPlaneTest {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
 		try (ServerSocket first = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress())) {
-			RawRankZero.welcome(first.accept(), 0).close();
+			RawRankZero.welcome(first.accept()).close();
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException(ex);
@@ -145,7 +149,7 @@ class ControlPlaneTest {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
-				RawRank raw = RawRankZero.welcome(confused.accept(), 0)) {
+				RawRank raw = RawRankZero.welcome(confused.accept())) {
 			raw.send(new Roster(0, new byte[32], "", List.of()));
 			assertThat(raw.isHungUpOn()).isTrue();
 			assertThat(TestWorld.refusal(one)).hasMessageContaining("could not be reached");
@@ -160,7 +164,11 @@ class ControlPlaneTest {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> one = world.meeting(1, TestWorld.token("secret"));
 		try (ServerSocket impostor = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
-				RawRank raw = RawRankZero.welcome(impostor.accept(), 0)) {
+				RawRank raw = new RawRank(impostor.accept())) {
+			raw.await(Hello.class);
+			raw.send(new Challenge(new byte[32]));
+			raw.await(Proof.class);
+			raw.send(new Welcome(new byte[32]));
 			RendezvousException ex = TestWorld.refusal(one);
 			assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.AUTHENTICATION);
 			assertThat(raw.isHungUpOn()).isTrue();
@@ -464,7 +472,7 @@ class ControlPlaneTest {
 		List<CompletableFuture<Membership>> meetings = IntStream.range(0, world.worldSize)
 			.mapToObj((rank) -> (rank == rawRank) ? null : world.meeting(rank, settings))
 			.toList();
-		RawRank raw = new RawRank(world.port).seat(rawRank, world.worldSize);
+		RawRank raw = new RawRank(world.port).join(rawRank, world.worldSize);
 		raw.await(Roster.class);
 		for (int rank = 0; rank < world.worldSize; rank++) {
 			if (rank != rawRank) {

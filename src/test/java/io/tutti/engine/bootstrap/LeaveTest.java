@@ -30,7 +30,7 @@ class LeaveTest {
 	void aRankThatLeavesDuringRendezvousIsReportedAndMayJoinAgain() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
 		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
-		RawRank two = new RawRank(this.world.port).seat(2, 4);
+		RawRank two = new RawRank(this.world.port).join(2, 4);
 		two.send(new Leave(null));
 		Awaitility.await().untilAsserted(() -> {
 			assertThat(this.world.events.get(0).withdrawn).containsExactly(2);
@@ -51,7 +51,7 @@ class LeaveTest {
 	@Test
 	void aRankLostDuringRendezvousCausesAWarningAtOnceAndCountsAsDropped() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
-		new RawRank(this.world.port).seat(2, 4).crash();
+		new RawRank(this.world.port).join(2, 4).crash();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
 				.asString()
@@ -63,7 +63,7 @@ class LeaveTest {
 	@Test
 	void aRankThatLeftIsNamedWhenTheDeadlinePasses() {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
-		RawRank two = new RawRank(this.world.port).seat(2, 4);
+		RawRank two = new RawRank(this.world.port).join(2, 4);
 		two.send(new Leave(null));
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (came, but has left again), rank 3");
 		two.close();
@@ -79,7 +79,7 @@ class LeaveTest {
 	void waitingRanksAreInformedThatRankZeroLeaves() throws IOException {
 		try (ServerSocket listener = listener()) {
 			CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
-			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);
+			RawRank welcomed = RawRankZero.welcome(listener.accept());
 			welcomed.send(new RankZeroLeft());
 			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
 			welcomed.close();
@@ -90,7 +90,7 @@ class LeaveTest {
 	private Leave goodbyeOf(Duration timeout, boolean interrupted) throws Exception {
 		try (ServerSocket listener = listener()) {
 			Thread waiting = Thread.ofPlatform().start(() -> meetInVain(timeout));
-			RawRank welcomed = RawRankZero.welcome(listener.accept(), 0);
+			RawRank welcomed = RawRankZero.welcome(listener.accept());
 			welcomed.await(Ping.class);
 			if (interrupted) {
 				waiting.interrupt();

@@ -28,7 +28,7 @@ class ManyClientsTest {
 
 	private static final int RANKS = 1000;
 
-	private static final int STRANGERS = 10_000;
+	private static final int SILENT_CLIENTS = 10_000;
 
 	/** Reserved for the ranks, rank 0's ends of the silent clients, and other tests. */
 	private static final int OTHER_DESCRIPTORS = 2000;
@@ -49,16 +49,16 @@ class ManyClientsTest {
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
 		List<RawRank> ranks = new ArrayList<>();
 		try (world) {
-			List<CompletableFuture<RawRank>> seats = IntStream.range(1, worldSize)
-				.mapToObj((rank) -> seat(new RawRank(world.port), rank, worldSize, ranks))
+			List<CompletableFuture<RawRank>> joins = IntStream.range(1, worldSize)
+				.mapToObj((rank) -> join(new RawRank(world.port), rank, worldSize, ranks))
 				.toList();
 			world.members.put(0, TestWorld.join(zero));
 			long allocated = allocatedBytes("tutti-r0-control");
-			Roster roster = TestWorld.join(seats.getFirst()).await(Roster.class);
+			Roster roster = TestWorld.join(joins.getFirst()).await(Roster.class);
 			assertThat(roster.peers()).extracting(PeerAddress::rank)
 				.containsExactlyElementsOf(IntStream.range(0, worldSize).boxed().toList());
 			ByteBuffer frame = MessageCodec.encode(roster);
-			seats.stream().skip(1).forEach((seat) -> TestWorld.join(seat).awaitExactly(frame));
+			joins.stream().skip(1).forEach((join) -> TestWorld.join(join).awaitExactly(frame));
 
 			return allocated;
 		}
@@ -67,9 +67,9 @@ class ManyClientsTest {
 		}
 	}
 
-	private CompletableFuture<RawRank> seat(RawRank raw, int rank, int worldSize, List<RawRank> ranks) {
+	private CompletableFuture<RawRank> join(RawRank raw, int rank, int worldSize, List<RawRank> ranks) {
 		ranks.add(raw);
-		return CompletableFuture.supplyAsync(() -> raw.seat(rank, worldSize),
+		return CompletableFuture.supplyAsync(() -> raw.join(rank, worldSize),
 				(task) -> this.virtual.newThread(task).start());
 	}
 
@@ -88,12 +88,12 @@ class ManyClientsTest {
 	void tenThousandSilentClientsDoNotPreventRendezvous() throws IOException {
 		TestWorld world = new TestWorld(3);
 		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
-		List<SocketChannel> strangers = new ArrayList<>();
+		List<SocketChannel> clients = new ArrayList<>();
 		try (world; RawRank first = new RawRank(world.port)) {
 			CompletableFuture<Membership> one = null;
 			int most = most();
 			for (int i = 0; i < most; i++) {
-				strangers.add(SocketChannel.open(new InetSocketAddress("127.0.0.1", world.port)));
+				clients.add(SocketChannel.open(new InetSocketAddress("127.0.0.1", world.port)));
 				if (i == most / 2) {
 					one = world.meeting(1, TestWorld.SETTINGS);
 				}
@@ -104,8 +104,8 @@ class ManyClientsTest {
 			world.members.put(0, TestWorld.join(zero));
 		}
 		finally {
-			for (SocketChannel stranger : strangers) {
-				stranger.close();
+			for (SocketChannel client : clients) {
+				client.close();
 			}
 		}
 	}
@@ -113,7 +113,7 @@ class ManyClientsTest {
 	private static int most() {
 		UnixOperatingSystemMXBean system = (UnixOperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 		long free = system.getMaxFileDescriptorCount() - system.getOpenFileDescriptorCount() - OTHER_DESCRIPTORS;
-		return (int) Math.max(1, Math.min(STRANGERS, free));
+		return (int) Math.max(1, Math.min(SILENT_CLIENTS, free));
 	}
 
 }

@@ -64,7 +64,7 @@ class RankTableTest {
 	}
 
 	private void take(int rank, String host, boolean chosen, boolean sameHost, String reachedAt) {
-		Hello hello = new Hello("job", 0, rank, 4, host, chosen, 7000, "host", new byte[32]);
+		Hello hello = new Hello("job", 0, rank, 4, host, chosen, 7000, "host");
 		this.seats.take(new RankTable.Entry(hello, sameHost, reachedAt));
 	}
 

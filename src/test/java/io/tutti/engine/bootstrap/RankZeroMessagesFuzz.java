@@ -2,11 +2,13 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
 
-import io.tutti.engine.control.RendezvousException;
+import io.tutti.engine.control.ControlMessage.Hello;
+import io.tutti.engine.tls.HandshakeDeadline;
 
 /**
  * Checks that a rank never joins a server that is not its rank 0, whatever bytes the
@@ -19,21 +21,20 @@ public final class RankZeroMessagesFuzz {
 
 	private static final Duration LIMIT = Duration.ofSeconds(5);
 
-	private static final HandshakeProof PROOFS = new HandshakeProof("the token");
+	private static final Handshake<Hello> HANDSHAKE = Handshake.ofControl("the token");
 
 	/** Reads an input. Throws if the check fails. */
 	public static void read(byte[] input) throws Exception {
 		try (ServerSocket listener = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
 			Thread answering = Thread.ofVirtual().start(() -> answer(listener, input));
-			RendezvousFailure failure = new RendezvousFailure(1,
-					new RendezvousAddress("127.0.0.1", Math.max(1, listener.getLocalPort())));
 			try {
-				new ClientHandshake(PROOFS, failure, null, LIMIT)
-					.knock(listener.getInetAddress(), listener.getLocalPort(), RawRank.hello(1, 2))
+				HANDSHAKE
+					.connect(new InetSocketAddress(listener.getInetAddress(), listener.getLocalPort()), null,
+							(local) -> RawRank.hello(1, 2), HandshakeDeadline.within(LIMIT))
 					.close();
-				throw new AssertionError("a stranger passed for rank 0");
+				throw new AssertionError("a server was trusted without the token");
 			}
-			catch (IOException | RendezvousException ex) {
+			catch (IOException ex) {
 				// The rank may retry or fail, but has not joined.
 			}
 			answering.join(LIMIT);

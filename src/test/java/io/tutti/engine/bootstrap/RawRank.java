@@ -9,10 +9,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 
 import io.tutti.engine.control.ControlMessage;
-import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.Hello;
-import io.tutti.engine.control.ControlMessage.Proof;
-import io.tutti.engine.control.ControlMessage.Welcome;
 import io.tutti.engine.control.MalformedFrameException;
 import io.tutti.engine.control.MessageCodec;
 
@@ -54,18 +51,19 @@ final class RawRank implements AutoCloseable {
 	}
 
 	static Hello hello(int rank, int worldSize) {
-		return new Hello("job", -1, rank, worldSize, "127.0.0.1", false, 7000, "elsewhere", new byte[32]);
+		return new Hello("job", -1, rank, worldSize, "127.0.0.1", false, 7000, "elsewhere");
 	}
 
 	/** Joins as a rank. */
-	RawRank seat(int rank, int worldSize) {
-		HandshakeProof proofs = new HandshakeProof(null);
-		Hello hello = hello(rank, worldSize);
-		send(hello);
-		Challenge challenge = await(Challenge.class);
-		send(new Proof(proofs.ofRank(hello, challenge.nonce())));
-		await(Welcome.class);
-		return this;
+	RawRank join(int rank, int worldSize) {
+		try {
+			Handshake.ofControl(null).connect(StreamChannel.over(this.socket), hello(rank, worldSize), () -> {
+			});
+			return this;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	void send(ControlMessage message) {

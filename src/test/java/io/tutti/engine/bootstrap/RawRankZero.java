@@ -12,11 +12,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
-import io.tutti.engine.control.ControlMessage.Challenge;
-import io.tutti.engine.control.ControlMessage.Hello;
-import io.tutti.engine.control.ControlMessage.Proof;
 import io.tutti.engine.control.ControlMessage.Roster;
-import io.tutti.engine.control.ControlMessage.Welcome;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousSettings;
@@ -32,7 +28,7 @@ final class RawRankZero implements AutoCloseable {
 		try (ServerSocket listener = new ServerSocket(world.port, 50, InetAddress.getLoopbackAddress())) {
 			for (int rank = 1; rank < world.worldSize; rank++) {
 				meetings.add(world.meeting(rank, settings));
-				this.ranks.put(rank, welcome(listener.accept(), 0));
+				this.ranks.put(rank, welcome(listener.accept()));
 			}
 		}
 		catch (IOException ex) {
@@ -48,15 +44,16 @@ final class RawRankZero implements AutoCloseable {
 	}
 
 	/** Does the handshake of a job without a token with a client. */
-	static RawRank welcome(Socket socket, long generation) {
+	static RawRank welcome(Socket socket) {
 		RawRank raw = new RawRank(socket);
-		HandshakeProof proofs = new HandshakeProof(null);
-		Hello hello = raw.await(Hello.class);
-		byte[] challenge = proofs.nonce();
-		raw.send(new Challenge(challenge));
-		raw.await(Proof.class);
-		raw.send(new Welcome(generation, proofs.ofRankZero(hello, challenge, generation)));
-		return raw;
+		try {
+			raw.send(Handshake.ofControl(null).accept(StreamChannel.over(socket), () -> {
+			}).welcome());
+			return raw;
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
 	}
 
 	RawRank rank(int rank) {

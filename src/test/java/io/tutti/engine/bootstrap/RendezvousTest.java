@@ -259,7 +259,7 @@ class RendezvousTest {
 		CompletableFuture<Membership> again = world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(500));
 		RendezvousException late = TestWorld.refusal(again);
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
-		assertThat(late).hasMessageContaining("waiting for it to form anew");
+		assertThat(late).hasMessageContaining("waiting for it to form again");
 		world.close();
 	}
 

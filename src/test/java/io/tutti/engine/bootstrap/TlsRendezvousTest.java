@@ -86,7 +86,8 @@ class TlsRendezvousTest {
 
 	@Test
 	void aRankWithoutTlsIsRejected() {
-		refusedWhileTheOthersMeet(GOOD, PLAIN, "it does not speak TLS, and rank 0 does", "it does not speak TLS");
+		refusedWhileTheOthersMeet(GOOD, PLAIN, "it does not speak TLS, which this job requires",
+				"it does not speak TLS");
 	}
 
 	@Test
@@ -102,7 +103,7 @@ class TlsRendezvousTest {
 				with("secret", new Tls(() -> stranger, List.of(), Authority.NAME)), Duration.ofSeconds(2));
 		RendezvousException refused = TestWorld.refusal(world.meeting(1, GOOD));
 		assertThat(refused.reason()).isEqualTo(Reason.AUTHENTICATION);
-		assertThat(refused).hasMessageContaining("is not to be trusted: its certificate");
+		assertThat(refused).hasMessageContaining("is not trusted: its certificate");
 		assertThat(TestWorld.refusal(zero).missingRanks()).containsExactly(1);
 	}
 

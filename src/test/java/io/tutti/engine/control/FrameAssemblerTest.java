@@ -22,7 +22,7 @@ class FrameAssemblerTest {
 		List<ByteBuffer> sent = new ArrayList<>();
 		ByteBuffer stream = ByteBuffer.allocate(2_000_000);
 		for (int i = 0; i < 500; i++) {
-			byte[] frame = new byte[1 + random.nextInt(FrameAssembler.MAX_BYTES_BEFORE_PROOF)];
+			byte[] frame = new byte[1 + random.nextInt(4096)];
 			random.nextBytes(frame);
 			sent.add(ByteBuffer.wrap(frame));
 			stream.putInt(frame.length).put(frame);
@@ -44,19 +44,18 @@ class FrameAssemblerTest {
 
 	@Test
 	void aLengthOutOfRangeIsMalformedBeforeItsBytesArrive() {
-		for (int length : new int[] { 0, -1, Integer.MIN_VALUE, FrameAssembler.MAX_BYTES_BEFORE_PROOF + 1 }) {
+		for (int length : new int[] { 0, -1, Integer.MIN_VALUE, FrameAssembler.MAX_BYTES + 1 }) {
 			FrameAssembler fresh = new FrameAssembler();
 			fresh.append(ByteBuffer.allocate(4).putInt(0, length));
 			assertThatThrownBy(fresh::next).isInstanceOf(MalformedFrameException.class)
 				.hasMessageContaining("" + length)
-				.hasMessageContaining("1..4096");
+				.hasMessageContaining("1..16777216");
 		}
 	}
 
 	@Test
-	void anAuthenticatedPeerMaySendLongFrames() throws MalformedFrameException {
-		int length = FrameAssembler.MAX_BYTES_AFTER_PROOF;
-		this.frames.trust();
+	void aLongFrameIsAccepted() throws MalformedFrameException {
+		int length = FrameAssembler.MAX_BYTES;
 		this.frames.append(ByteBuffer.allocate(4).putInt(0, length));
 		assertThat(this.frames.next()).isNull();
 		this.frames.append(ByteBuffer.allocate(length));

@@ -4,24 +4,19 @@ import java.nio.ByteBuffer;
 
 /**
  * Checks that any bytes on the control plane are a valid message or cause a
- * {@link MalformedFrameException}. The first input byte selects whether the sender is
- * authenticated and the size of the pieces that arrive.
+ * {@link MalformedFrameException}. The first input byte selects the size of the pieces
+ * that arrive.
  */
 public final class FramesReading {
 
 	private FramesReading() {
 	}
 
-	private static final int TRUSTED = 0x80;
-
 	/** Reads an input. Throws if the check fails. */
 	public static void read(byte[] input) {
 		FrameAssembler frames = new FrameAssembler();
 		int first = (input.length > 0) ? input[0] : 0;
-		if ((first & TRUSTED) != 0) {
-			frames.trust();
-		}
-		int piece = Math.max(1, first & ~TRUSTED);
+		int piece = Math.max(1, first & 0x7f);
 		try {
 			for (int at = Math.min(1, input.length); at < input.length; at += piece) {
 				frames.append(ByteBuffer.wrap(input, at, Math.min(piece, input.length - at)));

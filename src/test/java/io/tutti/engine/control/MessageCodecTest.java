@@ -20,6 +20,7 @@ import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.Confirm;
 import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.EnterBarrier;
@@ -72,9 +73,9 @@ class MessageCodecTest {
 		CallReport post = new CallReport("side",
 				new CallSignature(8, Collective.ALL_TO_ALL, Long.MAX_VALUE, -3, DataType.INT64, ReduceOp.AVERAGE, 5),
 				MemoryKind.DEVICE, Duration.ofMillis(103), Duration.ofDays(1));
-		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host", bytes()),
-				new ForeignHello(MessageCodec.VERSION + 1), new Challenge(bytes()), new Proof(bytes()),
-				new Welcome(5, bytes()), new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
+		return Stream.of(new Hello("job", -1, 3, 8, "::1", true, 29501, "boot/host"), new DataHello("side", 4, 2, 1),
+				new ForeignHello(MessageCodec.VERSION + 1), new Challenge(bytes()), new Proof(bytes(), bytes()),
+				new Welcome(bytes()), new Refused(RendezvousException.Reason.JOB, "no"), new Refused(null, "later"),
 				new Awaiting(new MissingRanks(List.of(1, 2, 3), List.of(2), List.of(3)), true),
 				new Roster(3, bytes(), "transport=auto",
 						List.of(new PeerAddress(0, "", 1, "h"), new PeerAddress(1, "10.0.0.1", 65535, ""))),

@@ -6,15 +6,14 @@ import java.net.StandardSocketOptions;
 import java.net.UnknownHostException;
 import java.nio.channels.SocketChannel;
 import java.util.List;
-import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.CollectiveListener;
+import io.tutti.engine.bootstrap.Handshake;
+import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.tls.HandshakeDeadline;
-import io.tutti.engine.tls.Tls;
-import io.tutti.engine.tls.TlsChannel;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,15 +22,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class Connector {
 
-	private static final long POLL_NANOS = 100_000;
-
 	private final GroupIdentity identity;
 
 	private final List<PeerAddress> roster;
 
 	private final DataListener listener;
 
-	private final DataHandshake handshake;
+	private final Handshake<DataHello> handshake;
 
 	private final TcpSettings settings;
 
@@ -42,7 +39,7 @@ final class Connector {
 		this.identity = identity;
 		this.roster = roster;
 		this.listener = listener;
-		this.handshake = new DataHandshake(key);
+		this.handshake = Handshake.ofData(key);
 		this.settings = settings;
 		this.events = events;
 	}
@@ -84,31 +81,18 @@ final class Connector {
 
 	/** Connects to a world rank within the time that a rank which listens needs. */
 	private TcpStream open(DataHello hello, Runnable progressCheck) throws IOException {
-		PeerAddress address = this.roster.get(hello.to());
+		PeerAddress address = this.roster.get(hello.acceptor());
 		InetSocketAddress target = resolved(address);
-		long startNanos = System.nanoTime();
-		HandshakeDeadline deadline = () -> {
-			progressCheck.run();
-			if (System.nanoTime() - startNanos > this.settings.connect().toNanos()) {
-				throw new IOException("no answer within " + this.settings.connect());
-			}
-		};
-		SocketChannel channel = SocketChannel.open();
+		HandshakeDeadline limit = HandshakeDeadline.within(this.settings.connect());
 		try {
-			connect(channel, target, deadline);
-			TcpStream stream = new TcpStream(channel, secured(channel, deadline));
-			channel.socket().setSoTimeout(HandshakeDeadline.CONNECTING_MILLIS);
-			this.handshake.introduce(stream.input(), stream.output(), hello, deadline);
-			return stream;
+			return new TcpStream(this.handshake.connect(target, this.settings.tls(), (local) -> hello, () -> {
+				progressCheck.run();
+				limit.check();
+			}));
 		}
 		catch (IOException ex) {
-			channel.close();
 			throw new IOException(
 					"connecting to " + address.host() + ":" + address.port() + " failed: " + ex.getMessage(), ex);
-		}
-		catch (RuntimeException ex) {
-			channel.close();
-			throw ex;
 		}
 	}
 
@@ -124,22 +108,6 @@ final class Connector {
 					+ " a tutti.transport.advertised-host that every rank can resolve, or leave it out");
 		}
 		return target;
-	}
-
-	private @Nullable TlsChannel secured(SocketChannel channel, HandshakeDeadline deadline) throws IOException {
-		Tls tls = this.settings.tls();
-		return (tls != null) ? tls.connect(channel, deadline) : null;
-	}
-
-	private static void connect(SocketChannel channel, InetSocketAddress address, HandshakeDeadline deadline)
-			throws IOException {
-		channel.configureBlocking(false);
-		channel.connect(address);
-		while (!channel.finishConnect()) {
-			deadline.check();
-			LockSupport.parkNanos(POLL_NANOS);
-		}
-		channel.configureBlocking(true);
 	}
 
 	/**

@@ -12,9 +12,13 @@ import java.util.SequencedSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
+import io.tutti.engine.bootstrap.ConnectionAcceptor;
+import io.tutti.engine.bootstrap.Handshake;
+import io.tutti.engine.bootstrap.HandshakeException;
+import io.tutti.engine.control.ControlMessage.DataHello;
+import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.SessionKey;
-import io.tutti.engine.tls.ConnectionAcceptor;
-import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.Tls;
 import org.jspecify.annotations.Nullable;
 
@@ -24,15 +28,6 @@ import org.jspecify.annotations.Nullable;
  * once the session key is known, and those that do not prove it are closed.
  */
 public final class DataListener implements AutoCloseable {
-
-	/** Time for one handshake, also of a slow or hostile client. */
-	private static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
-
-	/** How often a handshake checks its deadline while nothing arrives. */
-	private static final int CHECKS_PER_LIMIT = 10;
-
-	/** Handshakes at once; more wait in the kernel's queue. */
-	private static final int MAX_HANDSHAKES = 512;
 
 	private static final int BACKLOG = 1024;
 
@@ -60,8 +55,6 @@ public final class DataListener implements AutoCloseable {
 
 	private final ConnectionAcceptor acceptor;
 
-	private final Duration handshakeLimit;
-
 	private final Map<Group, Subscriber> subscribers = new ConcurrentHashMap<>();
 
 	/** Connections that no group of this rank has asked for yet. */
@@ -76,7 +69,6 @@ public final class DataListener implements AutoCloseable {
 
 	private DataListener(ServerSocketChannel server, int maxHandshakes, Duration handshakeLimit) {
 		this.acceptor = new ConnectionAcceptor(server, maxHandshakes, handshakeLimit);
-		this.handshakeLimit = handshakeLimit;
 	}
 
 	/**
@@ -85,7 +77,7 @@ public final class DataListener implements AutoCloseable {
 	 * @param port port, 0 for the kernel's choice
 	 */
 	public static DataListener open(@Nullable InetAddress address, int port) throws IOException {
-		return open(address, port, MAX_HANDSHAKES, HANDSHAKE_LIMIT);
+		return open(address, port, ConnectionAcceptor.OTHER_CLIENTS, ConnectionAcceptor.HANDSHAKE_LIMIT);
 	}
 
 	static DataListener open(@Nullable InetAddress address, int port, int maxHandshakes, Duration handshakeLimit)
@@ -121,20 +113,19 @@ public final class DataListener implements AutoCloseable {
 	 * @param tls how they are encrypted, {@code null} for plain TCP
 	 */
 	public void start(int worldRank, SessionKey key, @Nullable Tls tls) {
-		DataHandshake handshake = new DataHandshake(key);
-		this.acceptor.start("tutti-r" + worldRank + "-accept", tls, (socket, secured,
-				deadline) -> authenticate(worldRank, handshake, new TcpStream(socket, secured), deadline));
+		this.acceptor.start("tutti-r" + worldRank + "-accept", tls, Handshake.ofData(key),
+				(socket, client) -> accept(worldRank, socket, client));
 	}
 
-	private void authenticate(int worldRank, DataHandshake handshake, TcpStream stream, HandshakeDeadline deadline)
-			throws IOException {
-		stream.socket().socket().setSoTimeout((int) this.handshakeLimit.dividedBy(CHECKS_PER_LIMIT).toMillis());
-		DataHello hello = handshake.receive(stream.input(), stream.output(), deadline);
-		if (hello.to() != worldRank) {
-			throw new IOException("connection for rank " + hello.to() + " reached rank " + worldRank);
+	private void accept(int worldRank, PeerSocket socket, Handshake.Verified<DataHello> client) throws IOException {
+		DataHello hello = client.hello();
+		if (hello.acceptor() != worldRank) {
+			throw new HandshakeException(RendezvousException.Reason.PROTOCOL,
+					"a connection to rank " + hello.acceptor() + " has reached rank " + worldRank);
 		}
-		if (this.acceptor.release(stream.socket())) {
-			park(hello, stream);
+		Handshake.write(socket, client.welcome());
+		if (this.acceptor.release(socket)) {
+			park(hello, new TcpStream(socket));
 		}
 	}
 
@@ -205,7 +196,7 @@ public final class DataListener implements AutoCloseable {
 		Subscriber subscriber = this.subscribers.get(Group.of(hello));
 		TcpStream stream = (subscriber != null) ? this.parked.remove(hello) : null;
 		if (subscriber != null && stream != null) {
-			subscriber.arrived(hello.from(), stream);
+			subscriber.arrived(hello.rank(), stream);
 		}
 	}
 

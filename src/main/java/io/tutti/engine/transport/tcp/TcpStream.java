@@ -2,24 +2,20 @@ package io.tutti.engine.transport.tcp;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.channels.ByteChannel;
-import java.nio.channels.Channels;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.Selector;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
-import io.tutti.engine.tls.LingeringClose;
+import io.tutti.engine.tls.PeerSocket;
 import io.tutti.engine.tls.TlsChannel;
 import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One data connection, plain or under mutual TLS. It blocks during its handshake, which
- * uses {@link #input} and {@link #output}, and does not block once it is registered with
- * a selector. A plain connection neither copies nor allocates; TLS does both per record.
+ * One data connection after its handshake, plain or over mutual TLS, non-blocking. A
+ * plain connection neither copies nor allocates; TLS does both per record.
  */
 final class TcpStream implements ByteStream {
 
@@ -29,9 +25,7 @@ final class TcpStream implements ByteStream {
 	/** How long a closed connection discards input so that queued output arrives. */
 	private static final Duration LINGER = Duration.ofSeconds(2);
 
-	private final SocketChannel socket;
-
-	private final @Nullable TlsChannel tls;
+	private final PeerSocket socket;
 
 	/** The socket, or TLS over it. */
 	private final ByteChannel channel;
@@ -44,35 +38,21 @@ final class TcpStream implements ByteStream {
 
 	private boolean ended;
 
-	/**
-	 * @param tls TLS over the socket after its handshake, {@code null} for plain TCP
-	 */
-	TcpStream(SocketChannel socket, @Nullable TlsChannel tls) {
+	TcpStream(PeerSocket socket) {
 		this.socket = socket;
-		this.tls = tls;
-		this.channel = (tls != null) ? tls : socket;
+		this.channel = socket.channel();
 	}
 
 	SocketChannel socket() {
-		return this.socket;
-	}
-
-	/** Input while the connection blocks; obeys the socket's timeout. */
-	InputStream input() throws IOException {
-		return (this.tls != null) ? Channels.newInputStream(this.tls) : this.socket.socket().getInputStream();
-	}
-
-	/** Output while the connection blocks. */
-	OutputStream output() throws IOException {
-		return (this.tls != null) ? Channels.newOutputStream(this.tls) : this.socket.socket().getOutputStream();
+		return this.socket.socket();
 	}
 
 	/** Adds the connection, which no longer blocks, to a selector. */
 	void register(Selector selector) throws IOException {
-		if (this.tls != null) {
-			this.tls.expectMuch();
+		if (this.channel instanceof TlsChannel tls) {
+			tls.expectMuch();
 		}
-		this.key = this.socket.register(selector, 0);
+		this.key = socket().register(selector, 0);
 	}
 
 	@Override
@@ -118,8 +98,8 @@ final class TcpStream implements ByteStream {
 	/** Ends this direction: the peer reads what was written, then the end. */
 	void shutdownOutput() {
 		try {
-			if (this.tls == null || !this.tls.shutdownOutput()) {
-				this.socket.shutdownOutput();
+			if (!this.socket.shutdownOutput()) {
+				socket().shutdownOutput();
 			}
 		}
 		catch (IOException ex) {
@@ -133,17 +113,12 @@ final class TcpStream implements ByteStream {
 	 */
 	void closeAfterDelivery() {
 		shutdownOutput();
-		Thread.startVirtualThread(() -> LingeringClose.run(this.socket, LINGER));
+		Thread.startVirtualThread(() -> this.socket.closeAfterPeer(LINGER));
 	}
 
 	/** Closes at once. */
 	void close() {
-		try {
-			this.socket.close();
-		}
-		catch (IOException ex) {
-			// The kernel closes the descriptor with the process.
-		}
+		this.socket.close();
 	}
 
 }

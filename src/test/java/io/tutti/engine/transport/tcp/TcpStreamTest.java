@@ -13,6 +13,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.time.Duration;
 
+import io.tutti.engine.tls.PeerSocket;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -46,7 +47,7 @@ class TcpStreamTest {
 			this.socket.connect(server.getLocalAddress());
 			this.peer = server.accept().socket();
 		}
-		this.stream = new TcpStream(this.socket, null);
+		this.stream = new TcpStream(PeerSocket.plain(this.socket));
 	}
 
 	@AfterEach

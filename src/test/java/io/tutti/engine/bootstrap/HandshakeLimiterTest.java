@@ -1,4 +1,4 @@
-package io.tutti.engine.tls;
+package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.net.InetAddress;

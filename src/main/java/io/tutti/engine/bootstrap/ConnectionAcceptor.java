@@ -1,0 +1,212 @@
+package io.tutti.engine.bootstrap;
+
+import java.io.IOException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.ServerSocketChannel;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+import io.tutti.engine.control.ControlMessage.ClientHello;
+import io.tutti.engine.control.MessageCodec;
+import io.tutti.engine.control.RendezvousException.Reason;
+import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.PeerSocket;
+import io.tutti.engine.tls.Tls;
+import io.tutti.engine.tls.TlsException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Accepts the connections of one port on a thread of its own. Each connection does its
+ * TLS handshake, if there is TLS, and then the {@link Handshake} on a virtual thread,
+ * within a time limit. A client that has not authenticated holds one place among a
+ * limited number, see {@link HandshakeLimiter}. A client that is refused gets the reason.
+ */
+public final class ConnectionAcceptor implements AutoCloseable {
+
+	/**
+	 * The owner of a port. Called on the thread of one handshake.
+	 *
+	 * @param <H> the hello of the port's purpose
+	 */
+	public interface Port<H extends ClientHello> {
+
+		/**
+		 * A client has proved itself. The owner sends the welcome and releases the
+		 * connection, see {@link #release}.
+		 * @throws HandshakeException to refuse the client
+		 */
+		void authenticated(PeerSocket socket, Handshake.Verified<H> client) throws IOException;
+
+		/** A client was refused. */
+		default void refused(String client, String reason) {
+		}
+
+	}
+
+	/** Time for one handshake. */
+	public static final Duration HANDSHAKE_LIMIT = Duration.ofSeconds(10);
+
+	/** Places for clients other than the ranks, which may all connect at once. */
+	public static final int OTHER_CLIENTS = 512;
+
+	/** Pause of the accept loop while the system has no descriptor left. */
+	private static final Duration PAUSE = Duration.ofMillis(50);
+
+	/** Time for a refused client to read the reason. */
+	private static final Duration LINGER = Duration.ofSeconds(1);
+
+	private final ServerSocketChannel server;
+
+	private final Duration handshakeLimit;
+
+	private final HandshakeLimiter limiter;
+
+	/**
+	 * @param server a bound socket, which the acceptor closes
+	 * @param maxPending connections at once that have not authenticated
+	 * @param handshakeLimit time for one handshake
+	 */
+	public ConnectionAcceptor(ServerSocketChannel server, int maxPending, Duration handshakeLimit) {
+		this.server = server;
+		this.handshakeLimit = handshakeLimit;
+		this.limiter = new HandshakeLimiter(maxPending, handshakeLimit);
+	}
+
+	/**
+	 * Starts to accept.
+	 * @param tls {@code null} for plain TCP
+	 */
+	public <H extends ClientHello> void start(String threadName, @Nullable Tls tls, Handshake<H> handshake,
+			Port<H> port) {
+		Thread.ofPlatform().name(threadName).daemon().start(() -> acceptAll(tls, handshake, port));
+	}
+
+	/** Whether the port is open. */
+	public boolean isOpen() {
+		return this.server.isOpen();
+	}
+
+	/** The port that was bound. */
+	public int port() {
+		return this.server.socket().getLocalPort();
+	}
+
+	/**
+	 * The connection has authenticated: the acceptor no longer limits or closes it.
+	 * @return {@code false} if the acceptor has closed it
+	 */
+	public boolean release(PeerSocket socket) {
+		return this.limiter.remove(socket.socket());
+	}
+
+	/** Closes connections that have not authenticated within the time limit. */
+	void closeExpired() {
+		this.limiter.closeOlderThan(this.handshakeLimit);
+	}
+
+	/**
+	 * Refuses a client and closes the connection. Blocks until the client has read the
+	 * reason, for a limited time.
+	 * @param reason the message to send, {@code null} if a TLS alert has told the reason
+	 */
+	void refuse(PeerSocket socket, @Nullable HandshakeException reason) {
+		try {
+			if (reason != null) {
+				Handshake.write(socket, reason.message());
+			}
+			socket.shutdownOutput();
+		}
+		catch (IOException ex) {
+			// The client has closed the connection.
+		}
+		socket.closeAfterPeer(LINGER);
+		release(socket);
+	}
+
+	private <H extends ClientHello> void acceptAll(@Nullable Tls tls, Handshake<H> handshake, Port<H> port) {
+		while (this.server.isOpen()) {
+			try {
+				this.limiter.awaitRoom();
+				SocketChannel socket = this.server.accept();
+				this.limiter.add(socket);
+				Thread.startVirtualThread(() -> secure(socket, tls, handshake, port));
+			}
+			catch (ClosedChannelException | InterruptedException ex) {
+				return;
+			}
+			catch (IOException ex) {
+				// The process is most likely out of descriptors.
+				this.limiter.closeOldest();
+				LockSupport.parkNanos(PAUSE.toNanos());
+			}
+		}
+	}
+
+	private <H extends ClientHello> void secure(SocketChannel channel, @Nullable Tls tls, Handshake<H> handshake,
+			Port<H> port) {
+		HandshakeDeadline deadline = HandshakeDeadline.within(this.handshakeLimit);
+		PeerSocket socket = PeerSocket.plain(channel);
+		try {
+			socket = PeerSocket.accept(channel, tls, deadline,
+					(problem) -> MessageCodec.encode(refusal(TlsException.Reason.UNTRUSTED, problem).message()));
+			authenticate(socket, handshake, port, deadline);
+		}
+		catch (TlsException ex) {
+			HandshakeException refusal = refusal(ex.reason(), String.valueOf(ex.getMessage()));
+			port.refused("a client from " + describe(socket), String.valueOf(refusal.getMessage()));
+			refuse(socket, (ex.reason() == TlsException.Reason.NOT_TLS) ? refusal : null);
+		}
+		catch (IOException | RuntimeException ex) {
+			socket.close();
+			release(socket);
+		}
+	}
+
+	private <H extends ClientHello> void authenticate(PeerSocket socket, Handshake<H> handshake, Port<H> port,
+			HandshakeDeadline deadline) throws IOException {
+		String client = "a client";
+		try {
+			Handshake.Verified<H> verified = handshake.accept(socket, deadline);
+			client = "rank " + verified.hello().rank();
+			port.authenticated(socket, verified);
+		}
+		catch (HandshakeException ex) {
+			port.refused(client + " from " + describe(socket), String.valueOf(ex.getMessage()));
+			refuse(socket, ex);
+		}
+	}
+
+	private static HandshakeException refusal(TlsException.Reason reason, String problem) {
+		return new HandshakeException(Reason.AUTHENTICATION, problem + switch (reason) {
+			case NOT_TLS -> ", which this job requires; give every rank the same tutti.tls.bundle";
+			case UNTRUSTED -> "; give every rank a certificate of the authority that tutti.tls.bundle trusts, with the"
+					+ " name tutti.tls.peer-name";
+			case REFUSED -> "; it may have no certificate of the authority that tutti.tls.bundle trusts, and its own"
+					+ " log says more";
+		});
+	}
+
+	/** A client's address for a log line. */
+	static String describe(PeerSocket socket) {
+		try {
+			return String.valueOf(socket.socket().getRemoteAddress());
+		}
+		catch (IOException ex) {
+			return "a closed connection";
+		}
+	}
+
+	/** Closes the port and the connections that have not authenticated. */
+	@Override
+	public void close() {
+		try {
+			this.server.close();
+		}
+		catch (IOException ex) {
+			// The kernel closes the port with the process.
+		}
+		this.limiter.close();
+	}
+
+}

@@ -1,0 +1,207 @@
+package io.tutti.engine.tls;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.StandardSocketOptions;
+import java.nio.ByteBuffer;
+import java.nio.channels.ByteChannel;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.SocketChannel;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A connection to a peer, plain TCP or TLS over it. It blocks until its owner configures
+ * the socket otherwise, so that the handshakes read top to bottom.
+ */
+public final class PeerSocket implements ByteChannel {
+
+	/** How often a connecting side checks its deadline: a call may wait for it. */
+	static final int CONNECTING_MILLIS = 20;
+
+	/** How often an accepting side does: there may be many at once. */
+	static final int ACCEPTING_MILLIS = 500;
+
+	private static final int DISCARD_BYTES = 16 * 1024;
+
+	private static final long SHORTEST_POLL_NANOS = 100_000;
+
+	private static final long LONGEST_POLL_NANOS = 10_000_000;
+
+	/** The next poll follows after this part of the time that has passed. */
+	private static final int POLL_DIVISOR = 16;
+
+	private final SocketChannel socket;
+
+	private final @Nullable TlsChannel tls;
+
+	private PeerSocket(SocketChannel socket, @Nullable TlsChannel tls) {
+		this.socket = socket;
+		this.tls = tls;
+	}
+
+	/** Plain TCP over a connected socket. */
+	public static PeerSocket plain(SocketChannel socket) {
+		return new PeerSocket(socket, null);
+	}
+
+	/**
+	 * Connects to a peer and does the TLS handshake.
+	 * @param tls {@code null} for plain TCP
+	 * @param deadline checked while the peer does not answer
+	 * @throws TlsException if the peer does not use TLS or is not trusted
+	 */
+	public static PeerSocket connect(InetSocketAddress address, @Nullable Tls tls, HandshakeDeadline deadline)
+			throws IOException {
+		SocketChannel socket = SocketChannel.open();
+		try {
+			establish(socket, address, deadline);
+			socket.socket().setSoTimeout(CONNECTING_MILLIS);
+			return new PeerSocket(socket, (tls != null) ? tls.connect(socket, deadline) : null);
+		}
+		catch (IOException | RuntimeException ex) {
+			socket.close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Does the TLS handshake with a client.
+	 * @param socket an accepted, blocking socket; the caller closes it on failure
+	 * @param tls {@code null} for plain TCP
+	 * @param refusal the message for a client whose certificate has a wrong name
+	 * @throws TlsException if the client does not use TLS or is not trusted
+	 */
+	public static PeerSocket accept(SocketChannel socket, @Nullable Tls tls, HandshakeDeadline deadline,
+			Function<String, ByteBuffer> refusal) throws IOException {
+		socket.socket().setSoTimeout(ACCEPTING_MILLIS);
+		return new PeerSocket(socket, (tls != null) ? tls.accept(socket, deadline, refusal) : null);
+	}
+
+	private static void establish(SocketChannel socket, InetSocketAddress address, HandshakeDeadline deadline)
+			throws IOException {
+		socket.configureBlocking(false);
+		// The kernel may choose the port that rank 0 is about to bind. Rank 0 must be
+		// able to bind it, also while the connection is in TIME_WAIT.
+		socket.setOption(StandardSocketOptions.SO_REUSEADDR, true);
+		InetAddress host = address.getAddress();
+		if (host.isLoopbackAddress() && !host.equals(InetAddress.getLoopbackAddress())) {
+			// For 127.0.1.1, the address of some hosts' own names, the kernel would
+			// choose 127.0.0.1 as the source; but peers connect to the source address.
+			socket.bind(new InetSocketAddress(host, 0));
+		}
+		socket.connect(address);
+		long startNanos = System.nanoTime();
+		while (!socket.finishConnect()) {
+			deadline.check();
+			if (Thread.currentThread().isInterrupted()) {
+				throw new ClosedByInterruptException();
+			}
+			LockSupport.parkNanos(Math.clamp((System.nanoTime() - startNanos) / POLL_DIVISOR, SHORTEST_POLL_NANOS,
+					LONGEST_POLL_NANOS));
+		}
+		if (socket.getLocalAddress().equals(socket.getRemoteAddress())) {
+			throw new ConnectException("connected to itself");
+		}
+		socket.configureBlocking(true);
+	}
+
+	/** The socket. */
+	public SocketChannel socket() {
+		return this.socket;
+	}
+
+	/** TLS over the socket, {@code null} for plain TCP. */
+	public @Nullable TlsChannel tls() {
+		return this.tls;
+	}
+
+	/** The socket, or TLS over it, for an owner that does not block. */
+	public ByteChannel channel() {
+		return (this.tls != null) ? this.tls : this.socket;
+	}
+
+	/**
+	 * Reads received bytes into a heap buffer, blocking.
+	 * @throws java.net.SocketTimeoutException if none arrive in some milliseconds; the
+	 * caller checks its deadline and reads again
+	 */
+	@Override
+	public int read(ByteBuffer target) throws IOException {
+		if (this.tls != null) {
+			return this.tls.read(target);
+		}
+		// Only the socket's own stream obeys its timeout.
+		int bytes = this.socket.socket()
+			.getInputStream()
+			.read(target.array(), target.arrayOffset() + target.position(), target.remaining());
+		target.position(target.position() + Math.max(0, bytes));
+		return bytes;
+	}
+
+	@Override
+	public int write(ByteBuffer source) throws IOException {
+		return channel().write(source);
+	}
+
+	/**
+	 * Ends the output: the peer reads what was written, then the end.
+	 * @return {@code false} if TLS must be asked again once the socket is writable
+	 */
+	public boolean shutdownOutput() throws IOException {
+		if (this.tls != null) {
+			return this.tls.shutdownOutput();
+		}
+		this.socket.shutdownOutput();
+		return true;
+	}
+
+	@Override
+	public boolean isOpen() {
+		return this.socket.isOpen();
+	}
+
+	/** Closes at once. */
+	@Override
+	public void close() {
+		try {
+			this.socket.close();
+		}
+		catch (IOException ex) {
+			// The descriptor is released in either case.
+		}
+	}
+
+	/**
+	 * Closes a connection whose output has ended so that the peer receives all of it:
+	 * discards input until the peer ends its side, for at most the limit. The kernel
+	 * resets a connection that is closed with unread input, and a reset drops output that
+	 * is still queued. Blocks; the socket must be registered with no open selector.
+	 */
+	public void closeAfterPeer(Duration limit) {
+		long startNanos = System.nanoTime();
+		try (this) {
+			this.socket.configureBlocking(true);
+			InputStream input = this.socket.socket().getInputStream();
+			byte[] discarded = new byte[DISCARD_BYTES];
+			long leftMillis = limit.toMillis();
+			while (leftMillis > 0) {
+				this.socket.socket().setSoTimeout((int) leftMillis);
+				if (input.read(discarded) < 0) {
+					return;
+				}
+				leftMillis = limit.toMillis() - (System.nanoTime() - startNanos) / 1_000_000;
+			}
+		}
+		catch (IOException ex) {
+			// The peer has reset the connection, or is too slow.
+		}
+	}
+
+}
