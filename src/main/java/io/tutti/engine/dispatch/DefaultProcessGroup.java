@@ -461,8 +461,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		return CallFuture.of(messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective()),
-				() -> "send to rank " + peer + " with tag " + tag, this::abort);
+		CompletableFuture<Void> sent = messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective())
+			.thenApply((message) -> null);
+		return CallFuture.of(sent, () -> "send to rank " + peer + " with tag " + tag, this::abort);
 	}
 
 	@Override

@@ -28,6 +28,14 @@ final class Frame {
 	/** Nothing but the credit that any frame may return. */
 	static final int CREDIT = 5;
 
+	/**
+	 * The sender asks its receiver to forget an announced message that is not matched.
+	 */
+	static final int CANCEL = 6;
+
+	/** The receiver has forgotten an announced message; a matched one has no answer. */
+	static final int CANCELLED = 7;
+
 	/** In every frame: detects a stream that is out of step. */
 	private static final int MARK = 0x5475_7032;
 
@@ -48,7 +56,7 @@ final class Frame {
 	/** Whether the bytes are a valid frame. */
 	static boolean isSound(long address) {
 		long first = NativeMemory.getLong(address);
-		return (int) (first >> 32) == MARK && kind(address) <= CREDIT && bytes(address) >= 0 && tag(address) >= 0
+		return (int) (first >> 32) == MARK && kind(address) <= CANCELLED && bytes(address) >= 0 && tag(address) >= 0
 				&& credit(address) >= 0 && (kind(address) != EAGER || bytes(address) <= MessageOperation.EAGER_BYTES);
 	}
 

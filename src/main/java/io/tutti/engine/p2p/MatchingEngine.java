@@ -2,16 +2,20 @@ package io.tutti.engine.p2p;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Predicate;
 
 import org.jspecify.annotations.Nullable;
 
 /**
- * Matches messages with receives by source and tag, each in order of arrival.
+ * Matches messages with receives and probes by source and tag, each in order of arrival.
  */
 final class MatchingEngine {
 
 	/** In the order they were posted. */
 	private final List<MessageOperation> receives = new ArrayList<>();
+
+	/** Probes that wait for a message. */
+	private final List<MessageOperation> probes = new ArrayList<>();
 
 	/** Chain of unexpected messages in order of arrival: there may be many. */
 	private @Nullable UnexpectedMessage first;
@@ -20,10 +24,55 @@ final class MatchingEngine {
 
 	/** Removes the first receive that matches a message. */
 	@Nullable MessageOperation receiveFor(int source, int tag) {
-		for (int i = 0; i < this.receives.size(); i++) {
-			if (this.receives.get(i).takes(source, tag)) {
-				return this.receives.remove(i);
+		return removeFirst(this.receives, source, tag);
+	}
+
+	/** Removes the first probe that matches a message. */
+	@Nullable MessageOperation probeFor(int source, int tag) {
+		return removeFirst(this.probes, source, tag);
+	}
+
+	private static @Nullable MessageOperation removeFirst(List<MessageOperation> posted, int source, int tag) {
+		for (int i = 0; i < posted.size(); i++) {
+			if (posted.get(i).takes(source, tag)) {
+				return posted.remove(i);
 			}
+		}
+		return null;
+	}
+
+	/** The first unexpected message from a rank, or any, with a tag, or any. It stays. */
+	@Nullable UnexpectedMessage peek(int source, int tag) {
+		UnexpectedMessage message = this.first;
+		while (message != null && !MessageOperation.matches(source, tag, message.source, message.tag)) {
+			message = message.next;
+		}
+		return message;
+	}
+
+	/** Removes a receive or probe; {@code false} if it was matched. */
+	boolean remove(MessageOperation operation) {
+		return postedLike(operation).remove(operation);
+	}
+
+	/** Removes the message of a send to this rank itself, if it was not matched. */
+	@Nullable UnexpectedMessage removeOwn(MessageOperation send) {
+		return remove((message) -> message.own == send);
+	}
+
+	/** Removes an announced message, if it was not matched. */
+	@Nullable UnexpectedMessage removeAnnounced(int source, long id) {
+		return remove((message) -> message.announced && message.source == source && message.id == id);
+	}
+
+	private @Nullable UnexpectedMessage remove(Predicate<UnexpectedMessage> condition) {
+		UnexpectedMessage before = null;
+		for (UnexpectedMessage message = this.first; message != null; message = message.next) {
+			if (condition.test(message)) {
+				unlink(message, before);
+				return message;
+			}
+			before = message;
 		}
 		return null;
 	}
@@ -54,9 +103,13 @@ final class MatchingEngine {
 		message.next = null;
 	}
 
-	/** Queues a receive whose message has not arrived. */
-	void add(MessageOperation receive) {
-		this.receives.add(receive);
+	/** Queues a receive or probe whose message has not arrived. */
+	void add(MessageOperation operation) {
+		postedLike(operation).add(operation);
+	}
+
+	private List<MessageOperation> postedLike(MessageOperation operation) {
+		return (operation.kind == MessageOperation.Kind.PROBE) ? this.probes : this.receives;
 	}
 
 	/** Queues a message whose receive is not posted. */
@@ -73,6 +126,7 @@ final class MatchingEngine {
 
 	void clear() {
 		this.receives.clear();
+		this.probes.clear();
 		this.first = null;
 		this.last = null;
 	}

@@ -27,10 +27,19 @@ public final class MessageArguments {
 		if (buffer.isReadOnly()) {
 			throw new IllegalArgumentException("receive buffer is read-only");
 		}
-		if (!anyAllowed || source != Message.ANY_SOURCE) {
+		if (anyAllowed) {
+			requireProbe(source, tag);
+			return;
+		}
+		requirePeer("source", source);
+		requireTag(tag);
+	}
+
+	public void requireProbe(int source, int tag) {
+		if (source != Message.ANY_SOURCE) {
 			requirePeer("source", source);
 		}
-		if (!anyAllowed || tag != Message.ANY_TAG) {
+		if (tag != Message.ANY_TAG) {
 			requireTag(tag);
 		}
 	}

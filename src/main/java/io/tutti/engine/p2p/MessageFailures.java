@@ -65,12 +65,25 @@ final class MessageFailures {
 			requireNotLeft(operation, now);
 			operation.see(this.engine.channels().movedBytes(operation), now);
 			if (operation.remainingNanos(now) <= 0) {
-				throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
-						own(operation) + " was not done" + operation.progress(now), now);
+				expire(operation, now);
 			}
 		}
 		finally {
 			this.engine.leave();
+		}
+	}
+
+	/**
+	 * Ends an operation alone at its deadline if no message has matched it. Requires the
+	 * lock.
+	 */
+	private void expire(MessageOperation operation, long now) {
+		boolean alone = operation.independent && operation.withdrawal == null
+				&& this.engine.withdraw(operation, failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
+						own(operation) + " matched no message and was withdrawn; the group stays usable", now));
+		if (!alone) {
+			throw failure(Failure.Kind.TIMEOUT, operation, peersOf(operation),
+					own(operation) + " was not done" + operation.progress(now), now);
 		}
 	}
 
@@ -126,7 +139,7 @@ final class MessageFailures {
 
 	private boolean hasLeft(MessageOperation operation, int peer) {
 		int worldRank = this.identity.members().get(peer);
-		return operation.sends ? this.latch.departed().contains(worldRank)
+		return operation.sends() ? this.latch.departed().contains(worldRank)
 				: this.latch.departed().isAbsentFor(worldRank, ARRIVING) && !this.engine.channels().connected(peer);
 	}
 

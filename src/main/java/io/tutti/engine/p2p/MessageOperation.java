@@ -10,14 +10,31 @@ import io.tutti.engine.transport.CallWait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One send or receive from its call to its end. Pooled, so that a call allocates nothing.
+ * One send, receive or probe from its call to its end. Pooled, so that a call allocates
+ * nothing.
  */
 final class MessageOperation {
 
 	/** Largest message that is sent before its receiver asks for it. */
 	static final int EAGER_BYTES = 64 * 1024;
 
-	boolean sends;
+	/** What is done with a message. */
+	enum Kind {
+
+		SEND, RECEIVE,
+
+		/** Waits for a message without receiving it. */
+		PROBE
+
+	}
+
+	/**
+	 * How long the receiver's answer to CANCEL may take once the deadline has passed. A
+	 * rank that computes answers within its progress thread's longest pause.
+	 */
+	private static final long WITHDRAWAL_NANOS = 2_000_000_000;
+
+	Kind kind = Kind.RECEIVE;
 
 	MemorySegment buffer = MemorySegment.NULL;
 
@@ -57,6 +74,21 @@ final class MessageOperation {
 
 	@Nullable RuntimeException failure;
 
+	/**
+	 * Whether it ends alone at its deadline while no message has matched; otherwise the
+	 * group breaks.
+	 */
+	boolean independent;
+
+	/** The failure of a send that has asked its receiver to cancel it. */
+	@Nullable RuntimeException withdrawal;
+
+	/** Whether it has failed alone: nothing was matched, and the group works. */
+	boolean withdrawn;
+
+	/** Is told whether a call to cancel has succeeded. */
+	@Nullable CompletableFuture<Boolean> cancellation;
+
 	volatile boolean done;
 
 	private long timeoutNanos;
@@ -71,8 +103,8 @@ final class MessageOperation {
 
 	private long seenNanos;
 
-	void set(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
-		this.sends = sends;
+	void set(Kind kind, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos) {
+		this.kind = kind;
 		this.buffer = buffer;
 		this.type = type;
 		this.peer = peer;
@@ -83,8 +115,14 @@ final class MessageOperation {
 		this.timeoutNanos = timeoutNanos;
 		this.started = false;
 		this.failure = null;
+		this.independent = true;
+		this.withdrawn = false;
 		this.seenBytes = 0;
 		this.done = false;
+	}
+
+	boolean sends() {
+		return this.kind == Kind.SEND;
 	}
 
 	/** Nanoseconds since this was first asked for. */
@@ -98,7 +136,8 @@ final class MessageOperation {
 
 	/** Nanoseconds left, negative if the deadline has passed. */
 	long remainingNanos(long now) {
-		return this.timeoutNanos - elapsedNanos(now);
+		long answerNanos = (this.withdrawal != null) ? WITHDRAWAL_NANOS : 0;
+		return this.timeoutNanos + answerNanos - elapsedNanos(now);
 	}
 
 	/** The whole time that was given. */
@@ -106,10 +145,14 @@ final class MessageOperation {
 		return this.timeoutNanos;
 	}
 
-	/** Whether a receive takes a message with such a source and tag. */
+	/** Whether a receive or probe takes a message with such a source and tag. */
 	boolean takes(int from, int with) {
-		return (this.peer == from || this.peer == Message.ANY_SOURCE)
-				&& (this.tag == with || this.tag == Message.ANY_TAG);
+		return matches(this.peer, this.tag, from, with);
+	}
+
+	/** Whether a message has a source and a tag, each of which may be any. */
+	static boolean matches(int source, int tag, int from, int with) {
+		return (source == from || source == Message.ANY_SOURCE) && (tag == with || tag == Message.ANY_TAG);
 	}
 
 	/** Whether a message fits a receive, whose buffer is still open. */
@@ -132,11 +175,24 @@ final class MessageOperation {
 		}
 	}
 
-	/** A receive was matched. */
+	/** A receive or probe was matched. */
 	void found(int from, int with, long size) {
 		this.source = from;
 		this.foundTag = with;
 		this.foundBytes = size;
+	}
+
+	/** It ends alone: it has matched nothing. */
+	void withdraw(RuntimeException why) {
+		this.failure = why;
+		this.withdrawn = true;
+	}
+
+	/** The receiver has matched a send that was to be cancelled. */
+	void refuseCancellation() {
+		if (this.cancellation != null) {
+			this.cancellation.complete(false);
+		}
 	}
 
 	/** Notes how many bytes have moved. */
@@ -152,12 +208,12 @@ final class MessageOperation {
 		if (this.seenBytes == 0) {
 			return "";
 		}
-		long all = this.sends ? this.bytes : this.foundBytes;
+		long all = sends() ? this.bytes : this.foundBytes;
 		return ": " + CallWait.describe(this.seenBytes + " of " + all + " bytes so far", now - this.seenNanos);
 	}
 
 	Message message() {
-		return this.sends ? new Message(this.peer, this.tag, this.bytes / this.type.bytes())
+		return sends() ? new Message(this.peer, this.tag, this.bytes / this.type.bytes())
 				: new Message(this.source, this.foundTag, count());
 	}
 
@@ -172,14 +228,20 @@ final class MessageOperation {
 		this.future = null;
 		this.waiter = null;
 		this.failure = null;
+		this.withdrawal = null;
+		this.cancellation = null;
 	}
 
 	@Override
 	public String toString() {
-		String ends = (this.sends ? "send to " : "receive from ")
-				+ ((this.peer == Message.ANY_SOURCE) ? "any rank" : "rank " + this.peer);
-		return ends + " with " + ((this.tag == Message.ANY_TAG) ? "any tag" : "tag " + this.tag) + " (" + this.bytes
-				+ " bytes of " + this.type + ")";
+		String verb = switch (this.kind) {
+			case SEND -> "send to ";
+			case RECEIVE -> "receive from ";
+			case PROBE -> "probe for a message from ";
+		};
+		String envelope = verb + ((this.peer == Message.ANY_SOURCE) ? "any rank" : "rank " + this.peer) + " with "
+				+ ((this.tag == Message.ANY_TAG) ? "any tag" : "tag " + this.tag);
+		return (this.kind == Kind.PROBE) ? envelope : envelope + " (" + this.bytes + " bytes of " + this.type + ")";
 	}
 
 }

@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.function.Consumer;
 
 import io.tutti.DataType;
+import io.tutti.Message;
 import io.tutti.MessageMismatchException;
 import org.jspecify.annotations.Nullable;
 
@@ -51,15 +52,73 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	/** Starts an operation. */
 	void start(MessageOperation operation) {
-		if (!operation.sends) {
-			receive(operation);
+		switch (operation.kind) {
+			case SEND -> {
+				if (operation.peer == this.rank) {
+					sendToItself(operation);
+				}
+				else {
+					send(operation);
+				}
+			}
+			case RECEIVE -> receive(operation);
+			case PROBE -> probe(operation);
 		}
-		else if (operation.peer == this.rank) {
-			sendToItself(operation);
+	}
+
+	/**
+	 * Ends an operation that has matched nothing. A send asks its receiver first, and
+	 * ends with the answer.
+	 * @return {@code false} if a message has matched it
+	 */
+	boolean withdraw(MessageOperation operation, RuntimeException why) {
+		if (operation.sends() && operation.peer != this.rank) {
+			return cancelSend(operation, why);
 		}
-		else {
-			send(operation);
+		boolean unmatched = operation.sends() ? removeOwn(operation) : this.matching.remove(operation);
+		if (unmatched) {
+			operation.withdraw(why);
+			this.completed.accept(operation);
 		}
+		return unmatched;
+	}
+
+	private boolean removeOwn(MessageOperation send) {
+		UnexpectedMessage message = this.matching.removeOwn(send);
+		if (message == null) {
+			return false;
+		}
+		release(message);
+		return true;
+	}
+
+	private boolean cancelSend(MessageOperation send, RuntimeException why) {
+		PeerChannel peer = this.channels.channel(send.peer);
+		long id = peer.announcementOf(send);
+		if (id < 0) {
+			return false;
+		}
+		if (send.withdrawal == null) {
+			send.withdrawal = why;
+			this.channels.post(peer, Frame.CANCEL, send.type, send.bytes, send.tag, id);
+		}
+		return true;
+	}
+
+	/** The first unexpected message that matches, without receiving it. */
+	@Nullable Message peek(int source, int tag) {
+		UnexpectedMessage message = this.matching.peek(source, tag);
+		return (message != null) ? new Message(message.source, message.tag, message.bytes / message.type.bytes())
+				: null;
+	}
+
+	private void probe(MessageOperation probe) {
+		UnexpectedMessage message = this.matching.peek(probe.peer, probe.tag);
+		if (message == null) {
+			this.matching.add(probe);
+			return;
+		}
+		completeProbe(probe, message);
 	}
 
 	private void send(MessageOperation send) {
@@ -96,7 +155,7 @@ final class MessageProtocol implements FrameReader.Handler {
 				: null;
 		UnexpectedMessage message = (copy != null) ? copy : this.pool.take(0);
 		message.set(this.rank, send.tag, send.type, send.bytes);
-		this.matching.add(message);
+		addUnexpected(message);
 		if (copy != null) {
 			HeapTransfer.copy(send.heap, send.address, null, copy.address(), send.bytes);
 			copy.whole = true;
@@ -170,9 +229,11 @@ final class MessageProtocol implements FrameReader.Handler {
 			case Frame.EAGER -> eager(reader, peer, type, bytes, tag);
 			case Frame.RTS -> announced(peer, type, bytes, tag, id);
 			case Frame.CTS -> clearToSend(peer, id);
-			case Frame.NACK -> this.channels.release(known(peer.announced(id), id));
+			case Frame.NACK -> this.channels.release(answered(peer, id));
 			case Frame.CREDIT -> {
 			}
+			case Frame.CANCEL -> cancel(peer, type, bytes, tag, id);
+			case Frame.CANCELLED -> cancelled(peer, id);
 			default -> data(reader, peer, bytes, id);
 		}
 	}
@@ -217,7 +278,7 @@ final class MessageProtocol implements FrameReader.Handler {
 			message.claimant = receive;
 		}
 		else {
-			this.matching.add(message);
+			addUnexpected(message);
 		}
 		reader.expect(message.address(), bytes, null, message);
 	}
@@ -234,7 +295,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		message.set(peer.peer, tag, type, bytes);
 		message.announced = (buffer == null);
 		message.id = id;
-		this.matching.add(message);
+		addUnexpected(message);
 		if (buffer != null) {
 			peer.pull(buffer);
 			this.channels.post(peer, Frame.CTS, type, bytes, tag, id);
@@ -254,7 +315,34 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void clearToSend(PeerChannel peer, long id) throws IOException {
-		this.channels.post(peer, known(peer.announced(id), id));
+		this.channels.post(peer, answered(peer, id));
+	}
+
+	/** The receiver has matched an announced send. */
+	private static SendDescriptor answered(PeerChannel peer, long id) throws IOException {
+		SendDescriptor descriptor = known(peer.announced(id), id);
+		if (descriptor.operation != null) {
+			descriptor.operation.refuseCancellation();
+		}
+		return descriptor;
+	}
+
+	private void cancel(PeerChannel peer, DataType type, long bytes, int tag, long id) {
+		UnexpectedMessage message = this.matching.removeAnnounced(peer.peer, id);
+		if (message != null) {
+			release(message);
+			this.channels.post(peer, Frame.CANCELLED, type, bytes, tag, id);
+		}
+	}
+
+	private void cancelled(PeerChannel peer, long id) throws IOException {
+		SendDescriptor descriptor = known(peer.announced(id), id);
+		MessageOperation send = descriptor.operation;
+		if (send == null || send.withdrawal == null) {
+			throw new IOException("the stream is out of step: message " + id + " was not to be cancelled");
+		}
+		send.withdraw(send.withdrawal);
+		this.channels.release(descriptor);
 	}
 
 	private static void data(FrameReader reader, PeerChannel peer, long bytes, long id) throws IOException {
@@ -288,6 +376,22 @@ final class MessageProtocol implements FrameReader.Handler {
 				release(message);
 			}
 		}
+	}
+
+	/** Queues a message without a receive, and ends the probes that wait for it. */
+	private void addUnexpected(UnexpectedMessage message) {
+		this.matching.add(message);
+		MessageOperation probe = this.matching.probeFor(message.source, message.tag);
+		while (probe != null) {
+			completeProbe(probe, message);
+			probe = this.matching.probeFor(message.source, message.tag);
+		}
+	}
+
+	private void completeProbe(MessageOperation probe, UnexpectedMessage message) {
+		probe.type = message.type;
+		probe.found(message.source, message.tag, message.bytes);
+		this.completed.accept(probe);
 	}
 
 	private void complete(MessageOperation receive, MessageOperation send) {

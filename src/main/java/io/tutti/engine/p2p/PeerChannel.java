@@ -58,7 +58,7 @@ final class PeerChannel {
 
 	/** How many bytes of an operation have moved, while they move. */
 	long movedBytes(MessageOperation operation) {
-		if (operation.sends) {
+		if (operation.sends()) {
 			return this.queue.movedBytes(operation);
 		}
 		long moved = 0;
@@ -82,6 +82,16 @@ final class PeerChannel {
 			}
 		}
 		return null;
+	}
+
+	/** The number of a send that waits for CTS or NACK; negative if it does not. */
+	long announcementOf(MessageOperation send) {
+		for (int i = 0; i < this.announced.size(); i++) {
+			if (this.announced.get(i).operation == send) {
+				return this.announced.get(i).id;
+			}
+		}
+		return -1;
 	}
 
 	/** Removes all sends that wait for CTS or NACK. */

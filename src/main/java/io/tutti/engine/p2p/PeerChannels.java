@@ -60,7 +60,7 @@ final class PeerChannels implements Connections.Handler {
 	 */
 	PeerChannel.@Nullable Loss lost(MessageOperation operation) {
 		PeerChannel peer = (operation.peer >= 0) ? this.channels[operation.peer] : null;
-		return (peer != null && (operation.sends || peer.readers.isEmpty())) ? peer.lost : null;
+		return (peer != null && (operation.sends() || peer.readers.isEmpty())) ? peer.lost : null;
 	}
 
 	/** How many bytes of an operation have moved, while they move. */

@@ -9,6 +9,7 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.p2p.MessageOperation.Kind;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
@@ -70,13 +71,13 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
 		this.arguments.requireSend(buffer, type, peer, tag);
-		this.engine.recycle(call(true, buffer, type, peer, tag, Deadline.nanosOf(timeout)), null);
+		this.engine.recycle(call(Kind.SEND, buffer, type, peer, tag, Deadline.nanosOf(timeout)), null);
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, false);
-		MessageOperation receive = call(false, buffer, type, source, tag, Deadline.nanosOf(timeout));
+		MessageOperation receive = call(Kind.RECEIVE, buffer, type, source, tag, Deadline.nanosOf(timeout));
 		long count = receive.count();
 		this.engine.recycle(receive, null);
 		return count;
@@ -85,22 +86,50 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, true);
-		MessageOperation receive = call(false, buffer, type, source, tag, Deadline.nanosOf(timeout));
-		Message message = receive.message();
-		this.engine.recycle(receive, null);
+		return messageOf(call(Kind.RECEIVE, buffer, type, source, tag, Deadline.nanosOf(timeout)));
+	}
+
+	@Override
+	public Message probe(int source, int tag, Duration timeout) {
+		this.arguments.requireProbe(source, tag);
+		return messageOf(call(Kind.PROBE, MemorySegment.NULL, DataType.INT8, source, tag, Deadline.nanosOf(timeout)));
+	}
+
+	private Message messageOf(MessageOperation operation) {
+		Message message = operation.message();
+		this.engine.recycle(operation, null);
 		return message;
 	}
 
-	private MessageOperation call(boolean sends, MemorySegment buffer, DataType type, int peer, int tag,
+	@Override
+	public @Nullable Message peek(int source, int tag) {
+		this.arguments.requireProbe(source, tag);
+		RuntimeException ended;
+		this.engine.enter();
+		try {
+			requireUsable();
+			this.engine.progress(ProgressEngine.ALL);
+			ended = this.engine.failure();
+			if (ended == null) {
+				return this.engine.peek(source, tag);
+			}
+		}
+		finally {
+			this.engine.leave();
+		}
+		throw (ended instanceof CollectiveException seen) ? this.latch.agree(seen) : ended;
+	}
+
+	private MessageOperation call(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
 			long timeoutNanos) {
 		MessageOperation operation;
-		if (sends) {
+		if (kind == Kind.SEND) {
 			requirePresent(peer);
 		}
 		this.engine.enter();
 		try {
 			requireUsable();
-			operation = this.engine.begin(sends, buffer, type, peer, tag, timeoutNanos, null);
+			operation = this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, null);
 			this.engine.spin(operation, peer, this.limits.spins());
 		}
 		finally {
@@ -123,8 +152,10 @@ public final class PointToPointEngine implements PointToPoint {
 		this.engine.enter();
 		try {
 			requireUsable();
-			receiving = this.engine.begin(false, receive, type, source, tag, timeoutNanos, null);
-			sending = this.engine.begin(true, send, type, peer, tag, timeoutNanos, null);
+			receiving = this.engine.begin(Kind.RECEIVE, receive, type, source, tag, timeoutNanos, null);
+			sending = this.engine.begin(Kind.SEND, send, type, peer, tag, timeoutNanos, null);
+			receiving.independent = false;
+			sending.independent = false;
 			this.engine.spin(receiving, first, this.limits.spins());
 		}
 		finally {
@@ -137,29 +168,41 @@ public final class PointToPointEngine implements PointToPoint {
 	}
 
 	@Override
-	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
+	public CompletableFuture<Message> sendAsync(MemorySegment buffer, DataType type, int peer, int tag,
+			Duration timeout) {
 		this.arguments.requireSend(buffer, type, peer, tag);
-		return beginAsync(true, buffer, type, peer, tag, timeout).thenApply((message) -> null);
+		return beginAsync(Kind.SEND, buffer, type, peer, tag, timeout);
 	}
 
 	@Override
 	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag,
 			Duration timeout) {
 		this.arguments.requireReceive(buffer, type, source, tag, true);
-		return beginAsync(false, buffer, type, source, tag, timeout);
+		return beginAsync(Kind.RECEIVE, buffer, type, source, tag, timeout);
 	}
 
-	private CompletableFuture<Message> beginAsync(boolean sends, MemorySegment buffer, DataType type, int peer, int tag,
+	@Override
+	public boolean cancel(CompletableFuture<Message> operation) {
+		CompletableFuture<Boolean> cancellation = this.engine.cancel(operation);
+		this.progressThread.wake();
+		if (!cancellation.join()) {
+			return false;
+		}
+		operation.handle((message, failure) -> null).join();
+		return true;
+	}
+
+	private CompletableFuture<Message> beginAsync(Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
 			Duration timeout) {
 		CompletableFuture<Message> future = new CompletableFuture<>();
 		long timeoutNanos = Deadline.nanosOf(timeout);
-		if (sends) {
+		if (kind == Kind.SEND) {
 			requirePresent(peer);
 		}
 		this.engine.enter();
 		try {
 			requireUsable();
-			this.engine.begin(sends, buffer, type, peer, tag, timeoutNanos, future);
+			this.engine.begin(kind, buffer, type, peer, tag, timeoutNanos, future);
 		}
 		finally {
 			this.engine.leave();
@@ -199,9 +242,12 @@ public final class PointToPointEngine implements PointToPoint {
 		return operation;
 	}
 
-	/** Maps the failure of an operation to the group's verdict. */
+	/**
+	 * Maps the failure of an operation to the group's verdict, unless it has failed
+	 * alone.
+	 */
 	private RuntimeException settled(MessageOperation operation, RuntimeException failure) {
-		return (failure instanceof CollectiveException seen)
+		return (failure instanceof CollectiveException seen && !operation.withdrawn)
 				? MessageFailures.during(operation, this.latch.agree(seen), System.nanoTime()) : failure;
 	}
 

@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -109,11 +110,11 @@ final class ProgressEngine {
 	 * Starts an operation and makes as much progress with it as is possible at once. It
 	 * fails if everything has failed before. Requires the lock.
 	 */
-	MessageOperation begin(boolean sends, MemorySegment buffer, DataType type, int peer, int tag, long timeoutNanos,
-			@Nullable CompletableFuture<Message> future) {
+	MessageOperation begin(MessageOperation.Kind kind, MemorySegment buffer, DataType type, int peer, int tag,
+			long timeoutNanos, @Nullable CompletableFuture<Message> future) {
 		MessageOperation spare = this.spares.poll();
 		MessageOperation operation = (spare != null) ? spare : new MessageOperation();
-		operation.set(sends, buffer, type, peer, tag, timeoutNanos);
+		operation.set(kind, buffer, type, peer, tag, timeoutNanos);
 		operation.future = future;
 		operation.waiter = (future == null) ? Thread.currentThread() : null;
 		if (future != null) {
@@ -208,7 +209,11 @@ final class ProgressEngine {
 	private void finish(MessageOperation operation) {
 		CompletableFuture<Message> future = operation.future;
 		Thread waiter = operation.waiter;
+		CompletableFuture<Boolean> cancellation = operation.cancellation;
 		operation.done = true;
+		if (cancellation != null) {
+			cancellation.complete(operation.withdrawn);
+		}
 		if (future != null) {
 			this.asynchronous--;
 			Thread.startVirtualThread(() -> deliver(operation, future));
@@ -230,6 +235,54 @@ final class ProgressEngine {
 		Message message = operation.message();
 		recycle(operation, null);
 		future.complete(message);
+	}
+
+	/**
+	 * Ends an operation alone if no message has matched it; requires the lock. A send
+	 * asks its receiver first, and ends with the answer.
+	 * @return {@code false} if a message has matched it
+	 */
+	boolean withdraw(MessageOperation operation, RuntimeException why) {
+		return this.protocol.withdraw(operation, why);
+	}
+
+	/**
+	 * Cancels an asynchronous operation.
+	 * @return whether no message had matched it
+	 */
+	CompletableFuture<Boolean> cancel(CompletableFuture<Message> future) {
+		enter();
+		try {
+			for (MessageOperation operation : this.inFlight) {
+				if (operation.future == future) {
+					return cancel(operation);
+				}
+			}
+			return CompletableFuture.completedFuture(false);
+		}
+		finally {
+			leave();
+		}
+	}
+
+	private CompletableFuture<Boolean> cancel(MessageOperation operation) {
+		CompletableFuture<Boolean> earlier = operation.cancellation;
+		CompletableFuture<Boolean> cancellation = (earlier != null) ? earlier : new CompletableFuture<>();
+		operation.cancellation = cancellation;
+		if (!withdraw(operation, new CancellationException("the " + operation + " was cancelled"))) {
+			cancellation.complete(false);
+		}
+		return cancellation;
+	}
+
+	/** The first unexpected message that matches; requires the lock. */
+	@Nullable Message peek(int source, int tag) {
+		return this.protocol.peek(source, tag);
+	}
+
+	/** Why every operation fails from now on; {@code null} while the group works. */
+	@Nullable RuntimeException failure() {
+		return this.ended;
 	}
 
 	/** Takes operations back that are done and whose results have been read. */

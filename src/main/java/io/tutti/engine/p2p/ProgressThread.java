@@ -1,5 +1,6 @@
 package io.tutti.engine.p2p;
 
+import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
 import io.tutti.CollectiveException;
@@ -88,9 +89,11 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		this.engine.enter();
 		try {
 			this.failures.requireWhole();
-			for (MessageOperation operation : this.engine.inFlight()) {
-				if (operation.future != null) {
-					this.failures.requireAlive(operation, nowNanos);
+			List<MessageOperation> inFlight = this.engine.inFlight();
+			for (int i = inFlight.size() - 1; i >= 0; i--) {
+				// One that ends is replaced by the last one, which was checked before.
+				if (inFlight.get(i).future != null) {
+					this.failures.requireAlive(inFlight.get(i), nowNanos);
 				}
 			}
 		}

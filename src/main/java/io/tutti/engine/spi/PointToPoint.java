@@ -5,15 +5,24 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Messages from one rank of a group to another, outside the order of its collectives.
  * Messages between two ranks keep their order: a receive takes the first message that
  * matches it, and a message goes to the first posted receive that matches it. Safe for
  * any number of threads.
+ * <p>
+ * A receive, a probe or a send whose deadline passes before a message has matched fails
+ * alone with a {@link CollectiveTimeoutException}: it is withdrawn, the group stays
+ * usable, and later messages match later receives. To withdraw a send, the rank asks its
+ * receiver, and the send fails with the answer; where none arrives within two seconds,
+ * the group breaks. A deadline that passes after the match, while data moves, and any
+ * deadline of {@link #sendReceive}, breaks the group.
  * <p>
  * Every method throws an {@link IllegalArgumentException} for a bad argument before any
  * data is sent, a {@link MessageMismatchException} if a message does not fit the receive,
@@ -27,8 +36,11 @@ public interface PointToPoint extends AutoCloseable {
 	 */
 	void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
 
-	/** As {@link #send} without waiting. */
-	CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
+	/**
+	 * As {@link #send} without waiting.
+	 * @return the message with the peer in place of the source
+	 */
+	CompletableFuture<Message> sendAsync(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
 
 	/**
 	 * Receives from one rank with one tag.
@@ -44,6 +56,37 @@ public interface PointToPoint extends AutoCloseable {
 
 	/** As {@link #receiveAny} without waiting. */
 	CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
+
+	/**
+	 * Waits for a message without receiving it; the source and the tag may be any. The
+	 * next matching receive on this rank receives it.
+	 * @return its source, its tag and its number of elements
+	 */
+	default Message probe(int source, int tag, Duration timeout) {
+		throw new UnsupportedOperationException("this backend cannot probe for messages");
+	}
+
+	/**
+	 * As {@link #probe} without waiting.
+	 * @return {@code null} if no message matches
+	 */
+	default @Nullable Message peek(int source, int tag) {
+		throw new UnsupportedOperationException("this backend cannot probe for messages");
+	}
+
+	/**
+	 * Cancels an asynchronous send or receive that no message has matched. Waits for the
+	 * answer of a send's receiver, at most until the send's deadline. The message of a
+	 * small send may be in transit before it is received; such a send has matched.
+	 * @param operation the future that {@link #sendAsync} or {@link #receiveAsync}
+	 * returned
+	 * @return whether it was cancelled: its future has ended with a
+	 * {@link java.util.concurrent.CancellationException}, and no message was sent or
+	 * received; otherwise it completes as if not cancelled
+	 */
+	default boolean cancel(CompletableFuture<Message> operation) {
+		throw new UnsupportedOperationException("this backend cannot cancel messages");
+	}
 
 	/**
 	 * Sends one message and receives another at the same time.

@@ -65,7 +65,8 @@ class MessageFailureTest {
 		try (PointToPointPair pair = new PointToPointPair(kind)) {
 			PointToPointEngine engine = pair.engine(0);
 			List<CompletableFuture<?>> open = new ArrayList<>();
-			open.add(engine.receiveAsync(buffer(1), DataType.INT8, 1, 0, Duration.ofMillis(1)));
+			open.add(inAThread(
+					() -> engine.sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 0, Duration.ofMillis(1))));
 			assertThat(pair.reports(0).poll(LIMIT.toMillis(), TimeUnit.MILLISECONDS)).as("report").isNotNull();
 			for (int bytes : new int[] { 0, 1, 65_536, 65_537 }) {
 				open.add(engine.sendAsync(buffer(bytes), DataType.INT8, 1, 1, LATER));
@@ -204,7 +205,7 @@ class MessageFailureTest {
 			case VERDICT -> pair.issueVerdict(0, VERDICT);
 			case DEADLINE -> {
 				try {
-					pair.engine(0).receive(buffer(1), DataType.INT8, 1, 9, Duration.ofNanos(1));
+					pair.engine(0).sendReceive(buffer(1), 1, buffer(1), 1, DataType.INT8, 9, Duration.ofNanos(1));
 				}
 				catch (CollectiveException ex) {
 					// The expected failure.

@@ -60,9 +60,9 @@ class ClosedBufferTest {
 
 	private final Arena arena = Arena.ofShared();
 
-	private MessageOperation operation(boolean sends) {
+	private MessageOperation operation(MessageOperation.Kind kind) {
 		MessageOperation operation = new MessageOperation();
-		operation.set(sends, this.arena.allocate(BYTES), DataType.INT8, 1, 5, Duration.ofMinutes(1).toNanos());
+		operation.set(kind, this.arena.allocate(BYTES), DataType.INT8, 1, 5, Duration.ofMinutes(1).toNanos());
 		return operation;
 	}
 
@@ -74,7 +74,7 @@ class ClosedBufferTest {
 
 	@Test
 	void noFurtherByteOfItIsSent() throws IOException {
-		MessageOperation send = operation(true);
+		MessageOperation send = operation(MessageOperation.Kind.SEND);
 		SendDescriptor descriptor = new SendDescriptor();
 		descriptor.kind = Frame.DATA;
 		descriptor.bytes = BYTES;
@@ -93,7 +93,7 @@ class ClosedBufferTest {
 
 	@Test
 	void noFurtherByteIsReceivedIntoIt() throws IOException {
-		MessageOperation receive = operation(false);
+		MessageOperation receive = operation(MessageOperation.Kind.RECEIVE);
 		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0, 0);
 		FrameReader reader = new FrameReader(1, this.stream, new HeapTransfer());
 		FrameReader.Handler handler = new FrameReader.Handler() {

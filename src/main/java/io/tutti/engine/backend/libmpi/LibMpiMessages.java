@@ -57,8 +57,9 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	@Override
-	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		return beginSend(buffer, type, peer, tag, timeout).future().thenApply((message) -> null);
+	public CompletableFuture<Message> sendAsync(MemorySegment buffer, DataType type, int peer, int tag,
+			Duration timeout) {
+		return beginSend(buffer, type, peer, tag, timeout).future();
 	}
 
 	@Override
