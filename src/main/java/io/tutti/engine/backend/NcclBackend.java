@@ -5,7 +5,6 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.nccl.NcclAvailability;
 import io.tutti.engine.backend.nccl.NcclGroupBackend;
 import io.tutti.engine.backend.nccl.NcclBootstrap;
-import io.tutti.engine.backend.nccl.NcclProbe;
 
 /**
  * NCCL for collectives in GPU memory, over the built-in engine for those in host memory.
@@ -19,14 +18,14 @@ final class NcclBackend implements Backend {
 
 	@Override
 	public Availability availability(EngineSettings settings) {
-		NcclAvailability found = new NcclProbe().look();
+		NcclAvailability found = NcclAvailability.probe();
 		return found.available() ? Availability.yes(found.detail())
 				: Availability.no(found.toString(), found.state().action());
 	}
 
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		events.note("nccl: " + new NcclProbe().look());
+		events.note("nccl: " + NcclAvailability.probe());
 		NcclBootstrap meeting = new NcclBootstrap(assignment.localRank());
 		return Engine.meet(assignment, settings, events, meeting::meet);
 	}

@@ -290,9 +290,7 @@ public final class DeviceCollectives {
 	}
 
 	private void requireRoot(int root) {
-		if (root < 0 || root >= worldSize()) {
-			throw new IllegalArgumentException("root must be in 0.." + (worldSize() - 1) + ", got " + root);
-		}
+		RankOutOfRangeException.check("root", root, worldSize());
 	}
 
 	private void requireParts(DeviceBuffer buffer) {

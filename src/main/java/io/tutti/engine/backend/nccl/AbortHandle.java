@@ -20,9 +20,12 @@ public final class AbortHandle {
 		this.communicator.abort();
 	}
 
-	/** Whether the communicator was aborted, as opposed to closed. */
+	/** Whether the communicator has ended, by an abort or by a close. */
 	public boolean isAborted() {
-		return this.communicator.state() == Communicator.State.ABORTED;
+		return switch (this.communicator.state()) {
+			case OPEN, FAILED, CLOSING -> false;
+			case CLOSED, ABORTED -> true;
+		};
 	}
 
 }

@@ -6,6 +6,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.Collective;
@@ -27,7 +28,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	private enum State {
 
-		OPEN, HANDED_OUT, CLOSED, ABORTED
+		OPEN, SPLIT, CLOSED, ABORTED
 
 	}
 
@@ -39,7 +40,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	private final long[] communicators;
 
-	private final List<NcclCalls> issues = new ArrayList<>();
+	private final List<NcclCalls> calls = new ArrayList<>();
 
 	private final TimedLock turn = new TimedLock();
 
@@ -50,7 +51,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 		this.devices = List.copyOf(devices);
 		this.communicators = communicators;
 		for (int rank = 0; rank < communicators.length; rank++) {
-			this.issues.add(new NcclCalls(library.availability(),
+			this.calls.add(new NcclCalls(library.availability(),
 					new RankPlacement(rank, communicators.length, devices.get(rank))));
 		}
 	}
@@ -94,7 +95,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	}
 
 	/**
-	 * Number of devices, which is the number of ranks; 0 once they are handed out or
+	 * Number of devices, which is the number of ranks; 0 once they are transferred or
 	 * closed.
 	 */
 	public int size() {
@@ -141,6 +142,21 @@ public final class CommunicatorGroup implements AutoCloseable {
 		run(Collective.REDUCE_SCATTER, operands, reduction, 0, streams);
 	}
 
+	/** The root receives the parts of all devices in rank order. */
+	public void gather(List<DeviceOperands> operands, int root, List<Long> streams) {
+		run(Collective.GATHER, operands, NONE, root, streams);
+	}
+
+	/** Every device receives its own part of the root's send buffer. */
+	public void scatter(List<DeviceOperands> operands, int root, List<Long> streams) {
+		run(Collective.SCATTER, operands, NONE, root, streams);
+	}
+
+	/** Every device receives its part of each device's send buffer, in rank order. */
+	public void allToAll(List<DeviceOperands> operands, List<Long> streams) {
+		run(Collective.ALL_TO_ALL, operands, NONE, 0, streams);
+	}
+
 	private List<Long> defaultStreams() {
 		return Collections.nCopies(this.devices.size(), DeviceRuntime.DEFAULT_STREAM);
 	}
@@ -149,15 +165,15 @@ public final class CommunicatorGroup implements AutoCloseable {
 			List<Long> streams) {
 		requireOnePerDevice("buffers", operands.size());
 		requireOnePerDevice("streams", streams.size());
-		MessageGroup calls = new MessageGroup();
+		GroupedCalls grouped = new GroupedCalls();
 		for (int rank = 0; rank < this.devices.size(); rank++) {
-			calls.add(onDevice(rank,
-					this.issues.get(rank).of(collective, operands.get(rank), reduction, root, streams.get(rank))));
+			grouped.add(onDevice(rank,
+					this.calls.get(rank).of(collective, operands.get(rank), reduction, root, streams.get(rank))));
 		}
 		this.turn.lock();
 		try {
 			requireOpen(collective.label());
-			NcclResult result = NcclResult.of(calls.on(this.library.nccl(), 0));
+			NcclResult result = NcclResult.of(grouped.on(this.library.nccl(), 0));
 			requireOpen(collective.label());
 			if (result != NcclResult.SUCCESS) {
 				throw failed(collective.label(), result);
@@ -206,7 +222,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 		switch (this.state.get()) {
 			case OPEN -> {
 			}
-			case HANDED_OUT -> throw new IllegalStateException(call + ": the communicators were handed out");
+			case SPLIT ->
+				throw new IllegalStateException(call + ": the communicators were transferred by an earlier split");
 			case CLOSED -> throw new IllegalStateException(call + ": the communicators are closed");
 			case ABORTED -> throw NcclException.aborted(0, call);
 		}
@@ -224,18 +241,22 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 */
 	public void synchronize(List<Long> streams, Duration timeout) {
 		requireOnePerDevice("streams", streams.size());
-		Deadline deadline = Deadline.after(timeout);
-		for (int rank = 0; rank < this.devices.size(); rank++) {
-			long stream = streams.get(rank);
-			try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
-				boolean done = IdleStrategy.await(() -> !isOpen() || this.library.runtime().isIdle(stream), deadline);
-				requireOpen("synchronize");
-				if (!done) {
-					abort();
-					throw Thread.currentThread().isInterrupted() ? NcclException.aborted(rank, "synchronize")
-							: NcclException.timeout(rank, "synchronize", timeout);
-				}
-			}
+		List<Integer> pending = new ArrayList<>(IntStream.range(0, this.devices.size()).boxed().toList());
+		boolean done = IdleStrategy.await(() -> {
+			pending.removeIf((rank) -> isOpen() && isIdle(rank, streams.get(rank)));
+			return pending.isEmpty() || !isOpen();
+		}, Deadline.after(timeout));
+		requireOpen("synchronize");
+		if (!done) {
+			abort();
+			throw Thread.currentThread().isInterrupted() ? NcclException.aborted(pending.getFirst(), "synchronize")
+					: NcclException.timeout(pending.getFirst(), "synchronize", timeout);
+		}
+	}
+
+	private boolean isIdle(int rank, long stream) {
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.devices.get(rank))) {
+			return this.library.runtime().isIdle(stream);
 		}
 	}
 
@@ -247,7 +268,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	public List<RankCommunicator> split(Duration timeout) {
 		this.turn.lock();
 		try {
-			if (!this.state.compareAndSet(State.OPEN, State.HANDED_OUT)) {
+			if (!this.state.compareAndSet(State.OPEN, State.SPLIT)) {
 				requireOpen("split");
 			}
 			List<RankCommunicator> ranks = new ArrayList<>();
@@ -272,7 +293,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 
 	/**
 	 * Destroys all communicators; aborts them if a call on another thread does not end
-	 * soon. Has no effect once they are handed out or ended.
+	 * soon. Has no effect once they are transferred or ended.
 	 */
 	@Override
 	public void close() {

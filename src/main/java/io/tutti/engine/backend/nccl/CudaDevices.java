@@ -16,7 +16,7 @@ public final class CudaDevices {
 	/** Checks that this process has a device. */
 	static void requirePresent(int device, int count) {
 		if (device < 0 || device >= count) {
-			throw new IllegalArgumentException((count == 0) ? "device " + device + " is not there: CUDA sees none"
+			throw new IllegalArgumentException((count == 0) ? "no device " + device + ": CUDA reports no device"
 					: "device must be in 0.." + (count - 1) + ", got " + device);
 		}
 	}
@@ -27,7 +27,7 @@ public final class CudaDevices {
 	 * the preset is missing
 	 */
 	public static DeviceRuntime runtime() {
-		NcclAvailability found = new NcclProbe().look();
+		NcclAvailability found = NcclAvailability.probe();
 		State state = found.state();
 		if (state != State.AVAILABLE && state != State.LIBRARY_MISSING && state != State.TOO_OLD) {
 			throw new BackendUnavailableException("cuda", found.toString(), state.action());

@@ -1,5 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
+import io.tutti.Collective;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 
@@ -67,24 +68,79 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 		}
 	}
 
-	void requireEqual() {
-		require("receive", this.receiveCount, this.sendCount, "as many as are sent");
+	/**
+	 * Checks that this memory fits a call.
+	 * @throws IllegalArgumentException if the root, the device, a count or an overlap is
+	 * not allowed
+	 */
+	void requireFit(Collective collective, RankPlacement place, int root) {
+		place.requireRank("root", root);
+		requireDevice(place.device());
+		int parts = place.worldSize();
+		boolean isRoot = place.rank() == root;
+		switch (collective) {
+			case ALL_REDUCE -> requireEqual();
+			case ALL_GATHER -> requireReceived(parts, place.rank());
+			case REDUCE_SCATTER -> requireSent(parts, place.rank());
+			case ALL_TO_ALL -> requireExchange(parts);
+			case REDUCE, BROADCAST -> {
+				if (isRoot) {
+					requireEqual();
+				}
+			}
+			case GATHER -> {
+				if (isRoot) {
+					requireReceived(parts, place.rank());
+				}
+			}
+			case SCATTER -> {
+				if (isRoot) {
+					requireSent(parts, place.rank());
+				}
+			}
+			case BARRIER -> throw new IllegalArgumentException("a barrier has no operands");
+			case SCAN, EXCLUSIVE_SCAN ->
+				throw new UnsupportedOperationException("NCCL has no " + collective + "; use buffers in host memory");
+		}
 	}
 
-	void requireReceived(long parts) {
-		require("receive", this.receiveCount, ofParts("send", this.sendCount, parts), parts + " × the send count");
+	private void requireEqual() {
+		requireCount("receive", this.receiveCount, this.sendCount, "equal to the send count");
+		requireApartOrInPlace(0, 0);
 	}
 
-	void requireSent(long parts) {
-		require("send", this.sendCount, ofParts("receive", this.receiveCount, parts), parts + " × the receive count");
+	private void requireReceived(int parts, int rank) {
+		requireCount("receive", this.receiveCount, total("send", this.sendCount, parts), parts + " × the send count");
+		requireApartOrInPlace(rank, 0);
 	}
 
-	private static long ofParts(String name, long count, long parts) {
+	private void requireSent(int parts, int rank) {
+		requireCount("send", this.sendCount, total("receive", this.receiveCount, parts),
+				parts + " × the receive count");
+		requireApartOrInPlace(0, rank);
+	}
+
+	private void requireExchange(int parts) {
+		requireCount("receive", this.receiveCount, this.sendCount, "equal to the send count");
+		if (this.sendCount % parts != 0) {
+			throw new IllegalArgumentException(
+					"send count must be a multiple of " + parts + " (one part per rank), got " + this.sendCount);
+		}
+		requireApart("must not overlap: NCCL has no in-place all-to-all");
+	}
+
+	private static long total(String name, long count, int parts) {
 		if (count > Long.MAX_VALUE / parts) {
 			throw new IllegalArgumentException(
 					name + " count must be in 0.." + Long.MAX_VALUE / parts + " for " + parts + " parts, got " + count);
 		}
 		return count * parts;
+	}
+
+	private static void requireCount(String name, long count, long expected, String why) {
+		if (count != expected) {
+			throw new IllegalArgumentException(name + " count must be " + expected + " (" + why + "), got " + count);
+		}
 	}
 
 	/**
@@ -95,35 +151,21 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 	 * @param receivePart index of the part of the send buffer that is the receive buffer
 	 * in place
 	 */
-	void requireApartOrInPlace(long sendPart, long receivePart) {
+	private void requireApartOrInPlace(long sendPart, long receivePart) {
 		boolean inPlace = this.send + receivePart * this.receiveCount * this.type.bytes() == this.receive
 				+ sendPart * this.sendCount * this.type.bytes();
 		if (!inPlace) {
-			requireApart("must be apart, or lie as NCCL has it for a call in place");
+			requireApart("must not overlap, except as NCCL defines an in-place call");
 		}
 	}
 
-	/** Rejects overlapping buffers. */
-	void requireApart(String rule) {
+	private void requireApart(String rule) {
 		long sendBytes = this.sendCount * this.type.bytes();
 		long receiveBytes = this.receiveCount * this.type.bytes();
 		if (sendBytes > 0 && receiveBytes > 0 && this.send < this.receive + receiveBytes
 				&& this.receive < this.send + sendBytes) {
 			throw new IllegalArgumentException("send and receive memory " + rule + ", got " + this.sendCount
 					+ " elements sent and " + this.receiveCount + " received that overlap");
-		}
-	}
-
-	void requireSentInParts(long parts) {
-		if (this.sendCount % parts != 0) {
-			throw new IllegalArgumentException(
-					"send count must be a multiple of " + parts + " (one part per rank), got " + this.sendCount);
-		}
-	}
-
-	private static void require(String name, long count, long expected, String why) {
-		if (count != expected) {
-			throw new IllegalArgumentException(name + " count must be " + expected + " (" + why + "), got " + count);
 		}
 	}
 

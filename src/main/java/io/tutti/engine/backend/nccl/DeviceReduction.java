@@ -1,6 +1,10 @@
 package io.tutti.engine.backend.nccl;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+
 import io.tutti.ReduceOp;
+import io.tutti.engine.device.DeviceDataType;
 
 /**
  * A reduction of operands in device memory.
@@ -31,6 +35,47 @@ public sealed interface DeviceReduction {
 	 * @param factor this rank's factor, rounded to the operands' type
 	 */
 	record PremultipliedSum(double factor) implements DeviceReduction {
+
+		/**
+		 * The factor as one element in native byte order, rounded to nearest.
+		 * @throws UnsupportedOperationException if the type has 8 bits, too few for a
+		 * useful factor
+		 * @throws IllegalArgumentException if the type is an integer and the factor is
+		 * not
+		 */
+		byte[] as(DeviceDataType type) {
+			ByteBuffer element = ByteBuffer.allocate(type.bytes()).order(ByteOrder.nativeOrder());
+			switch (type) {
+				case FLOAT64 -> element.putDouble(this.factor);
+				case FLOAT32 -> element.putFloat((float) this.factor);
+				case FLOAT16 -> element.putShort(Float.floatToFloat16((float) this.factor));
+				case BFLOAT16 -> element.putShort(bfloat16((float) this.factor));
+				case INT32, UINT32 -> element.putInt((int) whole(type));
+				case INT64, UINT64 -> element.putLong(whole(type));
+				case INT8, UINT8, FLOAT8_E4M3, FLOAT8_E5M2 ->
+					throw new UnsupportedOperationException("a pre-multiplied sum of " + type
+							+ " is not supported: the factor has too few bits; multiply in a wider type");
+			}
+			return element.array();
+		}
+
+		/** Rounds to nearest even; preserves NaN. */
+		private static short bfloat16(float value) {
+			int bits = Float.floatToIntBits(value);
+			if (Float.isNaN(value)) {
+				return (short) (bits >>> 16);
+			}
+			return (short) (bits + 0x7FFF + (bits >>> 16 & 1) >>> 16);
+		}
+
+		private long whole(DeviceDataType type) {
+			if (this.factor != Math.rint(this.factor)) {
+				throw new IllegalArgumentException(
+						"the factor of a sum of " + type + " must be a whole number, got " + this.factor);
+			}
+			return (long) this.factor;
+		}
+
 	}
 
 }

@@ -50,21 +50,8 @@ interface Nccl {
 
 	int redOpDestroy(int op, long communicator);
 
-	int allReduce(long send, long receive, long count, int type, int op, long communicator, long stream);
-
-	int broadcast(long send, long receive, long count, int type, int root, long communicator, long stream);
-
-	int reduce(long send, long receive, long count, int type, int op, int root, long communicator, long stream);
-
-	int allGather(long send, long receive, long count, int type, long communicator, long stream);
-
-	int reduceScatter(long send, long receive, long count, int type, int op, long communicator, long stream);
-
-	int gather(long send, long receive, long count, int type, int root, long communicator, long stream);
-
-	int scatter(long send, long receive, long count, int type, int root, long communicator, long stream);
-
-	int alltoAll(long send, long receive, long count, int type, long communicator, long stream);
+	/** Queues a collective on its stream. */
+	int enqueue(NcclCollective call, long communicator);
 
 	int send(long send, long count, int type, int peer, long communicator, long stream);
 
@@ -73,8 +60,6 @@ interface Nccl {
 	int groupStart();
 
 	int groupEnd();
-
-	String getErrorString(int result);
 
 	/** The last error text of this process; the communicator may be 0. */
 	String getLastError(long communicator);

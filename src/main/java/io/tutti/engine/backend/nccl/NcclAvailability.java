@@ -18,7 +18,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 	public enum State {
 
 		/** NCCL can be used. */
-		AVAILABLE("available", "Nothing is to be done"),
+		AVAILABLE("available", "No action is needed"),
 		/** The JavaCPP preset is not on the class path. */
 		PRESET_MISSING("preset missing", "Add org.bytedeco:cuda and its linux-x86_64 classifier to the class path"),
 		/** The CUDA driver library is missing or not a driver. */
@@ -28,20 +28,20 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 		NO_DEVICE("no device",
 				"Give the process a GPU: nvidia.com/gpu in the pod, --gpus for a container, or CUDA_VISIBLE_DEVICES"),
 		/** The CUDA runtime library is missing. */
-		RUNTIME_MISSING("libcudart.so.13 missing",
-				"Use a CUDA 13 runtime image, or name the file in -Dtutti.gpu.cudart"),
+		RUNTIME_MISSING("CUDA runtime missing",
+				"Use a CUDA 13 or CUDA 12 runtime image, or name the file in -Dtutti.gpu.cudart"),
 		/** The NCCL library is missing. */
 		LIBRARY_MISSING("libnccl.so.2 missing",
 				"Install NCCL 2.14 or newer (package libnccl2), or name the file in -Dtutti.gpu.nccl"),
 		/** The NCCL library lacks a function that every communicator needs. */
 		TOO_OLD("NCCL too old", "Install NCCL 2.14 or newer");
 
-		private final String words;
+		private final String label;
 
 		private final String action;
 
-		State(String words, String action) {
-			this.words = words;
+		State(String label, String action) {
+			this.label = label;
 			this.action = action;
 		}
 
@@ -52,7 +52,7 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 
 		@Override
 		public String toString() {
-			return this.words;
+			return this.label;
 		}
 
 	}
@@ -61,8 +61,9 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 		functions = Set.copyOf(functions);
 	}
 
-	static NcclAvailability missing(State state, String detail) {
-		return new NcclAvailability(state, detail, 0, 0, Set.of());
+	/** Probes this process; reports problems in the result and never throws for them. */
+	public static NcclAvailability probe() {
+		return NcclProbe.ofProcess().probe();
 	}
 
 	/** Whether NCCL can be used. */

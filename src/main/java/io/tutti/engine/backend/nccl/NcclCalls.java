@@ -26,158 +26,69 @@ final class NcclCalls {
 	 * @throws IllegalArgumentException if an argument is out of range
 	 */
 	Issue of(Collective collective, DeviceOperands operands, DeviceReduction reduction, int root, long stream) {
-		this.place.requireRank("root", root);
-		operands.requireDevice(this.place.device());
-		DeviceOperands o = operands;
-		int type = NcclCodes.of(o.type());
-		boolean isRoot = this.place.rank() == root;
-		int worldSize = this.place.worldSize();
-		int rank = this.place.rank();
+		operands.requireFit(collective, this.place, root);
+		long count = switch (collective) {
+			case BROADCAST, REDUCE_SCATTER, SCATTER -> operands.receiveCount();
+			case ALL_TO_ALL -> operands.sendCount() / this.place.worldSize();
+			default -> operands.sendCount();
+		};
+		NcclCollective call = new NcclCollective(collective, operands.send(), operands.receive(), count,
+				NcclCodes.of(operands.type()), 0, root, stream);
 		return switch (collective) {
-			case ALL_REDUCE -> {
-				o.requireEqual();
-				o.requireApartOrInPlace(0, 0);
-				yield reducing(o, reduction, (nccl, communicator, op) -> nccl.allReduce(o.send(), o.receive(),
-						o.sendCount(), type, op, communicator, stream));
-			}
-			case REDUCE -> {
-				if (isRoot) {
-					o.requireEqual();
-					o.requireApartOrInPlace(0, 0);
-				}
-				yield reducing(o, reduction, (nccl, communicator, op) -> nccl.reduce(o.send(), o.receive(),
-						o.sendCount(), type, op, root, communicator, stream));
-			}
-			case REDUCE_SCATTER -> {
-				o.requireSent(worldSize);
-				o.requireApartOrInPlace(0, rank);
-				yield reducing(o, reduction, (nccl, communicator, op) -> nccl.reduceScatter(o.send(), o.receive(),
-						o.receiveCount(), type, op, communicator, stream));
-			}
-			case BROADCAST -> {
-				if (isRoot) {
-					o.requireEqual();
-					o.requireApartOrInPlace(0, 0);
-				}
-				yield (nccl, communicator) -> nccl.broadcast(o.send(), o.receive(), o.receiveCount(), type, root,
-						communicator, stream);
-			}
-			case ALL_GATHER -> {
-				o.requireReceived(worldSize);
-				o.requireApartOrInPlace(rank, 0);
-				yield (nccl, communicator) -> nccl.allGather(o.send(), o.receive(), o.sendCount(), type, communicator,
-						stream);
-			}
-			case GATHER -> {
-				if (isRoot) {
-					o.requireReceived(worldSize);
-					o.requireApartOrInPlace(rank, 0);
-				}
-				yield this.availability.has(NcclFunction.GATHER) ? (nccl, communicator) -> nccl.gather(o.send(),
-						o.receive(), o.sendCount(), type, root, communicator, stream) : gather(o, root, stream);
-			}
-			case SCATTER -> {
-				if (isRoot) {
-					o.requireSent(worldSize);
-					o.requireApartOrInPlace(0, rank);
-				}
-				yield this.availability.has(NcclFunction.SCATTER) ? (nccl, communicator) -> nccl.scatter(o.send(),
-						o.receive(), o.receiveCount(), type, root, communicator, stream) : scatter(o, root, stream);
-			}
-			case ALL_TO_ALL -> {
-				o.requireEqual();
-				o.requireSentInParts(worldSize);
-				o.requireApart("must be apart, since NCCL has no all-to-all in place");
-				yield this.availability.has(NcclFunction.ALL_TO_ALL) ? (nccl, communicator) -> nccl.alltoAll(o.send(),
-						o.receive(), o.sendCount() / worldSize, type, communicator, stream) : allToAll(o, stream);
-			}
-			case BARRIER -> throw new IllegalArgumentException("a barrier has no operands");
-			case SCAN, EXCLUSIVE_SCAN ->
-				throw new UnsupportedOperationException("NCCL has no " + collective + "; use buffers in host memory");
+			case ALL_REDUCE, REDUCE, REDUCE_SCATTER -> reducing(call, operands, reduction);
+			case GATHER -> this.availability.has(NcclFunction.GATHER) ? call : messages(call, operands);
+			case SCATTER -> this.availability.has(NcclFunction.SCATTER) ? call : messages(call, operands);
+			case ALL_TO_ALL -> this.availability.has(NcclFunction.ALL_TO_ALL) ? call : messages(call, operands);
+			default -> call;
 		};
 	}
 
-	/** A call with an operator's code, which may have to be created first. */
-	private interface Reducing {
-
-		int on(Nccl nccl, long communicator, int op);
-
-	}
-
-	private Issue reducing(DeviceOperands operands, DeviceReduction reduction, Reducing call) {
+	private Issue reducing(NcclCollective call, DeviceOperands operands, DeviceReduction reduction) {
 		return switch (reduction) {
-			case DeviceReduction.Plain plain -> {
-				int op = NcclCodes.of(plain.op());
-				yield (nccl, communicator) -> call.on(nccl, communicator, op);
-			}
+			case DeviceReduction.Plain plain -> call.reducedBy(NcclCodes.of(plain.op()));
 			case DeviceReduction.PremultipliedSum sum -> {
 				this.availability.require(NcclFunction.PREMULTIPLIED_SUM);
-				byte[] factor = ScalarBytes.of(sum.factor(), operands.type());
-				int type = NcclCodes.of(operands.type());
-				yield (nccl, communicator) -> premultiplied(nccl, communicator, factor, type, call);
+				byte[] factor = sum.as(operands.type());
+				yield (nccl, communicator) -> premultiplied(nccl, communicator, factor, call);
 			}
 		};
 	}
 
-	private static int premultiplied(Nccl nccl, long communicator, byte[] factor, int type, Reducing call) {
+	/** The operator exists only for the call. */
+	private static int premultiplied(Nccl nccl, long communicator, byte[] factor, NcclCollective call) {
 		int[] op = new int[1];
-		int created = nccl.redOpCreatePreMulSum(op, factor, type, communicator);
+		int created = nccl.redOpCreatePreMulSum(op, factor, call.type(), communicator);
 		if (created != NcclResult.SUCCESS.ordinal()) {
 			return created;
 		}
-		int answer = call.on(nccl, communicator, op[0]);
+		int issued = call.reducedBy(op[0]).on(nccl, communicator);
 		int destroyed = nccl.redOpDestroy(op[0], communicator);
-		return (answer != NcclResult.SUCCESS.ordinal()) ? answer : destroyed;
+		return (issued != NcclResult.SUCCESS.ordinal()) ? issued : destroyed;
 	}
 
-	private Issue gather(DeviceOperands o, int root, long stream) {
-		long partBytes = o.sendCount() * o.type().bytes();
-		int type = NcclCodes.of(o.type());
-		MessageGroup messages = new MessageGroup();
+	/** A gather, scatter or all-to-all as messages. */
+	private Issue messages(NcclCollective call, DeviceOperands operands) {
+		boolean gathers = call.collective() == Collective.GATHER;
+		boolean scatters = call.collective() == Collective.SCATTER;
+		boolean exchanges = !gathers && !scatters;
 		int rank = this.place.rank();
-		if (rank != root || o.send() != o.receive() + rank * partBytes) {
-			messages.add((nccl, communicator) -> nccl.send(o.send(), o.sendCount(), type, root, communicator, stream));
-		}
-		for (int peer = 0; rank == root && peer < this.place.worldSize(); peer++) {
-			long to = o.receive() + peer * partBytes;
-			int from = peer;
-			if (peer != rank || to != o.send()) {
-				messages.add((nccl, communicator) -> nccl.recv(to, o.sendCount(), type, from, communicator, stream));
+		long partBytes = call.count() * operands.type().bytes();
+		GroupedCalls messages = new GroupedCalls();
+		for (int index = 0; index < this.place.worldSize(); index++) {
+			int peer = index;
+			long from = call.send() + (gathers ? 0 : peer * partBytes);
+			long to = call.receive() + (scatters ? 0 : peer * partBytes);
+			boolean sends = gathers && peer == call.root() || scatters && rank == call.root() || exchanges;
+			boolean receives = gathers && rank == call.root() || scatters && peer == call.root() || exchanges;
+			boolean inPlace = peer == rank && from == to;
+			if (sends && !inPlace) {
+				messages.add((nccl, communicator) -> nccl.send(from, call.count(), call.type(), peer, communicator,
+						call.stream()));
 			}
-		}
-		return messages;
-	}
-
-	private Issue scatter(DeviceOperands o, int root, long stream) {
-		long partBytes = o.receiveCount() * o.type().bytes();
-		int type = NcclCodes.of(o.type());
-		MessageGroup messages = new MessageGroup();
-		int rank = this.place.rank();
-		if (rank != root || o.receive() != o.send() + rank * partBytes) {
-			messages.add(
-					(nccl, communicator) -> nccl.recv(o.receive(), o.receiveCount(), type, root, communicator, stream));
-		}
-		for (int peer = 0; rank == root && peer < this.place.worldSize(); peer++) {
-			long from = o.send() + peer * partBytes;
-			int to = peer;
-			if (peer != rank || from != o.receive()) {
-				messages.add((nccl, communicator) -> nccl.send(from, o.receiveCount(), type, to, communicator, stream));
+			if (receives && !inPlace) {
+				messages.add((nccl, communicator) -> nccl.recv(to, call.count(), call.type(), peer, communicator,
+						call.stream()));
 			}
-		}
-		return messages;
-	}
-
-	private Issue allToAll(DeviceOperands o, long stream) {
-		long part = o.sendCount() / this.place.worldSize();
-		long partBytes = part * o.type().bytes();
-		int type = NcclCodes.of(o.type());
-		MessageGroup messages = new MessageGroup();
-		for (int peer = 0; peer < this.place.worldSize(); peer++) {
-			long from = o.send() + peer * partBytes;
-			long to = o.receive() + peer * partBytes;
-			int other = peer;
-			messages.add((nccl, communicator) -> nccl.send(from, part, type, other, communicator, stream));
-			messages.add((nccl, communicator) -> nccl.recv(to, part, type, other, communicator, stream));
 		}
 		return messages;
 	}

@@ -34,22 +34,22 @@ public final class NcclException extends RuntimeException {
 
 	/** NCCL returned an error; the message includes NCCL's last error text. */
 	static NcclException error(int rank, String call, NcclResult result, String lastError) {
-		String words = lastError.isBlank() ? "" : ": " + lastError.strip();
+		String detail = lastError.isBlank() ? "" : ": " + lastError.strip();
 		return new NcclException(Reason.ERROR, result,
-				"rank " + rank + ": " + call + ": " + result + words + ". " + result.hint());
+				"rank " + rank + ": " + call + ": " + result + detail + ". " + result.hint());
 	}
 
 	/** Not all ranks made the call in time. */
 	static NcclException timeout(int rank, String call, Duration timeout) {
 		return new NcclException(Reason.TIMEOUT, NcclResult.IN_PROGRESS,
 				"rank " + rank + ": " + call + " was not done within " + timeout.toMillis()
-						+ " ms, so the communicator was aborted. Look at the ranks that have not made this call");
+						+ " ms, so the communicator was aborted. Check the ranks that have not made this call");
 	}
 
 	/** The communicator was aborted during or before the call. */
 	static NcclException aborted(int rank, String call) {
 		return new NcclException(Reason.ABORTED, NcclResult.IN_PROGRESS,
-				"rank " + rank + ": " + call + ": the communicator was aborted. Make a new one");
+				"rank " + rank + ": " + call + ": the communicator was aborted. Create a new one");
 	}
 
 	/** A call on a communicator that has already failed. */

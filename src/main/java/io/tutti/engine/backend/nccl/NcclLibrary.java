@@ -22,7 +22,7 @@ record NcclLibrary(Nccl nccl, DeviceRuntime runtime, NcclAvailability availabili
 	 * @throws BackendUnavailableException if anything is missing
 	 */
 	static NcclLibrary load() {
-		NcclAvailability found = new NcclProbe().look();
+		NcclAvailability found = NcclAvailability.probe();
 		if (!found.available()) {
 			throw new BackendUnavailableException("nccl", found.toString(), found.state().action());
 		}

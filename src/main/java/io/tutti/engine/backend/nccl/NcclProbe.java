@@ -10,7 +10,6 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
@@ -20,9 +19,15 @@ import org.jspecify.annotations.Nullable;
  * Checks whether NCCL can be used, without loading the preset. Without a driver, loading
  * the preset fails permanently; without a required function, the process ends. Probed
  * libraries stay loaded, since a driver cannot be unloaded safely and since the preset
- * then finds a library that was given by path.
+ * then finds a library that was given by path. A library is a path or a name for the
+ * dynamic linker.
+ *
+ * @param presetPresent whether the JavaCPP preset is on the class path
+ * @param driver CUDA driver
+ * @param runtimes CUDA runtimes; the first that can be loaded is used
+ * @param nccl NCCL
  */
-public final class NcclProbe {
+record NcclProbe(boolean presetPresent, String driver, List<String> runtimes, String nccl) {
 
 	private static final String PRESET = "org/bytedeco/cuda/global/nccl.class";
 
@@ -31,109 +36,102 @@ public final class NcclProbe {
 
 	private static final int SUCCESS = 0;
 
-	private final NativeLibraries libraries;
-
-	private final boolean presetPresent;
-
-	/** A probe of this process. */
-	public NcclProbe() {
-		this(NativeLibraries.ofSystem(), NcclProbe.class.getClassLoader().getResource(PRESET) != null);
-	}
-
-	NcclProbe(NativeLibraries libraries, boolean presetPresent) {
-		this.libraries = libraries;
-		this.presetPresent = presetPresent;
+	/**
+	 * A probe of the libraries that the properties {@code tutti.gpu.driver},
+	 * {@code tutti.gpu.cudart} and {@code tutti.gpu.nccl} name, or of the default ones.
+	 */
+	static NcclProbe ofProcess() {
+		String runtime = System.getProperty("tutti.gpu.cudart");
+		return new NcclProbe(NcclProbe.class.getClassLoader().getResource(PRESET) != null,
+				System.getProperty("tutti.gpu.driver", "libcuda.so.1"),
+				(runtime != null) ? List.of(runtime) : List.of("libcudart.so.13", "libcudart.so.12"),
+				System.getProperty("tutti.gpu.nccl", "libnccl.so.2"));
 	}
 
 	/** Probes; reports problems in the result and never throws for them. */
-	public NcclAvailability look() {
+	NcclAvailability probe() {
 		if (!this.presetPresent) {
-			return NcclAvailability.missing(State.PRESET_MISSING, "org.bytedeco:cuda is not on the class path");
+			return missing(State.PRESET_MISSING, "org.bytedeco:cuda is not on the class path", 0);
 		}
-		SymbolLookup driver = open(this.libraries.driver());
-		if (driver == null) {
-			return NcclAvailability.missing(State.DRIVER_MISSING, this.libraries.driver() + " cannot be loaded");
+		SymbolLookup driverLibrary = open(this.driver);
+		if (driverLibrary == null) {
+			return missing(State.DRIVER_MISSING, this.driver + " cannot be loaded", 0);
 		}
 		try {
-			return withDriver(driver);
+			return withDriver(driverLibrary);
 		}
-		catch (BrokenLibraryException ex) {
-			return NcclAvailability.missing(ex.state, ex.detail);
+		catch (UnusableLibraryException ex) {
+			return missing(ex.state, String.valueOf(ex.getMessage()), 0);
 		}
 	}
 
-	private NcclAvailability withDriver(SymbolLookup driver) {
-		int devices = devices(driver);
+	private static NcclAvailability missing(State state, String detail, int devices) {
+		return new NcclAvailability(state, detail, devices, 0, Set.of());
+	}
+
+	private NcclAvailability withDriver(SymbolLookup driverLibrary) {
+		int devices = devices(driverLibrary);
 		if (devices < 1) {
-			return NcclAvailability.missing(State.NO_DEVICE, "the driver offers no GPU");
+			return missing(State.NO_DEVICE, "the driver reports no GPU", 0);
 		}
-		if (open(this.libraries.runtime()) == null) {
-			return new NcclAvailability(State.RUNTIME_MISSING, this.libraries.runtime() + " cannot be loaded", devices,
-					0, Set.of());
+		if (this.runtimes.stream().allMatch((runtime) -> open(runtime) == null)) {
+			return missing(State.RUNTIME_MISSING, String.join(" or ", this.runtimes) + " cannot be loaded", devices);
 		}
-		SymbolLookup nccl = open(this.libraries.nccl());
-		if (nccl == null) {
-			return new NcclAvailability(State.LIBRARY_MISSING, this.libraries.nccl() + " cannot be loaded", devices, 0,
-					Set.of());
+		SymbolLookup library = open(this.nccl);
+		if (library == null) {
+			return missing(State.LIBRARY_MISSING, this.nccl + " cannot be loaded", devices);
 		}
-		return withNccl(devices, nccl);
+		return withNccl(devices, library);
 	}
 
-	private NcclAvailability withNccl(int devices, SymbolLookup nccl) {
-		int version = query(nccl, "ncclGetVersion", State.LIBRARY_MISSING, this.libraries.nccl());
+	private NcclAvailability withNccl(int devices, SymbolLookup library) {
+		int version = query(library, "ncclGetVersion", State.LIBRARY_MISSING, this.nccl);
 		Set<NcclFunction> functions = EnumSet.noneOf(NcclFunction.class);
 		for (NcclFunction function : NcclFunction.values()) {
-			if (nccl.find(function.symbol()).isPresent()) {
+			if (library.find(function.symbol()).isPresent()) {
 				functions.add(function);
 			}
 		}
+		String name = "NCCL " + NcclAvailability.versionText(version);
 		for (NcclFunction needed : NEEDED) {
 			if (!functions.contains(needed)) {
-				return new NcclAvailability(State.TOO_OLD, "NCCL " + NcclAvailability.versionText(version) + " lacks "
-						+ needed.symbol() + ", which came with " + needed.since(), devices, version, functions);
+				return new NcclAvailability(State.TOO_OLD,
+						name + " lacks " + needed.symbol() + ", which NCCL has since " + needed.since(), devices,
+						version, functions);
 			}
 		}
-		return new NcclAvailability(State.AVAILABLE, "NCCL " + NcclAvailability.versionText(version) + ", " + devices
-				+ ((devices == 1) ? " device" : " devices"), devices, version, functions);
+		return new NcclAvailability(State.AVAILABLE, name + ", " + devices + ((devices == 1) ? " device" : " devices"),
+				devices, version, functions);
 	}
 
-	private int devices(SymbolLookup driver) {
-		int initialised = initialise(driver);
-		if (initialised != SUCCESS) {
-			throw new BrokenLibraryException(State.NO_DEVICE, "cuInit answered " + initialised);
+	private int devices(SymbolLookup driverLibrary) {
+		int initialized = call(function(driverLibrary, "cuInit", State.DRIVER_MISSING, this.driver),
+				ValueLayout.JAVA_INT, 0);
+		if (initialized != SUCCESS) {
+			throw new UnusableLibraryException(State.NO_DEVICE, "cuInit returned " + initialized);
 		}
-		return query(driver, "cuDeviceGetCount", State.DRIVER_MISSING, this.libraries.driver());
-	}
-
-	@SuppressWarnings("restricted") // calls into the driver by its documented signature
-	private int initialise(SymbolLookup driver) {
-		MethodHandle start = Linker.nativeLinker()
-			.downcallHandle(function(driver, "cuInit", State.DRIVER_MISSING, this.libraries.driver()),
-					FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.JAVA_INT));
-		try {
-			return (int) start.invokeExact(0);
-		}
-		catch (Throwable ex) {
-			throw new IllegalStateException("a native call threw", ex);
-		}
+		return query(driverLibrary, "cuDeviceGetCount", State.DRIVER_MISSING, this.driver);
 	}
 
 	/** The value that a function of the form {@code int f(int* result)} writes. */
-	@SuppressWarnings("restricted") // calls into the library by its documented signature
 	private static int query(SymbolLookup library, String name, State lacking, String file) {
-		MethodHandle call = Linker.nativeLinker()
-			.downcallHandle(function(library, name, lacking, file),
-					FunctionDescriptor.of(ValueLayout.JAVA_INT, ValueLayout.ADDRESS));
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment result = arena.allocate(ValueLayout.JAVA_INT);
-			int code = (int) call.invokeExact(result);
+			int code = call(function(library, name, lacking, file), ValueLayout.ADDRESS, result);
 			if (code != SUCCESS) {
-				throw new BrokenLibraryException(lacking, name + " of " + file + " answered " + code);
+				throw new UnusableLibraryException(lacking, name + " of " + file + " returned " + code);
 			}
 			return result.get(ValueLayout.JAVA_INT, 0);
 		}
-		catch (BrokenLibraryException ex) {
-			throw ex;
+	}
+
+	/** Calls a function of one argument that returns a result code. */
+	@SuppressWarnings("restricted") // calls into the library by its documented signature
+	private static int call(MemorySegment function, ValueLayout layout, Object argument) {
+		MethodHandle handle = Linker.nativeLinker()
+			.downcallHandle(function, FunctionDescriptor.of(ValueLayout.JAVA_INT, layout));
+		try {
+			return (int) handle.invoke(argument);
 		}
 		catch (Throwable ex) {
 			throw new IllegalStateException("a native call threw", ex);
@@ -141,12 +139,10 @@ public final class NcclProbe {
 	}
 
 	private static MemorySegment function(SymbolLookup library, String name, State lacking, String file) {
-		Optional<MemorySegment> found = library.find(name);
-		return found.orElseThrow(() -> new BrokenLibraryException(lacking, file + " has no " + name));
+		return library.find(name).orElseThrow(() -> new UnusableLibraryException(lacking, file + " has no " + name));
 	}
 
-	@SuppressWarnings("restricted") // loads a library that the operator installed or
-									// named
+	@SuppressWarnings("restricted") // loads a library that the operator installed
 	private static @Nullable SymbolLookup open(String library) {
 		try {
 			return library.contains("/") ? SymbolLookup.libraryLookup(Path.of(library), Arena.global())
@@ -158,18 +154,15 @@ public final class NcclProbe {
 	}
 
 	/** A library is present but lacks a function or returns an error. */
-	private static final class BrokenLibraryException extends RuntimeException {
+	private static final class UnusableLibraryException extends RuntimeException {
 
 		private static final long serialVersionUID = 1L;
 
 		private final State state;
 
-		private final String detail;
-
-		BrokenLibraryException(State state, String detail) {
+		UnusableLibraryException(State state, String detail) {
 			super(detail, null, false, false);
 			this.state = state;
-			this.detail = detail;
 		}
 
 	}

@@ -14,25 +14,25 @@ public enum NcclResult {
 	SYSTEM_ERROR("a system call failed",
 			"Check the network interface (NCCL_SOCKET_IFNAME), the size of /dev/shm and the limit of locked memory"),
 	/** NCCL failed. */
-	INTERNAL_ERROR("NCCL failed within itself", "Run once with NCCL_DEBUG=INFO and read the last lines"),
+	INTERNAL_ERROR("NCCL reported an internal error", "Run once with NCCL_DEBUG=INFO and read the last lines"),
 	/** An argument is wrong. */
 	INVALID_ARGUMENT("an argument is wrong", "Run once with NCCL_DEBUG=WARN, which names it"),
 	/** The ranks' calls or devices are inconsistent. */
-	INVALID_USAGE("the calls do not fit together",
+	INVALID_USAGE("the calls or devices of the ranks are inconsistent",
 			"Each rank needs a device of its own; two ranks on one device need a distinct NCCL_HOSTID each"),
 	/** Another rank failed or was lost. */
-	REMOTE_ERROR("another rank failed or is gone", "Look at the rank that ended first"),
+	REMOTE_ERROR("another rank failed or was lost", "Look at the rank that ended first"),
 	/** In progress. */
 	IN_PROGRESS("in progress", "");
 
 	private static final NcclResult[] VALUES = values();
 
-	private final String words;
+	private final String description;
 
 	private final String hint;
 
-	NcclResult(String words, String hint) {
-		this.words = words;
+	NcclResult(String description, String hint) {
+		this.description = description;
 		this.hint = hint;
 	}
 
@@ -48,7 +48,7 @@ public enum NcclResult {
 
 	@Override
 	public String toString() {
-		return this.words;
+		return this.description;
 	}
 
 }

@@ -14,8 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * NCCL through the JavaCPP preset. Loaded only after a successful probe. A call that may
- * write a handle later receives a {@link HandleSlot} address, because the preset's own
- * out-parameters are freed when the call returns.
+ * write a handle later receives a {@link Communicator.HandleSlot} address, because the
+ * preset's own out-parameters are freed when the call returns.
  */
 final class PresetNccl implements Nccl {
 
@@ -200,45 +200,26 @@ final class PresetNccl implements Nccl {
 	}
 
 	@Override
-	public int allReduce(long send, long receive, long count, int type, int op, long communicator, long stream) {
-		return nccl.ncclAllReduce(at(send), at(receive), count, type, op, communicator(communicator), stream(stream));
-	}
-
-	@Override
-	public int broadcast(long send, long receive, long count, int type, int root, long communicator, long stream) {
-		return nccl.ncclBroadcast(at(send), at(receive), count, type, root, communicator(communicator), stream(stream));
-	}
-
-	@Override
-	public int reduce(long send, long receive, long count, int type, int op, int root, long communicator, long stream) {
-		return nccl.ncclReduce(at(send), at(receive), count, type, op, root, communicator(communicator),
-				stream(stream));
-	}
-
-	@Override
-	public int allGather(long send, long receive, long count, int type, long communicator, long stream) {
-		return nccl.ncclAllGather(at(send), at(receive), count, type, communicator(communicator), stream(stream));
-	}
-
-	@Override
-	public int reduceScatter(long send, long receive, long count, int type, int op, long communicator, long stream) {
-		return nccl.ncclReduceScatter(at(send), at(receive), count, type, op, communicator(communicator),
-				stream(stream));
-	}
-
-	@Override
-	public int gather(long send, long receive, long count, int type, int root, long communicator, long stream) {
-		return nccl.ncclGather(at(send), at(receive), count, type, root, communicator(communicator), stream(stream));
-	}
-
-	@Override
-	public int scatter(long send, long receive, long count, int type, int root, long communicator, long stream) {
-		return nccl.ncclScatter(at(send), at(receive), count, type, root, communicator(communicator), stream(stream));
-	}
-
-	@Override
-	public int alltoAll(long send, long receive, long count, int type, long communicator, long stream) {
-		return nccl.ncclAlltoAll(at(send), at(receive), count, type, communicator(communicator), stream(stream));
+	public int enqueue(NcclCollective call, long handle) {
+		Pointer from = at(call.send());
+		Pointer to = at(call.receive());
+		long count = call.count();
+		int type = call.type();
+		int op = call.op();
+		int root = call.root();
+		ncclComm communicator = communicator(handle);
+		CUstream_st stream = stream(call.stream());
+		return switch (call.collective()) {
+			case ALL_REDUCE -> nccl.ncclAllReduce(from, to, count, type, op, communicator, stream);
+			case BROADCAST -> nccl.ncclBroadcast(from, to, count, type, root, communicator, stream);
+			case REDUCE -> nccl.ncclReduce(from, to, count, type, op, root, communicator, stream);
+			case ALL_GATHER -> nccl.ncclAllGather(from, to, count, type, communicator, stream);
+			case REDUCE_SCATTER -> nccl.ncclReduceScatter(from, to, count, type, op, communicator, stream);
+			case GATHER -> nccl.ncclGather(from, to, count, type, root, communicator, stream);
+			case SCATTER -> nccl.ncclScatter(from, to, count, type, root, communicator, stream);
+			case ALL_TO_ALL -> nccl.ncclAlltoAll(from, to, count, type, communicator, stream);
+			default -> throw new UnsupportedOperationException("NCCL has no " + call.collective() + " with buffers");
+		};
 	}
 
 	@Override
@@ -262,17 +243,9 @@ final class PresetNccl implements Nccl {
 	}
 
 	@Override
-	public String getErrorString(int result) {
-		return text(nccl.ncclGetErrorString(result));
-	}
-
-	@Override
 	public String getLastError(long communicator) {
-		return text(nccl.ncclGetLastError(communicator(communicator)));
-	}
-
-	private static String text(@Nullable BytePointer words) {
-		return (words != null) ? words.getString() : "";
+		BytePointer text = nccl.ncclGetLastError(communicator(communicator));
+		return (text != null) ? text.getString() : "";
 	}
 
 }

@@ -75,7 +75,7 @@ public final class RankCommunicator implements AutoCloseable {
 		byte[] id = new byte[UniqueId.BYTES];
 		NcclResult result = NcclResult.of(library.nccl().getUniqueId(id));
 		if (result != NcclResult.SUCCESS) {
-			throw NcclException.error(0, "the making of a unique id", result, library.lastError());
+			throw NcclException.error(0, "creation of a unique id", result, library.lastError());
 		}
 		return UniqueId.fromBytes(id);
 	}
@@ -104,7 +104,7 @@ public final class RankCommunicator implements AutoCloseable {
 		requireDevice(library, place.device());
 		Deadline deadline = Deadline.after(timeout);
 		try (SelectedDevice _ = SelectedDevice.select(library.runtime(), place.device())) {
-			HandleSlot slot = new HandleSlot();
+			Communicator.HandleSlot slot = new Communicator.HandleSlot();
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitRankConfig(slot.address(), place.worldSize(), id.asBytes(), place.rank()));
 			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
@@ -232,14 +232,14 @@ public final class RankCommunicator implements AutoCloseable {
 		int flags = afterFailure ? NcclCodes.SHRINK_ABORT : NcclCodes.SHRINK_DEFAULT;
 		RankCommunicator rest = derived("shrink", (nccl, parent, slot) -> nccl.commShrink(parent, ranks, slot, flags));
 		if (rest == null) {
-			throw new IllegalStateException("NCCL gave rank " + rank() + " no communicator of those who are left");
+			throw new IllegalStateException("NCCL returned no communicator of the remaining ranks to rank " + rank());
 		}
 		return rest;
 	}
 
 	private @Nullable RankCommunicator derived(String call, Communicator.Derivation derivation) {
 		Deadline deadline = Deadline.after(this.timeout);
-		HandleSlot child = this.communicator.derive(call, deadline, derivation);
+		Communicator.HandleSlot child = this.communicator.derive(call, deadline, derivation);
 		if (child.handle() == 0) {
 			return null;
 		}

@@ -1,5 +1,7 @@
 package io.tutti.engine.backend.nccl;
 
+import io.tutti.engine.device.RankOutOfRangeException;
+
 /**
  * Rank, world size and device of a communicator.
  *
@@ -13,9 +15,7 @@ public record RankPlacement(int rank, int worldSize, int device) {
 		if (worldSize < 1) {
 			throw new IllegalArgumentException("world size must be 1 or more, got " + worldSize);
 		}
-		if (rank < 0 || rank >= worldSize) {
-			throw new IllegalArgumentException("rank must be in 0.." + (worldSize - 1) + ", got " + rank);
-		}
+		RankOutOfRangeException.check("rank", rank, worldSize);
 		if (device < 0) {
 			throw new IllegalArgumentException("device must be 0 or more, got " + device);
 		}
@@ -33,10 +33,8 @@ public record RankPlacement(int rank, int worldSize, int device) {
 		return new RankPlacement(rank, worldSize, localRank % devices);
 	}
 
-	void requireRank(String name, int other) {
-		if (other < 0 || other >= this.worldSize) {
-			throw new IllegalArgumentException(name + " must be in 0.." + (this.worldSize - 1) + ", got " + other);
-		}
+	void requireRank(String role, int other) {
+		RankOutOfRangeException.check(role, other, this.worldSize);
 	}
 
 }

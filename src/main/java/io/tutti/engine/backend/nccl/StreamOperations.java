@@ -32,7 +32,7 @@ public final class StreamOperations {
 	private final Duration timeout;
 
 	/** The open group of calls, or {@code null} if each call is issued at once. */
-	private final @Nullable MessageGroup group;
+	private final @Nullable GroupedCalls group;
 
 	StreamOperations(Communicator communicator, NcclLibrary library, RankPlacement place, long stream,
 			Duration timeout) {
@@ -40,7 +40,7 @@ public final class StreamOperations {
 	}
 
 	private StreamOperations(Communicator communicator, NcclCalls issues, RankPlacement place, long stream,
-			Duration timeout, @Nullable MessageGroup group) {
+			Duration timeout, @Nullable GroupedCalls group) {
 		this.communicator = communicator;
 		this.issues = issues;
 		this.place = place;
@@ -139,7 +139,7 @@ public final class StreamOperations {
 			calls.accept(this);
 			return;
 		}
-		MessageGroup gathered = new MessageGroup();
+		GroupedCalls gathered = new GroupedCalls();
 		calls.accept(
 				new StreamOperations(this.communicator, this.issues, this.place, this.stream, this.timeout, gathered));
 		this.communicator.issue("group call", Deadline.after(this.timeout), gathered);

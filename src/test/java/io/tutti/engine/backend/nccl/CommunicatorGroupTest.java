@@ -2,7 +2,9 @@ package io.tutti.engine.backend.nccl;
 
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 
@@ -14,6 +16,9 @@ import io.tutti.engine.device.DeviceException;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -42,9 +47,49 @@ class CommunicatorGroupTest {
 			group.synchronize(LONG);
 			assertThat(firsts(buffers)).containsExactly(7f, 7f, 7f);
 			List<Long> streams = List.of(11L, 12L, 13L);
-			group.allReduce(operands(buffers), DeviceReduction.of(ReduceOp.AVERAGE), streams);
-			group.synchronize(streams, LONG);
+			group.allReduce(operands(buffers), SUM, streams);
+			group.synchronize(LONG);
 			assertThat(firsts(buffers)).containsExactly(7f, 7f, 7f);
+			group.synchronize(streams, LONG);
+			assertThat(firsts(buffers)).containsExactly(21f, 21f, 21f);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void partsReachTheirDevicesByOneCallOrByMessages(boolean hasCalls) {
+		Set<NcclFunction> functions = EnumSet.allOf(NcclFunction.class);
+		if (!hasCalls) {
+			functions.removeAll(Set.of(NcclFunction.GATHER, NcclFunction.SCATTER, NcclFunction.ALL_TO_ALL));
+		}
+		List<Long> streams = List.of(11L, 12L);
+		try (CommunicatorGroup group = CommunicatorGroup.create(this.nccl.library(functions), List.of(0, 1))) {
+			List<DeviceBuffer> own = buffers(group, 5, 9);
+			List<DeviceBuffer> pairs = List.of(buffer(0, 1, 2), buffer(1, 3, 4));
+			List<DeviceBuffer> gathered = List.of(buffer(0, 0, 0), buffer(1, 0, 0));
+			List<DeviceBuffer> exchanged = List.of(buffer(0, 0, 0), buffer(1, 0, 0));
+			group.gather(operands(own, gathered), 1, streams);
+			group.allToAll(operands(pairs, exchanged), streams);
+			group.synchronize(streams, LONG);
+			assertThat(HostDevices.read(gathered.get(0).address(), 2)).containsExactly(0, 0);
+			assertThat(HostDevices.read(gathered.get(1).address(), 2)).containsExactly(5, 9);
+			assertThat(HostDevices.read(exchanged.get(0).address(), 2)).containsExactly(1, 3);
+			assertThat(HostDevices.read(exchanged.get(1).address(), 2)).containsExactly(2, 4);
+			group.scatter(operands(pairs, own), 1, streams);
+			group.synchronize(streams, LONG);
+			assertThat(firsts(own)).containsExactly(3f, 4f);
+		}
+		assertThat(this.nccl.count("alltoAll")).isEqualTo(hasCalls ? 2 : 0);
+	}
+
+	@ParameterizedTest
+	@EnumSource(DeviceDataType.class)
+	void everyTypeIsPassedToNccl(DeviceDataType type) {
+		try (CommunicatorGroup group = group(List.of(0, 1));
+				DeviceBuffer one = DeviceBuffer.allocate(this.devices, 0, 4, type);
+				DeviceBuffer two = DeviceBuffer.allocate(this.devices, 1, 4, type)) {
+			group.allReduce(operands(List.of(one, two)), SUM);
+			assertThat(this.nccl.types).containsExactly(NcclCodes.of(type), NcclCodes.of(type));
 		}
 	}
 
@@ -66,6 +111,8 @@ class CommunicatorGroupTest {
 			.withMessage("devices must be distinct, got [1, 1]");
 		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(0, 4)))
 			.withMessage("device must be in 0..3, got 4");
+		assertThatIllegalArgumentException().isThrownBy(() -> group(List.of(0, -1)))
+			.withMessage("device must be in 0..3, got -1");
 		assertThat(this.nccl.calls).isEmpty();
 	}
 
@@ -103,7 +150,7 @@ class CommunicatorGroupTest {
 		List<RankCommunicator> ranks = group.split(LONG);
 		assertThat(group.size()).isZero();
 		assertThatIllegalStateException().isThrownBy(() -> group.split(LONG))
-			.withMessage("split: the communicators were handed out");
+			.withMessage("split: the communicators were transferred by an earlier split");
 		group.close();
 		group.abort();
 		assertThat(this.nccl.calls).doesNotContain("commDestroy", "commAbort");
@@ -209,12 +256,19 @@ class CommunicatorGroupTest {
 	private List<DeviceBuffer> buffers(CommunicatorGroup group, float... values) {
 		List<DeviceBuffer> buffers = new ArrayList<>();
 		for (int rank = 0; rank < values.length; rank++) {
-			DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, group.devices().get(rank), 1,
-					DeviceDataType.FLOAT32);
-			HostDevices.write(buffer.address(), values[rank]);
-			buffers.add(buffer);
+			buffers.add(buffer(group.devices().get(rank), values[rank]));
 		}
 		return buffers;
+	}
+
+	private DeviceBuffer buffer(int device, float... values) {
+		DeviceBuffer buffer = DeviceBuffer.allocate(this.devices, device, values.length, DeviceDataType.FLOAT32);
+		HostDevices.write(buffer.address(), values);
+		return buffer;
+	}
+
+	private static List<DeviceOperands> operands(List<DeviceBuffer> send, List<DeviceBuffer> receive) {
+		return List.of(DeviceOperands.of(send.get(0), receive.get(0)), DeviceOperands.of(send.get(1), receive.get(1)));
 	}
 
 	private static List<DeviceOperands> operands(List<DeviceBuffer> buffers) {

@@ -14,7 +14,7 @@ final class Gpu {
 
 	/** Returns NCCL with a device, or aborts the test as skipped. */
 	static NcclLibrary require() {
-		NcclAvailability found = new NcclProbe().look();
+		NcclAvailability found = NcclAvailability.probe();
 		Assumptions.assumeTrue(found.available(), () -> "no GPU to test on: " + found);
 		return NcclLibrary.load();
 	}

@@ -42,8 +42,8 @@ final class GpuElements {
 			case INT8, UINT8 -> new byte[] { (byte) value };
 			case FLOAT8_E4M3 -> new byte[] { E4M3[(int) value] };
 			case FLOAT8_E5M2 -> new byte[] { E5M2[(int) value] };
-			case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> ScalarBytes.of(value, type);
-			case INT32, INT64, UINT32, UINT64 -> ScalarBytes.of((long) value, type);
+			case FLOAT32, FLOAT64, FLOAT16, BFLOAT16 -> new DeviceReduction.PremultipliedSum(value).as(type);
+			case INT32, INT64, UINT32, UINT64 -> new DeviceReduction.PremultipliedSum((long) value).as(type);
 		};
 	}
 

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import org.junit.jupiter.api.Test;
@@ -54,13 +55,13 @@ class NcclProbeTest {
 	@Test
 	void aDriverThatFailsToInitializeHasNoDevice() {
 		Path driver = StubLibrary.driver(this.directory, "driver", 100, 0, 7);
-		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: cuInit answered 100");
+		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: cuInit returned 100");
 	}
 
 	@Test
 	void aDriverWithoutDevicesHasNoDevice() {
 		Path driver = StubLibrary.driver(this.directory, "driver", 0, 0, 0);
-		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: the driver offers no GPU");
+		assertThat(look(driver.toString(), NONE, NONE)).hasToString("no device: the driver reports no GPU");
 	}
 
 	@Test
@@ -69,7 +70,7 @@ class NcclProbeTest {
 		NcclAvailability answer = look(driver.toString(), NONE, NONE);
 		assertThat(answer.available()).isFalse();
 		assertThat(answer.devices()).isZero();
-		assertThat(answer.detail()).contains("cuDeviceGetCount").contains("answered 3");
+		assertThat(answer.detail()).contains("cuDeviceGetCount").contains("returned 3");
 	}
 
 	@Test
@@ -78,6 +79,16 @@ class NcclProbeTest {
 		assertThat(answer.state()).isEqualTo(State.RUNTIME_MISSING);
 		assertThat(answer.detail()).isEqualTo(NONE + " cannot be loaded");
 		assertThat(answer.devices()).isEqualTo(2);
+	}
+
+	@Test
+	void eitherVersionOfTheRuntimeIsDetected() {
+		for (List<String> runtimes : List.of(List.of(runtime(), NONE), List.of(NONE, runtime()))) {
+			assertThat(new NcclProbe(true, driver(), runtimes, NONE).probe().state()).isEqualTo(State.LIBRARY_MISSING);
+		}
+		NcclAvailability answer = new NcclProbe(true, driver(), List.of(NONE, NONE + "2"), NONE).probe();
+		assertThat(answer).hasToString("CUDA runtime missing: " + NONE + " or " + NONE + "2 cannot be loaded");
+		assertThat(NcclProbe.ofProcess().runtimes()).containsExactly("libcudart.so.13", "libcudart.so.12");
 	}
 
 	@Test
@@ -96,7 +107,7 @@ class NcclProbeTest {
 	void anNcclWithoutNonBlockingCreationIsTooOld() {
 		Path nccl = StubLibrary.nccl(this.directory, "nccl", 21304, NcclFunction.LAST_ERROR);
 		assertThat(look(driver(), runtime(), nccl.toString()))
-			.hasToString("NCCL too old: NCCL 2.13.4 lacks ncclCommInitRankConfig, which came with 2.14");
+			.hasToString("NCCL too old: NCCL 2.13.4 lacks ncclCommInitRankConfig, which NCCL has since 2.14");
 	}
 
 	@Test
@@ -114,13 +125,13 @@ class NcclProbeTest {
 
 	@Test
 	void aMissingPresetIsNamed() {
-		NcclAvailability answer = new NcclProbe(new NativeLibraries(NONE, NONE, NONE), false).look();
+		NcclAvailability answer = new NcclProbe(false, NONE, List.of(NONE), NONE).probe();
 		assertThat(answer.state()).isEqualTo(State.PRESET_MISSING);
 	}
 
 	@Test
 	void theProbeOfThisProcessAlwaysReturnsAResult() {
-		assertThat(new NcclProbe().look().detail()).isNotBlank();
+		assertThat(NcclAvailability.probe().detail()).isNotBlank();
 	}
 
 	private String driver() {
@@ -132,7 +143,7 @@ class NcclProbeTest {
 	}
 
 	private static NcclAvailability look(String driver, String runtime, String nccl) {
-		return new NcclProbe(new NativeLibraries(driver, runtime, nccl), true).look();
+		return new NcclProbe(true, driver, List.of(runtime), nccl).probe();
 	}
 
 }

@@ -12,6 +12,8 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceRuntime;
+import io.tutti.engine.device.RankOutOfRangeException;
 import io.tutti.engine.spi.Deadline;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.RepeatedTest;
@@ -145,13 +147,33 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void severalBuffersUseOneGroup() {
-		try (RankCommunicator alone = alone();
-				DeviceBuffer one = buffer(alone, 1);
-				DeviceBuffer two = buffer(alone, 2)) {
-			alone.operations().allReduce(List.of(DeviceOperands.inPlace(one), DeviceOperands.inPlace(two)), SUM);
-			alone.synchronize();
-			assertThat(this.nccl.calls).containsSubsequence("groupStart", "allReduce", "allReduce", "groupEnd");
+	void severalBuffersUseOneGroup() throws Exception {
+		List<float[]> results = onRanks(2, (communicator) -> {
+			try (DeviceBuffer one = buffer(communicator, communicator.rank() + 1);
+					DeviceBuffer two = buffer(communicator, 10, 20 * communicator.rank())) {
+				communicator.operations()
+					.allReduce(List.of(DeviceOperands.inPlace(one), DeviceOperands.inPlace(two)), SUM);
+				communicator.synchronize();
+				return new float[] { HostDevices.read(one.address(), 1)[0], HostDevices.read(two.address(), 2)[0],
+						HostDevices.read(two.address(), 2)[1] };
+			}
+		});
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(3, 20, 20));
+		assertThat(this.nccl.calls).containsSubsequence("groupStart", "allReduce", "allReduce", "groupEnd");
+	}
+
+	@Test
+	void anInvalidRankCarriesRankAndWorldSize() {
+		try (RankCommunicator alone = alone(); DeviceBuffer one = buffer(alone, 1)) {
+			StreamOperations operations = alone.operations();
+			for (Runnable call : List.<Runnable>of(() -> operations.broadcast(DeviceOperands.inPlace(one), 4),
+					() -> operations.send(DeviceOperands.sending(one), 4),
+					() -> operations.receive(DeviceOperands.receiving(one), 4), () -> alone.shrink(Set.of(4), false),
+					() -> new RankPlacement(4, 1, 0))) {
+				assertThatExceptionOfType(RankOutOfRangeException.class).isThrownBy(call::run)
+					.satisfies((ex) -> assertThat(ex.rank()).isEqualTo(4))
+					.satisfies((ex) -> assertThat(ex.worldSize()).isEqualTo(1));
+			}
 		}
 	}
 
@@ -227,7 +249,8 @@ class RankCommunicatorTest {
 						() -> operations.gather(DeviceOperands.of(others, four), rank),
 						() -> operations.scatter(DeviceOperands.of(four, others), rank),
 						() -> operations.allToAll(DeviceOperands.inPlace(four)))) {
-					assertThatIllegalArgumentException().isThrownBy(call::run).withMessageContaining("must be apart");
+					assertThatIllegalArgumentException().isThrownBy(call::run)
+						.withMessageContaining("must not overlap");
 				}
 				operations.allGather(DeviceOperands.of(own, four));
 				operations.reduceScatter(DeviceOperands.of(four, own), SUM);
@@ -376,6 +399,7 @@ class RankCommunicatorTest {
 	@Test
 	void aCloseFinalizesAndDestroysOnceAndReleasesItsStream() {
 		RankCommunicator communicator = alone();
+		assertThat(communicator.abortHandle().isAborted()).isFalse();
 		communicator.close();
 		communicator.close();
 		communicator.abortHandle().abort();
@@ -384,7 +408,7 @@ class RankCommunicatorTest {
 		assertThat(this.nccl.count("commDestroy")).isOne();
 		assertThat(this.nccl.count("commAbort")).isZero();
 		assertThat(this.devices.streamsGone).hasValue(1);
-		assertThat(communicator.abortHandle().isAborted()).isFalse();
+		assertThat(communicator.abortHandle().isAborted()).isTrue();
 		assertThatIllegalStateException().isThrownBy(communicator::synchronize)
 			.withMessage("synchronize: the communicator is closed");
 	}
@@ -501,10 +525,17 @@ class RankCommunicatorTest {
 	}
 
 	@Test
-	void theCallersStreamIsNotDestroyed() {
+	void theCallersStreamRunsTheCallsAndIsNotDestroyed() {
 		RankCommunicator communicator = RankCommunicator.create(this.nccl.library(), this.id,
 				new RankPlacement(0, 1, 0), 77L, LONG);
 		assertThat(communicator.operations().stream()).isEqualTo(77);
+		try (DeviceBuffer send = buffer(communicator, 3); DeviceBuffer receive = buffer(communicator, -1)) {
+			communicator.operations().allReduce(DeviceOperands.of(send, receive), SUM);
+			assertThat(this.devices.isIdle(DeviceRuntime.DEFAULT_STREAM)).isTrue();
+			assertThat(HostDevices.read(receive.address(), 1)).containsExactly(-1);
+			communicator.synchronize();
+			assertThat(HostDevices.read(receive.address(), 1)).containsExactly(3);
+		}
 		communicator.close();
 		assertThat(this.devices.streamsMade).hasValue(0);
 		assertThat(this.devices.streamsGone).hasValue(0);

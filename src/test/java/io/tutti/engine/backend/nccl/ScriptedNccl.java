@@ -91,6 +91,9 @@ final class ScriptedNccl implements Nccl {
 
 	final Map<Integer, Float> factors = new ConcurrentHashMap<>();
 
+	/** Type codes of the collectives, in order. */
+	final List<Integer> types = Collections.synchronizedList(new ArrayList<>());
+
 	volatile String lastError = "";
 
 	/** Asynchronous error of a communicator during its creation. */
@@ -283,59 +286,34 @@ final class ScriptedNccl implements Nccl {
 	}
 
 	@Override
-	public int allReduce(long send, long receive, long count, int type, int op, long communicator, long stream) {
-		return issue("allReduce", send, receive, count, communicator, stream,
-				(_, own, all) -> reduceInto(own.receive(), all, 0, count, op));
-	}
-
-	@Override
-	public int broadcast(long send, long receive, long count, int type, int root, long communicator, long stream) {
-		return issue("broadcast", send, receive, count, communicator, stream,
-				(_, own, all) -> NativeMemory.copy(all.get(root).send(), own.receive(), 4 * count));
-	}
-
-	@Override
-	public int reduce(long send, long receive, long count, int type, int op, int root, long communicator, long stream) {
-		return issue("reduce", send, receive, count, communicator, stream, (rank, own, all) -> {
-			if (rank == root) {
-				reduceInto(own.receive(), all, 0, count, op);
-			}
-		});
-	}
-
-	@Override
-	public int allGather(long send, long receive, long count, int type, long communicator, long stream) {
-		return issue("allGather", send, receive, count, communicator, stream, (_, own, all) -> all
-			.forEach((rank, other) -> NativeMemory.copy(other.send(), own.receive() + 4 * count * rank, 4 * count)));
-	}
-
-	@Override
-	public int reduceScatter(long send, long receive, long count, int type, int op, long communicator, long stream) {
-		return issue("reduceScatter", send, receive, count, communicator, stream,
-				(rank, own, all) -> reduceInto(own.receive(), all, rank * count, count, op));
-	}
-
-	@Override
-	public int gather(long send, long receive, long count, int type, int root, long communicator, long stream) {
-		return issue("gather", send, receive, count, communicator, stream, (rank, own, all) -> {
-			if (rank == root) {
-				all.forEach(
-						(peer, other) -> NativeMemory.copy(other.send(), own.receive() + 4 * count * peer, 4 * count));
-			}
-		});
-	}
-
-	@Override
-	public int scatter(long send, long receive, long count, int type, int root, long communicator, long stream) {
-		return issue("scatter", send, receive, count, communicator, stream, (rank, own, all) -> NativeMemory
-			.copy(all.get(root).send() + 4 * count * rank, own.receive(), 4 * count));
-	}
-
-	@Override
-	public int alltoAll(long send, long receive, long count, int type, long communicator, long stream) {
-		return issue("alltoAll", send, receive, count, communicator, stream,
-				(rank, own, all) -> all.forEach((peer, other) -> NativeMemory.copy(other.send() + 4 * count * rank,
-						own.receive() + 4 * count * peer, 4 * count)));
+	public int enqueue(NcclCollective call, long communicator) {
+		long bytes = 4 * call.count();
+		this.types.add(call.type());
+		return switch (call.collective()) {
+			case ALL_REDUCE -> issue("allReduce", call, communicator,
+					(_, own, all) -> reduceInto(own.receive(), all, 0, call.count(), call.op()));
+			case BROADCAST -> issue("broadcast", call, communicator,
+					(_, own, all) -> NativeMemory.copy(all.get(call.root()).send(), own.receive(), bytes));
+			case REDUCE -> issue("reduce", call, communicator, (rank, own, all) -> {
+				if (rank == call.root()) {
+					reduceInto(own.receive(), all, 0, call.count(), call.op());
+				}
+			});
+			case ALL_GATHER -> issue("allGather", call, communicator, (_, own, all) -> all
+				.forEach((rank, other) -> NativeMemory.copy(other.send(), own.receive() + bytes * rank, bytes)));
+			case REDUCE_SCATTER -> issue("reduceScatter", call, communicator,
+					(rank, own, all) -> reduceInto(own.receive(), all, rank * call.count(), call.count(), call.op()));
+			case GATHER -> issue("gather", call, communicator, (rank, own, all) -> {
+				if (rank == call.root()) {
+					all.forEach((peer, other) -> NativeMemory.copy(other.send(), own.receive() + bytes * peer, bytes));
+				}
+			});
+			case SCATTER -> issue("scatter", call, communicator, (rank, own, all) -> NativeMemory
+				.copy(all.get(call.root()).send() + bytes * rank, own.receive(), bytes));
+			case ALL_TO_ALL -> issue("alltoAll", call, communicator, (rank, own, all) -> all.forEach((peer,
+					other) -> NativeMemory.copy(other.send() + bytes * rank, own.receive() + bytes * peer, bytes)));
+			default -> throw new AssertionError("NCCL has no " + call.collective());
+		};
 	}
 
 	private final Map<String, ConcurrentLinkedQueue<float[]>> messages = new ConcurrentHashMap<>();
@@ -379,8 +357,8 @@ final class ScriptedNccl implements Nccl {
 				(_) -> new ConcurrentLinkedQueue<>());
 	}
 
-	private int issue(String call, long send, long receive, long count, long communicator, long stream,
-			Combination combination) {
+	private int issue(String call, NcclCollective issued, long communicator, Combination combination) {
+		long count = issued.count();
 		Member member = this.members.get(communicator);
 		if (member.ended) {
 			throw new AssertionError(call + " after the communicator's end");
@@ -388,10 +366,10 @@ final class ScriptedNccl implements Nccl {
 		int answer = answer(call);
 		int round = member.round++;
 		Map<Integer, Operation> all = member.world.rounds.computeIfAbsent(round, (_) -> new ConcurrentHashMap<>());
-		Operation own = new Operation(call, send, receive, count, combination);
+		Operation own = new Operation(call, issued.send(), issued.receive(), count, combination);
 		Map<Integer, Operation> results = new ConcurrentHashMap<>();
 		all.put(member.rank, snapshot(own, call, member));
-		this.devices.queue(stream, () -> {
+		this.devices.queue(issued.stream(), () -> {
 			if (all.size() < member.world.size || !this.forgiving && all.values()
 				.stream()
 				.anyMatch((other) -> !other.call().equals(call) || other.count() != count)) {
@@ -452,11 +430,6 @@ final class ScriptedNccl implements Nccl {
 		this.received.get().forEach(Runnable::run);
 		this.received.get().clear();
 		return answer("groupEnd");
-	}
-
-	@Override
-	public String getErrorString(int result) {
-		return NcclResult.of(result).toString();
 	}
 
 	@Override

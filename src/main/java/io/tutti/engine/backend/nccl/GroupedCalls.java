@@ -7,7 +7,7 @@ import java.util.List;
  * Calls between {@code ncclGroupStart} and {@code ncclGroupEnd}. The group is always
  * ended, since it is thread state; the result is the first error.
  */
-final class MessageGroup implements Communicator.Issue {
+final class GroupedCalls implements Communicator.Issue {
 
 	private final List<Communicator.Issue> calls = new ArrayList<>();
 
@@ -17,9 +17,9 @@ final class MessageGroup implements Communicator.Issue {
 
 	@Override
 	public int on(Nccl nccl, long communicator) {
-		int answer = nccl.groupStart();
-		if (answer != NcclResult.SUCCESS.ordinal()) {
-			return answer;
+		int started = nccl.groupStart();
+		if (started != NcclResult.SUCCESS.ordinal()) {
+			return started;
 		}
 		int first = NcclResult.SUCCESS.ordinal();
 		for (Communicator.Issue call : this.calls) {
@@ -27,8 +27,8 @@ final class MessageGroup implements Communicator.Issue {
 				first = call.on(nccl, communicator);
 			}
 		}
-		int end = nccl.groupEnd();
-		return isQueued(first) ? end : first;
+		int ended = nccl.groupEnd();
+		return isQueued(first) ? ended : first;
 	}
 
 	/** Inside a group a call in progress counts as queued. */

@@ -1,0 +1,41 @@
+package io.tutti.engine.device;
+
+/**
+ * A rank argument of a call on device memory is not in the group. Nothing was sent.
+ */
+public final class RankOutOfRangeException extends IllegalArgumentException {
+
+	private static final long serialVersionUID = 1L;
+
+	private final int rank;
+
+	private final int worldSize;
+
+	private RankOutOfRangeException(String role, int rank, int worldSize) {
+		super(role + " must be in 0.." + (worldSize - 1) + ", got " + rank);
+		this.rank = rank;
+		this.worldSize = worldSize;
+	}
+
+	/**
+	 * Checks a rank.
+	 * @param role role of the rank in the call, such as {@code root}
+	 * @throws RankOutOfRangeException if it is not in the group
+	 */
+	public static void check(String role, int rank, int worldSize) {
+		if (rank < 0 || rank >= worldSize) {
+			throw new RankOutOfRangeException(role, rank, worldSize);
+		}
+	}
+
+	/** The invalid rank. */
+	public int rank() {
+		return this.rank;
+	}
+
+	/** Number of ranks in the group. */
+	public int worldSize() {
+		return this.worldSize;
+	}
+
+}
