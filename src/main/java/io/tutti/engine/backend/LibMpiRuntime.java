@@ -15,7 +15,7 @@ record LibMpiRuntime(MpiWorld world, Timeouts timeouts, CollectiveListener event
 
 	@Override
 	public void leaving(@Nullable Failure failure) {
-		Failure cause = (failure != null) ? failure : this.world.doom();
+		Failure cause = (failure != null) ? failure : this.world.fatalFailure();
 		if (cause != null) {
 			int code = MpiWorld.exitCode(cause);
 			this.events.warn("the group is broken, so the MPI job ends by MPI_Abort with exit code " + code + ": "

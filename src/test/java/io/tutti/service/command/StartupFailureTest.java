@@ -130,7 +130,7 @@ class StartupFailureTest {
 		assertThat(told()).hasSize(1)
 			.first()
 			.asString()
-			.contains("backend mpi is not available: there is no library /no/libmpi.so")
+			.contains("backend mpi is not available: no library at /no/libmpi.so")
 			.contains("Set tutti.mpi.library");
 	}
 

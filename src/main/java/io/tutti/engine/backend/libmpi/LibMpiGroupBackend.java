@@ -72,13 +72,13 @@ public final class LibMpiGroupBackend implements GroupBackend {
 			await(call);
 		}
 		catch (CollectiveException ex) {
-			this.communicator.world().doom(ex.failure(), this.gracePeriod);
+			this.communicator.world().abortAfter(ex.failure(), this.gracePeriod);
 			throw ex;
 		}
 		RuntimeException failure = this.operation.failure();
 		if (failure != null) {
 			this.communicator.world()
-				.doom(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.gracePeriod);
+				.abortAfter(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.gracePeriod);
 			throw failure;
 		}
 		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
@@ -106,13 +106,23 @@ public final class LibMpiGroupBackend implements GroupBackend {
 		if (verdict != null) {
 			throw this.identity.exception(verdict, null);
 		}
+		int missing = this.latch.departed().missingFrom(call.sequence());
+		if (missing >= 0) {
+			throw this.identity.exception(left(call, missing), null);
+		}
 		if (call.deadline().expired()) {
-			throw this.identity.exception(failed(Failure.Kind.TIMEOUT, call, "the MPI library was not done"), null);
+			throw this.identity.exception(failed(Failure.Kind.TIMEOUT, call, "the MPI library did not complete it"),
+					null);
 		}
 		if (Thread.currentThread().isInterrupted()) {
 			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, "the calling thread was interrupted"),
 					null);
 		}
+	}
+
+	private Failure left(Call call, int worldRank) {
+		return call.failure(Failure.departure(this.identity.name()), this.identity.name(), List.of(worldRank),
+				this.latch.departed().describe(worldRank));
 	}
 
 	private Failure failed(Failure.Kind kind, Call call, String detail) {

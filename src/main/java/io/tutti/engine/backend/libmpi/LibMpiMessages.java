@@ -3,10 +3,12 @@ package io.tutti.engine.backend.libmpi;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
@@ -24,6 +26,9 @@ import org.jspecify.annotations.Nullable;
  * library sets the eager limit and does not compare element types.
  */
 public final class LibMpiMessages implements PointToPoint {
+
+	/** How long a message may take to arrive from a rank that has left since. */
+	private static final Duration ARRIVING = Duration.ofMillis(500);
 
 	private final GroupIdentity identity;
 
@@ -105,7 +110,7 @@ public final class LibMpiMessages implements PointToPoint {
 		long count = buffer.byteSize() / type.bytes();
 		if (count > Integer.MAX_VALUE) {
 			throw new IllegalArgumentException(
-					"an MPI library counts 0.." + Integer.MAX_VALUE + " elements in a message, got " + count);
+					"an MPI library accepts 0.." + Integer.MAX_VALUE + " elements per message, got " + count);
 		}
 		return Deadline.nanosOf(timeout);
 	}
@@ -151,7 +156,7 @@ public final class LibMpiMessages implements PointToPoint {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			CollectiveException seen = failed(Failure.Kind.ABORTED, message, System.nanoTime(),
-					"the calling thread was interrupted in a " + message);
+					List.of(this.identity.rank()), "the calling thread was interrupted in a " + message);
 			throw (CollectiveException) settled(seen);
 		}
 	}
@@ -170,13 +175,29 @@ public final class LibMpiMessages implements PointToPoint {
 		if (verdict != null) {
 			return this.identity.exception(verdict, null);
 		}
-		return message.overdue(nowNanos) ? failed(Failure.Kind.TIMEOUT, message, nowNanos, message + " was not done")
-				: null;
+		List<Integer> peers = (message.peer() >= 0) ? List.of(message.peer()) : List.of();
+		if (!this.latch.departed().isEmpty() && peersOf(message).stream().allMatch(this::hasLeft)) {
+			int left = this.identity.members().get(peersOf(message).getFirst());
+			return failed(Failure.departure(this.identity.name()), message, nowNanos, peers,
+					message + ": " + this.latch.departed().describe(left));
+		}
+		return message.overdue(nowNanos)
+				? failed(Failure.Kind.TIMEOUT, message, nowNanos, peers, message + " did not complete") : null;
 	}
 
-	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, String detail) {
-		int concerned = (kind == Failure.Kind.ABORTED) ? this.identity.rank() : message.peer();
-		List<Integer> ranks = (concerned >= 0) ? List.of(this.identity.members().get(concerned)) : List.of();
+	/** The ranks that may complete a message. */
+	private List<Integer> peersOf(MpiMessage message) {
+		return (message.peer() >= 0) ? List.of(message.peer())
+				: IntStream.range(0, this.identity.worldSize()).boxed().toList();
+	}
+
+	private boolean hasLeft(int peer) {
+		return this.latch.departed().isAbsentFor(this.identity.members().get(peer), ARRIVING);
+	}
+
+	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, List<Integer> peers,
+			String detail) {
+		List<Integer> ranks = peers.stream().map(this.identity.members()::get).toList();
 		return this.identity.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail,
 				message.elapsed(nowNanos), message.timeout()), null);
 	}
@@ -185,7 +206,7 @@ public final class LibMpiMessages implements PointToPoint {
 	RuntimeException settled(RuntimeException seen) {
 		if (seen instanceof CollectiveException failure) {
 			CollectiveException settled = this.latch.agree(failure);
-			this.communicator.world().doom(settled.failure(), this.gracePeriod);
+			this.communicator.world().abortAfter(settled.failure(), this.gracePeriod);
 			return settled;
 		}
 		return seen;
@@ -200,10 +221,9 @@ public final class LibMpiMessages implements PointToPoint {
 	public void close() {
 		this.closed = true;
 		if (!this.open.isEmpty()) {
-			Failure failure = Failure.outside(Failure.Kind.ABORTED, this.identity.name(),
-					List.of(this.identity.worldRank()), "this rank closed the group during a send or receive");
-			this.latch.trip(failure);
-			this.open.forEach((message) -> message.fail(this.identity.exception(failure, null)));
+			this.latch.abort("this rank closed the group during a send or receive");
+			Failure verdict = Objects.requireNonNull(this.latch.failure());
+			this.open.forEach((message) -> message.fail(this.identity.exception(verdict, null)));
 		}
 	}
 

@@ -18,143 +18,114 @@ final class MpiCalls {
 
 	private static final int MAX_ERROR_BYTES = 1024;
 
-	private final MpiAbi abi;
+	private final MpiLibrary library;
 
 	private final MemorySegment scratch = Arena.global().allocate(64, 8);
 
-	private final MethodHandle initThread;
+	private final Function initThread = bind("MPI_Init_thread", "ppip");
 
-	private final MethodHandle finish;
+	private final Function finish = bind("MPI_Finalize", "");
 
-	private final MethodHandle abort;
+	private final Function abort = bind("MPI_Abort", "hi");
 
-	private final MethodHandle commRank;
+	private final Function commRank = bind("MPI_Comm_rank", "hp");
 
-	private final MethodHandle commSize;
+	private final Function commSize = bind("MPI_Comm_size", "hp");
 
-	private final MethodHandle setErrorHandler;
+	private final Function setErrorHandler = bind("MPI_Comm_set_errhandler", "hh");
 
-	private final MethodHandle getAttribute;
+	private final Function getAttribute = bind("MPI_Comm_get_attr", "hipp");
 
-	private final MethodHandle commGroup;
+	private final Function commGroup = bind("MPI_Comm_group", "hp");
 
-	private final MethodHandle groupIncl;
+	private final Function groupIncl = bind("MPI_Group_incl", "hipp");
 
-	private final MethodHandle groupFree;
+	private final Function groupFree = bind("MPI_Group_free", "p");
 
-	private final MethodHandle createGroup;
+	private final Function createGroup = bind("MPI_Comm_create_group", "hhip");
 
-	private final MethodHandle commFree;
+	private final Function commFree = bind("MPI_Comm_free", "p");
 
-	private final MethodHandle errorString;
+	private final Function errorString = bind("MPI_Error_string", "ipp");
 
-	private final MethodHandle errorClass;
+	private final Function errorClass = bind("MPI_Error_class", "ip");
 
-	private final MethodHandle test;
+	private final Function test = bind("MPI_Test", "ppp");
 
-	private final MethodHandle getCount;
+	private final Function getCount = bind("MPI_Get_count", "php");
 
-	private final MethodHandle opCreate;
+	private final Function opCreate = bind("MPI_Op_create", "pip");
 
-	private final MethodHandle isend;
+	private final Function isend = bind("MPI_Isend", "pihiihp");
 
-	private final MethodHandle irecv;
+	private final Function irecv = bind("MPI_Irecv", "pihiihp");
 
-	private final MethodHandle ibarrier;
+	private final Function ibarrier = bind("MPI_Ibarrier", "hp");
 
-	private final MethodHandle ibcast;
+	private final Function ibcast = bind("MPI_Ibcast", "pihihp");
 
-	private final MethodHandle iallreduce;
+	private final Function iallreduce = bind("MPI_Iallreduce", "ppihhhp");
 
-	private final MethodHandle ireduce;
+	private final Function ireduce = bind("MPI_Ireduce", "ppihhihp");
 
-	private final MethodHandle iallgather;
+	private final Function iallgather = bind("MPI_Iallgather", "pihpihhp");
 
-	private final MethodHandle iallgatherv;
+	private final Function iallgatherv = bind("MPI_Iallgatherv", "pihppphhp");
 
-	private final MethodHandle ireduceScatterBlock;
+	private final Function ireduceScatterBlock = bind("MPI_Ireduce_scatter_block", "ppihhhp");
 
-	private final MethodHandle ireduceScatter;
+	private final Function ireduceScatter = bind("MPI_Ireduce_scatter", "ppphhhp");
 
-	private final MethodHandle igather;
+	private final Function igather = bind("MPI_Igather", "pihpihihp");
 
-	private final MethodHandle igatherv;
+	private final Function igatherv = bind("MPI_Igatherv", "pihppphihp");
 
-	private final MethodHandle iscatterv;
+	private final Function iscatterv = bind("MPI_Iscatterv", "ppphpihihp");
 
-	private final MethodHandle iscan;
+	private final Function iscan = bind("MPI_Iscan", "ppihhhp");
 
-	private final MethodHandle iexscan;
+	private final Function iexscan = bind("MPI_Iexscan", "ppihhhp");
 
-	private final MethodHandle iscatter;
+	private final Function iscatter = bind("MPI_Iscatter", "pihpihihp");
 
-	private final MethodHandle ialltoall;
+	private final Function ialltoall = bind("MPI_Ialltoall", "pihpihhp");
 
-	private final MethodHandle ialltoallv;
+	private final Function ialltoallv = bind("MPI_Ialltoallv", "ppphppphhp");
 
+	/** The functions above are bound after the library is set. */
 	MpiCalls(MpiLibrary library) {
-		this.abi = library.abi();
-		this.initThread = library.bind("MPI_Init_thread", "ppip");
-		this.finish = library.bind("MPI_Finalize", "");
-		this.abort = library.bind("MPI_Abort", "hi");
-		this.commRank = library.bind("MPI_Comm_rank", "hp");
-		this.commSize = library.bind("MPI_Comm_size", "hp");
-		this.setErrorHandler = library.bind("MPI_Comm_set_errhandler", "hh");
-		this.getAttribute = library.bind("MPI_Comm_get_attr", "hipp");
-		this.commGroup = library.bind("MPI_Comm_group", "hp");
-		this.groupIncl = library.bind("MPI_Group_incl", "hipp");
-		this.groupFree = library.bind("MPI_Group_free", "p");
-		this.createGroup = library.bind("MPI_Comm_create_group", "hhip");
-		this.commFree = library.bind("MPI_Comm_free", "p");
-		this.errorString = library.bind("MPI_Error_string", "ipp");
-		this.errorClass = library.bind("MPI_Error_class", "ip");
-		this.test = library.bind("MPI_Test", "ppp");
-		this.getCount = library.bind("MPI_Get_count", "php");
-		this.opCreate = library.bind("MPI_Op_create", "pip");
-		this.isend = library.bind("MPI_Isend", "pihiihp");
-		this.irecv = library.bind("MPI_Irecv", "pihiihp");
-		this.ibarrier = library.bind("MPI_Ibarrier", "hp");
-		this.ibcast = library.bind("MPI_Ibcast", "pihihp");
-		this.iallreduce = library.bind("MPI_Iallreduce", "ppihhhp");
-		this.ireduce = library.bind("MPI_Ireduce", "ppihhihp");
-		this.iallgather = library.bind("MPI_Iallgather", "pihpihhp");
-		this.iallgatherv = library.bind("MPI_Iallgatherv", "pihppphhp");
-		this.ireduceScatterBlock = library.bind("MPI_Ireduce_scatter_block", "ppihhhp");
-		this.ireduceScatter = library.bind("MPI_Ireduce_scatter", "ppphhhp");
-		this.igather = library.bind("MPI_Igather", "pihpihihp");
-		this.iscatter = library.bind("MPI_Iscatter", "pihpihihp");
-		this.igatherv = library.bind("MPI_Igatherv", "pihppphihp");
-		this.iscatterv = library.bind("MPI_Iscatterv", "ppphpihihp");
-		this.iscan = library.bind("MPI_Iscan", "ppihhhp");
-		this.iexscan = library.bind("MPI_Iexscan", "ppihhhp");
-		this.ialltoall = library.bind("MPI_Ialltoall", "pihpihhp");
-		this.ialltoallv = library.bind("MPI_Ialltoallv", "ppphppphhp");
+		this.library = library;
+		super();
+	}
+
+	private Function bind(String name, String arguments) {
+		return new Function(name, this.library.bind(name, arguments));
 	}
 
 	/** Initializes the library and makes it return errors instead of aborting. */
 	void init() {
-		call("MPI_Init_thread", () -> (int) this.initThread.invokeExact(0L, 0L, THREAD_FUNNELED, out()));
-		call("MPI_Comm_set_errhandler",
-				() -> (int) this.setErrorHandler.invokeExact(this.abi.commWorld(), this.abi.errorsReturn()));
+		call(this.initThread, () -> (int) this.initThread.handle.invokeExact(0L, 0L, THREAD_FUNNELED, out()));
+		call(this.setErrorHandler, () -> (int) this.setErrorHandler.handle.invokeExact(this.library.abi().commWorld(),
+				this.library.abi().errorsReturn()));
 	}
 
 	/** Calls {@code MPI_Finalize}, which every rank must do. */
 	void finish() {
-		call("MPI_Finalize", () -> (int) this.finish.invokeExact());
+		call(this.finish, () -> (int) this.finish.handle.invokeExact());
 	}
 
 	/** Ends every process of the job; does not return. */
 	void abort(int code) {
-		call("MPI_Abort", () -> (int) this.abort.invokeExact(this.abi.commWorld(), code));
+		call(this.abort, () -> (int) this.abort.handle.invokeExact(this.library.abi().commWorld(), code));
 	}
 
 	int rank() {
-		call("MPI_Comm_rank", () -> (int) this.commRank.invokeExact(this.abi.commWorld(), out()));
+		call(this.commRank, () -> (int) this.commRank.handle.invokeExact(this.library.abi().commWorld(), out()));
 		return outInt();
 	}
 
 	int size() {
-		call("MPI_Comm_size", () -> (int) this.commSize.invokeExact(this.abi.commWorld(), out()));
+		call(this.commSize, () -> (int) this.commSize.handle.invokeExact(this.library.abi().commWorld(), out()));
 		return outInt();
 	}
 
@@ -162,8 +133,8 @@ final class MpiCalls {
 	 * The largest tag, or the minimum that MPI guarantees if the attribute is not set.
 	 */
 	int largestTag() {
-		call("MPI_Comm_get_attr", () -> (int) this.getAttribute.invokeExact(this.abi.commWorld(),
-				this.abi.tagUpperBound(), out(), out() + Long.BYTES));
+		call(this.getAttribute, () -> (int) this.getAttribute.handle.invokeExact(this.library.abi().commWorld(),
+				this.library.abi().tagUpperBound(), out(), out() + Long.BYTES));
 		boolean known = NativeMemory.getInt(out() + Long.BYTES) != 0;
 		return known ? NativeMemory.getInt(NativeMemory.getLong(out())) : 32767;
 	}
@@ -173,27 +144,27 @@ final class MpiCalls {
 	 * @param ranks address of the world ranks, 32 bits each
 	 */
 	long createGroup(long ranks, int count, int tag) {
-		call("MPI_Comm_group", () -> (int) this.commGroup.invokeExact(this.abi.commWorld(), out()));
+		call(this.commGroup, () -> (int) this.commGroup.handle.invokeExact(this.library.abi().commWorld(), out()));
 		long world = outHandle();
-		call("MPI_Group_incl", () -> (int) this.groupIncl.invokeExact(world, count, ranks, out()));
+		call(this.groupIncl, () -> (int) this.groupIncl.handle.invokeExact(world, count, ranks, out()));
 		long group = outHandle();
-		call("MPI_Comm_create_group",
-				() -> (int) this.createGroup.invokeExact(this.abi.commWorld(), group, tag, out()));
+		call(this.createGroup,
+				() -> (int) this.createGroup.handle.invokeExact(this.library.abi().commWorld(), group, tag, out()));
 		long communicator = outHandle();
-		call("MPI_Group_free", () -> (int) this.groupFree.invokeExact(in(group)));
-		call("MPI_Group_free", () -> (int) this.groupFree.invokeExact(in(world)));
-		call("MPI_Comm_set_errhandler",
-				() -> (int) this.setErrorHandler.invokeExact(communicator, this.abi.errorsReturn()));
+		call(this.groupFree, () -> (int) this.groupFree.handle.invokeExact(in(group)));
+		call(this.groupFree, () -> (int) this.groupFree.handle.invokeExact(in(world)));
+		call(this.setErrorHandler,
+				() -> (int) this.setErrorHandler.handle.invokeExact(communicator, this.library.abi().errorsReturn()));
 		return communicator;
 	}
 
 	void free(long communicator) {
-		call("MPI_Comm_free", () -> (int) this.commFree.invokeExact(in(communicator)));
+		call(this.commFree, () -> (int) this.commFree.handle.invokeExact(in(communicator)));
 	}
 
 	/** Creates an operator that calls a native function pointer. */
 	long createOperator(long function) {
-		call("MPI_Op_create", () -> (int) this.opCreate.invokeExact(function, 1, out()));
+		call(this.opCreate, () -> (int) this.opCreate.handle.invokeExact(function, 1, out()));
 		return outHandle();
 	}
 
@@ -204,7 +175,7 @@ final class MpiCalls {
 	 */
 	int test(long request, long flag, long status) {
 		try {
-			int code = (int) this.test.invokeExact(request, flag, status);
+			int code = (int) this.test.handle.invokeExact(request, flag, status);
 			return (code != 0 || NativeMemory.getInt(flag) != 0) ? code : -1;
 		}
 		catch (Throwable ex) {
@@ -214,102 +185,105 @@ final class MpiCalls {
 
 	/** Number of elements of a received message. */
 	int count(long status, long type) {
-		call("MPI_Get_count", () -> (int) this.getCount.invokeExact(status, type, out()));
+		call(this.getCount, () -> (int) this.getCount.handle.invokeExact(status, type, out()));
 		return outInt();
 	}
 
 	boolean isTruncation(int code) {
-		call("MPI_Error_class", () -> (int) this.errorClass.invokeExact(code, out()));
-		return outInt() == this.abi.truncated();
+		call(this.errorClass, () -> (int) this.errorClass.handle.invokeExact(code, out()));
+		return outInt() == this.library.abi().truncated();
 	}
 
 	void isend(long buffer, int count, long type, int peer, int tag, long communicator, long request) {
-		call("MPI_Isend", () -> (int) this.isend.invokeExact(buffer, count, type, peer, tag, communicator, request));
+		call(this.isend,
+				() -> (int) this.isend.handle.invokeExact(buffer, count, type, peer, tag, communicator, request));
 	}
 
 	void irecv(long buffer, int count, long type, int source, int tag, long communicator, long request) {
-		call("MPI_Irecv", () -> (int) this.irecv.invokeExact(buffer, count, type, source, tag, communicator, request));
+		call(this.irecv,
+				() -> (int) this.irecv.handle.invokeExact(buffer, count, type, source, tag, communicator, request));
 	}
 
 	void ibarrier(long communicator, long request) {
-		call("MPI_Ibarrier", () -> (int) this.ibarrier.invokeExact(communicator, request));
+		call(this.ibarrier, () -> (int) this.ibarrier.handle.invokeExact(communicator, request));
 	}
 
 	void ibcast(long buffer, int count, long type, int root, long communicator, long request) {
-		call("MPI_Ibcast", () -> (int) this.ibcast.invokeExact(buffer, count, type, root, communicator, request));
+		call(this.ibcast, () -> (int) this.ibcast.handle.invokeExact(buffer, count, type, root, communicator, request));
 	}
 
 	void iallreduce(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call("MPI_Iallreduce",
-				() -> (int) this.iallreduce.invokeExact(send, receive, count, type, op, communicator, request));
+		call(this.iallreduce,
+				() -> (int) this.iallreduce.handle.invokeExact(send, receive, count, type, op, communicator, request));
 	}
 
 	void ireduce(long send, long receive, int count, long type, long op, int root, long communicator, long request) {
-		call("MPI_Ireduce",
-				() -> (int) this.ireduce.invokeExact(send, receive, count, type, op, root, communicator, request));
+		call(this.ireduce, () -> (int) this.ireduce.handle.invokeExact(send, receive, count, type, op, root,
+				communicator, request));
 	}
 
 	void iallgather(long send, long receive, int count, long type, long communicator, long request) {
-		call("MPI_Iallgather", () -> (int) this.iallgather.invokeExact(send, count, type, receive, count, type,
+		call(this.iallgather, () -> (int) this.iallgather.handle.invokeExact(send, count, type, receive, count, type,
 				communicator, request));
 	}
 
 	void iallgatherv(long send, int count, long receive, long counts, long places, long type, long communicator,
 			long request) {
-		call("MPI_Iallgatherv", () -> (int) this.iallgatherv.invokeExact(send, count, type, receive, counts, places,
-				type, communicator, request));
+		call(this.iallgatherv, () -> (int) this.iallgatherv.handle.invokeExact(send, count, type, receive, counts,
+				places, type, communicator, request));
 	}
 
 	void ireduceScatterBlock(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call("MPI_Ireduce_scatter_block", () -> (int) this.ireduceScatterBlock.invokeExact(send, receive, count, type,
-				op, communicator, request));
+		call(this.ireduceScatterBlock, () -> (int) this.ireduceScatterBlock.handle.invokeExact(send, receive, count,
+				type, op, communicator, request));
 	}
 
 	void ireduceScatter(long send, long receive, long counts, long type, long op, long communicator, long request) {
-		call("MPI_Ireduce_scatter",
-				() -> (int) this.ireduceScatter.invokeExact(send, receive, counts, type, op, communicator, request));
+		call(this.ireduceScatter, () -> (int) this.ireduceScatter.handle.invokeExact(send, receive, counts, type, op,
+				communicator, request));
 	}
 
 	void igather(long send, long receive, int count, long type, int root, long communicator, long request) {
-		call("MPI_Igather", () -> (int) this.igather.invokeExact(send, count, type, receive, count, type, root,
+		call(this.igather, () -> (int) this.igather.handle.invokeExact(send, count, type, receive, count, type, root,
 				communicator, request));
 	}
 
 	void iscatter(long send, long receive, int count, long type, int root, long communicator, long request) {
-		call("MPI_Iscatter", () -> (int) this.iscatter.invokeExact(send, count, type, receive, count, type, root,
+		call(this.iscatter, () -> (int) this.iscatter.handle.invokeExact(send, count, type, receive, count, type, root,
 				communicator, request));
 	}
 
 	void igatherv(long send, int count, long receive, long counts, long places, long type, int root, long communicator,
 			long request) {
-		call("MPI_Igatherv", () -> (int) this.igatherv.invokeExact(send, count, type, receive, counts, places, type,
-				root, communicator, request));
+		call(this.igatherv, () -> (int) this.igatherv.handle.invokeExact(send, count, type, receive, counts, places,
+				type, root, communicator, request));
 	}
 
 	void iscatterv(long send, long counts, long places, long receive, int count, long type, int root, long communicator,
 			long request) {
-		call("MPI_Iscatterv", () -> (int) this.iscatterv.invokeExact(send, counts, places, type, receive, count, type,
-				root, communicator, request));
+		call(this.iscatterv, () -> (int) this.iscatterv.handle.invokeExact(send, counts, places, type, receive, count,
+				type, root, communicator, request));
 	}
 
 	void iscan(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call("MPI_Iscan", () -> (int) this.iscan.invokeExact(send, receive, count, type, op, communicator, request));
+		call(this.iscan,
+				() -> (int) this.iscan.handle.invokeExact(send, receive, count, type, op, communicator, request));
 	}
 
 	void iexscan(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call("MPI_Iexscan",
-				() -> (int) this.iexscan.invokeExact(send, receive, count, type, op, communicator, request));
+		call(this.iexscan,
+				() -> (int) this.iexscan.handle.invokeExact(send, receive, count, type, op, communicator, request));
 	}
 
 	void ialltoall(long send, long receive, int count, long type, long communicator, long request) {
-		call("MPI_Ialltoall",
-				() -> (int) this.ialltoall.invokeExact(send, count, type, receive, count, type, communicator, request));
+		call(this.ialltoall, () -> (int) this.ialltoall.handle.invokeExact(send, count, type, receive, count, type,
+				communicator, request));
 	}
 
 	void ialltoallv(long send, long sendCounts, long sendPlaces, long receive, long receiveCounts, long receivePlaces,
 			long type, long communicator, long request) {
-		call("MPI_Ialltoallv", () -> (int) this.ialltoallv.invokeExact(send, sendCounts, sendPlaces, type, receive,
-				receiveCounts, receivePlaces, type, communicator, request));
+		call(this.ialltoallv, () -> (int) this.ialltoallv.handle.invokeExact(send, sendCounts, sendPlaces, type,
+				receive, receiveCounts, receivePlaces, type, communicator, request));
 	}
 
 	/** Builds the exception for an error code. */
@@ -318,7 +292,7 @@ final class MpiCalls {
 	}
 
 	/** Calls a function that returns an error code. */
-	private void call(String function, Invocation invocation) {
+	private void call(Function function, Invocation invocation) {
 		int code;
 		try {
 			code = invocation.run();
@@ -327,14 +301,14 @@ final class MpiCalls {
 			throw rethrown(ex);
 		}
 		if (code != 0) {
-			throw failure(function, code);
+			throw failure(function.name, code);
 		}
 	}
 
 	private String text(int code) {
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment text = arena.allocate(MAX_ERROR_BYTES);
-			int _ = (int) this.errorString.invokeExact(code, text.address(),
+			int _ = (int) this.errorString.handle.invokeExact(code, text.address(),
 					arena.allocate(ValueLayout.JAVA_INT).address());
 			return text.getString(0);
 		}
@@ -352,7 +326,7 @@ final class MpiCalls {
 	}
 
 	private long outHandle() {
-		return (this.abi.handle().byteSize() == Integer.BYTES) ? outInt() : NativeMemory.getLong(out());
+		return (this.library.abi().handle().byteSize() == Integer.BYTES) ? outInt() : NativeMemory.getLong(out());
 	}
 
 	private long in(long handle) {
@@ -369,6 +343,10 @@ final class MpiCalls {
 			throw error;
 		}
 		return new IllegalStateException("a function of the MPI library could not be called", cause);
+	}
+
+	/** A function of the library. */
+	private record Function(String name, MethodHandle handle) {
 	}
 
 	/** A call through a method handle. */

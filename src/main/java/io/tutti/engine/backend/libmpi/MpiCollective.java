@@ -68,7 +68,7 @@ final class MpiCollective extends MpiOperation {
 	private static int requireInt(long count) {
 		if (count > Integer.MAX_VALUE) {
 			throw new IllegalArgumentException(
-					"an MPI library counts 0.." + Integer.MAX_VALUE + " elements in a call, got " + count);
+					"an MPI library accepts 0.." + Integer.MAX_VALUE + " elements per call, got " + count);
 		}
 		return (int) count;
 	}

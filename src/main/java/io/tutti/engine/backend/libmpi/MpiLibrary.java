@@ -32,7 +32,7 @@ public final class MpiLibrary {
 	private static final int MAX_VERSION_BYTES = 8192;
 
 	private static final String ACTION = "Set tutti.mpi.library to openmpi, to mpich or to the path of a libmpi, "
-			+ "the one that the launcher belongs to; or leave it out, and our own engine does the work";
+			+ "the one that the launcher belongs to; or leave it unset to use Tutti's own engine";
 
 	private final SymbolLookup symbols;
 
@@ -103,14 +103,14 @@ public final class MpiLibrary {
 		leaveSignalsToTheJvm();
 		if (choice.contains("/")) {
 			if (!Files.isReadable(Path.of(choice))) {
-				throw unavailable("there is no library " + choice);
+				throw unavailable("no library at " + choice);
 			}
 			return found(open(choice), choice);
 		}
 		List<String> names = switch (choice) {
 			case "openmpi" -> OPEN_MPI;
 			case "mpich" -> MPICH;
-			default -> throw unavailable("tutti.mpi.library=" + choice + " is none of openmpi, mpich and a path");
+			default -> throw unavailable("tutti.mpi.library=" + choice + " must be openmpi, mpich or a path");
 		};
 		SymbolLookup opened = null;
 		for (String name : names) {
@@ -121,7 +121,7 @@ public final class MpiLibrary {
 
 	private static SymbolLookup found(@Nullable SymbolLookup opened, String name) {
 		if (opened == null) {
-			throw unavailable("no library " + name + " can be loaded here");
+			throw unavailable("no library " + name + " can be loaded");
 		}
 		return opened;
 	}

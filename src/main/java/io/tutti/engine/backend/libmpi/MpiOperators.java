@@ -59,7 +59,7 @@ final class MpiOperators {
 			return stub.address();
 		}
 		catch (ReflectiveOperationException ex) {
-			throw new IllegalStateException("the operator " + op + " of " + type + " could not be made", ex);
+			throw new IllegalStateException("the operator " + op + " of " + type + " cannot be created", ex);
 		}
 	}
 

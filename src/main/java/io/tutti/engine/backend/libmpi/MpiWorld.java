@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * library.
  * <p>
  * MPI cannot cancel a collective that has started. If one fails, the whole job must end,
- * by {@link #doom} or {@link #abort}.
+ * by {@link #abortAfter} or {@link #abort}.
  */
 public final class MpiWorld {
 
@@ -38,27 +38,22 @@ public final class MpiWorld {
 	/** Limit for {@code MPI_Abort} to end the process before this class halts it. */
 	private static final Duration ABORT_LIMIT = Duration.ofSeconds(2);
 
-	/**
-	 * The largest tag that MPI guarantees; a hash of the group's name is reduced to it.
-	 */
-	private static final int MAX_GROUP_TAG = 32767;
-
 	private final MpiLibrary library;
 
 	private final MpiThread thread;
 
 	private final MpiOperators operators = new MpiOperators();
 
-	private final AtomicReference<@Nullable Failure> doom = new AtomicReference<>();
+	private final AtomicReference<@Nullable Failure> fatal = new AtomicReference<>();
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	private final Extent extent;
+	private final WorldView view;
 
-	private MpiWorld(MpiLibrary library, MpiThread thread, Extent extent) {
+	private MpiWorld(MpiLibrary library, MpiThread thread, WorldView view) {
 		this.library = library;
 		this.thread = thread;
-		this.extent = extent;
+		this.view = view;
 	}
 
 	/**
@@ -69,26 +64,27 @@ public final class MpiWorld {
 	 */
 	public static MpiWorld start(MpiLibrary library, int rank, Deadline deadline) {
 		if (!STARTED.compareAndSet(false, true)) {
-			throw new IllegalStateException("an MPI library can be started once per process, and has been");
+			throw new IllegalStateException(
+					"an MPI library can be started only once per process, and it has already been started");
 		}
 		MpiThread thread = new MpiThread(library, rank);
 		thread.start();
-		MpiTask<Extent> start = new MpiTask<>((calls) -> {
+		MpiTask<WorldView> start = new MpiTask<>((calls) -> {
 			calls.init();
-			return new Extent(calls.rank(), calls.size(), calls.largestTag());
+			return new WorldView(calls.rank(), calls.size(), calls.largestTag());
 		});
 		thread.submit(start);
-		return new MpiWorld(library, thread, await(start.result(), "the start", deadline));
+		return new MpiWorld(library, thread, await(start.result(), "start", deadline));
 	}
 
 	/** This process's rank according to the library. */
 	public int rank() {
-		return this.extent.rank();
+		return this.view.rank();
 	}
 
 	/** Number of ranks according to the library. */
 	public int worldSize() {
-		return this.extent.worldSize();
+		return this.view.worldSize();
 	}
 
 	/** The library's version text. */
@@ -98,7 +94,7 @@ public final class MpiWorld {
 
 	/** The largest allowed message tag. */
 	int largestTag() {
-		return this.extent.largestTag();
+		return this.view.largestTag();
 	}
 
 	MpiAbi abi() {
@@ -137,10 +133,10 @@ public final class MpiWorld {
 		return receive.toArray(ValueLayout.JAVA_BYTE);
 	}
 
-	private void exchange(MpiExchange.Begin begin, Deadline deadline) {
-		MpiExchange exchange = new MpiExchange(begin);
+	private void exchange(MpiTask.Start start, Deadline deadline) {
+		MpiTask<Boolean> exchange = MpiTask.ofRequest(start);
 		this.thread.submit(exchange);
-		await(exchange.result(), "the exchange of addresses", deadline);
+		await(exchange.result(), "exchange of addresses", deadline);
 	}
 
 	/**
@@ -149,7 +145,7 @@ public final class MpiWorld {
 	 * @param name the group's name
 	 */
 	public MpiCommunicator communicator(List<Integer> members, String name, Deadline deadline) {
-		int tag = Math.floorMod(name.hashCode(), MAX_GROUP_TAG);
+		int tag = groupTag(name, this.view.largestTag());
 		return call((calls) -> {
 			try (Arena arena = Arena.ofConfined()) {
 				MemorySegment ranks = arena.allocate(ValueLayout.JAVA_INT, members.size());
@@ -158,7 +154,15 @@ public final class MpiWorld {
 				}
 				return new MpiCommunicator(this, calls.createGroup(ranks.address(), members.size(), tag));
 			}
-		}, "the making of group " + name, deadline);
+		}, "creation of group " + name, deadline);
+	}
+
+	/**
+	 * Tag of a group's creation. Groups that are created at the same time must differ in
+	 * it, so it uses all tags that the library has.
+	 */
+	static int groupTag(String name, int largestTag) {
+		return (int) Math.floorMod((long) name.hashCode(), largestTag + 1L);
 	}
 
 	/** Frees a communicator. */
@@ -184,12 +188,12 @@ public final class MpiWorld {
 		}
 		catch (TimeoutException ex) {
 			throw new BackendUnavailableException("mpi",
-					what + " of the MPI library was not done after " + deadline.timeout(),
+					what + " by the MPI library did not complete within " + deadline.timeout(),
 					"Start every rank with the launcher that the library belongs to");
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
-			throw new IllegalStateException("interrupted in " + what + " of the MPI library", ex);
+			throw new IllegalStateException("interrupted during " + what + " by the MPI library", ex);
 		}
 	}
 
@@ -198,9 +202,9 @@ public final class MpiWorld {
 	 * still be running. Closing this world first cancels the abort.
 	 * @param gracePeriod time for the program to report the failure
 	 */
-	public void doom(Failure failure, Duration gracePeriod) {
-		if (this.doom.compareAndSet(null, failure)) {
-			Thread.ofPlatform().name("tutti-r" + rank() + "-mpi-doom").daemon().start(() -> {
+	public void abortAfter(Failure failure, Duration gracePeriod) {
+		if (this.fatal.compareAndSet(null, failure)) {
+			Thread.ofPlatform().name("tutti-r" + rank() + "-mpi-abort").daemon().start(() -> {
 				pause(gracePeriod);
 				if (!this.closed.get()) {
 					abort(exitCode(failure));
@@ -210,8 +214,8 @@ public final class MpiWorld {
 	}
 
 	/** The failure for which the job will be aborted, or {@code null}. */
-	public @Nullable Failure doom() {
-		return this.doom.get();
+	public @Nullable Failure fatalFailure() {
+		return this.fatal.get();
 	}
 
 	/**
@@ -240,7 +244,7 @@ public final class MpiWorld {
 			call((calls) -> {
 				calls.finish();
 				return true;
-			}, "the end", deadline);
+			}, "end", deadline);
 			return true;
 		}
 		catch (BackendUnavailableException | MpiLibraryException ex) {
@@ -271,7 +275,7 @@ public final class MpiWorld {
 	}
 
 	/** Rank, world size and largest tag according to the library. */
-	private record Extent(int rank, int worldSize, int largestTag) {
+	private record WorldView(int rank, int worldSize, int largestTag) {
 
 	}
 
