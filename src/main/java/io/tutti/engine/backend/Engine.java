@@ -23,7 +23,6 @@ import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousSettings;
 import io.tutti.engine.control.diagnosis.RankTrace;
-import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.dispatch.GroupFactory;
@@ -255,7 +254,7 @@ public final class Engine implements AutoCloseable {
 	 * are absent
 	 */
 	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
-		return TraceCodec.decodeAll(control().queryTraces(limit, timeout));
+		return RankTrace.decodeAll(control().queryTraces(limit, timeout));
 	}
 
 	/**

@@ -20,7 +20,6 @@ import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.Departure;
 import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.control.diagnosis.RankTrace;
-import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.DepartedRanks;
@@ -345,7 +344,7 @@ final class GroupRegistry implements ControlListener {
 		if (world == null) {
 			return new byte[0];
 		}
-		return TraceCodec.encode(RankTrace.take(world.identity().worldRank(), world.generation(), groups(), limit));
+		return RankTrace.take(world.identity().worldRank(), world.generation(), groups(), limit).encode();
 	}
 
 	@Override

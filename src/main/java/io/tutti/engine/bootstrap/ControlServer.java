@@ -34,7 +34,7 @@ import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.control.RendezvousSettings;
-import io.tutti.engine.control.labelled.LabelledRequests;
+import io.tutti.engine.control.labelled.BarrierService;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.tls.PeerSocket;
@@ -113,7 +113,7 @@ final class ControlServer
 		this.board = new PeerTable(worldSize, System::nanoTime);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.arbiter = new Coordinator(this.board, settings.verdict(), System::nanoTime, this,
-				new LabelledRequests(worldSize, System::nanoTime, this));
+				new BarrierService(worldSize, System::nanoTime, this));
 		this.control = new RankControl(0, events, this.board, this,
 				new LabelledWaits(0, worldSize, this, settings.heartbeat()));
 		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,

@@ -7,18 +7,23 @@ import io.tutti.engine.spi.CallSignature;
 /**
  * The result of matching the calls that ranks announced, as determined by rank 0.
  *
- * @param meeting the arrivals at the label, as at a barrier
+ * @param outcome the outcome of the round, as at a barrier
  * @param order the call's number among all matched calls, from 0; -1 if the call must not
  * be made, since a rank was missing or announced another call
  * @param calls the announced calls, by rank; empty for a rank that was late
  */
-public record CallMatch(BarrierOutcome meeting, long order, Map<Integer, CallSignature> calls) {
+public record CallMatch(BarrierOutcome outcome, long order, Map<Integer, CallSignature> calls) {
 
 	/** In place of an order: the call must not be made. */
 	public static final long NOT_MATCHED = -1;
 
 	public CallMatch {
 		calls = Map.copyOf(calls);
+	}
+
+	/** A round without calls to be made. */
+	public static CallMatch none(BarrierOutcome outcome) {
+		return new CallMatch(outcome, NOT_MATCHED, Map.of());
 	}
 
 	/** Whether every rank announced the same call and may make it now. */

@@ -79,6 +79,11 @@ public sealed interface ControlMessage {
 
 	/** Asks for a proof that the client knows the key, over these random bytes. */
 	record Challenge(byte[] nonce) implements Greeting {
+
+		public Challenge {
+			requireProofSize(nonce);
+		}
+
 	}
 
 	/**
@@ -87,10 +92,21 @@ public sealed interface ControlMessage {
 	 * @param nonce random bytes for the answer
 	 */
 	record Proof(byte[] nonce, byte[] proof) implements Greeting {
+
+		public Proof {
+			requireProofSize(nonce);
+			requireProofSize(proof);
+		}
+
 	}
 
 	/** Accepts the client. The accepting side proves in turn that it knows the key. */
 	record Welcome(byte[] proof) implements Greeting {
+
+		public Welcome {
+			requireProofSize(proof);
+		}
+
 	}
 
 	/**
@@ -120,6 +136,7 @@ public sealed interface ControlMessage {
 	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
 
 		public Roster {
+			requireProofSize(keyNonce);
 			peers = List.copyOf(peers);
 		}
 
@@ -190,12 +207,29 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** A rank enters a labelled barrier. */
-	record EnterBarrier(RoundEntry entry) implements LabelledRequest {
-	}
+	/**
+	 * A rank enters a round of a label: a barrier, or a call that it announces before it
+	 * makes it.
+	 *
+	 * @param ticket the rank's number for this wait
+	 * @param label 1 to {@link ControlPlane#MAX_LABEL_CHARACTERS} characters
+	 * @param round the named round, or {@link RoundWait#NEXT}
+	 * @param tentative whether the rank waits on behalf of a client that may disconnect.
+	 * Rank 0 then asks the rank for confirmation before the round completes.
+	 * @param call the announced call, {@code null} at a barrier
+	 */
+	record EnterRound(long ticket, String label, long round, boolean tentative, long timeoutNanos,
+			@Nullable CallSignature call) implements LabelledRequest {
 
-	/** A rank announces a call at a label before it makes it. */
-	record Announce(RoundEntry entry, CallSignature call) implements LabelledRequest {
+		public EnterRound {
+			int characters = label.length();
+			if (characters < 1 || characters > ControlPlane.MAX_LABEL_CHARACTERS || round < RoundWait.NEXT
+					|| timeoutNanos <= 0) {
+				throw new IllegalArgumentException("a barrier with a label of " + characters + " characters, round "
+						+ round + " and a timeout of " + timeoutNanos + " ns");
+			}
+		}
+
 	}
 
 	/** A rank stops waiting at a barrier or for a call match. */
@@ -269,12 +303,8 @@ public sealed interface ControlMessage {
 	record Confirm(long ticket, int attempt) implements LabelledNotice {
 	}
 
-	/** The outcome of a labelled barrier for the rank. */
-	record BarrierEnded(long ticket, BarrierOutcome outcome) implements LabelledNotice {
-	}
-
-	/** The match result of a call that the rank announced. */
-	record Matched(long ticket, CallMatch match) implements LabelledNotice {
+	/** The outcome of a labelled barrier, or of matching the announced calls. */
+	record RoundEnded(long ticket, CallMatch match) implements LabelledNotice {
 	}
 
 	/** Ranks have left groups that the rank is in. */
@@ -301,6 +331,16 @@ public sealed interface ControlMessage {
 
 	/** Rank 0 leaves. */
 	record RankZeroLeft() implements Notice {
+	}
+
+	/**
+	 * A nonce has as many bytes as a proof, so that their concatenation is unambiguous.
+	 */
+	private static void requireProofSize(byte[] bytes) {
+		if (bytes.length != SessionKey.PROOF_BYTES) {
+			throw new IllegalArgumentException(
+					"a nonce or proof must have " + SessionKey.PROOF_BYTES + " bytes, got " + bytes.length);
+		}
 	}
 
 }

@@ -48,6 +48,25 @@ public final class Coordinator
 
 	}
 
+	/**
+	 * Handles labelled barriers and announced calls. Never blocks. Not thread safe.
+	 */
+	public interface LabelledHandler {
+
+		/** A rank has sent a request. */
+		void receive(int rank, LabelledRequest request);
+
+		/** A rank has left or is lost. */
+		void forget(int rank);
+
+		/** Handles the deadlines that have passed. */
+		void tick();
+
+		/** Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} for never. */
+		long nanosUntilDue();
+
+	}
+
 	private final Downlink downlink;
 
 	private final PeerTable peers;
@@ -58,7 +77,7 @@ public final class Coordinator
 
 	private final MismatchDetector mismatches;
 
-	private final RequestHandler labelled;
+	private final LabelledHandler labelled;
 
 	private boolean draining;
 
@@ -67,7 +86,7 @@ public final class Coordinator
 	 * or is lost
 	 */
 	public Coordinator(PeerTable peers, Duration verdictLimit, LongSupplier nanoClock, Downlink downlink,
-			RequestHandler labelled) {
+			LabelledHandler labelled) {
 		this.downlink = downlink;
 		this.peers = peers;
 		this.departures = new DepartureTracker(peers, nanoClock, this);

@@ -9,8 +9,6 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntPredicate;
 
-import io.tutti.engine.spi.Deadline;
-
 /**
  * Collects the answers to one query. The control thread adds them, and the querying
  * thread waits for them.
@@ -58,10 +56,12 @@ final class PendingQuery {
 	 * @return the answers until then, by rank
 	 */
 	synchronized Map<Integer, Answer> await(Duration timeout, IntPredicate isUp) {
-		Deadline deadline = Deadline.after(timeout);
+		long leftNanos = TimeUnit.NANOSECONDS.convert(timeout);
+		long endNanos = System.nanoTime() + leftNanos;
 		try {
-			while (this.awaited.stream().anyMatch(isUp::test) && !deadline.expired()) {
-				TimeUnit.NANOSECONDS.timedWait(this, Math.min(deadline.remainingNanos(), CHECK_INTERVAL_NANOS));
+			while (leftNanos > 0 && this.awaited.stream().anyMatch(isUp::test)) {
+				TimeUnit.NANOSECONDS.timedWait(this, Math.min(leftNanos, CHECK_INTERVAL_NANOS));
+				leftNanos = endNanos - System.nanoTime();
 			}
 		}
 		catch (InterruptedException ex) {

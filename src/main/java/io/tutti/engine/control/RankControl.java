@@ -58,6 +58,30 @@ public final class RankControl implements ControlPlane {
 
 	}
 
+	/** This rank's waits at labels. Thread safe. */
+	public interface LabelledCalls {
+
+		/**
+		 * Waits for the other ranks in a round of a label.
+		 * @param call the announced call, {@code null} at a barrier
+		 * @see ControlPlane#barrier(RoundWait)
+		 * @see ControlPlane#match(RoundWait, CallSignature)
+		 */
+		CallMatch enter(RoundWait wait, @Nullable CallSignature call);
+
+		/** Rank 0 has sent a notice. */
+		void receive(LabelledNotice notice);
+
+		/**
+		 * Ends all current and later waits with this failure. The first failure counts.
+		 */
+		void fail(Failure failure);
+
+		/** This rank leaves: ends every wait. */
+		void close();
+
+	}
+
 	/**
 	 * Maximum number of calls of one group in all traces together. Rank 0 forwards them
 	 * at about 70 bytes each.
@@ -75,7 +99,7 @@ public final class RankControl implements ControlPlane {
 
 	private final Uplink uplink;
 
-	private final NoticeHandler labelled;
+	private final LabelledCalls labelled;
 
 	private final Map<Long, PendingQuery> queries = new ConcurrentHashMap<>();
 
@@ -94,7 +118,7 @@ public final class RankControl implements ControlPlane {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, NoticeHandler labelled) {
+	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, LabelledCalls labelled) {
 		this.rank = rank;
 		this.events = ControlListener.guarded(events);
 		this.board = board;
@@ -206,12 +230,12 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public BarrierOutcome barrier(RoundWait wait) {
-		return this.labelled.barrier(wait);
+		return this.labelled.enter(wait, null).outcome();
 	}
 
 	@Override
 	public CallMatch match(RoundWait wait, CallSignature call) {
-		return this.labelled.match(wait, call);
+		return this.labelled.enter(wait, call);
 	}
 
 	/** Rank 0 has sent a notice. */

@@ -8,23 +8,21 @@
  * These classes never block: the coordinator calls their {@code tick} and asks when to
  * call it next. Every rank, rank 0 included, has a
  * {@link io.tutti.engine.control.RankControl}. Labelled barriers and call matching are in
- * {@code labelled}, which registers a {@link io.tutti.engine.control.RequestHandler} at
- * rank 0 and a {@link io.tutti.engine.control.NoticeHandler} at every rank. Messages,
- * their encoding, frames, a non-blocking connection and the control thread are here too.
- * Every length is capped before allocation, and malformed bytes cause a
- * {@link io.tutti.engine.control.MalformedFrameException} and nothing else. Imports the
- * engine's root package, {@code failure}, {@code spi} and {@code tls}; {@code bootstrap},
- * where a group forms, imports this package.
+ * {@code labelled}: {@code BarrierService} at rank 0 and {@code LabelledWaits} at every
+ * rank. Messages, their encoding, frames, a non-blocking connection and the control
+ * thread are here too. Every length is capped before allocation, and malformed bytes
+ * cause a {@link io.tutti.engine.control.MalformedFrameException} and nothing else.
+ * Imports the engine's root package, {@code failure}, {@code spi} and {@code tls};
+ * {@code bootstrap}, where a group forms, imports this package.
  * <p>
  * A new message takes these steps. Every switch over messages is complete, so the
  * compiler names each place that is missing:
  * <ol>
  * <li>a record in {@code ControlMessage}: a {@code Request} from a rank to rank 0, a
  * {@code Notice} from rank 0 to a rank;
- * <li>a type byte, an encoding and a decoding in {@code MessageCodec}, which checks every
- * range that the receiver relies on, and an example in its test. The meaning of a byte
- * never changes; a message that an older process does not understand takes a new
- * {@code VERSION};
+ * <li>its class at the end of the list in {@code MessageCodec}, a new {@code VERSION},
+ * and an example in its test. {@code RecordCodec} encodes its components; its constructor
+ * checks every range that the receiver relies on;
  * <li>a class with a clock and a listener, which {@code Coordinator.receive} feeds and
  * {@code Coordinator.tick} and {@code nanosUntilDue} drive;
  * <li>the rank's side in {@code RankControl}: the method that sends the request, the case

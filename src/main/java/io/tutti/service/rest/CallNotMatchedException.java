@@ -39,10 +39,10 @@ final class CallNotMatchedException extends RuntimeException {
 	}
 
 	private static String describe(CallSignature call, CallMatch match) {
-		String where = call.collective() + " of label " + match.meeting().label() + ", call " + match.meeting().round();
-		return where + switch (match.meeting().result()) {
+		String where = call.collective() + " of label " + match.outcome().label() + ", call " + match.outcome().round();
+		return where + switch (match.outcome().result()) {
 			case PASSED -> ": ranks called different collectives: " + CallText.difference(match.calls());
-			case BROKEN -> ": a deadline passed, waiting for ranks " + match.meeting().missingRanks();
+			case BROKEN -> ": a deadline passed, waiting for ranks " + match.outcome().missingRanks();
 			case LATE, WITHDRAWN ->
 				" had been given up before this rank came; its next call of the label joins the next";
 		};

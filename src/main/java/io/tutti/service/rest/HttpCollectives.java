@@ -124,7 +124,7 @@ final class HttpCollectives {
 		JoinedGroup joined = this.group.ready();
 		try {
 			CallMatch match = joined.control().match(wait, signature);
-			if (match.meeting().result() == BarrierOutcome.Result.WITHDRAWN) {
+			if (match.outcome().result() == BarrierOutcome.Result.WITHDRAWN) {
 				throw new CallWithdrawnException(wait.label());
 			}
 			if (!match.matched()) {

@@ -122,7 +122,7 @@ final class ProblemFactory {
 
 	/** Problem for a collective over HTTP that was not run; the group is intact. */
 	ProblemDetail notMatched(CallNotMatchedException ex) {
-		BarrierOutcome meeting = ex.match().meeting();
+		BarrierOutcome meeting = ex.match().outcome();
 		ProblemType type = switch (meeting.result()) {
 			case PASSED -> ProblemType.COLLECTIVE_MISMATCH;
 			case BROKEN, LATE, WITHDRAWN -> ProblemType.COLLECTIVE_TIMEOUT;

@@ -11,7 +11,6 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.control.diagnosis.Analysis;
 import io.tutti.engine.control.diagnosis.GroupFinding;
 import io.tutti.engine.control.diagnosis.RankTrace;
-import io.tutti.engine.control.diagnosis.TraceCodec;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,7 +24,7 @@ class AccountsTest {
 	private static final int WORLD_SIZE = 3;
 
 	private static Map<Integer, RankTrace> ask(SimulatedWorld world, int rank) {
-		return TraceCodec.decodeAll(world.control(rank).queryTraces(100, Duration.ofSeconds(5)));
+		return RankTrace.decodeAll(world.control(rank).queryTraces(100, Duration.ofSeconds(5)));
 	}
 
 	@Test

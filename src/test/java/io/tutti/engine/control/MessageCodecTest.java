@@ -1,7 +1,12 @@
 package io.tutti.engine.control;
 
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -12,9 +17,7 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
-import io.tutti.engine.control.ControlMessage.Announce;
 import io.tutti.engine.control.ControlMessage.Awaiting;
-import io.tutti.engine.control.ControlMessage.BarrierEnded;
 import io.tutti.engine.control.ControlMessage.CallReported;
 import io.tutti.engine.control.ControlMessage.CallsReported;
 import io.tutti.engine.control.ControlMessage.Challenge;
@@ -23,13 +26,12 @@ import io.tutti.engine.control.ControlMessage.Confirmed;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
-import io.tutti.engine.control.ControlMessage.EnterBarrier;
+import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.ForeignHello;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.LeftGroup;
-import io.tutti.engine.control.ControlMessage.Matched;
 import io.tutti.engine.control.ControlMessage.PeerUpdate;
 import io.tutti.engine.control.ControlMessage.Ping;
 import io.tutti.engine.control.ControlMessage.Pong;
@@ -44,6 +46,7 @@ import io.tutti.engine.control.ControlMessage.RequestDrain;
 import io.tutti.engine.control.ControlMessage.RollCall;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.Roster;
+import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.control.ControlMessage.Welcome;
@@ -63,6 +66,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 class MessageCodecTest {
 
 	private static final Random RANDOM = new Random(7);
+
+	private static final int LAYOUT_HASH = 1_201_307_960;
 
 	static Stream<ControlMessage> messages() {
 		Failure inside = new Failure(Failure.Kind.TIMEOUT, "world", 17, Collective.BARRIER, List.of(2, 3), "späť",
@@ -84,14 +89,14 @@ class MessageCodecTest {
 				new Report(inside), new Report(outside), new RollCallReply(1, -1, List.of()),
 				new LeftGroup("side", List.of(1, 3), -1), new LeftGroup("world", List.of(), 4),
 				new Departed(List.of(new Departure(3, "side", 7), Departure.fromEveryGroup(1))),
-				new RollCallReply(2, 7, List.of(1, 3)), new EnterBarrier(new RoundEntry(4, "label", -1, false, 1)),
-				new Withdraw(4), new Confirm(4, 2), new Confirmed(4, 2), new RequestDrain("now"), new Leave(null),
-				new Leave("silent"), new Verdict(inside), new RollCall(1, "world"), new BarrierEnded(3, outcome),
+				new RollCallReply(2, 7, List.of(1, 3)), new EnterRound(4, "label", -1, false, 1, null), new Withdraw(4),
+				new Confirm(4, 2), new Confirmed(4, 2), new RequestDrain("now"), new Leave(null), new Leave("silent"),
+				new Verdict(inside), new RollCall(1, "world"), new RoundEnded(3, CallMatch.none(outcome)),
 				new Drain("now"), new PeerUpdate(List.of(new PeerLiveness(PeerStatus.State.LEFT, -1, 12))),
 				new RankZeroLeft(), new CallReported(post), new CallsReported(List.of(post, post)),
 				new CallsReported(List.of()), new QueryCall("world", Long.MAX_VALUE), new QueryTraces(5, 100),
-				new TraceReply(2, 5, bytes()), new Announce(new RoundEntry(6, "label", 7, true, 1), post.call()),
-				new Matched(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
+				new TraceReply(2, 5, bytes()), new EnterRound(6, "label", 7, true, 1, post.call()),
+				new RoundEnded(6, new CallMatch(outcome, 12, Map.of(0, post.call(), 2, post.call().withCount(-1)))),
 				new QueryTrace(2, 5, 100), new ForwardedTrace(5, 1, bytes()));
 	}
 
@@ -188,18 +193,79 @@ class MessageCodecTest {
 
 	@Test
 	void aBarrierWithInvalidParametersIsMalformed() {
-		for (RoundEntry bad : List.of(new RoundEntry(1, "", -1, false, 1),
-				new RoundEntry(1, "x".repeat(257), -1, false, 1), new RoundEntry(1, "a", -1, false, 0),
-				new RoundEntry(1, "a", -2, false, 1))) {
-			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(payload(new EnterBarrier(bad)))))
-				.isInstanceOf(MalformedFrameException.class);
+		assertThat(payload(new EnterRound(1, "a", 7, false, 1, null))).isEqualTo(entry("a", 7, 1));
+		for (byte[] bad : List.of(entry("", -1, 1), entry("x".repeat(257), -1, 1), entry("a", -1, 0),
+				entry("a", -2, 1))) {
+			assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(bad)))
+				.isInstanceOf(MalformedFrameException.class)
+				.hasMessageContaining("a barrier with a label of");
+		}
+	}
+
+	private static byte[] entry(String label, long round, long timeoutNanos) {
+		byte type = payload(new EnterRound(1, "a", 7, false, 1, null))[0];
+		return ByteBuffer.allocate(31 + label.length())
+			.put(type)
+			.putLong(1)
+			.putInt(label.length())
+			.put(label.getBytes(StandardCharsets.US_ASCII))
+			.putLong(round)
+			.put((byte) 0)
+			.putLong(timeoutNanos)
+			.put((byte) 0)
+			.array();
+	}
+
+	@Test
+	void aNonceOfAnotherSizeIsMalformed() {
+		byte[] challenge = payload(new Challenge(bytes()));
+		byte[] shorter = Arrays.copyOf(challenge, challenge.length - 1);
+		ByteBuffer.wrap(shorter).putInt(1, 31);
+		assertThatThrownBy(() -> MessageCodec.decode(ByteBuffer.wrap(shorter)))
+			.isInstanceOf(MalformedFrameException.class)
+			.hasMessage("a nonce or proof must have 32 bytes, got 31");
+	}
+
+	/** An older process must be able to tell why it was refused. */
+	@Test
+	void aRefusalKeepsItsLayout() {
+		assertThat(payload(new Refused(RendezvousException.Reason.JOB, "no"))).containsExactly(5,
+				RendezvousException.Reason.JOB.ordinal(), 0, 0, 0, 2, 'n', 'o');
+		assertThat(payload(new Refused(null, ""))).containsExactly(5, -1, 0, 0, 0, 0);
+	}
+
+	@Test
+	void aChangedLayoutTakesANewVersion() {
+		List<String> layout = new ArrayList<>();
+		messages().forEach((message) -> {
+			layout.add(payload(message)[0] + ":");
+			layout(message.getClass(), layout);
+		});
+		assertThat(Map.of(MessageCodec.VERSION, layout.hashCode()))
+			.as("a change of messages takes a new version: change MessageCodec.VERSION, then both numbers")
+			.isEqualTo(Map.of(4, LAYOUT_HASH));
+	}
+
+	private static void layout(Type type, List<String> layout) {
+		if (type instanceof ParameterizedType generic) {
+			Arrays.stream(generic.getActualTypeArguments()).forEach((argument) -> layout(argument, layout));
+		}
+		if (type instanceof Class<?> plain && plain.isEnum()) {
+			Arrays.stream(plain.getEnumConstants()).forEach((constant) -> layout.add(((Enum<?>) constant).name()));
+		}
+		if (type instanceof Class<?> plain && plain.isRecord()) {
+			layout.add(plain.getSimpleName());
+			for (RecordComponent component : plain.getRecordComponents()) {
+				layout.add(component.getGenericType().getTypeName());
+				layout(component.getGenericType(), layout);
+			}
 		}
 	}
 
 	@Test
 	void longTextsAreTruncated() throws MalformedFrameException {
 		Drain drain = (Drain) MessageCodec.decode(ByteBuffer.wrap(payload(new Drain("x".repeat(1_000_000)))));
-		assertThat(drain.reason()).hasSize(WireWriter.MAX_TEXT_CHARACTERS);
+		assertThat(drain.reason()).hasSize(RecordCodec.MAX_TEXT_CHARACTERS);
 	}
 
 	private static byte[] payload(ControlMessage message) {

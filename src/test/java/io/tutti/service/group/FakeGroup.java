@@ -22,7 +22,6 @@ import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.control.diagnosis.RankTrace;
-import io.tutti.engine.control.diagnosis.TraceCodec;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.engine.failure.FailureLatch;
@@ -107,7 +106,7 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	@Override
 	public Map<Integer, RankTrace> accounts(int limit, Duration timeout) {
-		return TraceCodec.decodeAll(queryTraces(limit, timeout));
+		return RankTrace.decodeAll(queryTraces(limit, timeout));
 	}
 
 	@Override
@@ -204,8 +203,8 @@ public final class FakeGroup implements JoinedGroup, ControlPlane {
 
 	@Override
 	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
-		return Map.of(this.world.rank(), TraceCodec
-			.encode(RankTrace.take(this.world.rank(), this.world.generation(), List.of(this.world), limit)));
+		return Map.of(this.world.rank(),
+				RankTrace.take(this.world.rank(), this.world.generation(), List.of(this.world), limit).encode());
 	}
 
 	@Override

@@ -1,11 +1,16 @@
 package io.tutti.engine.control.diagnosis;
 
+import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +50,30 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 			.limit(MAX_GROUPS)
 			.toList();
 		return new RankTrace(rank, generation, nanos, epochNanos - nanos, accounts);
+	}
+
+	/** Encodes this trace for the control plane. */
+	public byte[] encode() {
+		return RecordCodec.encode(this);
+	}
+
+	/**
+	 * Decodes the traces of many ranks. Omits invalid traces and those of other ranks.
+	 */
+	public static Map<Integer, RankTrace> decodeAll(Map<Integer, byte[]> encoded) {
+		Map<Integer, RankTrace> traces = new TreeMap<>();
+		encoded.forEach((rank, bytes) -> {
+			try {
+				RankTrace trace = RecordCodec.decode(RankTrace.class, ByteBuffer.wrap(bytes));
+				if (trace.rank() == rank) {
+					traces.put(rank, trace);
+				}
+			}
+			catch (MalformedFrameException ex) {
+				// The rank counts as silent.
+			}
+		});
+		return traces;
 	}
 
 	/** Converts a time of this rank to nanoseconds since 1970. */

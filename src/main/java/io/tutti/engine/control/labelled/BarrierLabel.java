@@ -22,8 +22,9 @@ final class BarrierLabel {
 	 *
 	 * @param round the round that ranks named, or {@link RoundWait#NEXT}. Each named
 	 * round has a state of its own, so it never mixes with another round.
+	 * @param calls whether ranks announce calls; otherwise it is a barrier
 	 */
-	record Key(String name, long round) {
+	record Key(String name, long round, boolean calls) {
 	}
 
 	/** Older broken rounds still count as broken, but their outcome is dropped. */

@@ -4,12 +4,16 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.ControlMessage.EnterRound;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,13 +24,18 @@ final class BarrierRound implements Comparable<BarrierRound> {
 	/**
 	 * A rank that waits.
 	 *
-	 * @param tentative whether the rank must confirm, once all ranks have entered, that
-	 * its client is still connected
+	 * @param entry its request; a tentative one must be confirmed once all ranks have
+	 * entered
 	 */
-	record Arrival(int rank, long ticket, long atNanos, long deadlineNanos, boolean tentative) {
+	record Arrival(int rank, EnterRound entry, long atNanos, long deadlineNanos) {
+
+		long ticket() {
+			return this.entry.ticket();
+		}
+
 	}
 
-	private static final long NOT_COME = -1;
+	private static final long NOT_ENTERED = -1;
 
 	private final BarrierLabel label;
 
@@ -117,14 +126,26 @@ final class BarrierRound implements Comparable<BarrierRound> {
 	/** The arrivals that must still confirm. */
 	List<Arrival> unconfirmed() {
 		return this.arrivals.stream()
-			.filter((arrival) -> arrival.tentative() && !this.confirmed.contains(arrival))
+			.filter((arrival) -> arrival.entry().tentative() && !this.confirmed.contains(arrival))
 			.toList();
+	}
+
+	/** The announced calls by rank; empty at a barrier. */
+	Map<Integer, CallSignature> calls() {
+		Map<Integer, CallSignature> calls = new TreeMap<>();
+		for (Arrival arrival : this.arrivals) {
+			CallSignature call = arrival.entry().call();
+			if (call != null) {
+				calls.put(arrival.rank(), call);
+			}
+		}
+		return calls;
 	}
 
 	/** The outcome of the round, with a waiting time of 0. */
 	BarrierOutcome outcome(BarrierOutcome.Result result) {
 		long[] skewMillis = new long[this.label.worldSize()];
-		Arrays.fill(skewMillis, NOT_COME);
+		Arrays.fill(skewMillis, NOT_ENTERED);
 		List<Arrival> counted = new ArrayList<>(this.arrivals);
 		if (complete()) {
 			counted.removeAll(unconfirmed());
@@ -134,7 +155,7 @@ final class BarrierRound implements Comparable<BarrierRound> {
 			skewMillis[arrival.rank()] = TimeUnit.NANOSECONDS.toMillis(arrival.atNanos() - startNanos);
 		}
 		List<Integer> missing = IntStream.range(0, skewMillis.length)
-			.filter((rank) -> skewMillis[rank] == NOT_COME)
+			.filter((rank) -> skewMillis[rank] == NOT_ENTERED)
 			.boxed()
 			.toList();
 		return new BarrierOutcome(result, this.label.name(), this.label.numberOf(this.round), counted.size(), 0,

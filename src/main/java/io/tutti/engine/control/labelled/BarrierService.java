@@ -1,6 +1,7 @@
 package io.tutti.engine.control.labelled;
 
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -11,31 +12,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.tutti.engine.control.BarrierOutcome;
-import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.ControlMessage.Confirm;
+import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.EnterRound;
+import io.tutti.engine.control.ControlMessage.LabelledRequest;
+import io.tutti.engine.control.ControlMessage.RoundEnded;
+import io.tutti.engine.control.ControlMessage.Withdraw;
+import io.tutti.engine.control.Coordinator;
+import io.tutti.engine.spi.CallSignature;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tracks labelled barriers at rank 0. A rank's k-th call with a label joins the k-th
- * round of that label. The first deadline to pass breaks the round for every rank that
- * has entered it, and a rank that enters later gets {@code LATE}. Never blocks: the owner
- * must call {@link #tick()}. Not thread safe.
+ * Tracks labelled barriers and announced calls at rank 0. A rank's k-th call with a label
+ * joins the k-th round of that label; barriers and announced calls are counted
+ * separately. The first deadline to pass breaks the round for every rank that has entered
+ * it, and a rank that enters later gets {@code LATE}. If all ranks of a round announced
+ * the same call, it gets the next number in an order that holds for every rank. Never
+ * blocks: the owner must call {@link #tick()}. Not thread safe.
  */
-final class BarrierService {
-
-	/** Receives the outcome of a round for each rank. */
-	interface Listener {
-
-		/** A rank must confirm that its client is still connected, or withdraw. */
-		default void confirm(int rank, long ticket, int attempt) {
-		}
-
-		/** A round has ended; {@link #ended} follows for each of these ranks. */
-		default void settling(List<BarrierRound.Arrival> arrivals, BarrierOutcome.Result result) {
-		}
-
-		void ended(int rank, long ticket, BarrierOutcome outcome);
-
-	}
+public final class BarrierService implements Coordinator.LabelledHandler {
 
 	/** A label unused for this long starts again from its first round. */
 	static final Duration FORGOTTEN_AFTER = Duration.ofMinutes(10);
@@ -50,7 +46,7 @@ final class BarrierService {
 
 	private final LongSupplier nanoClock;
 
-	private final Listener listener;
+	private final Coordinator.Downlink downlink;
 
 	/** In access order: the label used last comes last. */
 	private final Map<BarrierLabel.Key, BarrierLabel> labels = new LinkedHashMap<>(16, 0.75f, true);
@@ -59,23 +55,35 @@ final class BarrierService {
 
 	private long opened;
 
-	BarrierService(int worldSize, LongSupplier nanoClock, Listener listener) {
+	private long matches;
+
+	public BarrierService(int worldSize, LongSupplier nanoClock, Coordinator.Downlink downlink) {
 		this.worldSize = worldSize;
 		this.nanoClock = nanoClock;
-		this.listener = listener;
+		this.downlink = downlink;
+	}
+
+	@Override
+	public void receive(int rank, LabelledRequest request) {
+		switch (request) {
+			case EnterRound entry -> enter(rank, entry);
+			case Confirmed(long ticket, int attempt) -> confirmed(rank, ticket, attempt);
+			case Withdraw(long ticket) -> withdraw(rank, ticket);
+		}
 	}
 
 	/** A rank enters its next round of a label, or the round that it names. */
-	void enter(int rank, RoundEntry entry) {
+	private void enter(int rank, EnterRound entry) {
 		long now = this.nanoClock.getAsLong();
 		forgetIdle(now);
-		BarrierLabel state = this.labels.computeIfAbsent(new BarrierLabel.Key(entry.label(), entry.round()),
+		BarrierLabel state = this.labels.computeIfAbsent(
+				new BarrierLabel.Key(entry.label(), entry.round(), entry.call() != null),
 				(key) -> new BarrierLabel(key, this.worldSize));
 		state.used(now);
 		long round = state.nextRoundOf(rank);
 		BarrierOutcome missed = state.missedBy(rank, round);
 		if (missed != null) {
-			this.listener.ended(rank, entry.ticket(), missed);
+			end(rank, entry.ticket(), CallMatch.none(missed));
 			return;
 		}
 		BarrierRound barrier = state.open(round);
@@ -83,7 +91,7 @@ final class BarrierService {
 			barrier = state.start(round, this.opened++);
 		}
 		long deadlineNanos = now + Math.min(entry.timeoutNanos(), MAX_TIMEOUT_NANOS);
-		arrive(barrier, new BarrierRound.Arrival(rank, entry.ticket(), now, deadlineNanos, entry.tentative()));
+		arrive(barrier, new BarrierRound.Arrival(rank, entry, now, deadlineNanos));
 		forgetBeyondTheLimit();
 	}
 
@@ -91,7 +99,7 @@ final class BarrierService {
 		change(barrier, () -> barrier.arrive(arrival));
 		if (barrier.complete()) {
 			for (BarrierRound.Arrival asked : barrier.unconfirmed()) {
-				this.listener.confirm(asked.rank(), asked.ticket(), barrier.attempt());
+				this.downlink.send(asked.rank(), new Confirm(asked.ticket(), barrier.attempt()));
 			}
 			passIfConfirmed(barrier);
 		}
@@ -113,7 +121,7 @@ final class BarrierService {
 			this.open.remove(barrier);
 			barrier.label().passed(barrier);
 			forgetNamed(barrier.label());
-			tellAll(barrier, BarrierOutcome.Result.PASSED);
+			endAll(barrier, BarrierOutcome.Result.PASSED);
 		}
 	}
 
@@ -128,7 +136,7 @@ final class BarrierService {
 	}
 
 	/** The client of a tentative arrival is still connected. */
-	void confirmed(int rank, long ticket, int attempt) {
+	private void confirmed(int rank, long ticket, int attempt) {
 		BarrierRound barrier = find(rank, ticket);
 		if (barrier != null && barrier.complete() && barrier.attempt() == attempt) {
 			barrier.confirm(Objects.requireNonNull(barrier.arrivalOf(rank)));
@@ -140,12 +148,12 @@ final class BarrierService {
 	 * Withdraws a rank's wait, unless the round has already ended for the rank. The
 	 * rank's later calls with the label move up by one round.
 	 */
-	void withdraw(int rank, long ticket) {
+	private void withdraw(int rank, long ticket) {
 		BarrierRound barrier = find(rank, ticket);
 		if (barrier != null) {
 			BarrierOutcome outcome = barrier.outcome(BarrierOutcome.Result.WITHDRAWN);
 			take(barrier, rank);
-			this.listener.ended(rank, ticket, outcome);
+			end(rank, ticket, CallMatch.none(outcome));
 			shiftLaterArrivals(barrier, rank);
 		}
 	}
@@ -178,7 +186,8 @@ final class BarrierService {
 	}
 
 	/** Removes a rank that has left or is lost from all rounds, which cannot pass now. */
-	void forget(int rank) {
+	@Override
+	public void forget(int rank) {
 		for (BarrierRound barrier : List.copyOf(this.open)) {
 			if (barrier.arrivalOf(rank) != null) {
 				take(barrier, rank);
@@ -187,14 +196,15 @@ final class BarrierService {
 	}
 
 	/** Breaks the rounds whose deadline has passed and drops idle labels. */
-	void tick() {
+	@Override
+	public void tick() {
 		long now = this.nanoClock.getAsLong();
 		while (!this.open.isEmpty() && this.open.first().deadlineNanos() - now <= 0) {
 			BarrierRound late = this.open.removeFirst();
 			touch(late.label(), now);
 			late.label().broken(late);
 			forgetNamed(late.label());
-			tellAll(late, BarrierOutcome.Result.BROKEN);
+			endAll(late, BarrierOutcome.Result.BROKEN);
 		}
 		forgetIdle(now);
 	}
@@ -202,7 +212,8 @@ final class BarrierService {
 	/**
 	 * Nanoseconds until {@link #tick()} is due, {@link Long#MAX_VALUE} if no rank waits.
 	 */
-	long nanosUntilDue() {
+	@Override
+	public long nanosUntilDue() {
 		if (this.open.isEmpty()) {
 			return Long.MAX_VALUE;
 		}
@@ -219,14 +230,26 @@ final class BarrierService {
 		label.used(now);
 	}
 
-	private void tellAll(BarrierRound barrier, BarrierOutcome.Result result) {
+	private void endAll(BarrierRound barrier, BarrierOutcome.Result result) {
 		long now = this.nanoClock.getAsLong();
 		BarrierOutcome outcome = barrier.outcome(result);
-		this.listener.settling(barrier.arrivals(), result);
+		Map<Integer, CallSignature> calls = barrier.calls();
+		boolean matched = result == BarrierOutcome.Result.PASSED && alike(calls.values());
+		long order = matched ? this.matches++ : CallMatch.NOT_MATCHED;
 		for (BarrierRound.Arrival arrival : barrier.arrivals()) {
 			long waitedMillis = TimeUnit.NANOSECONDS.toMillis(now - arrival.atNanos());
-			this.listener.ended(arrival.rank(), arrival.ticket(), outcome.afterWaiting(waitedMillis));
+			end(arrival.rank(), arrival.ticket(), new CallMatch(outcome.afterWaiting(waitedMillis), order, calls));
 		}
+	}
+
+	/** Whether all ranks announced the same call. A negative count equals any count. */
+	private static boolean alike(Collection<CallSignature> calls) {
+		long count = calls.stream().mapToLong(CallSignature::count).max().orElse(0);
+		return calls.stream().map((call) -> (call.count() < 0) ? call.withCount(count) : call).distinct().count() == 1;
+	}
+
+	private void end(int rank, long ticket, CallMatch match) {
+		this.downlink.send(rank, new RoundEnded(ticket, match));
 	}
 
 	/** Drops idle labels, oldest first. A label with a waiting rank is not idle. */

@@ -7,24 +7,19 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Function;
+import java.util.function.Consumer;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.CallMatch;
-import io.tutti.engine.control.ControlMessage.Announce;
-import io.tutti.engine.control.ControlMessage.BarrierEnded;
 import io.tutti.engine.control.ControlMessage.Confirm;
 import io.tutti.engine.control.ControlMessage.Confirmed;
-import io.tutti.engine.control.ControlMessage.EnterBarrier;
+import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.LabelledNotice;
-import io.tutti.engine.control.ControlMessage.Matched;
-import io.tutti.engine.control.ControlMessage.Request;
+import io.tutti.engine.control.ControlMessage.RoundEnded;
 import io.tutti.engine.control.ControlMessage.Withdraw;
-import io.tutti.engine.control.NoticeHandler;
 import io.tutti.engine.control.RankControl;
-import io.tutti.engine.control.RoundEntry;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.Deadline;
@@ -33,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The waits of one rank at labelled barriers and for matching calls.
  */
-public final class LabelledWaits implements NoticeHandler {
+public final class LabelledWaits implements RankControl.LabelledCalls {
 
 	/** Limit for rank 0's answer to a rank whose waiting thread was interrupted. */
 	private static final Duration WITHDRAWING = Duration.ofSeconds(1);
@@ -65,23 +60,14 @@ public final class LabelledWaits implements NoticeHandler {
 	}
 
 	@Override
-	public BarrierOutcome barrier(RoundWait wait) {
-		return enter(wait, EnterBarrier::new).meeting();
-	}
-
-	@Override
-	public CallMatch match(RoundWait wait, CallSignature call) {
-		return enter(wait, (entry) -> new Announce(entry, call));
-	}
-
-	private CallMatch enter(RoundWait wait, Function<RoundEntry, Request> request) {
+	public CallMatch enter(RoundWait wait, @Nullable CallSignature call) {
 		long ticket = this.tickets.incrementAndGet();
 		PendingWait pending = new PendingWait(wait.client());
 		this.waits.put(ticket, pending);
 		try {
 			requireUsable(null);
-			this.uplink.send(request.apply(new RoundEntry(ticket, wait.label(), wait.round(), wait.client() != null,
-					capped(wait.timeout()).toNanos())));
+			this.uplink.send(new EnterRound(ticket, wait.label(), wait.round(), wait.client() != null,
+					capped(wait.timeout()).toNanos(), call));
 			return await(pending, ticket, wait);
 		}
 		finally {
@@ -116,7 +102,7 @@ public final class LabelledWaits implements NoticeHandler {
 		this.uplink.send(new Withdraw(ticket));
 		try {
 			CallMatch last = pending.awaitEnd(Deadline.after(WITHDRAWING));
-			if (last.meeting().result() == BarrierOutcome.Result.PASSED) {
+			if (last.outcome().result() == BarrierOutcome.Result.PASSED) {
 				return last;
 			}
 		}
@@ -140,22 +126,15 @@ public final class LabelledWaits implements NoticeHandler {
 	@Override
 	public void receive(LabelledNotice notice) {
 		switch (notice) {
-			case Confirm(long ticket, int attempt) -> {
-				PendingWait wait = this.waits.get(ticket);
-				if (wait != null) {
-					wait.ask(attempt);
-				}
-			}
-			case BarrierEnded(long ticket, BarrierOutcome outcome) ->
-				end(ticket, new CallMatch(outcome, CallMatch.NOT_MATCHED, Map.of()));
-			case Matched(long ticket, CallMatch match) -> end(ticket, match);
+			case Confirm(long ticket, int attempt) -> notify(ticket, (wait) -> wait.ask(attempt));
+			case RoundEnded(long ticket, CallMatch match) -> notify(ticket, (wait) -> wait.end(match));
 		}
 	}
 
-	private void end(long ticket, CallMatch outcome) {
+	private void notify(long ticket, Consumer<PendingWait> event) {
 		PendingWait wait = this.waits.get(ticket);
 		if (wait != null) {
-			wait.end(outcome);
+			event.accept(wait);
 		}
 	}
 

@@ -1,6 +1,6 @@
 /**
  * Labelled barriers and the matching of announced calls, which the REST interface uses.
- * {@code LabelledRequests} is rank 0's side and {@code LabelledWaits} the side of every
+ * {@code BarrierService} is rank 0's side and {@code LabelledWaits} the side of every
  * rank. Imports the control plane and {@code spi}.
  */
 @NullMarked

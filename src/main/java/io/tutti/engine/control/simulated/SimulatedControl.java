@@ -17,7 +17,7 @@ import io.tutti.engine.control.Coordinator;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
-import io.tutti.engine.control.labelled.LabelledRequests;
+import io.tutti.engine.control.labelled.BarrierService;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +59,7 @@ public final class SimulatedControl {
 		this.board.roster(roster);
 		ToRanks downlink = new ToRanks();
 		this.coordinator = new Coordinator(this.board, VERDICT_LIMIT, System::nanoTime, downlink,
-				new LabelledRequests(roster.size(), System::nanoTime, downlink));
+				new BarrierService(roster.size(), System::nanoTime, downlink));
 		this.thread = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name(threadName).daemon().factory());
 		this.thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
 		this.thread.allowCoreThreadTimeOut(true);

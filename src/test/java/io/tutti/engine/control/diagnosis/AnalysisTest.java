@@ -1,6 +1,7 @@
 package io.tutti.engine.control.diagnosis;
 
 import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -10,6 +11,8 @@ import java.util.stream.IntStream;
 import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.control.diagnosis.GroupFinding.Kind;
 import io.tutti.engine.dispatch.CallRecord;
 import io.tutti.engine.spi.CallSignature;
@@ -17,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 @Timeout(60)
 class AnalysisTest {
@@ -169,24 +172,34 @@ class AnalysisTest {
 	void aDecodedTraceEqualsTheOriginal() {
 		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
 		RankTrace account = this.accounts.get(1);
-		assertThat(TraceCodec.decode(TraceCodec.encode(account))).isEqualTo(account);
+		assertThat(RankTrace.decodeAll(Map.of(1, account.encode()))).containsExactly(Map.entry(1, account));
 	}
 
 	@Test
 	void invalidTracesAreRejected() {
 		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
-		byte[] whole = TraceCodec.encode(this.accounts.get(1));
+		byte[] whole = this.accounts.get(1).encode();
 		for (int length = 0; length < whole.length; length++) {
 			byte[] cut = Arrays.copyOf(whole, length);
-			assertThatIllegalArgumentException().isThrownBy(() -> TraceCodec.decode(cut));
+			assertThatThrownBy(() -> decode(cut)).isInstanceOf(MalformedFrameException.class);
+			assertThat(RankTrace.decodeAll(Map.of(1, cut))).isEmpty();
 		}
 		byte[] longer = Arrays.copyOf(whole, whole.length + 1);
-		assertThatIllegalArgumentException().isThrownBy(() -> TraceCodec.decode(longer))
-			.withMessage("1 bytes too many in an account");
+		assertThatThrownBy(() -> decode(longer)).hasMessage("1 bytes too many in a frame");
 		byte[] huge = whole.clone();
-		huge[29] = 0x7f;
-		assertThatIllegalArgumentException().isThrownBy(() -> TraceCodec.decode(huge))
-			.withMessageContaining("a list of");
+		huge[28] = 0x7f;
+		assertThatThrownBy(() -> decode(huge)).isInstanceOf(MalformedFrameException.class)
+			.hasMessageContaining("a list of");
+	}
+
+	@Test
+	void aTraceOfAnotherRankIsOmitted() {
+		account(1, world(3, done(1, 6, 40_000)));
+		assertThat(RankTrace.decodeAll(Map.of(2, this.accounts.get(1).encode()))).isEmpty();
+	}
+
+	private static void decode(byte[] bytes) throws MalformedFrameException {
+		RecordCodec.decode(RankTrace.class, ByteBuffer.wrap(bytes));
 	}
 
 }

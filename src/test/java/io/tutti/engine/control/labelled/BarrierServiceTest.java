@@ -13,7 +13,12 @@ import java.util.stream.IntStream;
 
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.engine.control.BarrierOutcome.Result;
-import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.control.CallMatch;
+import io.tutti.engine.control.ControlMessage.Confirm;
+import io.tutti.engine.control.ControlMessage.Confirmed;
+import io.tutti.engine.control.ControlMessage.EnterRound;
+import io.tutti.engine.control.ControlMessage.RoundEnded;
+import io.tutti.engine.control.ControlMessage.Withdraw;
 import io.tutti.engine.control.RoundWait;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -42,20 +47,13 @@ class BarrierServiceTest {
 	private final List<Map.Entry<Long, Integer>> asked = new ArrayList<>();
 
 	private BarrierService world(int worldSize) {
-		return new BarrierService(worldSize, () -> this.now, new BarrierService.Listener() {
-
-			@Override
-			public void confirm(int rank, long ticket, int attempt) {
-				BarrierServiceTest.this.asked.add(Map.entry(ticket, attempt));
+		return new BarrierService(worldSize, () -> this.now, new RecordedNotices((rank, notice) -> {
+			switch (notice) {
+				case Confirm(long ticket, int attempt) -> this.asked.add(Map.entry(ticket, attempt));
+				case RoundEnded(long ticket, CallMatch match) ->
+					assertThat(this.outcomes.put(ticket, match.outcome())).as("a second end of one wait").isNull();
 			}
-
-			@Override
-			public void ended(int rank, long ticket, BarrierOutcome outcome) {
-				assertThat(BarrierServiceTest.this.outcomes.put(ticket, outcome)).as("a second end of one wait")
-					.isNull();
-			}
-
-		});
+		}));
 	}
 
 	@Test
@@ -130,7 +128,7 @@ class BarrierServiceTest {
 	void aRankThatWithdrawsIsReportedMissingToTheOtherRanks() {
 		long zero = enter(0, "a", 20 * MILLI);
 		long two = enter(2, "a", LONG);
-		this.barriers.withdraw(2, two);
+		this.barriers.receive(2, new Withdraw(two));
 		assertThat(outcome(two).result()).isEqualTo(Result.WITHDRAWN);
 		long one = enter(1, "a", LONG);
 		assertThat(this.outcomes).containsOnlyKeys(two);
@@ -143,7 +141,7 @@ class BarrierServiceTest {
 	@Test
 	void theNextCallOfARankTakesThePlaceOfAWithdrawnOne() {
 		long abandoned = enter(1, "a", LONG);
-		this.barriers.withdraw(1, abandoned);
+		this.barriers.receive(1, new Withdraw(abandoned));
 		long zero = enter(0, "a", LONG);
 		long two = enter(2, "a", LONG);
 		assertThat(this.outcomes).containsOnlyKeys(abandoned);
@@ -160,7 +158,7 @@ class BarrierServiceTest {
 		enter(0, "a", LONG);
 		enter(2, "a", LONG);
 		assertThat(outcome(calls.getFirst()).round()).isZero();
-		this.barriers.withdraw(1, calls.get(1));
+		this.barriers.receive(1, new Withdraw(calls.get(1)));
 		enter(0, "a", LONG);
 		enter(2, "a", LONG);
 		assertThat(outcome(calls.get(2)).result()).isEqualTo(Result.PASSED);
@@ -172,11 +170,11 @@ class BarrierServiceTest {
 
 	@Test
 	void theDeadlineOfAWithdrawnCallNoLongerCounts() {
-		this.barriers.withdraw(1, enter(1, "a", MILLI));
+		this.barriers.receive(1, new Withdraw(enter(1, "a", MILLI)));
 		assertThat(this.barriers.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 		pass(5);
 		long zero = enter(0, "a", LONG);
-		this.barriers.withdraw(2, enter(2, "a", MILLI));
+		this.barriers.receive(2, new Withdraw(enter(2, "a", MILLI)));
 		pass(5);
 		enter(2, "a", LONG);
 		enter(1, "a", LONG);
@@ -191,14 +189,14 @@ class BarrierServiceTest {
 		assertThat(this.asked).isEmpty();
 		long two = tentative(2, "a", RoundWait.NEXT);
 		assertThat(this.asked).containsExactly(Map.entry(one, 1), Map.entry(two, 1));
-		this.barriers.confirmed(1, one, 1);
-		this.barriers.withdraw(2, two);
+		this.barriers.receive(1, new Confirmed(one, 1));
+		this.barriers.receive(2, new Withdraw(two));
 		assertThat(this.outcomes).containsOnlyKeys(two);
 		long again = enter(2, "a", LONG);
 		assertThat(this.asked.getLast()).isEqualTo(Map.entry(one, 2));
-		this.barriers.confirmed(1, one, 1);
+		this.barriers.receive(1, new Confirmed(one, 1));
 		assertThat(this.outcomes).as("an answer to the question before").containsOnlyKeys(two);
-		this.barriers.confirmed(1, one, 2);
+		this.barriers.receive(1, new Confirmed(one, 2));
 		for (long ticket : new long[] { zero, one, again }) {
 			assertThat(outcome(ticket).result()).isEqualTo(Result.PASSED);
 		}
@@ -215,7 +213,7 @@ class BarrierServiceTest {
 			assertThat(outcome(ticket).missingRanks()).containsExactly(1);
 			assertThat(outcome(ticket).arrived()).isEqualTo(2);
 		}
-		this.barriers.confirmed(1, one, 1);
+		this.barriers.receive(1, new Confirmed(one, 1));
 	}
 
 	@Test
@@ -251,7 +249,7 @@ class BarrierServiceTest {
 		long zero = enter(0, "a", LONG);
 		enter(1, "a", LONG);
 		enter(2, "a", LONG);
-		this.barriers.withdraw(0, zero);
+		this.barriers.receive(0, new Withdraw(zero));
 		assertThat(outcome(zero).result()).isEqualTo(Result.PASSED);
 	}
 
@@ -398,19 +396,19 @@ class BarrierServiceTest {
 
 	private long tentative(int rank, String label, long round) {
 		long ticket = this.tickets++;
-		this.barriers.enter(rank, new RoundEntry(ticket, label, round, true, LONG));
+		this.barriers.receive(rank, new EnterRound(ticket, label, round, true, LONG, null));
 		return ticket;
 	}
 
 	private long named(int rank, String label, long round) {
 		long ticket = this.tickets++;
-		this.barriers.enter(rank, new RoundEntry(ticket, label, round, false, LONG));
+		this.barriers.receive(rank, new EnterRound(ticket, label, round, false, LONG, null));
 		return ticket;
 	}
 
 	private long enter(int rank, String label, long timeoutNanos) {
 		long ticket = this.tickets++;
-		this.barriers.enter(rank, new RoundEntry(ticket, label, RoundWait.NEXT, false, timeoutNanos));
+		this.barriers.receive(rank, new EnterRound(ticket, label, RoundWait.NEXT, false, timeoutNanos, null));
 		return ticket;
 	}
 

@@ -11,7 +11,9 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.control.BarrierOutcome.Result;
 import io.tutti.engine.control.CallMatch;
-import io.tutti.engine.control.RoundEntry;
+import io.tutti.engine.control.ControlMessage.EnterRound;
+import io.tutti.engine.control.ControlMessage.RoundEnded;
+import io.tutti.engine.control.ControlMessage.Withdraw;
 import io.tutti.engine.control.RoundWait;
 import io.tutti.engine.spi.CallSignature;
 import org.junit.jupiter.api.Test;
@@ -20,7 +22,7 @@ import org.junit.jupiter.api.Timeout;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(20)
-class CallMatcherTest {
+class AnnouncedCallsTest {
 
 	private static final long LONG = Duration.ofMinutes(1).toNanos();
 
@@ -34,9 +36,10 @@ class CallMatcherTest {
 
 	private final Map<Long, CallMatch> ends = new HashMap<>();
 
-	private final CallMatcher book = new CallMatcher(3, () -> this.now, (rank, ticket, match) -> {
-		assertThat(this.ends.put(ticket, match)).as("a second end of one call").isNull();
-	});
+	private final BarrierService service = new BarrierService(3, () -> this.now, new RecordedNotices((rank, notice) -> {
+		RoundEnded end = (RoundEnded) notice;
+		assertThat(this.ends.put(end.ticket(), end.match())).as("a second end of one call").isNull();
+	}));
 
 	@Test
 	void equalCallsGetTheSameConsecutiveOrderOnEveryRank() {
@@ -64,7 +67,7 @@ class CallMatcherTest {
 			for (long ticket : all("a", SUM, SUM, other)) {
 				CallMatch match = this.ends.get(ticket);
 				assertThat(match.matched()).isFalse();
-				assertThat(match.meeting().result()).isEqualTo(Result.PASSED);
+				assertThat(match.outcome().result()).isEqualTo(Result.PASSED);
 				assertThat(match.calls()).containsEntry(0, SUM).containsEntry(2, other);
 			}
 		}
@@ -76,14 +79,14 @@ class CallMatcherTest {
 		long zero = announce(0, "a", SUM, 100);
 		long two = announce(2, "a", SUM, LONG);
 		this.now += 100;
-		this.book.tick();
+		this.service.tick();
 		for (long ticket : new long[] { zero, two }) {
 			assertThat(this.ends.get(ticket).matched()).isFalse();
-			assertThat(this.ends.get(ticket).meeting().missingRanks()).containsExactly(1);
+			assertThat(this.ends.get(ticket).outcome().missingRanks()).containsExactly(1);
 			assertThat(this.ends.get(ticket).calls()).containsOnlyKeys(0, 2);
 		}
 		CallMatch late = this.ends.get(announce(1, "a", SUM, LONG));
-		assertThat(late.meeting().result()).isEqualTo(Result.LATE);
+		assertThat(late.outcome().result()).isEqualTo(Result.LATE);
 		assertThat(late.matched()).isFalse();
 		assertThat(this.ends.get(all("a", SUM, SUM, SUM).get(1)).order()).isZero();
 	}
@@ -91,8 +94,8 @@ class CallMatcherTest {
 	@Test
 	void aWithdrawnAnnouncementIsNotMatched() {
 		long abandoned = announce(1, "a", SUM.withCount(5), LONG);
-		this.book.withdraw(1, abandoned);
-		assertThat(this.ends.get(abandoned).meeting().result()).isEqualTo(Result.WITHDRAWN);
+		this.service.receive(1, new Withdraw(abandoned));
+		assertThat(this.ends.get(abandoned).outcome().result()).isEqualTo(Result.WITHDRAWN);
 		assertThat(this.ends.get(abandoned).matched()).isFalse();
 		long zero = announce(0, "a", SUM, LONG);
 		announce(2, "a", SUM, LONG);
@@ -100,6 +103,16 @@ class CallMatcherTest {
 		announce(1, "a", SUM, LONG);
 		assertThat(this.ends.get(zero).order()).isZero();
 		assertThat(this.ends.get(zero).calls()).containsEntry(1, SUM);
+	}
+
+	@Test
+	void aBarrierAndAnAnnouncedCallOfOneLabelAreSeparate() {
+		long zero = announce(0, "a", SUM, LONG);
+		announce(1, "a", SUM, LONG);
+		this.service.receive(2, new EnterRound(this.tickets++, "a", RoundWait.NEXT, false, LONG, null));
+		assertThat(this.ends).doesNotContainKey(zero);
+		announce(2, "a", SUM, LONG);
+		assertThat(this.ends.get(zero).order()).isZero();
 	}
 
 	private List<Long> all(String label, CallSignature... calls) {
@@ -112,7 +125,7 @@ class CallMatcherTest {
 
 	private long announce(int rank, String label, CallSignature call, long timeoutNanos) {
 		long ticket = this.tickets++;
-		this.book.announce(rank, new RoundEntry(ticket, label, RoundWait.NEXT, false, timeoutNanos), call);
+		this.service.receive(rank, new EnterRound(ticket, label, RoundWait.NEXT, false, timeoutNanos, call));
 		return ticket;
 	}
 
