@@ -339,7 +339,7 @@ final class GroupRegistry implements ControlListener {
 	}
 
 	@Override
-	public byte[] account(int limit) {
+	public byte[] trace(int limit) {
 		DefaultProcessGroup world = this.entries.get(Failure.WORLD).group;
 		if (world == null) {
 			return new byte[0];

@@ -84,7 +84,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		this.loop = new ControlLoop("tutti-r" + rank + "-control");
 		this.rankZeroHost = RendezvousAddress.text(connection.remote().getAddress());
 		this.board = new PeerTable(worldSize, System::nanoTime);
-		this.board.heard(0);
+		this.board.received(0);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
 		this.control = new RankControl(rank, events, this.board, this,
 				new LabelledWaits(rank, worldSize, this, settings.heartbeat()));
@@ -136,7 +136,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	private void read() {
 		try {
 			boolean open = this.connection.fill(this.scratch);
-			this.board.heard(0);
+			this.board.received(0);
 			take(open);
 		}
 		catch (IOException ex) {
@@ -233,7 +233,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		if (this.phase == Phase.ALONE || this.phase == Phase.LEAVING || !this.heartbeats.beat(now)) {
 			return;
 		}
-		if (this.heartbeats.silent(this.board.heardNanos(0), now)) {
+		if (this.heartbeats.silent(this.board.lastReceivedNanos(0), now)) {
 			String silence = this.heartbeats.describeSilence();
 			this.connection.send(new Leave(silence));
 			dropped(silence);

@@ -153,7 +153,7 @@ final class ControlServer
 	private void read(Joined joined) {
 		try {
 			boolean open = joined.connection().fill(this.scratch);
-			this.board.heard(joined.rank());
+			this.board.received(joined.rank());
 			for (var message = joined.connection().next(); message != null; message = joined.connection().next()) {
 				receive(joined, message);
 			}
@@ -209,7 +209,7 @@ final class ControlServer
 		}
 		this.rankTable.take(entry);
 		this.connections.add(joined);
-		this.board.heard(hello.rank());
+		this.board.received(hello.rank());
 		this.statusBroadcast.changed();
 		joined.connection().send(welcome);
 		if (this.rankTable.allTaken()) {
@@ -341,7 +341,7 @@ final class ControlServer
 		this.acceptor.closeExpired();
 		ByteBuffer ping = MessageCodec.encode(new Ping(now));
 		this.connections.stream().filter(this::isUp).forEach((joined) -> {
-			if (this.heartbeats.silent(this.board.heardNanos(joined.rank()), now)) {
+			if (this.heartbeats.silent(this.board.lastReceivedNanos(joined.rank()), now)) {
 				silent(joined);
 			}
 			else {

@@ -37,7 +37,7 @@ public final class ControlConnection implements AutoCloseable {
 
 	private long backlogBytes;
 
-	private boolean deaf;
+	private boolean outputEnded;
 
 	private boolean shutdownWhenFlushed;
 
@@ -98,7 +98,7 @@ public final class ControlConnection implements AutoCloseable {
 	 * Sends a frame, now or once the socket is writable. Connections may share a frame.
 	 */
 	public void send(ByteBuffer frame) {
-		if (this.deaf || this.shutdownWhenFlushed) {
+		if (this.outputEnded || this.shutdownWhenFlushed) {
 			return;
 		}
 		this.outbound.add(frame.duplicate());
@@ -120,8 +120,8 @@ public final class ControlConnection implements AutoCloseable {
 				}
 				this.outbound.removeFirst();
 			}
-			if (this.shutdownWhenFlushed && this.outbound.isEmpty() && !this.deaf) {
-				this.deaf = shutdownOutput();
+			if (this.shutdownWhenFlushed && this.outbound.isEmpty() && !this.outputEnded) {
+				this.outputEnded = shutdownOutput();
 			}
 		}
 		catch (IOException ex) {
@@ -144,11 +144,6 @@ public final class ControlConnection implements AutoCloseable {
 		flush();
 	}
 
-	/** Whether the output has ended. */
-	public boolean deaf() {
-		return this.deaf;
-	}
-
 	@Override
 	public void close() {
 		try {
@@ -160,7 +155,7 @@ public final class ControlConnection implements AutoCloseable {
 	}
 
 	private void endWriting() {
-		this.deaf = true;
+		this.outputEnded = true;
 		this.outbound.clear();
 		this.backlogBytes = 0;
 		updateInterest();
@@ -169,7 +164,7 @@ public final class ControlConnection implements AutoCloseable {
 	private void updateInterest() {
 		SelectionKey current = this.key;
 		if (current != null && current.isValid()) {
-			boolean idle = this.outbound.isEmpty() && (this.deaf || !this.shutdownWhenFlushed);
+			boolean idle = this.outbound.isEmpty() && (this.outputEnded || !this.shutdownWhenFlushed);
 			int interest = idle ? SelectionKey.OP_READ : SelectionKey.OP_READ | SelectionKey.OP_WRITE;
 			if (current.interestOps() != interest) {
 				current.interestOps(interest);

@@ -79,7 +79,7 @@ public interface ControlListener {
 	 * This rank's encoded trace of its last calls, for a rank that asks for it.
 	 * @param limit maximum number of calls per group
 	 */
-	default byte[] account(int limit) {
+	default byte[] trace(int limit) {
 		return new byte[0];
 	}
 

@@ -192,17 +192,17 @@ public sealed interface ControlMessage {
 	}
 
 	/** A call of a rank, sent because the rank waits in it or was asked. */
-	record CallReported(CallReport post) implements Request {
+	record CallReported(CallReport report) implements Request {
 	}
 
 	/**
 	 * The calls of a rank in one group since its last report, in order. The last of them
 	 * may still be in progress.
 	 */
-	record CallsReported(List<CallReport> posts) implements Request {
+	record CallsReported(List<CallReport> reports) implements Request {
 
 		public CallsReported {
-			posts = List.copyOf(posts);
+			reports = List.copyOf(reports);
 		}
 
 	}
@@ -263,7 +263,7 @@ public sealed interface ControlMessage {
 	}
 
 	/** A rank's trace, for the rank that asked. */
-	record TraceReply(int asker, long ticket, byte[] account) implements Request {
+	record TraceReply(int requester, long ticket, byte[] trace) implements Request {
 	}
 
 	/**
@@ -287,11 +287,11 @@ public sealed interface ControlMessage {
 	}
 
 	/** Asks for the rank's trace on behalf of another rank. */
-	record QueryTrace(int asker, long ticket, int limit) implements Notice {
+	record QueryTrace(int requester, long ticket, int limit) implements Notice {
 	}
 
 	/** The trace of another rank, which this rank has asked for. */
-	record ForwardedTrace(long ticket, int rank, byte[] account) implements Notice {
+	record ForwardedTrace(long ticket, int rank, byte[] trace) implements Notice {
 	}
 
 	/**

@@ -99,16 +99,16 @@ public final class Coordinator
 	public void receive(int rank, Request request) {
 		switch (request) {
 			case Report(Failure failure) -> this.resolver.report(rank, failure);
-			case CallReported(CallReport post) -> compare(rank, post);
-			case CallsReported(List<CallReport> posts) -> compare(rank, posts);
+			case CallReported(CallReport report) -> compare(rank, report);
+			case CallsReported(List<CallReport> reports) -> compare(rank, reports);
 			case RollCallReply answer -> this.resolver.answer(rank, answer);
 			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
 			case LeftGroup(String group, List<Integer> members, long completed) ->
 				left(new Departure(rank, group, completed), members);
 			case RequestDrain(String reason) -> drain(reason);
 			case QueryTraces(long ticket, int limit) -> askOthers(rank, new QueryTrace(rank, ticket, limit));
-			case TraceReply(int asker, long ticket, byte[] account) ->
-				pass(asker, new ForwardedTrace(ticket, rank, account));
+			case TraceReply(int requester, long ticket, byte[] trace) ->
+				pass(requester, new ForwardedTrace(ticket, rank, trace));
 			case Leave(var cutOff) -> left(rank);
 		}
 	}
@@ -139,30 +139,30 @@ public final class Coordinator
 				Math.min(this.resolver.nanosUntilDue(), this.mismatches.nanosUntilDue()));
 	}
 
-	private void compare(int rank, CallReport post) {
-		if (!this.resolver.decided(post.group())) {
-			this.mismatches.post(rank, post);
+	private void compare(int rank, CallReport report) {
+		if (!this.resolver.decided(report.group())) {
+			this.mismatches.report(rank, report);
 		}
 	}
 
 	private void compare(int rank, List<CallReport> batch) {
 		if (!batch.isEmpty() && !this.resolver.decided(batch.getFirst().group())) {
-			this.mismatches.post(rank, batch);
+			this.mismatches.report(rank, batch);
 		}
 	}
 
-	private void askOthers(int asker, Notice question) {
+	private void askOthers(int requester, Notice question) {
 		for (int rank = 0; rank < this.peers.worldSize(); rank++) {
-			if (rank != asker && this.peers.isUp(rank)) {
+			if (rank != requester && this.peers.isUp(rank)) {
 				this.downlink.send(rank, question);
 			}
 		}
 	}
 
-	/** Checks the asker's rank, since another process sent it. */
-	private void pass(int asker, Notice answer) {
-		if (this.peers.isUp(asker)) {
-			this.downlink.send(asker, answer);
+	/** Checks the requester's rank, since another process sent it. */
+	private void pass(int requester, Notice answer) {
+		if (this.peers.isUp(requester)) {
+			this.downlink.send(requester, answer);
 		}
 	}
 

@@ -70,8 +70,8 @@ public final class Heartbeats {
 	}
 
 	/** Whether a peer that was last heard at the given time counts as lost. */
-	public boolean silent(long heardNanos, long nowNanos) {
-		long since = (heardNanos - this.restartNanos > 0) ? heardNanos : this.restartNanos;
+	public boolean silent(long lastReceivedNanos, long nowNanos) {
+		long since = (lastReceivedNanos - this.restartNanos > 0) ? lastReceivedNanos : this.restartNanos;
 		return nowNanos - since > this.limitNanos;
 	}
 

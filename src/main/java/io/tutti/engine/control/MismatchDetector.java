@@ -74,11 +74,11 @@ final class MismatchDetector {
 	}
 
 	/** A rank reports a call in which it waits. */
-	void post(int rank, CallReport post) {
-		Places places = placesOf(post.group());
-		Place place = place(rank, post, places);
+	void report(int rank, CallReport report) {
+		Places places = placesOf(report.group());
+		Place place = place(rank, report, places);
 		place.waitedIn = true;
-		compare(rank, post, place);
+		compare(rank, report, place);
 	}
 
 	/**
@@ -86,11 +86,11 @@ final class MismatchDetector {
 	 * call are asked only if no rank has reported a later call by then: ranks that report
 	 * all calls need no query.
 	 */
-	void post(int rank, List<CallReport> batch) {
-		for (CallReport post : batch) {
-			Places places = placesOf(post.group());
+	void report(int rank, List<CallReport> batch) {
+		for (CallReport report : batch) {
+			Places places = placesOf(report.group());
 			places.limit = MAX_PLACES_OF_BATCHES;
-			compare(rank, post, place(rank, post, places));
+			compare(rank, report, place(rank, report, places));
 		}
 	}
 
@@ -98,20 +98,20 @@ final class MismatchDetector {
 		return this.groups.computeIfAbsent(group, (name) -> new Places());
 	}
 
-	private void compare(int rank, CallReport post, Place place) {
-		place.heard.set(rank);
-		if (rank != place.rank && post.differsFrom(place.post)) {
-			this.listener.differ(rank, place.mismatch(rank, post));
+	private void compare(int rank, CallReport report, Place place) {
+		place.reporters.set(rank);
+		if (rank != place.rank && report.differsFrom(place.report)) {
+			this.listener.differ(rank, place.mismatch(rank, report));
 		}
 	}
 
-	private Place place(int rank, CallReport post, Places places) {
-		long sequence = post.call().sequence();
+	private Place place(int rank, CallReport report, Places places) {
+		long sequence = report.call().sequence();
 		Place known = places.bySequence.get(sequence);
 		if (known != null) {
 			return known;
 		}
-		Place begun = new Place(places, rank, post, this.nanoClock.getAsLong() + ASK_AFTER.toNanos());
+		Place begun = new Place(places, rank, report, this.nanoClock.getAsLong() + ASK_AFTER.toNanos());
 		places.bySequence.put(sequence, begun);
 		places.newest = Math.max(places.newest, sequence);
 		this.unasked.add(begun);
@@ -146,9 +146,9 @@ final class MismatchDetector {
 			if (!place.isToBeAsked()) {
 				continue;
 			}
-			for (int rank = place.heard.nextClearBit(0); rank < this.worldSize; rank = place.heard
+			for (int rank = place.reporters.nextClearBit(0); rank < this.worldSize; rank = place.reporters
 				.nextClearBit(rank + 1)) {
-				this.listener.ask(rank, place.post.group(), place.post.call().sequence());
+				this.listener.ask(rank, place.report.group(), place.report.call().sequence());
 			}
 		}
 	}
@@ -187,40 +187,40 @@ final class MismatchDetector {
 
 		private final int rank;
 
-		private final CallReport post;
+		private final CallReport report;
 
 		private final long askNanos;
 
-		private final BitSet heard = new BitSet();
+		private final BitSet reporters = new BitSet();
 
 		/** Whether a rank has reported that it waits in the call, not only made it. */
 		private boolean waitedIn;
 
-		Place(Places places, int rank, CallReport post, long askNanos) {
+		Place(Places places, int rank, CallReport report, long askNanos) {
 			this.places = places;
 			this.rank = rank;
-			this.post = post;
+			this.report = report;
 			this.askNanos = askNanos;
 		}
 
 		/** Whether a rank waits in the call, or no rank has reported a later one. */
 		boolean isToBeAsked() {
-			return this.waitedIn || this.places.newest == this.post.call().sequence();
+			return this.waitedIn || this.places.newest == this.report.call().sequence();
 		}
 
 		/** The mismatch of the first report and another one, the lower rank first. */
 		Failure mismatch(int otherRank, CallReport other) {
 			if (otherRank < this.rank) {
-				return mismatch(otherRank, other, this.rank, this.post);
+				return mismatch(otherRank, other, this.rank, this.report);
 			}
-			return mismatch(this.rank, this.post, otherRank, other);
+			return mismatch(this.rank, this.report, otherRank, other);
 		}
 
-		private static Failure mismatch(int rank, CallReport post, int otherRank, CallReport other) {
-			CallReport longest = (post.elapsed().compareTo(other.elapsed()) >= 0) ? post : other;
-			return new Failure(Failure.Kind.MISMATCH, post.group(), post.call().sequence(), post.call().collective(),
-					List.of(rank, otherRank), "rank " + rank + " called " + post.against(other) + ", rank " + otherRank
-							+ " called " + other.against(post),
+		private static Failure mismatch(int rank, CallReport report, int otherRank, CallReport other) {
+			CallReport longest = (report.elapsed().compareTo(other.elapsed()) >= 0) ? report : other;
+			return new Failure(Failure.Kind.MISMATCH, report.group(), report.call().sequence(),
+					report.call().collective(), List.of(rank, otherRank), "rank " + rank + " called "
+							+ report.against(other) + ", rank " + otherRank + " called " + other.against(report),
 					longest.elapsed(), longest.timeout());
 		}
 

@@ -30,9 +30,9 @@ public record MissingRanks(List<Integer> missing, List<Integer> dropped, List<In
 
 	private String describe(int rank) {
 		if (this.left.contains(rank)) {
-			return "rank " + rank + " (came, but has left again)";
+			return "rank " + rank + " (joined, but has left)";
 		}
-		return "rank " + rank + (this.dropped.contains(rank) ? " (came, but its connection dropped)" : "");
+		return "rank " + rank + (this.dropped.contains(rank) ? " (joined, but its connection dropped)" : "");
 	}
 
 }

@@ -25,8 +25,8 @@ public final class PeerTable {
 
 	private final AtomicReferenceArray<PeerStatus.State> states;
 
-	/** The clock reading when a rank was last heard; 0 for never. */
-	private final AtomicLongArray heard;
+	/** The clock reading when data of a rank was last received; 0 for never. */
+	private final AtomicLongArray receivedNanos;
 
 	private final AtomicLongArray roundTripMicros;
 
@@ -38,7 +38,7 @@ public final class PeerTable {
 	public PeerTable(int worldSize, LongSupplier nanoClock) {
 		this.nanoClock = nanoClock;
 		this.states = new AtomicReferenceArray<>(worldSize);
-		this.heard = new AtomicLongArray(worldSize);
+		this.receivedNanos = new AtomicLongArray(worldSize);
 		this.roundTripMicros = new AtomicLongArray(worldSize);
 		this.progress = new AtomicReferenceArray<>(worldSize);
 		for (int rank = 0; rank < worldSize; rank++) {
@@ -54,7 +54,8 @@ public final class PeerTable {
 			inPlace = addresses.get(rank).rank() == rank;
 		}
 		if (!inPlace) {
-			throw new MalformedFrameException("a roster that is not one of " + this.states.length() + " ranks");
+			throw new MalformedFrameException(
+					"a roster must have one entry for each of " + this.states.length() + " ranks, in rank order");
 		}
 	}
 
@@ -63,13 +64,13 @@ public final class PeerTable {
 		this.roster = List.copyOf(addresses);
 	}
 
-	public void heard(int rank) {
-		this.heard.set(rank, this.nanoClock.getAsLong());
+	public void received(int rank) {
+		this.receivedNanos.set(rank, this.nanoClock.getAsLong());
 	}
 
-	/** The clock reading when the rank was last heard. */
-	public long heardNanos(int rank) {
-		return this.heard.get(rank);
+	/** The clock reading when data of the rank was last received. */
+	public long lastReceivedNanos(int rank) {
+		return this.receivedNanos.get(rank);
 	}
 
 	public void roundTrip(int rank, long nanos) {
@@ -130,7 +131,7 @@ public final class PeerTable {
 				PeerLiveness peer = peerUpdate.get(rank);
 				this.states.set(rank, peer.state());
 				this.roundTripMicros.set(rank, peer.roundTripMicros());
-				this.heard.set(rank,
+				this.receivedNanos.set(rank,
 						(peer.lastSeenMillis() < 0) ? 0 : now - TimeUnit.MILLISECONDS.toNanos(peer.lastSeenMillis()));
 			}
 		}
@@ -164,7 +165,7 @@ public final class PeerTable {
 	}
 
 	private long lastSeenMillis(int rank) {
-		long at = this.heard.get(rank);
+		long at = this.receivedNanos.get(rank);
 		return (at == 0) ? UNKNOWN : TimeUnit.NANOSECONDS.toMillis(Math.max(0, this.nanoClock.getAsLong() - at));
 	}
 

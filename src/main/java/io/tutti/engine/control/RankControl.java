@@ -95,7 +95,7 @@ public final class RankControl implements ControlPlane {
 
 	private final ControlListener events;
 
-	private final PeerTable board;
+	private final PeerTable peers;
 
 	private final Uplink uplink;
 
@@ -104,7 +104,7 @@ public final class RankControl implements ControlPlane {
 	private final Map<Long, PendingQuery> queries = new ConcurrentHashMap<>();
 
 	/** By group, the failures this rank reported that have no verdict yet. */
-	private final Map<String, Failure> unjudged = new ConcurrentHashMap<>();
+	private final Map<String, Failure> unanswered = new ConcurrentHashMap<>();
 
 	/**
 	 * The last verdict. Rank 0 sends it twice if a report crosses it; a report that
@@ -118,10 +118,10 @@ public final class RankControl implements ControlPlane {
 
 	private final AtomicBoolean closed = new AtomicBoolean();
 
-	public RankControl(int rank, ControlListener events, PeerTable board, Uplink uplink, LabelledCalls labelled) {
+	public RankControl(int rank, ControlListener events, PeerTable peers, Uplink uplink, LabelledCalls labelled) {
 		this.rank = rank;
 		this.events = ControlListener.guarded(events);
-		this.board = board;
+		this.peers = peers;
 		this.uplink = uplink;
 		this.labelled = labelled;
 	}
@@ -132,17 +132,17 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public void report(Failure failure) {
-		this.unjudged.putIfAbsent(failure.group(), failure);
+		this.unanswered.putIfAbsent(failure.group(), failure);
 		send(new Report(failure));
 	}
 
 	@Override
-	public Failure unjudged(Failure seen, Duration waited) {
+	public Failure withoutVerdict(Failure seen, Duration waited) {
 		if (this.rank == 0) {
 			return seen;
 		}
 		return seen.withDetail(seen.detail() + "; rank 0 has not answered for " + waited.toMillis()
-				+ " ms since it was told; " + this.board.lastProgress(0, seen.group()));
+				+ " ms since the report; " + this.peers.lastProgress(0, seen.group()));
 	}
 
 	@Override
@@ -152,13 +152,13 @@ public final class RankControl implements ControlPlane {
 	}
 
 	@Override
-	public void post(CallReport post) {
-		send(new CallReported(post));
+	public void reportCall(CallReport call) {
+		send(new CallReported(call));
 	}
 
 	@Override
-	public void post(List<CallReport> posts) {
-		send(new CallsReported(posts));
+	public void reportCalls(List<CallReport> calls) {
+		send(new CallsReported(calls));
 	}
 
 	@Override
@@ -174,22 +174,22 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public List<PeerStatus> peers() {
-		return this.board.others(this.rank);
+		return this.peers.others(this.rank);
 	}
 
 	@Override
 	public @Nullable PeerStatus peer(int rank) {
-		return this.board.known(rank);
+		return this.peers.known(rank);
 	}
 
 	@Override
 	public Map<Integer, byte[]> queryTraces(int limit, Duration timeout) {
 		List<Integer> others = present();
 		int fair = Math.clamp(MAX_CALLS_IN_ALL / (others.size() + 1), 1, Math.max(1, limit));
-		Map<Integer, byte[]> accounts = new TreeMap<>();
-		gather(others, fair, timeout).forEach((from, answer) -> accounts.put(from, answer.trace()));
-		accounts.put(this.rank, this.events.account(fair));
-		return accounts;
+		Map<Integer, byte[]> traces = new TreeMap<>();
+		gather(others, fair, timeout).forEach((from, answer) -> traces.put(from, answer.trace()));
+		traces.put(this.rank, this.events.trace(fair));
+		return traces;
 	}
 
 	@Override
@@ -221,7 +221,7 @@ public final class RankControl implements ControlPlane {
 		this.queries.put(ticket, query);
 		try {
 			send(new QueryTraces(ticket, limit));
-			return query.await(timeout, this.board::isUp);
+			return query.await(timeout, this.peers::isUp);
 		}
 		finally {
 			this.queries.remove(ticket);
@@ -245,30 +245,31 @@ public final class RankControl implements ControlPlane {
 			case RollCall(long id, String group) ->
 				send(new RollCallReply(id, this.events.lastEntered(group), this.events.members(group)));
 			case QueryCall(String group, long sequence) -> answer(this.events.called(group, sequence));
-			case QueryTrace(int asker, long ticket, int limit) -> send(new TraceReply(asker, ticket, account(limit)));
-			case ForwardedTrace(long ticket, int from, byte[] account) -> told(ticket, from, account);
+			case QueryTrace(int requester, long ticket, int limit) ->
+				send(new TraceReply(requester, ticket, trace(limit)));
+			case ForwardedTrace(long ticket, int from, byte[] trace) -> traceArrived(ticket, from, trace);
 			case LabelledNotice labelledNotice -> this.labelled.receive(labelledNotice);
 			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
 			case Drain(String reason) -> drain(reason);
-			case PeerUpdate(List<PeerLiveness> byRank) -> this.board.take(byRank, this.rank);
+			case PeerUpdate(List<PeerLiveness> byRank) -> this.peers.take(byRank, this.rank);
 			case RankZeroLeft() -> rankZeroLeft();
 		}
 	}
 
 	private void answer(@Nullable CallReport called) {
 		if (called != null) {
-			post(called);
+			reportCall(called);
 		}
 	}
 
-	private byte[] account(int limit) {
-		return (limit == SIGN_OF_LIFE) ? new byte[0] : this.events.account(Math.clamp(limit, 1, MAX_CALLS_IN_ALL));
+	private byte[] trace(int limit) {
+		return (limit == SIGN_OF_LIFE) ? new byte[0] : this.events.trace(Math.clamp(limit, 1, MAX_CALLS_IN_ALL));
 	}
 
-	private void told(long ticket, int from, byte[] account) {
+	private void traceArrived(long ticket, int from, byte[] trace) {
 		PendingQuery query = this.queries.get(ticket);
 		if (query != null) {
-			query.add(from, account);
+			query.add(from, trace);
 		}
 	}
 
@@ -285,25 +286,15 @@ public final class RankControl implements ControlPlane {
 			case Report(Failure failure) -> failed(failure);
 			case RequestDrain(String reason) -> drain(reason);
 			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
-			case QueryTraces(long ticket, int limit) -> endQueries();
-			case RollCallReply answer -> {
-			}
-			case LeftGroup left -> {
-			}
-			case TraceReply(int asker, long ticket, byte[] account) -> {
-			}
-			case CallReported(CallReport post) -> {
-			}
-			case CallsReported(List<CallReport> posts) -> {
-			}
-			case Leave(var cutOff) -> {
+			case QueryTraces _ -> endQueries();
+			case RollCallReply _, LeftGroup _, TraceReply _, CallReported _, CallsReported _, Leave _ -> {
 			}
 		}
 	}
 
 	/** The connection to rank 0 has ended, or rank 0 has been silent too long. */
 	public void rankZeroLost(String detail) {
-		this.board.gone(0, PeerStatus.State.LOST);
+		this.peers.gone(0, PeerStatus.State.LOST);
 		endQueries();
 		failed(lostRankZero(detail));
 		resolvePendingLocally();
@@ -311,11 +302,11 @@ public final class RankControl implements ControlPlane {
 
 	/** Fails the reported failures locally, since rank 0 will send no verdict. */
 	private void resolvePendingLocally() {
-		this.unjudged.values().forEach(this::failed);
+		this.unanswered.values().forEach(this::failed);
 	}
 
 	private void rankZeroLeft() {
-		this.board.gone(0, PeerStatus.State.LEFT);
+		this.peers.gone(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
 		endQueries();
 		this.labelled.fail(lostRankZero("it has left the group"));
@@ -323,7 +314,7 @@ public final class RankControl implements ControlPlane {
 	}
 
 	private void failed(Failure verdict) {
-		boolean awaited = this.unjudged.remove(verdict.group()) != null;
+		boolean awaited = this.unanswered.remove(verdict.group()) != null;
 		if (!awaited && verdict.equals(this.last)) {
 			return;
 		}

@@ -135,7 +135,7 @@ final class RollCallState implements FailureResolver.Inquiry {
 
 	private String describe(List<String> details) {
 		if (details.isEmpty()) {
-			return "every rank has entered the call; rank " + this.reporter + " saw: " + this.report.detail();
+			return "every rank has entered the call; rank " + this.reporter + " reported: " + this.report.detail();
 		}
 		String named = String.join(", ", details.subList(0, Math.min(DETAILED, details.size())));
 		return (details.size() > DETAILED) ? named + " and " + (details.size() - DETAILED) + " more" : named;

@@ -46,7 +46,7 @@ final class ConsistencyCheck implements CallObserver {
 	/** A call has begun and is in the recorder; no backend has inspected its buffers. */
 	void begun(Call call) {
 		if (call.sequence() <= this.askedThrough) {
-			this.latch.post(CallReport.unseen(this.group, call));
+			this.latch.reportCall(CallReport.unseen(this.group, call));
 		}
 	}
 
@@ -54,13 +54,13 @@ final class ConsistencyCheck implements CallObserver {
 	void ended(Call call) {
 		CallReport report = (call.sequence() <= this.askedThrough) ? called(call.sequence()) : null;
 		if (report != null) {
-			this.latch.post(report);
+			this.latch.reportCall(report);
 		}
 	}
 
 	@Override
 	public void waited(Call begun) {
-		this.latch.post(CallReport.begun(this.group, begun));
+		this.latch.reportCall(CallReport.begun(this.group, begun));
 	}
 
 	@Override
@@ -68,7 +68,7 @@ final class ConsistencyCheck implements CallObserver {
 		for (long earlier = begun.sequence() - COMPARED; earlier < begun.sequence(); earlier++) {
 			CallReport report = called(earlier);
 			if (report != null) {
-				this.latch.post(report);
+				this.latch.reportCall(report);
 			}
 		}
 	}

@@ -62,7 +62,7 @@ public final class FailureLatch {
 	private Reports reports() {
 		Reports found = this.reports;
 		if (found == null) {
-			throw new IllegalStateException("the latch reports to no rank yet");
+			throw new IllegalStateException("the latch is not connected to rank 0 yet");
 		}
 		return found;
 	}
@@ -82,16 +82,10 @@ public final class FailureLatch {
 	 * @return whether this was the first failure
 	 */
 	public boolean trip(Failure failure) {
-		Failed next = new Failed(failure);
-		State current = this.state.get();
-		while (!(current instanceof Failed)) {
-			if (this.state.compareAndSet(current, next)) {
-				this.failed.countDown();
-				return true;
-			}
-			current = this.state.get();
-		}
-		return false;
+		State before = this.state
+			.getAndUpdate((current) -> (current instanceof Failed) ? current : new Failed(failure));
+		this.failed.countDown();
+		return !(before instanceof Failed);
 	}
 
 	/**
@@ -107,7 +101,7 @@ public final class FailureLatch {
 			to.reporter().report(own);
 		}
 		if (await(to.limit()) == null) {
-			trip(to.reporter().unjudged(own, Duration.ofNanos(System.nanoTime() - startNanos)));
+			trip(to.reporter().withoutVerdict(own, Duration.ofNanos(System.nanoTime() - startNanos)));
 		}
 		Failure verdict = failure();
 		return own.equals(verdict) ? seen : to.identity().exception(verdict, seen);
@@ -119,17 +113,10 @@ public final class FailureLatch {
 	 * @return whether the failure is to be reported
 	 */
 	private boolean reporting(Failure own) {
-		State current = this.state.get();
-		while (!(current instanceof Failed)) {
-			if (current instanceof Reporting(Failure reported) && reported.equals(own)) {
-				return false;
-			}
-			if (this.state.compareAndSet(current, new Reporting(own))) {
-				return true;
-			}
-			current = this.state.get();
-		}
-		return false;
+		State next = new Reporting(own);
+		State now = this.state
+			.updateAndGet((current) -> (current instanceof Failed || current.equals(next)) ? current : next);
+		return now == next;
 	}
 
 	/** Breaks the group with a reason of this rank, outside of any call. */
@@ -146,7 +133,7 @@ public final class FailureLatch {
 	public void giveUp(Call call, Throwable cause) {
 		GroupIdentity identity = reports().identity();
 		agree(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
-				"this rank cannot go on: " + cause), cause));
+				"this rank cannot continue: " + cause), cause));
 	}
 
 	/**
@@ -159,8 +146,8 @@ public final class FailureLatch {
 	}
 
 	/** Reports a call to rank 0, which compares it with the calls of the other ranks. */
-	public void post(CallReport report) {
-		reports().reporter().post(report);
+	public void reportCall(CallReport report) {
+		reports().reporter().reportCall(report);
 	}
 
 	/**

@@ -20,7 +20,7 @@ public interface FailureReporter {
 	 * The failure to use if no verdict on a reported failure comes in time.
 	 * @param waited time spent waiting for the verdict
 	 */
-	default Failure unjudged(Failure seen, Duration waited) {
+	default Failure withoutVerdict(Failure seen, Duration waited) {
 		return seen;
 	}
 
@@ -37,15 +37,15 @@ public interface FailureReporter {
 	 * Reports a call of this rank for comparison with the other ranks' calls. Returns at
 	 * once; from any thread. Has no effect if the implementation does not compare calls.
 	 */
-	default void post(CallReport post) {
+	default void reportCall(CallReport call) {
 	}
 
 	/**
 	 * Reports this rank's calls in one group since its last report, in order. The last of
 	 * them may still run; the others have ended. Returns at once; from any thread.
 	 */
-	default void post(List<CallReport> posts) {
-		posts.forEach(this::post);
+	default void reportCalls(List<CallReport> calls) {
+		calls.forEach(this::reportCall);
 	}
 
 }

@@ -47,9 +47,9 @@ final class Examples {
 			"durationMicros": 12.5, "algorithm": "flat"}]}]}""";
 
 	static final String ANALYSIS = """
-			{"verdict": "group world has come to #17", "silentRanks": [],
+			{"verdict": "group world is at #17", "silentRanks": [],
 			"findings": [{"kind": "MOVING", "group": "world", "sequence": 17, "ranks": [], "arrivals": [],
-			"text": "group world has come to #17"}],
+			"text": "group world is at #17"}],
 			"ranks": [{"rank": 0, "groups": [{"group": "world", "lastSequence": 17}]}]}""";
 
 	private Examples() {

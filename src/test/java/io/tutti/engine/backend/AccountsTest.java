@@ -56,7 +56,7 @@ class AccountsTest {
 			Awaitility.await().atMost(20, TimeUnit.SECONDS).until(() -> world.group(0).failure() != null);
 			assertThat(world.group(0).failure().kind()).isEqualTo(Failure.Kind.PEER_LOST);
 			assertThat(ask(world, 0)).containsOnlyKeys(0, 1);
-			assertThat(Analysis.of(WORLD_SIZE, ask(world, 1)).verdict()).startsWith("rank 2 gave no account");
+			assertThat(Analysis.of(WORLD_SIZE, ask(world, 1)).verdict()).startsWith("rank 2 returned no trace");
 		}
 	}
 

@@ -56,7 +56,7 @@ class LeaveTest {
 			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
 				.asString()
 				.contains("rank 2 was lost while ranks met"));
-		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (came, but its connection dropped)");
+		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (joined, but its connection dropped)");
 		assertThat(this.world.events.get(0).withdrawn).isEmpty();
 	}
 
@@ -65,7 +65,7 @@ class LeaveTest {
 		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		RawRank two = new RawRank(this.world.port).join(2, 4);
 		two.send(new Leave(null));
-		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (came, but has left again), rank 3");
+		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (joined, but has left), rank 3");
 		two.close();
 	}
 

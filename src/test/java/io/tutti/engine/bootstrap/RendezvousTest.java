@@ -288,7 +288,7 @@ class RendezvousTest {
 		assertThat(one.missingRanks()).containsExactly(2);
 		RendezvousException atZero = TestWorld.refusal(zero);
 		assertThat(atZero.missingRanks()).containsExactly(1, 2);
-		assertThat(atZero).hasMessageContaining("rank 1 (came, but its connection dropped), rank 2");
+		assertThat(atZero).hasMessageContaining("rank 1 (joined, but its connection dropped), rank 2");
 	}
 
 	@Test

@@ -146,7 +146,7 @@ class FailureResolverTest {
 		}
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 		assertThat(this.verdicts.getFirst().detail())
-			.isEqualTo("every rank has entered the call; rank 2 saw: waited for rank 3");
+			.isEqualTo("every rank has entered the call; rank 2 reported: waited for rank 3");
 	}
 
 	@Test

@@ -42,7 +42,7 @@ class MismatchDetectorTest {
 				}
 			});
 
-	private static CallReport post(String group, long sequence, Collective collective, long millis) {
+	private static CallReport report(String group, long sequence, Collective collective, long millis) {
 		return new CallReport(group, new CallSignature(sequence, collective, 5, 0, DataType.INT32, ReduceOp.SUM, 0),
 				MemoryKind.HOST, Duration.ofMillis(millis), Duration.ofSeconds(millis));
 	}
@@ -54,9 +54,9 @@ class MismatchDetectorTest {
 
 	@Test
 	void differentCallsAtOneSequenceNumberAreAMismatchThatNamesBoth() {
-		this.book.post(2, post("world", 3, Collective.SCATTER, 110));
-		this.book.post(1, post("world", 3, Collective.SCATTER, 105));
-		this.book.post(0, post("world", 3, Collective.GATHER, 0));
+		this.book.report(2, report("world", 3, Collective.SCATTER, 110));
+		this.book.report(1, report("world", 3, Collective.SCATTER, 105));
+		this.book.report(0, report("world", 3, Collective.GATHER, 0));
 		assertThat(this.mismatches).containsExactly(new Failure(Failure.Kind.MISMATCH, "world", 3, Collective.GATHER,
 				List.of(0, 2),
 				"rank 0 called gather #3 (count 5, int32, root 0), rank 2 called scatter #3 (count 5, int32, root 0)",
@@ -65,28 +65,28 @@ class MismatchDetectorTest {
 
 	@Test
 	void equalCallsOtherSequenceNumbersAndOtherGroupsAreNoMismatch() {
-		this.book.post(0, post("world", 3, Collective.GATHER, 100));
-		this.book.post(1, post("world", 3, Collective.GATHER, 700));
-		this.book.post(1, post("world", 4, Collective.BARRIER, 100));
-		this.book.post(2, post("world", 2, Collective.SCATTER, 100));
-		this.book.post(3, post("side", 3, Collective.BROADCAST, 100));
-		this.book.post(0, post("world", 4, Collective.BARRIER, 100));
+		this.book.report(0, report("world", 3, Collective.GATHER, 100));
+		this.book.report(1, report("world", 3, Collective.GATHER, 700));
+		this.book.report(1, report("world", 4, Collective.BARRIER, 100));
+		this.book.report(2, report("world", 2, Collective.SCATTER, 100));
+		this.book.report(3, report("side", 3, Collective.BROADCAST, 100));
+		this.book.report(0, report("world", 4, Collective.BARRIER, 100));
 		assertThat(this.mismatches).isEmpty();
 	}
 
 	@Test
 	void differentMemoryKindsAreAMismatchUnlessOneIsUnknown() {
-		this.book.post(0, in(MemoryKind.DEVICE));
-		this.book.post(1, in(MemoryKind.UNKNOWN));
-		this.book.post(2, in(MemoryKind.DEVICE));
+		this.book.report(0, in(MemoryKind.DEVICE));
+		this.book.report(1, in(MemoryKind.UNKNOWN));
+		this.book.report(2, in(MemoryKind.DEVICE));
 		assertThat(this.mismatches).isEmpty();
-		this.book.post(1, in(MemoryKind.HOST));
+		this.book.report(1, in(MemoryKind.HOST));
 		assertThat(this.mismatches).extracting(Failure::detail)
 			.containsExactly("rank 0 called barrier #7 on the device, rank 1 called barrier #7 in host memory");
 	}
 
 	private static CallReport in(MemoryKind memory) {
-		return new CallReport("world", post("world", 7, Collective.BARRIER, 0).call(), memory, Duration.ZERO,
+		return new CallReport("world", report("world", 7, Collective.BARRIER, 0).call(), memory, Duration.ZERO,
 				Duration.ZERO);
 	}
 
@@ -101,8 +101,8 @@ class MismatchDetectorTest {
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.MAX, 0),
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 1));
 		for (CallSignature other : others) {
-			this.book.post(0, new CallReport("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
-			this.book.post(1, new CallReport("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			this.book.report(0, new CallReport("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			this.book.report(1, new CallReport("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
 			assertThat(this.mismatches).hasSize(1);
 			this.mismatches.clear();
 			this.book.forget("world");
@@ -112,14 +112,14 @@ class MismatchDetectorTest {
 	@Test
 	void silentRanksAreAskedOnceAfterTheDelay() {
 		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
-		this.book.post(2, post("world", 3, Collective.GATHER, 100));
+		this.book.report(2, report("world", 3, Collective.GATHER, 100));
 		assertThat(this.book.nanosUntilDue()).isEqualTo(MismatchDetector.ASK_AFTER.toNanos());
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
-		this.book.post(0, post("world", 3, Collective.GATHER, 100));
+		this.book.report(0, report("world", 3, Collective.GATHER, 100));
 		assertThat(this.asked).isEmpty();
 		pass(Duration.ofNanos(1));
 		assertThat(this.asked).containsExactly("1 world 3", "3 world 3");
-		this.book.post(1, post("world", 3, Collective.GATHER, 0));
+		this.book.report(1, report("world", 3, Collective.GATHER, 0));
 		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 		pass(Duration.ofHours(1));
 		assertThat(this.asked).hasSize(2);
@@ -127,8 +127,8 @@ class MismatchDetectorTest {
 
 	@Test
 	void noRankIsAskedAboutAForgottenGroup() {
-		this.book.post(2, post("world", 3, Collective.GATHER, 100));
-		this.book.post(2, post("side", 1, Collective.GATHER, 100));
+		this.book.report(2, report("world", 3, Collective.GATHER, 100));
+		this.book.report(2, report("side", 1, Collective.GATHER, 100));
 		this.book.forget("world");
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).containsExactly("0 side 1", "1 side 1", "3 side 1");
@@ -139,7 +139,7 @@ class MismatchDetectorTest {
 	void theNumberOfPlacesIsLimited() {
 		for (int group = 0; group < 1000; group++) {
 			for (int sequence = 0; sequence < 100; sequence++) {
-				this.book.post(1, post("group " + group, sequence, Collective.BARRIER, 100));
+				this.book.report(1, report("group " + group, sequence, Collective.BARRIER, 100));
 			}
 		}
 		assertThat(this.book.places()).isEqualTo(MismatchDetector.MAX_GROUPS * MismatchDetector.MAX_PLACES);
@@ -150,31 +150,31 @@ class MismatchDetectorTest {
 
 	@Test
 	void aPlaceDroppedTooEarlyIsComparedAgainByLaterReports() {
-		this.book.post(1, post("world", 0, Collective.GATHER, 100));
+		this.book.report(1, report("world", 0, Collective.GATHER, 100));
 		for (int sequence = 1; sequence <= MismatchDetector.MAX_PLACES; sequence++) {
-			this.book.post(2, post("world", sequence, Collective.BARRIER, 100));
+			this.book.report(2, report("world", sequence, Collective.BARRIER, 100));
 		}
-		this.book.post(3, post("world", 0, Collective.SCATTER, 100));
+		this.book.report(3, report("world", 0, Collective.SCATTER, 100));
 		assertThat(this.mismatches).isEmpty();
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).contains("1 world 0");
-		this.book.post(1, post("world", 0, Collective.GATHER, 0));
+		this.book.report(1, report("world", 0, Collective.GATHER, 0));
 		assertThat(this.mismatches).hasSize(1);
 	}
 
 	private static List<CallReport> batch(String group, int first, int count, Collective collective) {
 		return IntStream.range(first, first + count)
-			.mapToObj((sequence) -> post(group, sequence, collective, 0))
+			.mapToObj((sequence) -> report(group, sequence, collective, 0))
 			.toList();
 	}
 
 	@Test
 	void aDifferenceAnywhereInABatchIsAMismatch() {
-		this.book.post(1, batch("world", 0, 300, Collective.GATHER));
-		this.book.post(0, batch("world", 0, 100, Collective.GATHER));
+		this.book.report(1, batch("world", 0, 300, Collective.GATHER));
+		this.book.report(0, batch("world", 0, 100, Collective.GATHER));
 		assertThat(this.mismatches).isEmpty();
-		this.book.post(0, batch("world", 100, 1, Collective.SCATTER));
-		this.book.post(0, batch("world", 101, 100, Collective.GATHER));
+		this.book.report(0, batch("world", 100, 1, Collective.SCATTER));
+		this.book.report(0, batch("world", 101, 100, Collective.GATHER));
 		assertThat(this.mismatches).singleElement().satisfies((mismatch) -> {
 			assertThat(mismatch.sequence()).isEqualTo(100);
 			assertThat(mismatch.detail()).startsWith("rank 0 called scatter #100")
@@ -184,10 +184,10 @@ class MismatchDetectorTest {
 
 	@Test
 	void inBatchesOnlyTheNewestCallIsAskedForAndOnlyIfItStaysTheNewest() {
-		this.book.post(1, batch("world", 0, 50, Collective.GATHER));
-		this.book.post(2, batch("world", 0, 51, Collective.GATHER));
+		this.book.report(1, batch("world", 0, 50, Collective.GATHER));
+		this.book.report(2, batch("world", 0, 51, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
-		this.book.post(1, batch("world", 50, 2, Collective.GATHER));
+		this.book.report(1, batch("world", 50, 2, Collective.GATHER));
 		pass(Duration.ofNanos(1));
 		assertThat(this.asked).isEmpty();
 		pass(MismatchDetector.ASK_AFTER);
@@ -196,8 +196,8 @@ class MismatchDetectorTest {
 
 	@Test
 	void ranksAreAskedAboutAnEarlierCallInWhichARankWaits() {
-		this.book.post(2, post("world", 3, Collective.GATHER, 100));
-		this.book.post(0, batch("world", 4, 5, Collective.GATHER));
+		this.book.report(2, report("world", 3, Collective.GATHER, 100));
+		this.book.report(0, batch("world", 4, 5, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER);
 		assertThat(this.asked).contains("0 world 3", "1 world 3", "1 world 8").doesNotContain("1 world 4");
 	}
@@ -205,7 +205,7 @@ class MismatchDetectorTest {
 	@Test
 	void theNumberOfPlacesOfBatchesIsLimited() {
 		for (int first = 0; first < 10_000; first += 100) {
-			this.book.post(1, batch("world", first, 100, Collective.GATHER));
+			this.book.report(1, batch("world", first, 100, Collective.GATHER));
 		}
 		assertThat(this.book.places()).isEqualTo(MismatchDetector.MAX_PLACES_OF_BATCHES);
 	}

@@ -37,16 +37,16 @@ class RankControlTest {
 	void withoutAVerdictTheFailureNamesTheLastHeartbeatOfRankZero() {
 		RankControl control = rank(1);
 		this.peers.progress(0, List.of(new RankProgress(Failure.WORLD, 16)));
-		Failure told = control.unjudged(SEEN, Duration.ofSeconds(5));
+		Failure told = control.withoutVerdict(SEEN, Duration.ofSeconds(5));
 		assertThat(told.detail())
-			.matches("no data came from them; rank 0 has not answered for 5000 ms since it was told;"
+			.matches("no data came from them; rank 0 has not answered for 5000 ms since the report;"
 					+ " it was last seen in #16, \\d+ ms ago");
 		assertThat(told.withDetail(SEEN.detail())).isEqualTo(SEEN);
 	}
 
 	@Test
 	void rankZeroDoesNotNameItself() {
-		assertThat(rank(0).unjudged(SEEN, Duration.ofSeconds(5))).isEqualTo(SEEN);
+		assertThat(rank(0).withoutVerdict(SEEN, Duration.ofSeconds(5))).isEqualTo(SEEN);
 	}
 
 	@Test

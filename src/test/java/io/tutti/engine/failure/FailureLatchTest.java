@@ -127,7 +127,7 @@ class FailureLatchTest {
 			}
 
 			@Override
-			public Failure unjudged(Failure failure, Duration waited) {
+			public Failure withoutVerdict(Failure failure, Duration waited) {
 				return failure.withDetail(waited.toString());
 			}
 		}, LIMIT);

@@ -83,7 +83,7 @@ class FlightRecorderApiTest {
 		assertThat(this.http.get().uri("/api/v1/flight-recorder/analysis")).hasStatusOk()
 			.bodyJson()
 			.satisfies((json) -> {
-				json.assertThat().extractingPath("$.verdict").asString().startsWith("group world has come to #");
+				json.assertThat().extractingPath("$.verdict").asString().startsWith("group world is at #");
 				json.assertThat().extractingPath("$.silentRanks").asArray().isEmpty();
 				json.assertThat().extractingPath("$.findings[0].kind").isEqualTo("MOVING");
 			});

@@ -89,7 +89,7 @@ final class CallReports implements AutoCloseable {
 
 	/** Runs under the lock to keep the order of calls; never blocks. */
 	private synchronized void send() {
-		this.reporter.post(List.copyOf(this.gathered));
+		this.reporter.reportCalls(List.copyOf(this.gathered));
 		this.gathered.clear();
 	}
 

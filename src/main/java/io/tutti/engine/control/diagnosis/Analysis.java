@@ -19,15 +19,15 @@ import java.util.stream.IntStream;
 public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFinding> findings, String verdict) {
 
 	/** Compares the traces of the ranks that returned one. */
-	public static Analysis of(int worldSize, Map<Integer, RankTrace> accounts) {
+	public static Analysis of(int worldSize, Map<Integer, RankTrace> traces) {
 		List<Integer> silent = IntStream.range(0, worldSize)
-			.filter((rank) -> !accounts.containsKey(rank))
+			.filter((rank) -> !traces.containsKey(rank))
 			.boxed()
 			.toList();
-		List<Integer> unasked = unasked(silent, accounts);
+		List<Integer> unasked = unasked(silent, traces);
 		List<GroupFinding> findings = new ArrayList<>();
-		groups(accounts)
-			.forEach((name, members) -> findings.add(new GroupComparison(name, members, accounts, unasked).find()));
+		groups(traces)
+			.forEach((name, members) -> findings.add(new GroupComparison(name, members, traces, unasked).find()));
 		findings.sort(Comparator.comparing(GroupFinding::kind));
 		return new Analysis(worldSize, silent, List.copyOf(findings), verdict(silent, unasked, findings));
 	}
@@ -36,16 +36,16 @@ public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFindi
 	 * The ranks whose state is unknown. Queries go through rank 0, so if it is silent and
 	 * only the asking rank has a trace, the other ranks were not asked.
 	 */
-	private static List<Integer> unasked(List<Integer> silent, Map<Integer, RankTrace> accounts) {
-		return (silent.contains(0) && accounts.size() == 1) ? silent.stream().filter((rank) -> rank != 0).toList()
+	private static List<Integer> unasked(List<Integer> silent, Map<Integer, RankTrace> traces) {
+		return (silent.contains(0) && traces.size() == 1) ? silent.stream().filter((rank) -> rank != 0).toList()
 				: List.of();
 	}
 
 	/** Every group of any rank. All ranks of a group agree on its members. */
-	private static Map<String, List<Integer>> groups(Map<Integer, RankTrace> accounts) {
+	private static Map<String, List<Integer>> groups(Map<Integer, RankTrace> traces) {
 		Map<String, List<Integer>> groups = new LinkedHashMap<>();
-		for (RankTrace account : new TreeMap<>(accounts).values()) {
-			account.groups().forEach((group) -> groups.putIfAbsent(group.group(), group.members()));
+		for (RankTrace trace : new TreeMap<>(traces).values()) {
+			trace.groups().forEach((group) -> groups.putIfAbsent(group.group(), group.members()));
 		}
 		return groups;
 	}
@@ -53,11 +53,11 @@ public record Analysis(int worldSize, List<Integer> silentRanks, List<GroupFindi
 	private static String verdict(List<Integer> silent, List<Integer> unasked, List<GroupFinding> findings) {
 		List<String> sentences = new ArrayList<>();
 		if (!unasked.isEmpty()) {
-			sentences
-				.add("rank 0 gave no account, and " + DiagnosisText.ranks(unasked) + " can only be asked by way of it");
+			sentences.add("rank 0 returned no trace, and " + DiagnosisText.ranks(unasked)
+					+ " can only be queried through rank 0");
 		}
 		else if (!silent.isEmpty()) {
-			sentences.add(DiagnosisText.ranks(silent) + " gave no account");
+			sentences.add(DiagnosisText.ranks(silent) + " returned no trace");
 		}
 		findings.stream().filter(GroupFinding::isTrouble).map(GroupFinding::text).forEach(sentences::add);
 		if (sentences.isEmpty()) {

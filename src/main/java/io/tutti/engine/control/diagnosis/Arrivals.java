@@ -2,6 +2,7 @@ package io.tutti.engine.control.diagnosis;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -24,21 +25,21 @@ final class Arrivals {
 	}
 
 	/** Compares the ranks that returned a trace. */
-	static Arrivals of(String group, SortedMap<Integer, RankTrace> accounts) {
+	static Arrivals of(String group, SortedMap<Integer, RankTrace> traces) {
 		Arrivals arrivals = new Arrivals();
-		accounts.keySet().forEach((rank) -> arrivals.byRank.put(rank, new Lateness()));
-		GroupTrace first = (accounts.size() > 1) ? accounts.firstEntry().getValue().group(group) : null;
+		traces.keySet().forEach((rank) -> arrivals.byRank.put(rank, new Lateness()));
+		GroupTrace first = (traces.size() > 1) ? traces.firstEntry().getValue().group(group) : null;
 		if (first != null) {
-			first.calls().forEach((call) -> arrivals.compare(group, call.call().sequence(), accounts));
+			first.calls().forEach((call) -> arrivals.compare(group, call.call().sequence(), traces));
 		}
 		return arrivals;
 	}
 
-	private void compare(String group, long sequence, SortedMap<Integer, RankTrace> accounts) {
+	private void compare(String group, long sequence, SortedMap<Integer, RankTrace> traces) {
 		SortedMap<Integer, Long> started = new TreeMap<>();
-		for (Map.Entry<Integer, RankTrace> entry : accounts.entrySet()) {
-			GroupTrace account = entry.getValue().group(group);
-			CallRecord call = (account != null) ? account.at(sequence) : null;
+		for (Map.Entry<Integer, RankTrace> entry : traces.entrySet()) {
+			GroupTrace trace = entry.getValue().group(group);
+			CallRecord call = (trace != null) ? trace.at(sequence) : null;
 			if (call == null) {
 				return;
 			}
@@ -59,28 +60,25 @@ final class Arrivals {
 	List<Arrival> all() {
 		List<Arrival> all = new ArrayList<>();
 		if (this.calls > 0) {
-			this.byRank.forEach((rank, lateness) -> all.add(lateness.arrival(rank, this.calls)));
+			this.byRank.forEach((rank, lateness) -> all.add(lateness.arrival(rank)));
 		}
 		return all;
 	}
 
 	private static final class Lateness {
 
-		private long sumNanos;
-
-		private long maxNanos;
+		private final LongSummaryStatistics nanos = new LongSummaryStatistics();
 
 		private int timesLast;
 
-		void add(long nanos, boolean last) {
-			this.sumNanos += nanos;
-			this.maxNanos = Math.max(this.maxNanos, nanos);
+		void add(long afterFirstNanos, boolean last) {
+			this.nanos.accept(afterFirstNanos);
 			this.timesLast += last ? 1 : 0;
 		}
 
-		Arrival arrival(int rank, int calls) {
-			return new Arrival(rank, this.sumNanos / calls / NANOS_PER_MICRO, this.maxNanos / NANOS_PER_MICRO,
-					this.timesLast);
+		Arrival arrival(int rank) {
+			return new Arrival(rank, this.nanos.getSum() / this.nanos.getCount() / NANOS_PER_MICRO,
+					this.nanos.getMax() / NANOS_PER_MICRO, this.timesLast);
 		}
 
 	}

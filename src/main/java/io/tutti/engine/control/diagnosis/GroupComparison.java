@@ -18,13 +18,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Compares the calls of the ranks of one group. Examines the earliest call that has run
- * for at least {@link #A_MOMENT}: the ranks that have not entered it, and the ranks that
- * made another call at its sequence number.
+ * for at least {@link #LONG_CALL_LIMIT}: the ranks that have not entered it, and the
+ * ranks that made another call at its sequence number.
  */
 final class GroupComparison {
 
 	/** A call that takes less time is not examined. */
-	static final Duration A_MOMENT = Duration.ofMillis(100);
+	static final Duration LONG_CALL_LIMIT = Duration.ofMillis(100);
 
 	/**
 	 * A rank is a straggler if it is at least this late on average and usually the last.
@@ -38,36 +38,36 @@ final class GroupComparison {
 	private final List<Integer> unasked;
 
 	/** The traces of the members by rank, including traces without this group. */
-	private final SortedMap<Integer, RankTrace> accounts = new TreeMap<>();
+	private final SortedMap<Integer, RankTrace> traces = new TreeMap<>();
 
 	/**
 	 * Prepares a comparison.
 	 * @param unasked ranks without a trace because they were not asked
 	 */
-	GroupComparison(String group, List<Integer> members, Map<Integer, RankTrace> accounts, List<Integer> unasked) {
+	GroupComparison(String group, List<Integer> members, Map<Integer, RankTrace> traces, List<Integer> unasked) {
 		this.unasked = unasked;
 		this.group = group;
 		this.members = members;
-		accounts.forEach((rank, account) -> {
+		traces.forEach((rank, trace) -> {
 			if (members.contains(rank)) {
-				this.accounts.put(rank, account);
+				this.traces.put(rank, trace);
 			}
 		});
 	}
 
 	GroupFinding find() {
 		long stuck = oldestWait();
-		Arrivals arrivals = Arrivals.of(this.group, this.accounts);
+		Arrivals arrivals = Arrivals.of(this.group, this.traces);
 		return (stuck >= 0) ? waiting(stuck, arrivals) : passing(arrivals);
 	}
 
 	/** The lowest sequence number at which a rank waits, -1 for none. */
 	private long oldestWait() {
 		long oldest = Long.MAX_VALUE;
-		for (RankTrace account : this.accounts.values()) {
-			GroupTrace known = account.group(this.group);
+		for (RankTrace trace : this.traces.values()) {
+			GroupTrace known = trace.group(this.group);
 			CallRecord running = (known != null) ? known.running() : null;
-			if (running != null && running.durationNanos(account.takenNanos()) >= A_MOMENT.toNanos()) {
+			if (running != null && running.durationNanos(trace.takenNanos()) >= LONG_CALL_LIMIT.toNanos()) {
 				oldest = Math.min(oldest, running.call().sequence());
 			}
 		}
@@ -90,11 +90,11 @@ final class GroupComparison {
 			return finding(Kind.MISSING, sequence, missing, arrivals,
 					DiagnosisText.ranks(missing) + " " + ((missing.size() == 1) ? "is" : "are") + " missing from "
 							+ call + ": "
-							+ missing.stream().limit(4).map(this::whereabouts).collect(Collectors.joining(", ")) + "; "
+							+ missing.stream().limit(4).map(this::position).collect(Collectors.joining(", ")) + "; "
 							+ waiters(sequence));
 		}
 		return finding(Kind.LONG_CALL, sequence, List.of(), arrivals,
-				"every rank has come to " + call + "; " + waiters(sequence) + lastToCome(sequence));
+				"every rank has entered " + call + "; " + waiters(sequence) + lastToEnter(sequence));
 	}
 
 	/** The missing ranks. Names ranks that were not asked only if there are no others. */
@@ -107,7 +107,7 @@ final class GroupComparison {
 	/** The ranks by the call they made at a sequence number, in rank order. */
 	private Map<String, List<Integer>> called(long sequence) {
 		Map<String, List<Integer>> called = new LinkedHashMap<>();
-		this.accounts.forEach((rank, account) -> {
+		this.traces.forEach((rank, trace) -> {
 			CallRecord call = at(rank, sequence);
 			if (call != null) {
 				called.computeIfAbsent(call.call().toString(), (text) -> new ArrayList<>()).add(rank);
@@ -128,10 +128,10 @@ final class GroupComparison {
 			.toList();
 	}
 
-	private String whereabouts(int rank) {
-		RankTrace account = this.accounts.get(rank);
-		GroupTrace known = (account != null) ? account.group(this.group) : null;
-		if (account == null) {
+	private String position(int rank) {
+		RankTrace trace = this.traces.get(rank);
+		GroupTrace known = (trace != null) ? trace.group(this.group) : null;
+		if (trace == null) {
 			return "rank " + rank + " does not answer";
 		}
 		if (known == null || known.calls().isEmpty()) {
@@ -139,14 +139,14 @@ final class GroupComparison {
 		}
 		CallRecord newest = known.calls().getLast();
 		String left = (newest.state() == CallRecord.State.RUNNING) ? "is still in "
-				: "left, " + DiagnosisText.time(micros(account.takenNanos() - newest.endedNanos())) + " ago, ";
+				: "left, " + DiagnosisText.time(micros(trace.takenNanos() - newest.endedNanos())) + " ago, ";
 		return "rank " + rank + " " + left + newest.call();
 	}
 
 	private String waiters(long sequence) {
 		List<Integer> waiting = new ArrayList<>();
 		long longest = 0;
-		for (Map.Entry<Integer, RankTrace> entry : this.accounts.entrySet()) {
+		for (Map.Entry<Integer, RankTrace> entry : this.traces.entrySet()) {
 			CallRecord call = at(entry.getKey(), sequence);
 			if (call != null && call.state() == CallRecord.State.RUNNING) {
 				waiting.add(entry.getKey());
@@ -157,32 +157,32 @@ final class GroupComparison {
 				+ DiagnosisText.time(micros(longest));
 	}
 
-	private String lastToCome(long sequence) {
+	private String lastToEnter(long sequence) {
 		SortedMap<Long, Integer> started = new TreeMap<>();
-		this.accounts.forEach((rank, account) -> {
+		this.traces.forEach((rank, trace) -> {
 			CallRecord call = at(rank, sequence);
 			if (call != null) {
-				started.put(account.epochNanos(call.startedNanos()), rank);
+				started.put(trace.epochNanos(call.startedNanos()), rank);
 			}
 		});
 		if (started.size() < 2) {
 			return "";
 		}
-		return ", the last to come was rank " + started.lastEntry().getValue() + ", "
+		return ", rank " + started.lastEntry().getValue() + " entered last, "
 				+ DiagnosisText.time(micros(started.lastKey() - started.firstKey())) + " after the first";
 	}
 
 	private GroupFinding passing(Arrivals arrivals) {
 		long last = this.members.stream().mapToLong(this::last).max().orElse(-1);
 		if (last < 0) {
-			return finding(Kind.IDLE, -1, List.of(), arrivals, "nothing has been called in group " + this.group);
+			return finding(Kind.IDLE, -1, List.of(), arrivals, "no call has been made in group " + this.group);
 		}
-		String moving = "group " + this.group + " has come to #" + last;
+		String moving = "group " + this.group + " is at #" + last;
 		Arrival latest = arrivals.all().stream().max(Comparator.comparingLong(Arrival::meanMicros)).orElse(null);
 		if (latest == null) {
 			return finding(Kind.MOVING, last, List.of(), arrivals, moving);
 		}
-		String lateness = "rank " + latest.rank() + " comes last at " + latest.timesLast() + " of the last "
+		String lateness = "rank " + latest.rank() + " was last in " + latest.timesLast() + " of the last "
 				+ arrivals.calls() + " calls, " + DiagnosisText.time(latest.meanMicros())
 				+ " after the first on average and " + DiagnosisText.time(latest.maxMicros()) + " at most";
 		if (latest.meanMicros() >= micros(STRAGGLING.toNanos()) && latest.timesLast() * 2 > arrivals.calls()) {
@@ -196,13 +196,13 @@ final class GroupComparison {
 	}
 
 	private long last(int rank) {
-		RankTrace account = this.accounts.get(rank);
-		GroupTrace known = (account != null) ? account.group(this.group) : null;
+		RankTrace trace = this.traces.get(rank);
+		GroupTrace known = (trace != null) ? trace.group(this.group) : null;
 		return (known != null) ? known.last() : -1;
 	}
 
 	private @Nullable CallRecord at(int rank, long sequence) {
-		GroupTrace known = this.accounts.get(rank).group(this.group);
+		GroupTrace known = this.traces.get(rank).group(this.group);
 		return (known != null) ? known.at(sequence) : null;
 	}
 

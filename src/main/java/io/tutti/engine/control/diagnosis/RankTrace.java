@@ -43,13 +43,13 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		long nanos = System.nanoTime();
 		Instant now = Instant.now();
 		long epochNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
-		List<GroupTrace> accounts = groups.stream()
+		List<GroupTrace> traces = groups.stream()
 			.map((group) -> GroupTrace.of(group, limit))
-			.sorted(Comparator.<GroupTrace>comparingInt((account) -> -account.members().size())
+			.sorted(Comparator.<GroupTrace>comparingInt((trace) -> -trace.members().size())
 				.thenComparing(GroupTrace::group))
 			.limit(MAX_GROUPS)
 			.toList();
-		return new RankTrace(rank, generation, nanos, epochNanos - nanos, accounts);
+		return new RankTrace(rank, generation, nanos, epochNanos - nanos, traces);
 	}
 
 	/** Encodes this trace for the control plane. */

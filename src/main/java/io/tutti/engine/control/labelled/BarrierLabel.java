@@ -133,7 +133,7 @@ final class BarrierLabel {
 	 * the round is open or not started. No rank enters a round that has passed, since it
 	 * counted for every rank.
 	 */
-	@Nullable BarrierOutcome missedBy(int rank, long round) {
+	@Nullable BarrierOutcome missedOutcome(int rank, long round) {
 		if (round >= this.started || this.open.containsKey(round)) {
 			return null;
 		}
@@ -142,7 +142,7 @@ final class BarrierLabel {
 			return new BarrierOutcome(BarrierOutcome.Result.LATE, name(), numberOf(round), 0, 0, List.of(),
 					List.of(rank));
 		}
-		if (--missed.stillToCome == 0) {
+		if (--missed.stillMissing == 0) {
 			this.broken.remove(round);
 		}
 		return missed.outcome;
@@ -153,11 +153,11 @@ final class BarrierLabel {
 
 		private final BarrierOutcome outcome;
 
-		private int stillToCome;
+		private int stillMissing;
 
 		BrokenRound(BarrierOutcome outcome) {
 			this.outcome = outcome;
-			this.stillToCome = outcome.missingRanks().size();
+			this.stillMissing = outcome.missingRanks().size();
 		}
 
 	}

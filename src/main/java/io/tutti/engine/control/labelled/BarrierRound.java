@@ -168,14 +168,4 @@ final class BarrierRound implements Comparable<BarrierRound> {
 		return (difference != 0) ? Long.signum(difference) : Long.compare(this.serial, other.serial);
 	}
 
-	@Override
-	public boolean equals(Object other) {
-		return this == other;
-	}
-
-	@Override
-	public int hashCode() {
-		return Long.hashCode(this.serial);
-	}
-
 }

@@ -81,7 +81,7 @@ public final class BarrierService implements Coordinator.LabelledHandler {
 				(key) -> new BarrierLabel(key, this.worldSize));
 		state.used(now);
 		long round = state.nextRoundOf(rank);
-		BarrierOutcome missed = state.missedBy(rank, round);
+		BarrierOutcome missed = state.missedOutcome(rank, round);
 		if (missed != null) {
 			end(rank, entry.ticket(), CallMatch.none(missed));
 			return;

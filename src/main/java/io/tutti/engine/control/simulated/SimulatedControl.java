@@ -39,7 +39,7 @@ public final class SimulatedControl {
 
 	private final Coordinator coordinator;
 
-	private final PeerTable board;
+	private final PeerTable peers;
 
 	private final ScheduledThreadPoolExecutor thread;
 
@@ -55,10 +55,10 @@ public final class SimulatedControl {
 
 	public SimulatedControl(String threadName, List<PeerAddress> roster) {
 		this.ranks = new AtomicReferenceArray<>(roster.size());
-		this.board = new PeerTable(roster.size(), System::nanoTime);
-		this.board.roster(roster);
+		this.peers = new PeerTable(roster.size(), System::nanoTime);
+		this.peers.roster(roster);
 		ToRanks downlink = new ToRanks();
-		this.coordinator = new Coordinator(this.board, VERDICT_LIMIT, System::nanoTime, downlink,
+		this.coordinator = new Coordinator(this.peers, VERDICT_LIMIT, System::nanoTime, downlink,
 				new BarrierService(roster.size(), System::nanoTime, downlink));
 		this.thread = new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().name(threadName).daemon().factory());
 		this.thread.setKeepAliveTime(IDLE_SECONDS, TimeUnit.SECONDS);
@@ -84,12 +84,12 @@ public final class SimulatedControl {
 			throw new IllegalArgumentException("rank must be in 0.." + (this.ranks.length() - 1) + ", got " + rank);
 		}
 		FromRank uplink = new FromRank(rank);
-		RankControl control = new RankControl(rank, events, this.board, uplink,
+		RankControl control = new RankControl(rank, events, this.peers, uplink,
 				new LabelledWaits(rank, this.ranks.length(), uplink, ANSWER_LIMIT));
 		if (!this.ranks.compareAndSet(rank, null, control)) {
 			throw new IllegalArgumentException("rank " + rank + " has joined before");
 		}
-		this.board.heard(rank);
+		this.peers.received(rank);
 		return control;
 	}
 
@@ -119,7 +119,7 @@ public final class SimulatedControl {
 	}
 
 	private boolean isUp(int rank) {
-		return this.board.isUp(rank);
+		return this.peers.isUp(rank);
 	}
 
 	/** Delivers notices from the thread to every rank. */
@@ -155,7 +155,7 @@ public final class SimulatedControl {
 		public void send(Request request) {
 			execute(() -> {
 				if (isUp(this.rank)) {
-					SimulatedControl.this.board.heard(this.rank);
+					SimulatedControl.this.peers.received(this.rank);
 					SimulatedControl.this.coordinator.receive(this.rank, request);
 				}
 			});

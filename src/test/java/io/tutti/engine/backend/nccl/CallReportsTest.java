@@ -35,7 +35,7 @@ class CallReportsTest {
 		}
 
 		@Override
-		public void post(List<CallReport> together) {
+		public void reportCalls(List<CallReport> together) {
 			CallReportsTest.this.batches.add(together);
 		}
 	});

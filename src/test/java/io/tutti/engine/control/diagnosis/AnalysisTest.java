@@ -32,10 +32,10 @@ class AnalysisTest {
 
 	private static final long TAKEN = 60_000 * MILLI;
 
-	private final Map<Integer, RankTrace> accounts = new HashMap<>();
+	private final Map<Integer, RankTrace> traces = new HashMap<>();
 
-	private void account(int rank, GroupTrace... groups) {
-		this.accounts.put(rank, new RankTrace(rank, 0, TAKEN + rank * APART, -rank * APART, List.of(groups)));
+	private void trace(int rank, GroupTrace... groups) {
+		this.traces.put(rank, new RankTrace(rank, 0, TAKEN + rank * APART, -rank * APART, List.of(groups)));
 	}
 
 	private static GroupTrace world(int worldSize, CallRecord... calls) {
@@ -63,7 +63,7 @@ class AnalysisTest {
 	}
 
 	private GroupFinding only() {
-		Analysis analysis = Analysis.of(3, this.accounts);
+		Analysis analysis = Analysis.of(3, this.traces);
 		assertThat(analysis.findings()).hasSize(1);
 		assertThat(analysis.verdict()).contains(analysis.findings().getFirst().text());
 		return analysis.findings().getFirst();
@@ -71,9 +71,9 @@ class AnalysisTest {
 
 	@Test
 	void aRankThatHasNotEnteredIsMissing() {
-		account(0, world(3, done(0, 6, 40_000), running(0, reduce(7), 48_000)));
-		account(1, world(3, done(1, 6, 40_000), running(1, reduce(7), 48_500)));
-		account(2, world(3, done(2, 6, 40_000)));
+		trace(0, world(3, done(0, 6, 40_000), running(0, reduce(7), 48_000)));
+		trace(1, world(3, done(1, 6, 40_000), running(1, reduce(7), 48_500)));
+		trace(2, world(3, done(2, 6, 40_000)));
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.MISSING);
 		assertThat(finding.ranks()).containsExactly(2);
@@ -85,29 +85,29 @@ class AnalysisTest {
 
 	@Test
 	void aRankWithoutATraceIsSilentAndMissing() {
-		account(0, world(3, running(0, reduce(0), 48_000)));
-		account(2, world(3, running(2, reduce(0), 48_000)));
-		Analysis analysis = Analysis.of(3, this.accounts);
+		trace(0, world(3, running(0, reduce(0), 48_000)));
+		trace(2, world(3, running(2, reduce(0), 48_000)));
+		Analysis analysis = Analysis.of(3, this.traces);
 		assertThat(analysis.silentRanks()).containsExactly(1);
-		assertThat(analysis.verdict()).startsWith("rank 1 gave no account. rank 1 is missing from all-reduce #0");
+		assertThat(analysis.verdict()).startsWith("rank 1 returned no trace. rank 1 is missing from all-reduce #0");
 		assertThat(analysis.verdict()).contains("rank 1 does not answer");
 	}
 
 	@Test
 	void withoutRankZeroOnlyRankZeroIsMissing() {
-		account(2, world(3, running(2, reduce(4), 48_000)));
-		Analysis analysis = Analysis.of(3, this.accounts);
+		trace(2, world(3, running(2, reduce(4), 48_000)));
+		Analysis analysis = Analysis.of(3, this.traces);
 		assertThat(analysis.silentRanks()).containsExactly(0, 1);
 		assertThat(analysis.findings().getFirst().ranks()).containsExactly(0);
-		assertThat(analysis.verdict())
-			.startsWith("rank 0 gave no account, and rank 1 can only be asked by way of it. rank 0 is missing from");
+		assertThat(analysis.verdict()).startsWith(
+				"rank 0 returned no trace, and rank 1 can only be queried through rank 0. rank 0 is missing from");
 	}
 
 	@Test
 	void aMismatchNamesTheRanksAndBothCalls() {
-		account(0, world(3, running(0, reduce(3), 48_000)));
-		account(1, world(3, running(1, barrier(3), 48_000)));
-		account(2, world(3, running(2, reduce(3), 48_000)));
+		trace(0, world(3, running(0, reduce(3), 48_000)));
+		trace(1, world(3, running(1, barrier(3), 48_000)));
+		trace(2, world(3, running(2, reduce(3), 48_000)));
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.MISMATCH);
 		assertThat(finding.ranks()).containsExactly(1);
@@ -118,13 +118,12 @@ class AnalysisTest {
 	@Test
 	void aLongCallThatAllRanksHaveEnteredNamesNoRanks() {
 		for (int rank = 0; rank < 3; rank++) {
-			account(rank, world(3, running(rank, reduce(3), 48_000 + 1000L * rank)));
+			trace(rank, world(3, running(rank, reduce(3), 48_000 + 1000L * rank)));
 		}
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.LONG_CALL);
 		assertThat(finding.ranks()).isEmpty();
-		assertThat(finding.text())
-			.endsWith("have been in it for 12.0 s, the last to come was rank 2, 2.0 s after the first");
+		assertThat(finding.text()).endsWith("have been in it for 12.0 s, rank 2 entered last, 2.0 s after the first");
 	}
 
 	@Test
@@ -134,22 +133,21 @@ class AnalysisTest {
 			for (int sequence = 0; sequence < 20; sequence++) {
 				calls.add(done(rank, sequence, 1000L * sequence + ((rank == 1) ? 30 : 0)));
 			}
-			account(rank, world(3, calls.toArray(CallRecord[]::new)));
+			trace(rank, world(3, calls.toArray(CallRecord[]::new)));
 		}
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.STRAGGLING);
 		assertThat(finding.ranks()).containsExactly(1);
-		assertThat(finding.text())
-			.isEqualTo("group world has come to #19: rank 1 comes last at 20 of the last 20 calls, "
-					+ "30.0 ms after the first on average and 30.0 ms at most");
+		assertThat(finding.text()).isEqualTo("group world is at #19: rank 1 was last in 20 of the last 20 calls, "
+				+ "30.0 ms after the first on average and 30.0 ms at most");
 		assertThat(finding.arrivals()).extracting(GroupFinding.Arrival::meanMicros).containsExactly(0L, 30_000L, 0L);
 	}
 
 	@Test
 	void aCallThatHasJustBegunNeedsNoAttention() {
-		account(0, world(3, done(0, 6, 59_000), running(0, reduce(7), 59_990)));
-		account(1, world(3, done(1, 6, 59_001)));
-		account(2, world(3, done(2, 6, 59_000)));
+		trace(0, world(3, done(0, 6, 59_000), running(0, reduce(7), 59_990)));
+		trace(1, world(3, done(1, 6, 59_001)));
+		trace(2, world(3, done(2, 6, 59_000)));
 		GroupFinding finding = only();
 		assertThat(finding.kind()).isEqualTo(Kind.MOVING);
 		assertThat(finding.isTrouble()).isFalse();
@@ -159,10 +157,10 @@ class AnalysisTest {
 	void aSubgroupIsComparedByItsOwnRanks() {
 		GroupTrace idle = world(3);
 		GroupTrace pair = new GroupTrace("world/0.1", List.of(2, 0), "shm", 4, List.of(running(2, reduce(4), 50_000)));
-		account(0, idle);
-		account(1, idle);
-		account(2, idle, pair);
-		Analysis analysis = Analysis.of(3, this.accounts);
+		trace(0, idle);
+		trace(1, idle);
+		trace(2, idle, pair);
+		Analysis analysis = Analysis.of(3, this.traces);
 		assertThat(analysis.findings()).extracting(GroupFinding::kind).containsExactly(Kind.MISSING, Kind.IDLE);
 		assertThat(analysis.findings().getFirst().ranks()).containsExactly(0);
 		assertThat(analysis.verdict()).contains("rank 0 has entered no call of it");
@@ -170,15 +168,15 @@ class AnalysisTest {
 
 	@Test
 	void aDecodedTraceEqualsTheOriginal() {
-		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
-		RankTrace account = this.accounts.get(1);
-		assertThat(RankTrace.decodeAll(Map.of(1, account.encode()))).containsExactly(Map.entry(1, account));
+		trace(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
+		RankTrace trace = this.traces.get(1);
+		assertThat(RankTrace.decodeAll(Map.of(1, trace.encode()))).containsExactly(Map.entry(1, trace));
 	}
 
 	@Test
 	void invalidTracesAreRejected() {
-		account(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
-		byte[] whole = this.accounts.get(1).encode();
+		trace(1, world(3, done(1, 6, 40_000), running(1, barrier(7), 48_000)));
+		byte[] whole = this.traces.get(1).encode();
 		for (int length = 0; length < whole.length; length++) {
 			byte[] cut = Arrays.copyOf(whole, length);
 			assertThatThrownBy(() -> decode(cut)).isInstanceOf(MalformedFrameException.class);
@@ -194,8 +192,8 @@ class AnalysisTest {
 
 	@Test
 	void aTraceOfAnotherRankIsOmitted() {
-		account(1, world(3, done(1, 6, 40_000)));
-		assertThat(RankTrace.decodeAll(Map.of(2, this.accounts.get(1).encode()))).isEmpty();
+		trace(1, world(3, done(1, 6, 40_000)));
+		assertThat(RankTrace.decodeAll(Map.of(2, this.traces.get(1).encode()))).isEmpty();
 	}
 
 	private static void decode(byte[] bytes) throws MalformedFrameException {
