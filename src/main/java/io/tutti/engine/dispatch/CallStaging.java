@@ -2,6 +2,7 @@ package io.tutti.engine.dispatch;
 
 import java.lang.foreign.MemorySegment;
 
+import io.tutti.Collective;
 import io.tutti.engine.spi.Call;
 
 /**
@@ -16,7 +17,7 @@ final class CallStaging implements AutoCloseable {
 
 	/**
 	 * Sets the call's addresses. A buffer that is both send and receive buffer is staged
-	 * once.
+	 * once. The result of an exclusive scan on rank 0 is the buffer's own content.
 	 */
 	void place(Call call, MemorySegment send, MemorySegment receive) {
 		MemorySegment nativeReceive = receive.isNative() ? receive : this.receiveStage.ofSize(receive.byteSize());
@@ -24,6 +25,9 @@ final class CallStaging implements AutoCloseable {
 				: send.isNative() ? send : this.sendStage.ofSize(send.byteSize());
 		if (!send.isNative()) {
 			MemorySegment.copy(send, 0, nativeSend, 0, send.byteSize());
+		}
+		if (!receive.isNative() && call.collective() == Collective.EXCLUSIVE_SCAN) {
+			MemorySegment.copy(receive, 0, nativeReceive, 0, receive.byteSize());
 		}
 		call.place(nativeSend.address(), send.byteSize(), nativeReceive.address(), receive.byteSize());
 	}
