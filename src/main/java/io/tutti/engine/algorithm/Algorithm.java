@@ -6,6 +6,7 @@ import io.tutti.engine.spi.Call;
  * An implementation of one collective. An instance belongs to one group and runs on one
  * thread at a time, so it may keep its cursors between calls.
  */
+@FunctionalInterface
 public interface Algorithm {
 
 	/**

@@ -43,7 +43,7 @@ final class AlgorithmFactory {
 		this.chunks = new Chunks(this.worldSize);
 		this.ring = new RingAllReduce(this.rank, this.worldSize, transport, kernels, this.chunks);
 		this.exchange = new Exchange(transport, kernels);
-		this.doubling = new RecursiveDoubling(this.rank, this.worldSize, this.exchange, kernels);
+		this.doubling = new RecursiveDoubling(this.rank, this.worldSize, this.exchange, kernels, this.chunks, scratch);
 	}
 
 	/** The algorithms that implement a collective. */
@@ -67,17 +67,15 @@ final class AlgorithmFactory {
 		return switch (collective) {
 			case ALL_REDUCE -> allReduce(name);
 			case REDUCE ->
-				new TreeReduce(place(name), this.worldSize, this.transport, this.kernels, new Window(this.scratch));
-			case BROADCAST -> new TreeBroadcast(place(name), this.transport);
+				new TreeReduce(position(name), this.worldSize, this.transport, this.kernels, new Window(this.scratch));
+			case BROADCAST -> new TreeBroadcast(position(name), this.transport);
 			case ALL_GATHER -> (name == AlgorithmName.BRUCK)
-					? new BruckAllGather(this.rank, this.worldSize, this.transport, this.chunks)
-					: new RingAllGather(this.ring, this.chunks, this.rank, this.worldSize);
-			case REDUCE_SCATTER -> (name == AlgorithmName.RECURSIVE_DOUBLING)
-					? new RecursiveDoublingReduceScatter(this.doubling, this.chunks, this.rank, this.scratch)
-					: new RingReduceScatter(this.rank, this.worldSize, this.transport, this.kernels, this.chunks,
-							this.scratch);
-			case GATHER -> new TreeGather(place(name), this.rank, this.worldSize, this.transport, this.chunks);
-			case SCATTER -> new TreeScatter(place(name), this.rank, this.worldSize, this.transport, this.chunks);
+					? new BruckAllGather(this.rank, this.worldSize, this.transport, this.chunks) : this.ring::allGather;
+			case REDUCE_SCATTER ->
+				(name == AlgorithmName.RECURSIVE_DOUBLING) ? this.doubling::reduceScatter : new RingReduceScatter(
+						this.rank, this.worldSize, this.transport, this.kernels, this.chunks, this.scratch);
+			case GATHER -> new TreeGather(position(name), this.rank, this.worldSize, this.transport, this.chunks);
+			case SCATTER -> new TreeScatter(position(name), this.rank, this.worldSize, this.transport, this.chunks);
 			case ALL_TO_ALL -> (name == AlgorithmName.BRUCK)
 					? new BruckAllToAll(this.rank, this.worldSize, this.exchange, this.scratch)
 					: new PairwiseAllToAll(this.identity, this.transport, this.chunks, this.scratch);
@@ -89,20 +87,19 @@ final class AlgorithmFactory {
 
 	private Algorithm allReduce(AlgorithmName name) {
 		return switch (name) {
-			case RECURSIVE_DOUBLING -> new RecursiveDoublingAllReduce(this.doubling);
+			case RECURSIVE_DOUBLING -> this.doubling::allReduce;
 			case HALVING_DOUBLING ->
 				new HalvingDoublingAllReduce(this.rank, this.worldSize, this.exchange, this.kernels);
 			case RING, BINOMIAL, BINARY, CHAIN, STAR, PAIRWISE, BRUCK, DISSEMINATION -> this.ring;
 		};
 	}
 
-	private TreePosition place(AlgorithmName name) {
+	private TreePosition position(AlgorithmName name) {
 		Tree tree = switch (name) {
-			case CHAIN -> new ChainTree(this.worldSize);
-			case BINARY -> new BinaryTree(this.worldSize);
-			case STAR -> new StarTree(this.worldSize);
-			case BINOMIAL, RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION ->
-				new BinomialTree(this.worldSize);
+			case CHAIN -> Tree.CHAIN;
+			case BINARY -> Tree.BINARY;
+			case STAR -> Tree.STAR;
+			case BINOMIAL, RING, RECURSIVE_DOUBLING, HALVING_DOUBLING, PAIRWISE, BRUCK, DISSEMINATION -> Tree.BINOMIAL;
 		};
 		return new TreePosition(tree, this.rank, this.worldSize, this.transport);
 	}

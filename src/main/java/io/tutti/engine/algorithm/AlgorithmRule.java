@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 record AlgorithmRule(Collective collective, @Nullable String transport, int maxWorldSize, long maxBytes,
 		AlgorithmName algorithm) {
 
-	boolean concerns(Collective collective, String transport, int worldSize) {
+	boolean appliesTo(Collective collective, String transport, int worldSize) {
 		return this.collective == collective && (this.transport == null || this.transport.equals(transport))
 				&& worldSize <= this.maxWorldSize;
 	}

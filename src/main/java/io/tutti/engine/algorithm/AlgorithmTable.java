@@ -83,7 +83,7 @@ final class AlgorithmTable {
 
 	/** The rows that apply to a group, in order. */
 	static List<AlgorithmRule> rules(Collective collective, String transport, int worldSize) {
-		return RULES.stream().filter((rule) -> rule.concerns(collective, transport, worldSize)).toList();
+		return RULES.stream().filter((rule) -> rule.appliesTo(collective, transport, worldSize)).toList();
 	}
 
 	private static AlgorithmRule rule(Collective collective, int maxWorldSize, long maxBytes, AlgorithmName algorithm) {

@@ -2,9 +2,9 @@ package io.tutti.engine.algorithm;
 
 /**
  * Maps ranks to a power of two of positions, for algorithms that find partners by
- * flipping a bit. Of the first {@code 2 × surplus} ranks each even rank, the guest, gives
- * its operand to the next odd rank, its host, and waits for the result. The others keep
- * their order.
+ * flipping a bit. Of the first {@code 2 × surplus} ranks each even rank is folded: it
+ * sends its operand to the next odd rank, its proxy, and waits for the result. The others
+ * keep their order.
  */
 final class Fold {
 
@@ -29,22 +29,22 @@ final class Fold {
 		return this.rank < 2 * this.surplus;
 	}
 
-	/** Whether this rank gives its operand to another rank. */
-	boolean guest() {
+	/** Whether this rank sends its operand to a proxy and takes no part in the steps. */
+	boolean folded() {
 		return paired() && this.rank % 2 == 0;
 	}
 
-	/** Whether this rank takes the operand of another rank. */
-	boolean host() {
+	/** Whether this rank represents a folded rank. */
+	boolean proxy() {
 		return paired() && this.rank % 2 == 1;
 	}
 
-	/** The host of this guest, or the guest of this host. */
-	int companion() {
+	/** The proxy of this folded rank, or the folded rank of this proxy. */
+	int partner() {
 		return this.rank ^ 1;
 	}
 
-	/** Position of this rank, which must not be a guest. */
+	/** Position of this rank, which must not be folded. */
 	int position() {
 		return paired() ? this.rank / 2 : this.rank - this.surplus;
 	}

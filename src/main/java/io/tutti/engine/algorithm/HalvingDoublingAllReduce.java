@@ -40,22 +40,22 @@ final class HalvingDoublingAllReduce implements Algorithm {
 	public void run(Call call) {
 		NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
 		this.exchange.prepare(call);
-		int companion = this.fold.companion();
-		if (this.fold.guest()) {
-			this.exchange.send(companion, call.receiveAddress(), call.bytes()).run();
-			this.exchange.receive(companion, call.receiveAddress(), call.bytes()).run();
+		int partner = this.fold.partner();
+		if (this.fold.folded()) {
+			this.exchange.send(partner, call.receiveAddress(), call.bytes()).run();
+			this.exchange.receive(partner, call.receiveAddress(), call.bytes()).run();
 			return;
 		}
-		if (this.fold.host()) {
-			this.exchange.combine(companion, call.receiveAddress(), call.bytes(), true).run();
+		if (this.fold.proxy()) {
+			this.exchange.combine(partner, call.receiveAddress(), call.bytes(), true).run();
 		}
 		int steps = Integer.numberOfTrailingZeros(this.fold.positions());
 		reduceScatter(call, steps);
 		long count = this.end[steps] - this.first[steps];
 		this.kernels.finish(call.type(), call.op(), address(call, this.first[steps]), count, this.worldSize);
 		allGather(call, steps);
-		if (this.fold.host()) {
-			this.exchange.send(companion, call.receiveAddress(), call.bytes()).run();
+		if (this.fold.proxy()) {
+			this.exchange.send(partner, call.receiveAddress(), call.bytes()).run();
 		}
 	}
 

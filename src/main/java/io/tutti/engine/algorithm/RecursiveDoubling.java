@@ -2,14 +2,23 @@ package io.tutti.engine.algorithm;
 
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
- * Reduces a whole vector in place on every rank. In step {@code k} ranks whose positions
- * differ in bit {@code k} exchange the whole vector. Both combine it with the lower
- * rank's operand first, so both get the same bits. Finally every NaN is replaced by the
- * canonical one, so that results do not depend on each rank's compiler.
+ * All-reduce and reduce-scatter by recursive doubling. In step {@code k} ranks whose
+ * positions differ in bit {@code k} exchange the whole buffer. Both combine it with the
+ * lower rank's operand first, so both get the same bits. Finally every NaN is replaced by
+ * the canonical one, so that results do not depend on each rank's compiler. Takes
+ * {@code log2 N} steps, two more where {@code N} is not a power of two: the fewest, and
+ * so the lowest latency for a small buffer. A rank sends {@code log2 N} times the buffer.
+ * <p>
+ * R. Thakur, R. Rabenseifner, W. Gropp: Optimization of collective communication
+ * operations in MPICH, International Journal of High Performance Computing Applications
+ * 19 (2005).
  */
 final class RecursiveDoubling {
+
+	private final int rank;
 
 	private final int worldSize;
 
@@ -19,30 +28,70 @@ final class RecursiveDoubling {
 
 	private final ReductionKernels kernels;
 
-	RecursiveDoubling(int rank, int worldSize, Exchange exchange, ReductionKernels kernels) {
+	private final Chunks chunks;
+
+	private final Scratch scratch;
+
+	RecursiveDoubling(int rank, int worldSize, Exchange exchange, ReductionKernels kernels, Chunks chunks,
+			Scratch scratch) {
+		this.rank = rank;
 		this.worldSize = worldSize;
 		this.fold = new Fold(rank, worldSize);
 		this.exchange = exchange;
 		this.kernels = kernels;
+		this.chunks = chunks;
+		this.scratch = scratch;
 	}
 
-	/** Reduces the vector at an address with the call's type and operator. */
-	void run(Call call, long address, long bytes) {
+	void allReduce(Call call) {
+		NativeMemory.copy(call.sendAddress(), call.receiveAddress(), call.bytes());
+		reduceAll(call, call.receiveAddress(), call.bytes());
+	}
+
+	/**
+	 * Every rank reduces the whole buffer, one scratch buffer at a time, and keeps its
+	 * part.
+	 */
+	void reduceScatter(Call call) {
+		this.chunks.ofParts(call);
+		long total = this.chunks.totalBytes();
+		long start = 0;
+		do {
+			long bytes = Math.min(this.scratch.bytes(), total - start);
+			NativeMemory.copy(call.sendAddress() + start, this.scratch.address(), bytes);
+			reduceAll(call, this.scratch.address(), bytes);
+			keepOwn(call, start, bytes);
+			start += bytes;
+		}
+		while (start < total);
+	}
+
+	private void keepOwn(Call call, long start, long bytes) {
+		long own = this.chunks.start(this.rank);
+		long first = Math.max(start, own);
+		long end = Math.min(start + bytes, own + this.chunks.length(this.rank));
+		if (first < end) {
+			NativeMemory.copy(this.scratch.address() + first - start, call.receiveAddress() + first - own, end - first);
+		}
+	}
+
+	/** Reduces a vector in place on every rank with the call's type and operator. */
+	private void reduceAll(Call call, long address, long bytes) {
 		this.exchange.prepare(call);
-		int companion = this.fold.companion();
-		if (this.fold.guest()) {
-			this.exchange.send(companion, address, bytes).run();
-			this.exchange.receive(companion, address, bytes).run();
+		int partner = this.fold.partner();
+		if (this.fold.folded()) {
+			this.exchange.send(partner, address, bytes).run();
+			this.exchange.receive(partner, address, bytes).run();
 			return;
 		}
-		if (this.fold.host()) {
-			this.exchange.combine(companion, address, bytes, true).run();
+		if (this.fold.proxy()) {
+			this.exchange.combine(partner, address, bytes, true).run();
 		}
 		exchangeAll(address, bytes);
 		this.kernels.finish(call.type(), call.op(), address, bytes / call.type().bytes(), this.worldSize);
 		CanonicalNaN.replace(call.type(), address, bytes);
-		if (this.fold.host()) {
-			this.exchange.send(companion, address, bytes).run();
+		if (this.fold.proxy()) {
+			this.exchange.send(partner, address, bytes).run();
 		}
 	}
 

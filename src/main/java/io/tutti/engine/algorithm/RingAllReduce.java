@@ -4,6 +4,7 @@ import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 
@@ -70,12 +71,22 @@ final class RingAllReduce implements Algorithm {
 	}
 
 	/**
+	 * All-gather, the second half of the all-reduce: in {@code N - 1} steps each rank
+	 * passes on what it received last. Each rank sends {@code N - 1} parts, the minimum.
+	 */
+	void allGather(Call call) {
+		this.chunks.ofParts(call);
+		NativeMemory.copy(call.sendAddress(), call.receiveAddress() + this.chunks.start(this.rank), call.sendBytes());
+		pass(call, call.receiveAddress(), 0, this.worldSize - 1);
+	}
+
+	/**
 	 * Sends the chunks of a call's result round the ring.
 	 * @param operand address of this rank's operand
 	 * @param reducingSteps number of first steps in which received data is combined with
 	 * the buffer; in the others it replaces the buffer
 	 */
-	void pass(Call call, long operand, int reducingSteps, int steps) {
+	private void pass(Call call, long operand, int reducingSteps, int steps) {
 		this.operand = operand;
 		this.address = call.receiveAddress();
 		this.type = call.type();

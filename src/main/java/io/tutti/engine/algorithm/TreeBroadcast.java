@@ -14,25 +14,25 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeBroadcast implements Algorithm {
 
-	private final TreePosition place;
+	private final TreePosition tree;
 
 	private final Transport transport;
 
-	TreeBroadcast(TreePosition place, Transport transport) {
-		this.place = place;
+	TreeBroadcast(TreePosition tree, Transport transport) {
+		this.tree = tree;
 		this.transport = transport;
 	}
 
 	@Override
 	public void run(Call call) {
-		this.place.prepare(call.root());
+		this.tree.prepare(call.root());
 		long address = call.receiveAddress();
 		long bytes = call.bytes();
-		long received = this.place.isRoot() ? bytes : 0;
+		long received = this.tree.isRoot() ? bytes : 0;
 		while (true) {
 			long before = received;
 			if (received < bytes) {
-				received += this.place.parent().receive(address + received, bytes - received);
+				received += this.tree.parent().receive(address + received, bytes - received);
 			}
 			boolean moved = received > before | forward(address, received);
 			if (received == bytes && done(bytes)) {
@@ -47,13 +47,13 @@ final class TreeBroadcast implements Algorithm {
 	 * first.
 	 */
 	private boolean forward(long address, long received) {
-		this.place.flushChildren();
+		this.tree.flushChildren();
 		boolean moved = false;
-		for (int i = this.place.children() - 1; i >= 0; i--) {
-			long sent = this.place.progress(i);
+		for (int i = this.tree.children() - 1; i >= 0; i--) {
+			long sent = this.tree.progress(i);
 			if (sent < received) {
-				long taken = this.place.child(i).send(address + sent, received - sent);
-				this.place.advance(i, taken);
+				long taken = this.tree.child(i).send(address + sent, received - sent);
+				this.tree.advance(i, taken);
 				moved |= taken > 0;
 			}
 		}
@@ -61,12 +61,12 @@ final class TreeBroadcast implements Algorithm {
 	}
 
 	private boolean done(long bytes) {
-		for (int i = 0; i < this.place.children(); i++) {
-			if (this.place.progress(i) < bytes) {
+		for (int i = 0; i < this.tree.children(); i++) {
+			if (this.tree.progress(i) < bytes) {
 				return false;
 			}
 		}
-		return this.place.greetChildren() & (this.place.isRoot() || this.place.parent().greeted());
+		return this.tree.greetChildren() & (this.tree.isRoot() || this.tree.parent().greeted());
 	}
 
 }

@@ -17,7 +17,7 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeGather implements Algorithm {
 
-	private final TreePosition place;
+	private final TreePosition tree;
 
 	private final int rank;
 
@@ -31,8 +31,8 @@ final class TreeGather implements Algorithm {
 
 	private int relayed;
 
-	TreeGather(TreePosition place, int rank, int worldSize, Transport transport, Chunks chunks) {
-		this.place = place;
+	TreeGather(TreePosition tree, int rank, int worldSize, Transport transport, Chunks chunks) {
+		this.tree = tree;
 		this.rank = rank;
 		this.transport = transport;
 		this.chunks = chunks;
@@ -42,15 +42,15 @@ final class TreeGather implements Algorithm {
 	@Override
 	public void run(Call call) {
 		this.chunks.ofParts(call);
-		this.place.prepare(call.root());
+		this.tree.prepare(call.root());
 		this.order.prepare(call.root(), call.receiveAddress());
 		this.sent = 0;
 		this.relayed = 0;
-		if (this.place.isRoot()) {
+		if (this.tree.isRoot()) {
 			NativeMemory.copy(call.sendAddress(), this.order.address(0), this.chunks.length(this.rank));
 		}
 		while (true) {
-			boolean moved = this.place.isRoot() ? receiveFromChildren() : relay(call);
+			boolean moved = this.tree.isRoot() ? receiveFromChildren() : relay(call);
 			if (done()) {
 				return;
 			}
@@ -61,13 +61,13 @@ final class TreeGather implements Algorithm {
 	/** Receives the available bytes from every child. */
 	private boolean receiveFromChildren() {
 		boolean moved = false;
-		for (int i = 0; i < this.place.children(); i++) {
-			long left = subtreeBytes(i) - this.place.progress(i);
+		for (int i = 0; i < this.tree.children(); i++) {
+			long left = subtreeBytes(i) - this.tree.progress(i);
 			if (left > 0) {
-				long position = this.order.offset(this.place.start(i)) + this.place.progress(i);
-				long got = this.place.child(i)
+				long position = this.order.offset(this.tree.start(i)) + this.tree.progress(i);
+				long got = this.tree.child(i)
 					.receive(this.order.address(position), Math.min(left, this.order.contiguous(position)));
-				this.place.advance(i, got);
+				this.tree.advance(i, got);
 				moved |= got > 0;
 			}
 		}
@@ -76,7 +76,7 @@ final class TreeGather implements Algorithm {
 
 	/** Sends this rank's part, then relays those of its children's subtrees. */
 	private boolean relay(Call call) {
-		Link parent = this.place.parent();
+		Link parent = this.tree.parent();
 		parent.flush();
 		boolean moved = false;
 		long own = this.chunks.length(this.rank);
@@ -85,37 +85,37 @@ final class TreeGather implements Algorithm {
 			this.sent += taken;
 			moved = taken > 0;
 		}
-		while (this.sent == own && this.relayed < this.place.children()) {
-			long left = subtreeBytes(this.relayed) - this.place.progress(this.relayed);
+		while (this.sent == own && this.relayed < this.tree.children()) {
+			long left = subtreeBytes(this.relayed) - this.tree.progress(this.relayed);
 			if (left == 0) {
 				this.relayed++;
 				continue;
 			}
-			long taken = Relay.move(this.place.child(this.relayed), parent, left);
+			long taken = TreePosition.forward(this.tree.child(this.relayed), parent, left);
 			if (taken == 0) {
 				return moved;
 			}
-			this.place.advance(this.relayed, taken);
+			this.tree.advance(this.relayed, taken);
 			moved = true;
 		}
 		return moved;
 	}
 
 	private long subtreeBytes(int child) {
-		return this.order.bytes(this.place.start(child), this.place.end(child));
+		return this.order.bytes(this.tree.start(child), this.tree.end(child));
 	}
 
 	private boolean done() {
-		if (!this.place.isRoot()) {
-			return this.relayed == this.place.children() && this.sent == this.chunks.length(this.rank)
-					&& this.place.parent().greet() & this.place.childrenGreeted();
+		if (!this.tree.isRoot()) {
+			return this.relayed == this.tree.children() && this.sent == this.chunks.length(this.rank)
+					&& this.tree.parent().greet() & this.tree.childrenGreeted();
 		}
-		for (int i = 0; i < this.place.children(); i++) {
-			if (this.place.progress(i) < subtreeBytes(i)) {
+		for (int i = 0; i < this.tree.children(); i++) {
+			if (this.tree.progress(i) < subtreeBytes(i)) {
 				return false;
 			}
 		}
-		return this.place.childrenGreeted();
+		return this.tree.childrenGreeted();
 	}
 
 }

@@ -47,14 +47,14 @@ final class TreePosition {
 
 	private void locate() {
 		this.number = Math.floorMod(this.rank - this.root, this.worldSize);
-		this.parentRank = (this.number == 0) ? -1 : rankOf(this.tree.parent(this.number));
-		int children = this.tree.children(this.number);
+		this.parentRank = (this.number == 0) ? -1 : rankOf(this.tree.parent(this.number, this.worldSize));
+		int children = this.tree.children(this.number, this.worldSize);
 		if (this.childNumbers.length != children) {
 			this.childNumbers = new int[children];
 			this.progress = new long[children];
 		}
 		for (int i = 0; i < children; i++) {
-			this.childNumbers[i] = this.tree.child(this.number, i);
+			this.childNumbers[i] = this.tree.child(this.number, i, this.worldSize);
 		}
 	}
 
@@ -85,7 +85,21 @@ final class TreePosition {
 
 	/** First tree number after a child's subtree. */
 	int end(int index) {
-		return this.tree.end(this.childNumbers[index]);
+		return this.tree.end(this.childNumbers[index], this.worldSize);
+	}
+
+	/**
+	 * Forwards the bytes that are available now out of one link's staging buffer.
+	 * @return number of bytes forwarded, at most {@code bytes}
+	 */
+	static long forward(Link from, Link to, long bytes) {
+		long readable = from.readable(bytes);
+		if (readable == 0) {
+			return 0;
+		}
+		long taken = to.send(from.readAddress(), readable);
+		from.consume(taken);
+		return taken;
 	}
 
 	/** Bytes sent to or received from a child so far. */

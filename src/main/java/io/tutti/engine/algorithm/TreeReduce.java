@@ -18,7 +18,7 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeReduce implements Algorithm {
 
-	private final TreePosition place;
+	private final TreePosition tree;
 
 	private final int worldSize;
 
@@ -31,8 +31,8 @@ final class TreeReduce implements Algorithm {
 	/** Bytes sent to the parent. */
 	private long sent;
 
-	TreeReduce(TreePosition place, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
-		this.place = place;
+	TreeReduce(TreePosition tree, int worldSize, Transport transport, ReductionKernels kernels, Window window) {
+		this.tree = tree;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.kernels = kernels;
@@ -41,12 +41,12 @@ final class TreeReduce implements Algorithm {
 
 	@Override
 	public void run(Call call) {
-		this.place.prepare(call.root());
+		this.tree.prepare(call.root());
 		this.window.clear();
 		this.sent = 0;
 		while (true) {
-			boolean moved = combineAll(call) | (!this.place.isRoot() && sendUp(call));
-			if (done(call) & this.place.childrenGreeted()) {
+			boolean moved = combineAll(call) | (!this.tree.isRoot() && sendUp(call));
+			if (done(call) & this.tree.childrenGreeted()) {
 				return;
 			}
 			this.transport.endRound(moved);
@@ -55,11 +55,10 @@ final class TreeReduce implements Algorithm {
 
 	private boolean combineAll(Call call) {
 		boolean moved = false;
-		long limit = this.place.isRoot() ? call.bytes()
-				: Math.min(call.bytes(), this.window.limit(call.type().bytes()));
-		for (int i = 0; i < this.place.children(); i++) {
+		long limit = this.tree.isRoot() ? call.bytes() : Math.min(call.bytes(), this.window.limit(call.type().bytes()));
+		for (int i = 0; i < this.tree.children(); i++) {
 			moved |= combine(call, i, limit);
-			limit = this.place.progress(i);
+			limit = this.tree.progress(i);
 		}
 		this.window.fill(limit);
 		return moved;
@@ -69,44 +68,44 @@ final class TreeReduce implements Algorithm {
 	 * Combines a child's bytes with the result of this rank and the children before it.
 	 */
 	private boolean combine(Call call, int index, long limit) {
-		Link child = this.place.child(index);
+		Link child = this.tree.child(index);
 		int elementBytes = call.type().bytes();
 		boolean moved = false;
-		while (this.place.progress(index) < limit) {
-			long position = this.place.progress(index);
-			long wanted = this.place.isRoot() ? limit - position
+		while (this.tree.progress(index) < limit) {
+			long position = this.tree.progress(index);
+			long wanted = this.tree.isRoot() ? limit - position
 					: Math.min(limit - position, this.window.contiguous(position));
 			long count = child.readable(wanted) / elementBytes;
 			if (count == 0) {
 				return moved;
 			}
-			long target = this.place.isRoot() ? call.receiveAddress() + position : this.window.address(position);
+			long target = this.tree.isRoot() ? call.receiveAddress() + position : this.window.address(position);
 			long left = (index == 0) ? call.sendAddress() + position : target;
 			this.kernels.reduce(call.type(), call.op(), target, left, child.readAddress(), count);
-			if (this.place.isRoot() && index == this.place.children() - 1) {
+			if (this.tree.isRoot() && index == this.tree.children() - 1) {
 				this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
 			}
 			child.consume(count * elementBytes);
-			this.place.advance(index, count * elementBytes);
+			this.tree.advance(index, count * elementBytes);
 			moved = true;
 		}
 		return moved;
 	}
 
 	private boolean sendUp(Call call) {
-		Link parent = this.place.parent();
+		Link parent = this.tree.parent();
 		parent.flush();
 		long before = this.sent;
-		this.sent += (this.place.children() > 0) ? this.window.send(parent, this.window.held())
+		this.sent += (this.tree.children() > 0) ? this.window.send(parent, this.window.held())
 				: parent.send(call.sendAddress() + this.sent, call.bytes() - this.sent);
 		return this.sent > before;
 	}
 
 	private boolean done(Call call) {
-		if (this.place.isRoot()) {
+		if (this.tree.isRoot()) {
 			return this.window.filled() == call.bytes();
 		}
-		return this.sent == call.bytes() && this.place.parent().greet();
+		return this.sent == call.bytes() && this.tree.parent().greet();
 	}
 
 }

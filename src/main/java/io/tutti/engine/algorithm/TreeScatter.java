@@ -17,7 +17,7 @@ import io.tutti.engine.transport.Transport;
  */
 final class TreeScatter implements Algorithm {
 
-	private final TreePosition place;
+	private final TreePosition tree;
 
 	private final int rank;
 
@@ -31,8 +31,8 @@ final class TreeScatter implements Algorithm {
 
 	private int relayed;
 
-	TreeScatter(TreePosition place, int rank, int worldSize, Transport transport, Chunks chunks) {
-		this.place = place;
+	TreeScatter(TreePosition tree, int rank, int worldSize, Transport transport, Chunks chunks) {
+		this.tree = tree;
 		this.rank = rank;
 		this.transport = transport;
 		this.chunks = chunks;
@@ -42,19 +42,19 @@ final class TreeScatter implements Algorithm {
 	@Override
 	public void run(Call call) {
 		this.chunks.ofParts(call);
-		this.place.prepare(call.root());
+		this.tree.prepare(call.root());
 		this.received = 0;
 		this.relayed = 0;
 		this.order.prepare(call.root(), call.sendAddress());
 		while (true) {
-			this.place.flushChildren();
-			boolean moved = this.place.isRoot() ? sendToChildren() : relay(call);
+			this.tree.flushChildren();
+			boolean moved = this.tree.isRoot() ? sendToChildren() : relay(call);
 			if (done()) {
 				break;
 			}
 			this.transport.endRound(moved);
 		}
-		if (this.place.isRoot()) {
+		if (this.tree.isRoot()) {
 			NativeMemory.copy(this.order.address(0), call.receiveAddress(), this.chunks.length(this.rank));
 		}
 	}
@@ -65,13 +65,13 @@ final class TreeScatter implements Algorithm {
 	 */
 	private boolean sendToChildren() {
 		boolean moved = false;
-		for (int i = this.place.children() - 1; i >= 0; i--) {
-			long left = subtreeBytes(i) - this.place.progress(i);
+		for (int i = this.tree.children() - 1; i >= 0; i--) {
+			long left = subtreeBytes(i) - this.tree.progress(i);
 			if (left > 0) {
-				long position = this.order.offset(this.place.start(i)) + this.place.progress(i);
-				long taken = this.place.child(i)
+				long position = this.order.offset(this.tree.start(i)) + this.tree.progress(i);
+				long taken = this.tree.child(i)
 					.send(this.order.address(position), Math.min(left, this.order.contiguous(position)));
-				this.place.advance(i, taken);
+				this.tree.advance(i, taken);
 				moved |= taken > 0;
 			}
 		}
@@ -80,7 +80,7 @@ final class TreeScatter implements Algorithm {
 
 	/** Receives this rank's part, then relays those of its children's subtrees. */
 	private boolean relay(Call call) {
-		Link parent = this.place.parent();
+		Link parent = this.tree.parent();
 		boolean moved = false;
 		long own = this.chunks.length(this.rank);
 		if (this.received < own) {
@@ -88,37 +88,37 @@ final class TreeScatter implements Algorithm {
 			this.received += got;
 			moved = got > 0;
 		}
-		while (this.received == own && this.relayed < this.place.children()) {
-			long left = subtreeBytes(this.relayed) - this.place.progress(this.relayed);
+		while (this.received == own && this.relayed < this.tree.children()) {
+			long left = subtreeBytes(this.relayed) - this.tree.progress(this.relayed);
 			if (left == 0) {
 				this.relayed++;
 				continue;
 			}
-			long taken = Relay.move(parent, this.place.child(this.relayed), left);
+			long taken = TreePosition.forward(parent, this.tree.child(this.relayed), left);
 			if (taken == 0) {
 				return moved;
 			}
-			this.place.advance(this.relayed, taken);
+			this.tree.advance(this.relayed, taken);
 			moved = true;
 		}
 		return moved;
 	}
 
 	private long subtreeBytes(int child) {
-		return this.order.bytes(this.place.start(child), this.place.end(child));
+		return this.order.bytes(this.tree.start(child), this.tree.end(child));
 	}
 
 	private boolean done() {
-		if (!this.place.isRoot()) {
-			return this.relayed == this.place.children() && this.received == this.chunks.length(this.rank)
-					&& this.place.parent().greeted() & this.place.greetChildren();
+		if (!this.tree.isRoot()) {
+			return this.relayed == this.tree.children() && this.received == this.chunks.length(this.rank)
+					&& this.tree.parent().greeted() & this.tree.greetChildren();
 		}
-		for (int i = 0; i < this.place.children(); i++) {
-			if (this.place.progress(i) < subtreeBytes(i)) {
+		for (int i = 0; i < this.tree.children(); i++) {
+			if (this.tree.progress(i) < subtreeBytes(i)) {
 				return false;
 			}
 		}
-		return this.place.greetChildren();
+		return this.tree.greetChildren();
 	}
 
 }

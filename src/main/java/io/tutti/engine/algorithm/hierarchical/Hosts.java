@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * The hosts of a group's ranks. Hosts are numbered by their lowest rank, the leader. A
- * rank's place is its local rank. Equal on every rank. Immutable.
+ * The hosts of a group's ranks. Hosts are numbered by their lowest rank, the leader.
+ * Equal on every rank. Immutable.
  */
 public final class Hosts {
 
@@ -13,21 +13,25 @@ public final class Hosts {
 
 	private final int[] hosts;
 
-	private final int[] places;
+	private final int[] localRanks;
 
 	private final boolean even;
+
+	private final boolean inOrder;
 
 	private Hosts(List<List<Integer>> ranks, int worldSize) {
 		this.ranks = ranks;
 		this.hosts = new int[worldSize];
-		this.places = new int[worldSize];
+		this.localRanks = new int[worldSize];
 		for (int host = 0; host < ranks.size(); host++) {
-			for (int place = 0; place < ranks.get(host).size(); place++) {
-				this.hosts[ranks.get(host).get(place)] = host;
-				this.places[ranks.get(host).get(place)] = place;
+			for (int localRank = 0; localRank < ranks.get(host).size(); localRank++) {
+				this.hosts[ranks.get(host).get(localRank)] = host;
+				this.localRanks[ranks.get(host).get(localRank)] = localRank;
 			}
 		}
 		this.even = ranks.stream().map(List::size).distinct().count() == 1;
+		List<Integer> all = ranks.stream().flatMap(List::stream).toList();
+		this.inOrder = all.equals(all.stream().sorted().toList());
 	}
 
 	/**
@@ -59,8 +63,8 @@ public final class Hosts {
 	}
 
 	/** A rank's local rank. */
-	int place(int rank) {
-		return this.places[rank];
+	int localRank(int rank) {
+		return this.localRanks[rank];
 	}
 
 	/** The ranks on the host of a rank, including itself, in ascending order. */
@@ -75,8 +79,7 @@ public final class Hosts {
 
 	/** Whether ranks are in order host by host. */
 	boolean inOrder() {
-		List<Integer> all = this.ranks.stream().flatMap(List::stream).toList();
-		return all.equals(all.stream().sorted().toList());
+		return this.inOrder;
 	}
 
 	/**
@@ -85,8 +88,8 @@ public final class Hosts {
 	 * not include the rank itself.
 	 */
 	public List<Integer> across(int rank) {
-		int place = this.even ? place(rank) : 0;
-		return this.ranks.stream().map((host) -> host.get(place)).toList();
+		int localRank = this.even ? localRank(rank) : 0;
+		return this.ranks.stream().map((host) -> host.get(localRank)).toList();
 	}
 
 }

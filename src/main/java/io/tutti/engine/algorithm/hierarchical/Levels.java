@@ -17,7 +17,7 @@ final class Levels {
 
 	private final Call outer;
 
-	private final int place;
+	private final int localRank;
 
 	private final int host;
 
@@ -31,7 +31,7 @@ final class Levels {
 	Levels(Hosts hosts, int rank, Level within, Level across) {
 		this.within = within;
 		this.across = across;
-		this.place = hosts.place(rank);
+		this.localRank = hosts.localRank(rank);
 		this.host = hosts.host(rank);
 		this.localSize = hosts.around(rank).size();
 		this.inner = Call.forParts(this.localSize);
@@ -39,8 +39,8 @@ final class Levels {
 	}
 
 	/** This rank's local rank. */
-	int place() {
-		return this.place;
+	int localRank() {
+		return this.localRank;
 	}
 
 	int host() {
@@ -60,11 +60,11 @@ final class Levels {
 	}
 
 	/** Reduces to a local rank; only that rank writes the target. */
-	void reduceWithin(Call call, long count, int place, long source, long target) {
+	void reduceWithin(Call call, long count, int localRank, long source, long target) {
 		long bytes = count * call.type().bytes();
-		this.within.run(this.inner.partOf(call, Collective.REDUCE, count, place)
+		this.within.run(this.inner.partOf(call, Collective.REDUCE, count, localRank)
 			.from(source, bytes)
-			.into(target, (place == this.place) ? bytes : 0));
+			.into(target, (localRank == this.localRank) ? bytes : 0));
 	}
 
 	/** Reduces to a host; only that host's rank writes the target. */
@@ -75,10 +75,11 @@ final class Levels {
 			.into(target, (host == this.host) ? bytes : 0));
 	}
 
-	void broadcastWithin(Call call, long count, int place, long address) {
+	void broadcastWithin(Call call, long count, int localRank, long address) {
 		long bytes = count * call.type().bytes();
-		this.within
-			.run(this.inner.partOf(call, Collective.BROADCAST, count, place).from(address, bytes).into(address, bytes));
+		this.within.run(this.inner.partOf(call, Collective.BROADCAST, count, localRank)
+			.from(address, bytes)
+			.into(address, bytes));
 	}
 
 	void broadcastAcross(Call call, long count, int host, long address) {
@@ -119,7 +120,7 @@ final class Levels {
 		long bytes = count * call.type().bytes();
 		this.within.run(this.inner.partOf(call, Collective.GATHER, count, 0)
 			.from(source, bytes)
-			.into(target, (this.place == 0) ? bytes * this.localSize : 0));
+			.into(target, (this.localRank == 0) ? bytes * this.localSize : 0));
 	}
 
 	/** Gathers the parts of the hosts, {@code count} elements each, on all of them. */

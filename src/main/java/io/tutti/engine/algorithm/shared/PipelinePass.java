@@ -22,6 +22,17 @@ final class PipelinePass {
 
 	}
 
+	/** No element and no cache line spans two slices. */
+	private static final long LINE_BYTES = 64;
+
+	/** Enough chunks that all ranks work concurrently. */
+	private static final long CHUNKS_WANTED = 4;
+
+	private static final long MIN_SLOT_BYTES = 16 << 10;
+
+	/** A chunk stays in the L2 cache until it is read. */
+	private static final long MAX_SLOT_BYTES = ChunkPipeline.BYTES / 8;
+
 	private final int worldSize;
 
 	private final ShmTransport transport;
@@ -33,8 +44,18 @@ final class PipelinePass {
 	PipelinePass(int worldSize, ShmTransport transport) {
 		this.worldSize = worldSize;
 		this.transport = transport;
-		this.slots = transport.board();
-		this.pipeline = transport.stage();
+		this.slots = transport.slots();
+		this.pipeline = transport.pipeline();
+	}
+
+	/** Slot size for a buffer of the given size; a power of two. */
+	static long slotBytes(long bytes) {
+		return Math.clamp(Long.highestOneBit(Math.max(1, bytes / CHUNKS_WANTED)), MIN_SLOT_BYTES, MAX_SLOT_BYTES);
+	}
+
+	/** Size of each of several slices in a slot; a multiple of a cache line. */
+	static long sliceBytes(long slotBytes, int slices) {
+		return slotBytes / slices & -LINE_BYTES;
 	}
 
 	/**

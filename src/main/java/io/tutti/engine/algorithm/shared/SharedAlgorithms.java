@@ -34,13 +34,13 @@ public final class SharedAlgorithms {
 
 	private final Scratch scratch;
 
-	/**
-	 * For calls whose operands fit into the call slots; indexed by the ordinal of the
-	 * collective.
-	 */
-	private final Algorithm[] flat;
+	/** For calls whose operands fit into the call slots. */
+	private final Algorithm flat;
 
-	/** For larger calls; {@code null} where links are used. */
+	/**
+	 * For larger calls, by the ordinal of the collective; {@code null} where links are
+	 * used.
+	 */
 	private final @Nullable Algorithm[] large;
 
 	/**
@@ -53,30 +53,14 @@ public final class SharedAlgorithms {
 		this.rank = identity.rank();
 		this.worldSize = identity.worldSize();
 		this.transport = transport;
-		this.slots = transport.board();
+		this.slots = transport.slots();
 		this.kernels = kernels;
 		Collective[] collectives = Collective.values();
-		this.flat = new Algorithm[collectives.length];
+		this.flat = new FlatAlgorithms(this.rank, this.worldSize, this.slots, kernels);
 		this.large = new Algorithm[collectives.length];
 		for (Collective collective : collectives) {
-			this.flat[collective.ordinal()] = flat(collective);
 			this.large[collective.ordinal()] = large(collective);
 		}
-	}
-
-	private Algorithm flat(Collective collective) {
-		return switch (collective) {
-			case ALL_REDUCE -> new FlatAllReduce(this.worldSize, this.slots, this.kernels);
-			case REDUCE -> new FlatReduce(this.rank, this.worldSize, this.slots, this.kernels);
-			case BROADCAST -> new FlatBroadcast(this.rank, this.slots);
-			case ALL_GATHER -> new FlatAllGather(this.worldSize, this.slots);
-			case REDUCE_SCATTER -> new FlatReduceScatter(this.rank, this.worldSize, this.slots, this.kernels);
-			case GATHER -> new FlatGather(this.rank, this.worldSize, this.slots);
-			case SCATTER -> new FlatScatter(this.rank, this.worldSize, this.slots);
-			case ALL_TO_ALL -> new FlatAllToAll(this.rank, this.worldSize, this.slots);
-			case SCAN, EXCLUSIVE_SCAN -> new FlatScan(this.rank, this.slots, this.kernels);
-			case BARRIER -> new FlatBarrier(this.slots);
-		};
 	}
 
 	private @Nullable Algorithm large(Collective collective) {
@@ -102,7 +86,7 @@ public final class SharedAlgorithms {
 		int collective = call.collective().ordinal();
 		boolean small = posted(call) <= this.slots.capacity();
 		call.by(small ? FLAT : LARGE);
-		return small ? this.flat[collective] : this.large[collective];
+		return small ? this.flat : this.large[collective];
 	}
 
 	/** Bytes of the largest operand that a rank would post. */

@@ -33,20 +33,20 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.pipeline = transport.stage();
+		this.pipeline = transport.pipeline();
 		this.pass = new PipelinePass(worldSize, transport);
 	}
 
 	@Override
 	public void run(Call call) {
 		if (this.buffers.post(call)) {
-			this.transport.board().awaitAll();
+			this.transport.slots().awaitAll();
 			if (this.buffers.allReachable()) {
 				gatherInPlace(call);
 				return;
 			}
 		}
-		this.chunkBytes = ChunkSize.slotBytes(call.bytes());
+		this.chunkBytes = PipelinePass.slotBytes(call.bytes());
 		this.pass.run(call, this.chunkBytes, (call.bytes() + this.chunkBytes - 1) / this.chunkBytes, this);
 	}
 

@@ -52,7 +52,7 @@ final class SharedAllReduce implements Algorithm {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
-		this.pipeline = transport.stage();
+		this.pipeline = transport.pipeline();
 		this.kernels = kernels;
 		this.direct = new DirectAllReduce(rank, worldSize, transport.buffers(), kernels);
 	}
@@ -60,7 +60,7 @@ final class SharedAllReduce implements Algorithm {
 	@Override
 	public void run(Call call) {
 		if (postResult(call)) {
-			this.transport.board().awaitAll();
+			this.transport.slots().awaitAll();
 			if (this.transport.buffers().allReachable()) {
 				this.direct.run(call);
 				return;
@@ -83,9 +83,9 @@ final class SharedAllReduce implements Algorithm {
 	}
 
 	private void pass(Call call) {
-		long slotBytes = ChunkSize.slotBytes(call.bytes());
+		long slotBytes = PipelinePass.slotBytes(call.bytes());
 		this.bytes = call.bytes();
-		this.partBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
+		this.partBytes = PipelinePass.sliceBytes(slotBytes, this.worldSize);
 		this.chunks = (this.bytes + chunkBytes() - 1) / chunkBytes();
 		this.allArrived = false;
 		this.pipeline.begin(slotBytes);
@@ -123,7 +123,7 @@ final class SharedAllReduce implements Algorithm {
 	private boolean putByAll(long chunk) {
 		if (!this.allArrived) {
 			for (int peer = 0; peer < this.worldSize; peer++) {
-				if (!this.transport.board().arrived(peer)) {
+				if (!this.transport.slots().arrived(peer)) {
 					return false;
 				}
 			}

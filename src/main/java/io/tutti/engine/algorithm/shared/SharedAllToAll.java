@@ -3,7 +3,6 @@ package io.tutti.engine.algorithm.shared;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
-import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
@@ -22,18 +21,16 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 
 	private final ShmTransport transport;
 
-	private final ChunkPipeline pipeline;
-
 	private final PipelinePass pass;
 
-	private long sliceBytes;
+	private final PartSlices slices;
 
 	SharedAllToAll(int rank, int worldSize, ShmTransport transport) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.pipeline = transport.stage();
+		this.slices = new PartSlices(rank, worldSize, transport.pipeline());
 		this.pass = new PipelinePass(worldSize, transport);
 	}
 
@@ -43,15 +40,13 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 		boolean reachable = this.buffers.post(call);
 		NativeMemory.copy(call.sendAddress() + this.rank * part, call.receiveAddress() + this.rank * part, part);
 		if (reachable) {
-			this.transport.board().awaitAll();
+			this.transport.slots().awaitAll();
 			if (this.buffers.allReachable()) {
 				exchangeInPlace(call);
 				return;
 			}
 		}
-		long slotBytes = ChunkSize.slotBytes(part * this.worldSize);
-		this.sliceBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
-		this.pass.run(call, slotBytes, (part + this.sliceBytes - 1) / this.sliceBytes, this);
+		this.slices.run(call, this.pass, this);
 	}
 
 	private void exchangeInPlace(Call call) {
@@ -66,28 +61,16 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 
 	@Override
 	public void put(Call call, long chunk) {
-		for (int step = 1; step < this.worldSize; step++) {
-			int peer = (this.rank + step) % this.worldSize;
-			NativeMemory.copy(call.sendAddress() + place(call, peer, chunk),
-					this.pipeline.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
-		}
+		this.slices.put(call, chunk);
 	}
 
 	@Override
 	public void take(Call call, long chunk) {
 		for (int step = 1; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
-			NativeMemory.copy(this.pipeline.slot(peer, chunk) + this.rank * this.sliceBytes,
-					call.receiveAddress() + place(call, peer, chunk), length(call, chunk));
+			NativeMemory.copy(this.slices.staged(peer, chunk),
+					call.receiveAddress() + this.slices.offset(call, peer, chunk), this.slices.length(call, chunk));
 		}
-	}
-
-	private long place(Call call, int peer, long chunk) {
-		return peer * call.bytes() + chunk * this.sliceBytes;
-	}
-
-	private long length(Call call, long chunk) {
-		return Math.min(this.sliceBytes, call.bytes() - chunk * this.sliceBytes);
 	}
 
 }

@@ -26,7 +26,7 @@ final class SharedBroadcast implements Algorithm {
 		this.rank = rank;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.pipeline = transport.stage();
+		this.pipeline = transport.pipeline();
 	}
 
 	@Override
@@ -34,7 +34,7 @@ final class SharedBroadcast implements Algorithm {
 		boolean root = this.rank == call.root();
 		boolean reachable = this.buffers.post(call);
 		if (!root) {
-			this.transport.board().await(call.root());
+			this.transport.slots().await(call.root());
 			reachable = this.buffers.reachable(call.root());
 		}
 		if (reachable) {
@@ -57,7 +57,7 @@ final class SharedBroadcast implements Algorithm {
 
 	private void pass(Call call, boolean root) {
 		long bytes = call.bytes();
-		long chunkBytes = ChunkSize.slotBytes(bytes);
+		long chunkBytes = PipelinePass.slotBytes(bytes);
 		long chunks = (bytes + chunkBytes - 1) / chunkBytes;
 		this.pipeline.begin(chunkBytes);
 		for (long chunk = 0; chunk < chunks; chunk++) {

@@ -5,7 +5,6 @@ import io.tutti.engine.algorithm.Scratch;
 import io.tutti.engine.algorithm.kernel.ReductionKernels;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
-import io.tutti.engine.transport.shm.ChunkPipeline;
 import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
@@ -28,22 +27,20 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	private final ShmTransport transport;
 
-	private final ChunkPipeline pipeline;
-
 	private final PipelinePass pass;
 
 	private final ReductionKernels kernels;
 
 	private final Scratch scratch;
 
-	private long sliceBytes;
+	private final PartSlices slices;
 
 	SharedReduceScatter(int rank, int worldSize, ShmTransport transport, ReductionKernels kernels, Scratch scratch) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.transport = transport;
 		this.buffers = transport.buffers();
-		this.pipeline = transport.stage();
+		this.slices = new PartSlices(rank, worldSize, transport.pipeline());
 		this.pass = new PipelinePass(worldSize, transport);
 		this.kernels = kernels;
 		this.scratch = scratch;
@@ -52,31 +49,23 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 	@Override
 	public void run(Call call) {
 		if (this.buffers.post(call)) {
-			this.transport.board().awaitAll();
+			this.transport.slots().awaitAll();
 			if (this.buffers.allReachable()) {
 				reduceInPlace(call);
 				return;
 			}
 		}
-		long slotBytes = ChunkSize.slotBytes(call.bytes() * this.worldSize);
-		this.sliceBytes = ChunkSize.sliceBytes(slotBytes, this.worldSize);
-		this.pass.run(call, slotBytes, (call.bytes() + this.sliceBytes - 1) / this.sliceBytes, this);
+		this.slices.run(call, this.pass, this);
 	}
 
-	/** The receive buffer may be a part of the send buffer, so it is written last. */
 	private void reduceInPlace(Call call) {
-		int last = this.worldSize - 1;
 		for (long done = 0; done < call.bytes(); done += BLOCK_BYTES) {
 			long bytes = Math.min(BLOCK_BYTES, call.bytes() - done);
 			long offset = this.rank * call.bytes() + done;
-			long partial = this.scratch.address();
 			long left = this.buffers.address(0) + offset;
-			for (int peer = 1; peer < last; peer++) {
-				reduce(call, partial, left, this.buffers.address(peer) + offset, bytes);
-				left = partial;
+			for (int peer = 1; peer < this.worldSize; peer++) {
+				left = reduce(call, peer, done, left, this.buffers.address(peer) + offset, bytes);
 			}
-			reduce(call, call.receiveAddress() + done, left, this.buffers.address(last) + offset, bytes);
-			finish(call, call.receiveAddress() + done, bytes);
 		}
 		this.buffers.finish();
 		this.buffers.awaitFinished();
@@ -84,47 +73,39 @@ final class SharedReduceScatter implements Algorithm, PipelinePass.Work {
 
 	@Override
 	public void put(Call call, long chunk) {
-		for (int step = 1; step < this.worldSize; step++) {
-			int peer = (this.rank + step) % this.worldSize;
-			NativeMemory.copy(call.sendAddress() + place(call, peer, chunk),
-					this.pipeline.slot(this.rank, chunk) + peer * this.sliceBytes, length(call, chunk));
-		}
+		this.slices.put(call, chunk);
 	}
 
 	@Override
 	public void take(Call call, long chunk) {
-		long bytes = length(call, chunk);
-		long target = call.receiveAddress() + chunk * this.sliceBytes;
-		int last = this.worldSize - 1;
+		long bytes = this.slices.length(call, chunk);
 		long left = operand(call, 0, chunk);
-		for (int peer = 1; peer < last; peer++) {
-			reduce(call, this.scratch.address(), left, operand(call, peer, chunk), bytes);
-			left = this.scratch.address();
+		for (int peer = 1; peer < this.worldSize; peer++) {
+			left = reduce(call, peer, this.slices.start(chunk), left, operand(call, peer, chunk), bytes);
 		}
-		reduce(call, target, left, operand(call, last, chunk), bytes);
-		finish(call, target, bytes);
 	}
 
 	/** Address of a peer's operand for this rank's part of a chunk. */
 	private long operand(Call call, int peer, long chunk) {
-		return (peer == this.rank) ? call.sendAddress() + place(call, peer, chunk)
-				: this.pipeline.slot(peer, chunk) + this.rank * this.sliceBytes;
+		return (peer == this.rank) ? call.sendAddress() + this.slices.offset(call, peer, chunk)
+				: this.slices.staged(peer, chunk);
 	}
 
-	private void reduce(Call call, long target, long left, long right, long bytes) {
-		this.kernels.reduce(call.type(), call.op(), target, left, right, bytes / call.type().bytes());
-	}
-
-	private void finish(Call call, long target, long bytes) {
-		this.kernels.finish(call.type(), call.op(), target, bytes / call.type().bytes(), this.worldSize);
-	}
-
-	private long place(Call call, int peer, long chunk) {
-		return peer * call.bytes() + chunk * this.sliceBytes;
-	}
-
-	private long length(Call call, long chunk) {
-		return Math.min(this.sliceBytes, call.bytes() - chunk * this.sliceBytes);
+	/**
+	 * Combines a peer's operand with the operands of the ranks before it. The receive
+	 * buffer may be a part of the send buffer, so only the last step writes to it.
+	 * @param offset offset of the block in the part
+	 * @return address of the result
+	 */
+	private long reduce(Call call, int peer, long offset, long left, long right, long bytes) {
+		boolean last = peer == this.worldSize - 1;
+		long target = last ? call.receiveAddress() + offset : this.scratch.address();
+		long count = bytes / call.type().bytes();
+		this.kernels.reduce(call.type(), call.op(), target, left, right, count);
+		if (last) {
+			this.kernels.finish(call.type(), call.op(), target, count, this.worldSize);
+		}
+		return target;
 	}
 
 }

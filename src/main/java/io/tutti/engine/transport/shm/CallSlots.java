@@ -27,11 +27,11 @@ public final class CallSlots {
 	/** Operands up to this size share the fingerprint's line. */
 	private static final int TINY_BYTES = HostLayout.SLOT_HEADER_BYTES - TINY_OFFSET;
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final Doorbell doorbell;
 
-	private final WaitPolicy patience;
+	private final WaitPolicy waiting;
 
 	private final int ranks;
 
@@ -40,7 +40,7 @@ public final class CallSlots {
 	private final long capacity;
 
 	/** Addresses of all slots, by rank and round. */
-	private final long[] slots;
+	private final long[] addresses;
 
 	/** The latest round that each rank is known to have entered. */
 	private final long[] entered;
@@ -50,18 +50,18 @@ public final class CallSlots {
 
 	private long round;
 
-	CallSlots(HostMemory memory, CallContext frame, Doorbell doorbell, WaitPolicy patience) {
+	CallSlots(HostMemory memory, CallContext context, Doorbell doorbell, WaitPolicy waiting) {
 		this.capacity = memory.layout().slotOperandBytes();
-		this.frame = frame;
+		this.context = context;
 		this.doorbell = doorbell;
-		this.patience = patience;
+		this.waiting = waiting;
 		this.ranks = memory.ranks();
 		this.self = memory.self();
 		this.entered = new long[this.ranks];
 		this.agreed = new long[this.ranks];
-		this.slots = new long[this.ranks * HostLayout.SLOTS];
-		for (int i = 0; i < this.slots.length; i++) {
-			this.slots[i] = memory.slot(i / HostLayout.SLOTS, i % HostLayout.SLOTS);
+		this.addresses = new long[this.ranks * HostLayout.SLOTS];
+		for (int i = 0; i < this.addresses.length; i++) {
+			this.addresses[i] = memory.slot(i / HostLayout.SLOTS, i % HostLayout.SLOTS);
 		}
 	}
 
@@ -86,11 +86,11 @@ public final class CallSlots {
 			for (long candidate = this.round - 1; candidate >= wanted; candidate--) {
 				if (SharedWords.acquire(slot(rank, candidate)) == candidate) {
 					this.entered[rank] = candidate;
-					this.patience.moved();
+					this.waiting.moved();
 					return;
 				}
 			}
-			this.patience.stalled();
+			this.waiting.stalled();
 		}
 	}
 
@@ -102,7 +102,7 @@ public final class CallSlots {
 	/** Posts the call with its operand, which is copied. */
 	public void post(long address, long bytes) {
 		long slot = slot(this.self, this.round);
-		Fingerprint.copy(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET);
+		Fingerprint.copy(this.context.fingerprint(), slot + FINGERPRINT_OFFSET);
 		if (bytes > 0) {
 			NativeMemory.copy(address, slot + offset(bytes), bytes);
 		}
@@ -123,8 +123,8 @@ public final class CallSlots {
 		if (SharedWords.acquire(slot) != this.round) {
 			return false;
 		}
-		if (!Fingerprint.same(this.frame.fingerprint(), slot + FINGERPRINT_OFFSET)) {
-			throw this.frame.mismatch(rank, slot + FINGERPRINT_OFFSET);
+		if (!Fingerprint.same(this.context.fingerprint(), slot + FINGERPRINT_OFFSET)) {
+			throw this.context.mismatch(rank, slot + FINGERPRINT_OFFSET);
 		}
 		this.agreed[rank] = this.round;
 		this.entered[rank] = this.round;
@@ -134,7 +134,7 @@ public final class CallSlots {
 	/** Waits until a rank has entered this call. */
 	public void await(int rank) {
 		while (!arrived(rank)) {
-			this.patience.stalled();
+			this.waiting.stalled();
 		}
 	}
 
@@ -143,7 +143,7 @@ public final class CallSlots {
 		for (int rank = 0; rank < this.ranks; rank++) {
 			await(rank);
 		}
-		this.patience.moved();
+		this.waiting.moved();
 	}
 
 	/** Address of the operand of that size that an arrived rank has posted. */
@@ -152,7 +152,7 @@ public final class CallSlots {
 	}
 
 	private long slot(int rank, long round) {
-		return this.slots[rank * HostLayout.SLOTS + (int) (round & HostLayout.SLOTS - 1)];
+		return this.addresses[rank * HostLayout.SLOTS + (int) (round & HostLayout.SLOTS - 1)];
 	}
 
 	private static long offset(long bytes) {

@@ -15,7 +15,7 @@ import io.tutti.engine.transport.shm.HostLayout.Line;
 public final class ChunkPipeline {
 
 	/** Bytes of one rank's ring. */
-	public static final long BYTES = HostLayout.STAGE_BYTES;
+	public static final long BYTES = HostLayout.PIPELINE_BYTES;
 
 	private final HostMemory memory;
 
@@ -63,7 +63,7 @@ public final class ChunkPipeline {
 
 	/** Address of a rank's slot for a chunk. */
 	public long slot(int rank, long chunk) {
-		return this.memory.stage(rank) + (this.first + chunk * this.slotBytes & BYTES - 1);
+		return this.memory.pipeline(rank) + (this.first + chunk * this.slotBytes & BYTES - 1);
 	}
 
 	/**

@@ -54,17 +54,17 @@ public final class HostHandshake {
 
 	private @Nullable HostMemory run() throws IOException {
 		List<Integer> members = findCandidates();
-		try (SharedMemoryProbe proof = new SharedMemoryProbe(members, members.indexOf(this.identity.rank()),
+		try (SharedMemoryProbe probe = new SharedMemoryProbe(members, members.indexOf(this.identity.rank()),
 				new SegmentDirectory(this.settings))) {
-			List<HandshakeMessage> made = gather(proof.make());
-			List<HandshakeMessage> answers = gather(proof.answer(made));
-			List<HandshakeMessage> confirmed = gather(proof.confirm(answers));
+			List<HandshakeMessage> made = gather(probe.make());
+			List<HandshakeMessage> answers = gather(probe.answer(made));
+			List<HandshakeMessage> confirmed = gather(probe.confirm(answers));
 			if (members.size() == 1) {
 				return null;
 			}
-			String refusal = refusal(members, made, answers, confirmed);
+			String refusal = HandshakeMessage.refusal(members, made, answers, confirmed);
 			if (refusal == null) {
-				return proof.memory();
+				return probe.memory();
 			}
 			this.events.note("ranks " + names(members)
 					+ " of one host use TCP between them, not shared memory, because " + refusal);
@@ -80,14 +80,14 @@ public final class HostHandshake {
 		List<Integer> apart = new ArrayList<>();
 		for (int rank = 0; rank < hosts.size(); rank++) {
 			HandshakeMessage other = hosts.get(rank);
-			if (rank == self || mine.fine() && other.fine() && mine.equals(other)) {
+			if (rank == self || mine.usable() && other.usable() && mine.equals(other)) {
 				members.add(rank);
 			}
 			else if (mine.text().equals(other.text())) {
 				apart.add(rank);
 			}
 		}
-		if (mine.fine() && !apart.isEmpty()) {
+		if (mine.usable() && !apart.isEmpty()) {
 			this.events.note("ranks " + names(apart) + " run on this machine, but see another "
 					+ this.settings.directory() + " or none: TCP is used to them");
 		}
@@ -108,25 +108,8 @@ public final class HostHandshake {
 		}
 	}
 
-	private List<HandshakeMessage> gather(HandshakeMessage mine) throws IOException {
-		byte[][] all = this.exchange.allGather(mine.encode(), this.deadline);
-		List<HandshakeMessage> messages = new ArrayList<>();
-		for (byte[] one : all) {
-			messages.add(HandshakeMessage.decode(one));
-		}
-		return messages;
-	}
-
-	private static @Nullable String refusal(List<Integer> members, List<HandshakeMessage> made,
-			List<HandshakeMessage> answers, List<HandshakeMessage> confirmed) {
-		for (List<HandshakeMessage> step : List.of(made, answers, confirmed)) {
-			for (int rank : members) {
-				if (!step.get(rank).fine()) {
-					return "rank " + rank + " says: " + step.get(rank).text();
-				}
-			}
-		}
-		return null;
+	private List<HandshakeMessage> gather(HandshakeMessage own) throws IOException {
+		return HandshakeMessage.allGather(own, this.exchange, this.deadline);
 	}
 
 	private static String names(List<Integer> ranks) {

@@ -22,7 +22,7 @@ record HostLayout(int ranks) {
 	private static final int LINES = Line.values().length;
 
 	/** Bytes of each rank's ring for large buffers, see {@link ChunkPipeline}. */
-	static final long STAGE_BYTES = 1 << 20;
+	static final long PIPELINE_BYTES = 1 << 20;
 
 	/** Limit for all rings between pairs of ranks, subject to the minimum per ring. */
 	private static final long ALL_RINGS_BYTES = 16 << 20;
@@ -42,7 +42,7 @@ record HostLayout(int ranks) {
 	enum Line {
 
 		/** Handshake: the owner's number and the rank's answer. */
-		PROOF,
+		PROBE,
 		/** Whether the rank sleeps. */
 		SLEEPING,
 		/** The word that the rank sleeps on. */
@@ -87,8 +87,8 @@ record HostLayout(int ranks) {
 		return slots + (rank * SLOTS + round % SLOTS) * slotBytes();
 	}
 
-	long stage(int rank) {
-		return slot(this.ranks, 0) + rank * STAGE_BYTES;
+	long pipeline(int rank) {
+		return slot(this.ranks, 0) + rank * PIPELINE_BYTES;
 	}
 
 	/** Bytes that one ring holds; a power of two. */
@@ -102,7 +102,7 @@ record HostLayout(int ranks) {
 
 	/** The ring from one rank to another: two lines of counters, then the bytes. */
 	long ring(int from, int to) {
-		return stage(this.ranks) + ((long) from * this.ranks + to) * (2 * LINE_BYTES + ringBytes());
+		return pipeline(this.ranks) + ((long) from * this.ranks + to) * (2 * LINE_BYTES + ringBytes());
 	}
 
 	/** Bytes that one ring for messages holds; a power of two. */

@@ -59,8 +59,8 @@ public final class HostMemory implements AutoCloseable {
 		return this.start + this.layout.slot(rank, round);
 	}
 
-	long stage(int rank) {
-		return this.start + this.layout.stage(rank);
+	long pipeline(int rank) {
+		return this.start + this.layout.pipeline(rank);
 	}
 
 	long ring(int from, int to) {

@@ -26,19 +26,19 @@ public final class RingConnections implements Connections {
 	private final Doorbell doorbell;
 
 	/** By member index; {@code null} until a connection to the member exists. */
-	private final @Nullable RingStream[] wires;
+	private final @Nullable RingStream[] streams;
 
 	private final Queue<Integer> dialed = new ArrayDeque<>();
 
 	private final long ownCalls;
 
-	private int callsHeard;
+	private int seenCalls;
 
 	/** Whether work was pending when the thread prepared to sleep. */
-	private boolean restless;
+	private boolean workPending;
 
 	/** Held by the thread that sleeps. */
-	private final ReentrantLock bed = new ReentrantLock();
+	private final ReentrantLock sleepLock = new ReentrantLock();
 
 	private volatile boolean closed;
 
@@ -51,7 +51,7 @@ public final class RingConnections implements Connections {
 		this.memory = memory.share();
 		this.members = List.copyOf(members);
 		this.doorbell = Doorbell.forMessages(memory, Futex.find(this.arena));
-		this.wires = new RingStream[memory.ranks()];
+		this.streams = new RingStream[memory.ranks()];
 		this.ownCalls = memory.line(memory.self(), Line.MESSAGE_CALLS);
 	}
 
@@ -63,33 +63,33 @@ public final class RingConnections implements Connections {
 	@Override
 	public boolean poll(Handler handler) {
 		int calls = SharedWords.glance(this.ownCalls);
-		if (calls == this.callsHeard && this.dialed.isEmpty()) {
+		if (calls == this.seenCalls && this.dialed.isEmpty()) {
 			return false;
 		}
-		Integer place = this.dialed.poll();
-		while (place != null) {
-			connect(place, true, handler);
-			place = this.dialed.poll();
+		Integer index = this.dialed.poll();
+		while (index != null) {
+			connect(index, true, handler);
+			index = this.dialed.poll();
 		}
-		if (calls != this.callsHeard) {
-			this.callsHeard = SharedWords.read(this.ownCalls);
-			answer(handler);
+		if (calls != this.seenCalls) {
+			this.seenCalls = SharedWords.read(this.ownCalls);
+			acceptNew(handler);
 		}
 		return true;
 	}
 
-	private void connect(int place, boolean dialed, Handler handler) {
-		if (this.wires[place] == null) {
-			RingStream wire = new RingStream(place, this.memory, this.doorbell);
-			this.wires[place] = wire;
-			handler.arrived(this.members.get(place), wire, dialed);
+	private void connect(int index, boolean dialed, Handler handler) {
+		if (this.streams[index] == null) {
+			RingStream stream = new RingStream(index, this.memory, this.doorbell);
+			this.streams[index] = stream;
+			handler.arrived(this.members.get(index), stream, dialed);
 		}
 	}
 
-	private void answer(Handler handler) {
-		for (int place = 0; place < this.wires.length; place++) {
-			if (this.wires[place] == null && new RingStream(place, this.memory, this.doorbell).hasCome()) {
-				connect(place, false, handler);
+	private void acceptNew(Handler handler) {
+		for (int index = 0; index < this.streams.length; index++) {
+			if (this.streams[index] == null && new RingStream(index, this.memory, this.doorbell).hasData()) {
+				connect(index, false, handler);
 			}
 		}
 	}
@@ -97,26 +97,26 @@ public final class RingConnections implements Connections {
 	@Override
 	public void prepareSleep(int awaited) {
 		this.doorbell.sleep(0);
-		this.restless = SharedWords.read(this.ownCalls) != this.callsHeard;
-		for (int place = 0; place < this.wires.length && !this.restless; place++) {
-			RingStream wire = this.wires[place];
-			this.restless = wire != null && wire.unblocked();
+		this.workPending = SharedWords.read(this.ownCalls) != this.seenCalls;
+		for (int index = 0; index < this.streams.length && !this.workPending; index++) {
+			RingStream stream = this.streams[index];
+			this.workPending = stream != null && stream.unblocked();
 		}
 	}
 
 	@Override
 	public void sleep(long maxNanos) {
-		this.bed.lock();
+		this.sleepLock.lock();
 		try {
 			if (!this.closed) {
-				if (!this.restless) {
+				if (!this.workPending) {
 					this.doorbell.sleep(maxNanos);
 				}
 				this.doorbell.awake();
 			}
 		}
 		finally {
-			this.bed.unlock();
+			this.sleepLock.unlock();
 		}
 	}
 
@@ -137,13 +137,13 @@ public final class RingConnections implements Connections {
 			this.doorbell.wakeSelf();
 			this.closed = true;
 		}
-		this.bed.lock();
+		this.sleepLock.lock();
 		try {
 			this.memory.close();
 			this.arena.close();
 		}
 		finally {
-			this.bed.unlock();
+			this.sleepLock.unlock();
 		}
 	}
 

@@ -18,7 +18,7 @@ final class RingLink implements Link {
 
 	private final int peer;
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final Doorbell doorbell;
 
@@ -26,9 +26,9 @@ final class RingLink implements Link {
 
 	private final Ring in;
 
-	private long sentFor = -1;
+	private long fingerprintSentFor = -1;
 
-	private long greetedFor = -1;
+	private long fingerprintReadFor = -1;
 
 	private boolean blockedReading;
 
@@ -39,9 +39,9 @@ final class RingLink implements Link {
 
 	private long sentBytes;
 
-	RingLink(int peer, CallContext frame, HostMemory memory, Doorbell doorbell) {
+	RingLink(int peer, CallContext context, HostMemory memory, Doorbell doorbell) {
 		this.peer = peer;
-		this.frame = frame;
+		this.context = context;
 		this.doorbell = doorbell;
 		this.out = new Ring(memory.ring(memory.self(), peer), memory.layout().ringBytes());
 		this.in = new Ring(memory.ring(peer, memory.self()), memory.layout().ringBytes());
@@ -99,7 +99,7 @@ final class RingLink implements Link {
 	}
 
 	private boolean open() {
-		if (this.sentFor == this.frame.turn()) {
+		if (this.fingerprintSentFor == this.context.turn()) {
 			return true;
 		}
 		this.out.alignWriting(OPENING_BYTES);
@@ -107,16 +107,16 @@ final class RingLink implements Link {
 			this.blockedWriting = true;
 			return false;
 		}
-		NativeMemory.copy(this.frame.fingerprint(), this.out.writeAddress(), Fingerprint.BYTES);
+		NativeMemory.copy(this.context.fingerprint(), this.out.writeAddress(), Fingerprint.BYTES);
 		this.out.publish(OPENING_BYTES);
 		this.doorbell.ring(this.peer);
-		this.sentFor = this.frame.turn();
+		this.fingerprintSentFor = this.context.turn();
 		return true;
 	}
 
 	@Override
 	public boolean greeted() {
-		if (this.greetedFor == this.frame.turn()) {
+		if (this.fingerprintReadFor == this.context.turn()) {
 			return true;
 		}
 		this.in.alignReading(OPENING_BYTES);
@@ -124,11 +124,11 @@ final class RingLink implements Link {
 			this.blockedReading = true;
 			return false;
 		}
-		if (!Fingerprint.same(this.frame.fingerprint(), this.in.readAddress())) {
-			throw this.frame.mismatch(this.peer, this.in.readAddress());
+		if (!Fingerprint.same(this.context.fingerprint(), this.in.readAddress())) {
+			throw this.context.mismatch(this.peer, this.in.readAddress());
 		}
 		this.in.release(OPENING_BYTES);
-		this.greetedFor = this.frame.turn();
+		this.fingerprintReadFor = this.context.turn();
 		return true;
 	}
 

@@ -53,7 +53,7 @@ final class RingStream implements ByteStream {
 	@Override
 	public long write(long address, long bytes) throws IOException {
 		if (left()) {
-			throw new IOException("it has left the group");
+			throw new IOException("the peer has left the group");
 		}
 		long written = 0;
 		while (written < bytes) {
@@ -62,14 +62,14 @@ final class RingStream implements ByteStream {
 				break;
 			}
 			written += count;
-			call();
+			notifyPeer();
 		}
 		this.blockedWriting = (written == 0 && bytes > 0);
 		return written;
 	}
 
 	/** Notifies the peer of new data. */
-	private void call() {
+	private void notifyPeer() {
 		if (!this.called) {
 			this.called = true;
 			SharedWords.increment(this.peerCalls);
@@ -88,7 +88,7 @@ final class RingStream implements ByteStream {
 			got += count;
 			this.doorbell.ring(this.peer);
 		}
-		if (got == 0 && bytes > 0 && left() && !hasCome()) {
+		if (got == 0 && bytes > 0 && left() && !hasData()) {
 			throw new EOFException("closed by the peer");
 		}
 		return got;
@@ -99,13 +99,13 @@ final class RingStream implements ByteStream {
 	}
 
 	/** Whether there is data to read. */
-	boolean hasCome() {
+	boolean hasData() {
 		return this.in.readable(1) > 0;
 	}
 
 	/** Whether a read or write that was blocked can make progress. */
 	boolean unblocked() {
-		return hasCome() || this.blockedWriting && this.out.writable(1) > 0;
+		return hasData() || this.blockedWriting && this.out.writable(1) > 0;
 	}
 
 }

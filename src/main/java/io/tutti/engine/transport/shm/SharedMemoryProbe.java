@@ -60,7 +60,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 			this.named = true;
 			for (int rank = 1; rank < this.numbers.length; rank++) {
 				this.numbers[rank] = RANDOM.nextLong();
-				NativeMemory.putLong(proof(made, rank), this.numbers[rank]);
+				NativeMemory.putLong(probe(made, rank), this.numbers[rank]);
 			}
 			VarHandle.fullFence();
 			return new HandshakeMessage(true, 0, 0, name);
@@ -76,19 +76,19 @@ final class SharedMemoryProbe implements AutoCloseable {
 	 */
 	HandshakeMessage answer(List<HandshakeMessage> made) {
 		HandshakeMessage owners = made.get(this.members.get(0));
-		if (this.self == 0 || !owners.fine()) {
+		if (this.self == 0 || !owners.usable()) {
 			return HandshakeMessage.NOTHING;
 		}
 		try {
 			SharedSegment opened = SharedSegment.open(this.directory.file(owners.text()), this.layout.bytes());
 			this.segment = opened;
 			long answer = RANDOM.nextLong();
-			NativeMemory.putLong(proof(opened, this.self) + Long.BYTES, answer);
+			NativeMemory.putLong(probe(opened, this.self) + Long.BYTES, answer);
 			VarHandle.fullFence();
-			return new HandshakeMessage(true, NativeMemory.getLong(proof(opened, this.self)), answer, "");
+			return new HandshakeMessage(true, NativeMemory.getLong(probe(opened, this.self)), answer, "");
 		}
 		catch (IOException ex) {
-			return HandshakeMessage.refusal("it cannot open the memory that rank " + this.members.get(0) + " made ("
+			return HandshakeMessage.refusal("cannot open the memory that rank " + this.members.get(0) + " created ("
 					+ ex.getClass().getSimpleName() + ": " + ex.getMessage() + ")");
 		}
 	}
@@ -111,16 +111,16 @@ final class SharedMemoryProbe implements AutoCloseable {
 		for (int rank = 1; rank < this.numbers.length; rank++) {
 			HandshakeMessage answer = answers.get(this.members.get(rank));
 			if (answer.first() != this.numbers[rank]
-					|| answer.second() != NativeMemory.getLong(proof(made, rank) + Long.BYTES)) {
+					|| answer.second() != NativeMemory.getLong(probe(made, rank) + Long.BYTES)) {
 				return HandshakeMessage
-					.refusal("rank " + this.members.get(rank) + " sees other memory under the same name");
+					.refusal("rank " + this.members.get(rank) + " maps other memory under the same name");
 			}
 		}
 		return HandshakeMessage.NOTHING;
 	}
 
-	private long proof(SharedSegment memory, int rank) {
-		return memory.address() + this.layout.line(rank, Line.PROOF);
+	private long probe(SharedSegment memory, int rank) {
+		return memory.address() + this.layout.line(rank, Line.PROBE);
 	}
 
 	private void unlink(SharedSegment made) throws IOException {
@@ -132,12 +132,12 @@ final class SharedMemoryProbe implements AutoCloseable {
 
 	/** Transfers the verified memory to the caller. */
 	HostMemory memory() {
-		SharedSegment proven = this.segment;
-		if (proven == null) {
-			throw new IllegalStateException("no memory was proven");
+		SharedSegment verified = this.segment;
+		if (verified == null) {
+			throw new IllegalStateException("the memory is not verified");
 		}
 		this.segment = null;
-		return new HostMemory(this.members, this.self, proven);
+		return new HostMemory(this.members, this.self, verified);
 	}
 
 	/** Releases the memory unless it was transferred. */

@@ -40,15 +40,15 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 
 	private final Arena arena = Arena.ofShared();
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final CallWait waiting;
 
 	private final Doorbell doorbell;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
-	private final ChunkPipeline stage;
+	private final ChunkPipeline pipeline;
 
 	private final SymmetricBuffers buffers;
 
@@ -73,12 +73,12 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 					+ " ranks of the group, is shared by " + memory.ranks());
 		}
 		this.memory = memory;
-		this.frame = new CallContext(identity, latch, this.arena);
-		this.waiting = new CallWait(this.frame, this, oversubscribed);
+		this.context = new CallContext(identity, latch, this.arena);
+		this.waiting = new CallWait(this.context, this, oversubscribed);
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
-		this.board = new CallSlots(memory, this.frame, this.doorbell, this);
-		this.stage = new ChunkPipeline(memory, this.doorbell);
-		this.buffers = new SymmetricBuffers(memory, this.board, this.doorbell, this, this.arena);
+		this.slots = new CallSlots(memory, this.context, this.doorbell, this);
+		this.pipeline = new ChunkPipeline(memory, this.doorbell);
+		this.buffers = new SymmetricBuffers(memory, this.slots, this.doorbell, this, this.arena);
 		this.directory = new SegmentDirectory(settings);
 		this.events = events;
 		this.links = new RingLink[identity.worldSize()];
@@ -90,13 +90,13 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	}
 
 	/** The slots in which every call is posted and small calls are executed. */
-	public CallSlots board() {
-		return this.board;
+	public CallSlots slots() {
+		return this.slots;
 	}
 
 	/** The pipeline for large buffers. */
-	public ChunkPipeline stage() {
-		return this.stage;
+	public ChunkPipeline pipeline() {
+		return this.pipeline;
 	}
 
 	/** Buffers that all ranks can access in place. */
@@ -135,22 +135,22 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 				link.unblock();
 			}
 		}
-		this.board.post();
+		this.slots.post();
 	}
 
-	/** Starts a call whose algorithm posts it in the {@link #board()}. */
+	/** Starts a call whose algorithm posts it in the {@link #slots()}. */
 	public void enter(Call call) {
-		this.frame.begin(call);
+		this.context.begin(call);
 		this.waiting.begin();
 		this.doorbell.awake();
-		this.board.begin();
+		this.slots.begin();
 	}
 
 	@Override
 	public Link link(int peer) {
 		RingLink link = this.links[peer];
 		if (link == null) {
-			link = new RingLink(peer, this.frame, this.memory, this.doorbell);
+			link = new RingLink(peer, this.context, this.memory, this.doorbell);
 			this.links[peer] = link;
 		}
 		return link;
@@ -171,7 +171,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	@Override
 	public void sleep(long maxNanos) {
 		for (int rank = 0; rank < this.links.length; rank++) {
-			this.board.arrived(rank);
+			this.slots.arrived(rank);
 		}
 		this.doorbell.sleep(maxNanos);
 	}
@@ -186,7 +186,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		List<Integer> blocking = new ArrayList<>();
 		for (int rank = 0; rank < this.links.length; rank++) {
 			RingLink link = this.links[rank];
-			if (!this.board.arrived(rank)) {
+			if (!this.slots.arrived(rank)) {
 				absent.add(rank);
 			}
 			else if (link != null && link.blocked()) {

@@ -1,8 +1,8 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.MetadataExchange;
@@ -50,7 +50,7 @@ final class SymmetricAllocator {
 			List<HandshakeMessage> mapped = gather(
 					(this.self == 0) ? HandshakeMessage.NOTHING : map(made.get(0), bytes));
 			unlink();
-			this.refusal = refusal(made, mapped);
+			this.refusal = HandshakeMessage.refusal(IntStream.range(0, this.ranks).boxed().toList(), made, mapped);
 			SharedSegment shared = this.segment;
 			whole = this.refusal == null && shared != null;
 			return (whole && shared != null) ? new SharedAllocation(shared, bytes) : null;
@@ -86,7 +86,7 @@ final class SymmetricAllocator {
 	}
 
 	private HandshakeMessage map(HandshakeMessage made, long bytes) {
-		if (!made.fine()) {
+		if (!made.usable()) {
 			return HandshakeMessage.NOTHING;
 		}
 		try {
@@ -108,12 +108,8 @@ final class SymmetricAllocator {
 		}
 	}
 
-	private List<HandshakeMessage> gather(HandshakeMessage mine) throws IOException {
-		List<HandshakeMessage> messages = new ArrayList<>();
-		for (byte[] one : this.exchange.allGather(mine.encode(), this.deadline)) {
-			messages.add(HandshakeMessage.decode(one));
-		}
-		return messages;
+	private List<HandshakeMessage> gather(HandshakeMessage own) throws IOException {
+		return HandshakeMessage.allGather(own, this.exchange, this.deadline);
 	}
 
 	private void unlink() throws IOException {
@@ -121,17 +117,6 @@ final class SymmetricAllocator {
 		if (this.self == 0 && made != null) {
 			made.unlink();
 		}
-	}
-
-	private static @Nullable String refusal(List<HandshakeMessage> made, List<HandshakeMessage> mapped) {
-		for (List<HandshakeMessage> step : List.of(made, mapped)) {
-			for (int rank = 0; rank < step.size(); rank++) {
-				if (!step.get(rank).fine()) {
-					return "rank " + rank + " says: " + step.get(rank).text();
-				}
-			}
-		}
-		return null;
 	}
 
 }

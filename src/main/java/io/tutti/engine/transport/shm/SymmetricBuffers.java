@@ -26,21 +26,21 @@ public final class SymmetricBuffers {
 
 	private final HostMemory memory;
 
-	private final CallSlots board;
+	private final CallSlots slots;
 
 	private final Doorbell doorbell;
 
-	private final WaitPolicy patience;
+	private final WaitPolicy waiting;
 
 	private final long descriptor;
 
 	private long passes;
 
-	SymmetricBuffers(HostMemory memory, CallSlots board, Doorbell doorbell, WaitPolicy patience, Arena arena) {
+	SymmetricBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
 		this.memory = memory;
-		this.board = board;
+		this.slots = slots;
 		this.doorbell = doorbell;
-		this.patience = patience;
+		this.waiting = waiting;
 		this.descriptor = arena.allocate(DESCRIPTOR_BYTES, Long.BYTES).address();
 	}
 
@@ -70,7 +70,7 @@ public final class SymmetricBuffers {
 		long offset = (number > 0) ? address - this.allocations[number - 1].address(this.memory.self()) : 0;
 		NativeMemory.putLong(this.descriptor, number);
 		NativeMemory.putLong(this.descriptor + Long.BYTES, offset);
-		this.board.post(this.descriptor, DESCRIPTOR_BYTES);
+		this.slots.post(this.descriptor, DESCRIPTOR_BYTES);
 		return number > 0;
 	}
 
@@ -112,12 +112,12 @@ public final class SymmetricBuffers {
 
 	/** Address of a rank's accessible send buffer in this process. */
 	public long address(int rank) {
-		long said = this.board.operand(rank, DESCRIPTOR_BYTES);
-		return this.allocations[(int) number(rank) - 1].address(rank) + NativeMemory.getLong(said + Long.BYTES);
+		long posted = this.slots.operand(rank, DESCRIPTOR_BYTES);
+		return this.allocations[(int) number(rank) - 1].address(rank) + NativeMemory.getLong(posted + Long.BYTES);
 	}
 
 	private long number(int rank) {
-		return NativeMemory.getLong(this.board.operand(rank, DESCRIPTOR_BYTES));
+		return NativeMemory.getLong(this.slots.operand(rank, DESCRIPTOR_BYTES));
 	}
 
 	/** Publishes that this rank has finished its pass over the other ranks' buffers. */
@@ -134,10 +134,10 @@ public final class SymmetricBuffers {
 	public void awaitFinished() {
 		for (int rank = 0; rank < this.memory.ranks(); rank++) {
 			while (SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) < this.passes) {
-				this.patience.stalled();
+				this.waiting.stalled();
 			}
 		}
-		this.patience.moved();
+		this.waiting.moved();
 	}
 
 	void close() {

@@ -36,7 +36,7 @@ final class Pipe {
 
 	long write(long address, long bytes) throws IOException {
 		if (this.closed) {
-			throw new IOException("the peer is gone");
+			throw new IOException("closed by the peer");
 		}
 		long position = this.written;
 		int count = (int) Math.min(bytes, this.capacity - (position - this.taken));

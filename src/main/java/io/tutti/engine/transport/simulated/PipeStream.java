@@ -7,19 +7,7 @@ import io.tutti.engine.transport.ByteStream;
 /**
  * A byte stream over two pipes, one per direction.
  */
-final class PipeStream implements ByteStream {
-
-	private final Pipe out;
-
-	private final Pipe in;
-
-	private final Runnable wakePeer;
-
-	PipeStream(Pipe out, Pipe in, Runnable wakePeer) {
-		this.out = out;
-		this.in = in;
-		this.wakePeer = wakePeer;
-	}
+record PipeStream(Pipe out, Pipe in, Runnable wakePeer) implements ByteStream {
 
 	@Override
 	public long write(long address, long bytes) throws IOException {

@@ -61,24 +61,21 @@ public final class SimulatedConnections implements Connections {
 		}
 		Integer peer = this.dialed.poll();
 		while (peer != null) {
-			handler.arrived(peer, wire(this.self.worldRank(), this.identity.members().get(peer)), true);
+			handler.arrived(peer, stream(this.self.worldRank(), this.identity.members().get(peer)), true);
 			peer = this.dialed.poll();
 		}
 		Integer from = this.dialers.poll();
 		while (from != null) {
-			handler.arrived(this.identity.members().indexOf(from), wire(from, from), false);
+			handler.arrived(this.identity.members().indexOf(from), stream(from, from), false);
 			from = this.dialers.poll();
 		}
 		return true;
 	}
 
 	/** This rank's end of the connection that a rank has opened. */
-	private PipeStream wire(int dialer, int other) {
-		String connection = this.self.group() + SimulatedNetwork.MARK + dialer;
-		int own = this.self.worldRank();
-		Endpoint peer = endpoint(other);
-		return new PipeStream(this.network.pipe(connection, own, other), this.network.pipe(connection, other, own),
-				() -> this.network.wake(peer));
+	private PipeStream stream(int dialer, int other) {
+		return this.network.stream(this.self.group() + SimulatedNetwork.MARK + dialer, this.self.worldRank(),
+				endpoint(other));
 	}
 
 	@Override

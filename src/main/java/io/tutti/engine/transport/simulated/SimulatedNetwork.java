@@ -23,7 +23,8 @@ public final class SimulatedNetwork {
 	/** Separates the group's name from the dialing rank in a connection's name. */
 	static final char MARK = '#';
 
-	private record Way(String group, int from, int to) {
+	/** One direction of a connection. */
+	private record Direction(String group, int from, int to) {
 	}
 
 	/** A rank as a member of a group. */
@@ -32,14 +33,15 @@ public final class SimulatedNetwork {
 
 	private final int capacity;
 
-	private final Map<Way, Pipe> pipes = new ConcurrentHashMap<>();
+	private final Map<Direction, Pipe> pipes = new ConcurrentHashMap<>();
 
 	private final Map<Endpoint, Runnable> sleepers = new ConcurrentHashMap<>();
 
 	/** Ranks that have dialed an endpoint and that the endpoint has not polled yet. */
 	private final Map<Endpoint, Queue<Integer>> dialers = new ConcurrentHashMap<>();
 
-	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
+	/** World ranks that were lost. */
+	private final Set<Integer> lost = ConcurrentHashMap.newKeySet();
 
 	private final Set<Endpoint> left = ConcurrentHashMap.newKeySet();
 
@@ -51,16 +53,22 @@ public final class SimulatedNetwork {
 		this.capacity = Math.clamp(Integer.highestOneBit(RANK_BYTES / worldSize), LEAST_CAPACITY, CAPACITY);
 	}
 
-	Pipe pipe(String group, int from, int to) {
-		Pipe pipe = this.pipes.computeIfAbsent(new Way(group, from, to), (way) -> new Pipe(this.capacity));
-		if (hasGone(group, from) || hasGone(group, to)) {
+	/** A rank's end of the connection between it and a peer. */
+	PipeStream stream(String connection, int worldRank, Endpoint peer) {
+		return new PipeStream(pipe(connection, worldRank, peer.worldRank()),
+				pipe(connection, peer.worldRank(), worldRank), () -> wake(peer));
+	}
+
+	private Pipe pipe(String group, int from, int to) {
+		Pipe pipe = this.pipes.computeIfAbsent(new Direction(group, from, to), (direction) -> new Pipe(this.capacity));
+		if (isClosed(group, from) || isClosed(group, to)) {
 			pipe.close();
 		}
 		return pipe;
 	}
 
-	private boolean hasGone(String group, int worldRank) {
-		return this.gone.contains(worldRank) || hasLeft(group, worldRank);
+	private boolean isClosed(String group, int worldRank) {
+		return this.lost.contains(worldRank) || hasLeft(group, worldRank);
 	}
 
 	private boolean hasLeft(String group, int worldRank) {
@@ -102,21 +110,23 @@ public final class SimulatedNetwork {
 	void leave(Endpoint endpoint) {
 		this.sleepers.remove(endpoint);
 		this.left.add(endpoint);
-		this.pipes.forEach((way, pipe) -> {
-			if (groupOf(way.group()).equals(endpoint.group())
-					&& (way.from() == endpoint.worldRank() || way.to() == endpoint.worldRank())) {
+		this.pipes.forEach((direction, pipe) -> {
+			if (groupOf(direction.group()).equals(endpoint.group())
+					&& (direction.from() == endpoint.worldRank() || direction.to() == endpoint.worldRank())) {
 				pipe.close();
 			}
 		});
-		this.pipes.keySet().removeIf((way) -> hasLeft(way.group(), way.from()) && hasLeft(way.group(), way.to()));
+		this.pipes.keySet()
+			.removeIf((direction) -> hasLeft(direction.group(), direction.from())
+					&& hasLeft(direction.group(), direction.to()));
 		this.sleepers.values().forEach(Runnable::run);
 	}
 
 	/** Closes all connections of a rank, as the kernel does when its process dies. */
 	public void cut(int worldRank) {
-		this.gone.add(worldRank);
-		this.pipes.forEach((way, pipe) -> {
-			if (way.from() == worldRank || way.to() == worldRank) {
+		this.lost.add(worldRank);
+		this.pipes.forEach((direction, pipe) -> {
+			if (direction.from() == worldRank || direction.to() == worldRank) {
 				pipe.close();
 			}
 		});

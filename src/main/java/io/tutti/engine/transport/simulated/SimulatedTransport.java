@@ -30,7 +30,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	private final SimulatedNetwork network;
 
-	private final CallContext frame;
+	private final CallContext context;
 
 	private final CallWait waiting;
 
@@ -45,8 +45,8 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 	public SimulatedTransport(GroupIdentity identity, FailureLatch latch, SimulatedNetwork network) {
 		this.identity = identity;
 		this.network = network;
-		this.frame = new CallContext(identity, latch, this.arena);
-		this.waiting = new CallWait(this.frame, this, false);
+		this.context = new CallContext(identity, latch, this.arena);
+		this.waiting = new CallWait(this.context, this, false);
 		this.links = new StreamLink[identity.worldSize()];
 		network.join(new SimulatedNetwork.Endpoint(identity.connectionName(), identity.worldRank()), this::wake);
 	}
@@ -58,7 +58,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void begin(Call call) {
-		this.frame.begin(call);
+		this.context.begin(call);
 		this.waiting.begin();
 		for (int i = 0; i < this.used.size(); i++) {
 			this.used.get(i).unblock();
@@ -69,19 +69,14 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 	public Link link(int peer) {
 		StreamLink link = this.links[peer];
 		if (link == null) {
-			link = new StreamLink(peer, this.frame, this.arena);
-			link.connect(wire(this.identity.worldRank(), this.identity.members().get(peer)));
+			link = new StreamLink(peer, this.context, this.arena);
+			String group = this.identity.connectionName();
+			link.connect(this.network.stream(group, this.identity.worldRank(),
+					new SimulatedNetwork.Endpoint(group, this.identity.members().get(peer))));
 			this.links[peer] = link;
 			this.used.add(link);
 		}
 		return link;
-	}
-
-	private PipeStream wire(int self, int other) {
-		String group = this.identity.connectionName();
-		SimulatedNetwork.Endpoint peer = new SimulatedNetwork.Endpoint(group, other);
-		return new PipeStream(this.network.pipe(group, self, other), this.network.pipe(group, other, self),
-				() -> this.network.wake(peer));
 	}
 
 	@Override

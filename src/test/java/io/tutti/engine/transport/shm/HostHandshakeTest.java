@@ -60,7 +60,7 @@ class HostHandshakeTest {
 		return new SharedMemorySettings(true, this.directory, "handshake");
 	}
 
-	private void assertEveryoneWasTold(String... parts) {
+	private void assertEveryRankReceivedTheNote(String... parts) {
 		for (RecordingListener listener : this.listeners) {
 			assertThat(listener.notes()).singleElement().asString().contains(parts);
 		}
@@ -80,11 +80,11 @@ class HostHandshakeTest {
 		for (int rank = 0; rank < worldSize; rank++) {
 			assertThat(memories.get(rank).members()).hasSize(worldSize);
 			assertThat(memories.get(rank).self()).isEqualTo(rank);
-			NativeMemory.putLong(memories.get(rank).stage(rank), 100 + rank);
+			NativeMemory.putLong(memories.get(rank).pipeline(rank), 100 + rank);
 		}
 		for (HostMemory memory : memories) {
 			for (int rank = 0; rank < worldSize; rank++) {
-				assertThat(NativeMemory.getLong(memory.stage(rank))).isEqualTo(100 + rank);
+				assertThat(NativeMemory.getLong(memory.pipeline(rank))).isEqualTo(100 + rank);
 			}
 			memory.close();
 		}
@@ -113,7 +113,7 @@ class HostHandshakeTest {
 		List<HostMemory> memories = establish(3,
 				(rank) -> (rank == 2) ? new SharedMemorySettings(true, other, "handshake") : here());
 		assertThat(memories).containsOnlyNulls();
-		assertEveryoneWasTold("ranks 0, 1, 2", "TCP", "rank 2", "cannot open the memory that rank 0 made");
+		assertEveryRankReceivedTheNote("ranks 0, 1, 2", "TCP", "rank 2", "cannot open the memory that rank 0 created");
 		assertEmpty(this.directory);
 	}
 
@@ -135,7 +135,7 @@ class HostHandshakeTest {
 			List<HostMemory> memories = establish(2,
 					(rank) -> new SharedMemorySettings(true, small.path(), "handshake"));
 			assertThat(memories).containsOnlyNulls();
-			assertEveryoneWasTold("1 MiB are free", "--shm-size", "rank 0");
+			assertEveryRankReceivedTheNote("1 MiB are free", "--shm-size", "rank 0");
 			assertEmpty(small.path());
 		}
 	}
@@ -155,7 +155,7 @@ class HostHandshakeTest {
 			}
 		});
 		assertThat(memories).containsOnlyNulls();
-		assertEveryoneWasTold("rank 1 sees other memory under the same name");
+		assertEveryRankReceivedTheNote("rank 1 maps other memory under the same name");
 	}
 
 	/** Copies the segments to another directory after each step of the exchange. */
