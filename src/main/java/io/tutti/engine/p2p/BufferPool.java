@@ -29,7 +29,7 @@ final class BufferPool {
 
 	private final UnexpectedMessageBudget unexpected;
 
-	/** What this group has taken from the budget. */
+	/** Bytes that this group has taken from the budget. */
 	private long unexpectedHere;
 
 	private long idleBytes;

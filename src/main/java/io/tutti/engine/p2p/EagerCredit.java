@@ -22,7 +22,7 @@ final class EagerCredit {
 	 */
 	static final int LARGEST_BYTES = 1 << 20;
 
-	/** What this rank may still send. */
+	/** Credit for the messages that this rank may still send. */
 	private long available = INITIAL_BYTES;
 
 	/** The window that this rank has granted to the peer. */

@@ -53,7 +53,7 @@ final class FrameReader {
 
 	private long left;
 
-	/** What the bytes after the frame are for: one of the two. */
+	/** The destination of the bytes after the frame: one of the two. */
 	@Nullable MessageOperation operation;
 
 	@Nullable UnexpectedMessage message;
@@ -82,7 +82,7 @@ final class FrameReader {
 		return (this.operation == receive) ? receive.foundBytes - this.left : 0;
 	}
 
-	/** Sets where the bytes after the frame go, and what they are for. */
+	/** Sets the destination of the bytes after the frame. */
 	void expect(long address, long bytes, @Nullable MessageOperation forOperation,
 			@Nullable UnexpectedMessage forMessage) {
 		this.targetHeap = (forOperation != null) ? forOperation.heap : null;
@@ -94,7 +94,7 @@ final class FrameReader {
 	}
 
 	/**
-	 * Receives what has arrived, at most one message.
+	 * Receives the bytes that have arrived, of at most one message.
 	 * @return whether anything arrived
 	 */
 	boolean pump(Handler handler) throws IOException {

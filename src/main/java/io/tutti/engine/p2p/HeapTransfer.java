@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Moves bytes between buffers on and off the heap. A place in a heap buffer is the buffer
  * and an offset in it; a place in native memory is {@code null} and an address. Reads
- * into heap buffers share one staging buffer per group, since the bytes leave it at once.
+ * into heap buffers share one staging buffer per group, since its bytes are copied at
+ * once.
  */
 final class HeapTransfer {
 

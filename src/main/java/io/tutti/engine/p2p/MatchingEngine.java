@@ -34,7 +34,7 @@ final class MatchingEngine {
 
 	private static @Nullable MessageOperation removeFirst(List<MessageOperation> posted, int source, int tag) {
 		for (int i = 0; i < posted.size(); i++) {
-			if (posted.get(i).takes(source, tag)) {
+			if (posted.get(i).accepts(source, tag)) {
 				return posted.remove(i);
 			}
 		}
@@ -81,7 +81,7 @@ final class MatchingEngine {
 	@Nullable UnexpectedMessage messageFor(MessageOperation receive) {
 		UnexpectedMessage before = null;
 		for (UnexpectedMessage message = this.first; message != null; message = message.next) {
-			if (receive.takes(message.source, message.tag)) {
+			if (receive.accepts(message.source, message.tag)) {
 				unlink(message, before);
 				return message;
 			}

@@ -63,7 +63,7 @@ final class MessageFailures {
 				throw lost(operation, lost, now);
 			}
 			requireNotLeft(operation, now);
-			operation.see(this.engine.channels().movedBytes(operation), now);
+			operation.recordProgress(this.engine.channels().movedBytes(operation), now);
 			if (operation.remainingNanos(now) <= 0) {
 				expire(operation, now);
 			}
@@ -178,7 +178,7 @@ final class MessageFailures {
 	/** An error on this rank: none of its messages can be delivered. */
 	static CollectiveException broken(GroupIdentity identity, Throwable cause) {
 		return identity.exception(Failure.outside(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
-				"this rank's messages cannot go on: " + cause), cause);
+				"this rank's message engine failed: " + cause), cause);
 	}
 
 	/** This rank closes the group while an operation is in flight. */

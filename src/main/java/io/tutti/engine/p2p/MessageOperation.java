@@ -63,9 +63,9 @@ final class MessageOperation {
 	@Nullable BlockingProgress blocking;
 
 	/** Index among the operations in flight. */
-	int place;
+	int index;
 
-	/** What a receive was matched with. */
+	/** The message that a receive or probe has matched. */
 	int source;
 
 	int foundTag;
@@ -146,7 +146,7 @@ final class MessageOperation {
 	}
 
 	/** Whether a receive or probe takes a message with such a source and tag. */
-	boolean takes(int from, int with) {
+	boolean accepts(int from, int with) {
 		return matches(this.peer, this.tag, from, with);
 	}
 
@@ -176,7 +176,7 @@ final class MessageOperation {
 	}
 
 	/** A receive or probe was matched. */
-	void found(int from, int with, long size) {
+	void matched(int from, int with, long size) {
 		this.source = from;
 		this.foundTag = with;
 		this.foundBytes = size;
@@ -196,7 +196,7 @@ final class MessageOperation {
 	}
 
 	/** Notes how many bytes have moved. */
-	void see(long movedBytes, long now) {
+	void recordProgress(long movedBytes, long now) {
 		if (movedBytes != this.seenBytes) {
 			this.seenBytes = movedBytes;
 			this.seenNanos = now;

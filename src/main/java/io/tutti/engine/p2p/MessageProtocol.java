@@ -140,7 +140,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	/** Reads what has arrived if the credit is too small, since it may return credit. */
+	/** Reads arrived frames if the credit is too small, since they may return credit. */
 	private boolean takeCredit(PeerChannel peer, long bytes) {
 		return peer.credit.take(bytes) || this.channels.progress(peer, this) && peer.credit.take(bytes);
 	}
@@ -174,7 +174,8 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		MessageOperation own = message.own;
 		if (own != null && own.bufferClosed()) {
-			own.failure = new IllegalStateException("the buffer of a " + own + " was closed before it was received");
+			own.failure = new IllegalStateException(
+					"the buffer of a " + own + " was closed before the message was received");
 			this.completed.accept(own);
 			release(message);
 			receive(receive);
@@ -266,7 +267,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		enlargeCredit(peer);
 		MessageOperation receive = this.matching.receiveFor(reader.peer(), tag);
 		if (receive != null && receive.fits(type, bytes)) {
-			receive.found(reader.peer(), tag, bytes);
+			receive.matched(reader.peer(), tag, bytes);
 			reader.expect(receive.address, bytes, receive, null);
 			consumed(peer, bytes);
 			return;
@@ -303,7 +304,7 @@ final class MessageProtocol implements FrameReader.Handler {
 	}
 
 	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id) {
-		receive.found(peer.peer, tag, bytes);
+		receive.matched(peer.peer, tag, bytes);
 		if (receive.fits(type, bytes)) {
 			peer.await(receive, id);
 			this.channels.post(peer, Frame.CTS, type, bytes, tag, id);
@@ -390,7 +391,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void completeProbe(MessageOperation probe, UnexpectedMessage message) {
 		probe.type = message.type;
-		probe.found(message.source, message.tag, message.bytes);
+		probe.matched(message.source, message.tag, message.bytes);
 		this.completed.accept(probe);
 	}
 
@@ -405,7 +406,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private void complete(MessageOperation receive, int source, int tag, DataType type, long bytes,
 			@Nullable MemorySegment heap, long address) {
-		receive.found(source, tag, bytes);
+		receive.matched(source, tag, bytes);
 		if (receive.fits(type, bytes)) {
 			HeapTransfer.copy(heap, address, receive.heap, receive.address, bytes);
 		}

@@ -2,6 +2,7 @@ package io.tutti.engine.p2p;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.ToLongFunction;
 
 import org.jspecify.annotations.Nullable;
 
@@ -12,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 final class PeerChannel {
 
 	/**
-	 * The end of what can be exchanged with a rank.
+	 * The end of all exchange with a rank.
 	 *
-	 * @param why what was seen
+	 * @param why what was detected
 	 * @param peerAtFault whether the peer is lost; otherwise this rank cannot reach it
 	 */
 	record Loss(String why, boolean peerAtFault) {
@@ -76,12 +77,7 @@ final class PeerChannel {
 
 	/** Removes the send that was announced under a number. */
 	@Nullable SendDescriptor announced(long id) {
-		for (int i = 0; i < this.announced.size(); i++) {
-			if (this.announced.get(i).id == id) {
-				return this.announced.remove(i);
-			}
-		}
-		return null;
+		return remove(this.announced, (send) -> send.id, id);
 	}
 
 	/** The number of a send that waits for CTS or NACK; negative if it does not. */
@@ -109,12 +105,7 @@ final class PeerChannel {
 
 	/** Removes the receive that waits for the data announced under a number. */
 	@Nullable MessageOperation awaited(long id) {
-		for (int i = 0; i < this.awaiting.size(); i++) {
-			if (this.awaiting.get(i).id == id) {
-				return this.awaiting.remove(i);
-			}
-		}
-		return null;
+		return remove(this.awaiting, (receive) -> receive.id, id);
 	}
 
 	/** An unexpected message waits for the data that the peer announced. */
@@ -126,9 +117,13 @@ final class PeerChannel {
 	 * Removes the unexpected message that waits for the data announced under a number.
 	 */
 	@Nullable UnexpectedMessage pulled(long id) {
-		for (int i = 0; i < this.pulled.size(); i++) {
-			if (this.pulled.get(i).id == id) {
-				return this.pulled.remove(i);
+		return remove(this.pulled, (message) -> message.id, id);
+	}
+
+	private static <T> @Nullable T remove(List<T> transfers, ToLongFunction<T> idOf, long id) {
+		for (int i = 0; i < transfers.size(); i++) {
+			if (idOf.applyAsLong(transfers.get(i)) == id) {
+				return transfers.remove(i);
 			}
 		}
 		return null;

@@ -63,11 +63,14 @@ final class PeerChannels implements Connections.Handler {
 		return (peer != null && (operation.sends() || peer.readers.isEmpty())) ? peer.lost : null;
 	}
 
-	/** How many bytes of an operation have moved, while they move. */
+	/**
+	 * How many bytes of an operation have moved, while they move. Allocates nothing: each
+	 * check of a waiting call asks for it.
+	 */
 	long movedBytes(MessageOperation operation) {
 		long moved = 0;
-		for (PeerChannel peer : this.used) {
-			moved += peer.movedBytes(operation);
+		for (int i = 0; i < this.used.size(); i++) {
+			moved += this.used.get(i).movedBytes(operation);
 		}
 		return moved;
 	}
@@ -149,13 +152,13 @@ final class PeerChannels implements Connections.Handler {
 		peer.queue.keep(descriptor, this.pool.take(descriptor.body));
 		peer.keptBytes += charge;
 		this.kept++;
-		descriptor.keeper = peer;
+		descriptor.keptFor = peer;
 		descriptor.operation = null;
 		return true;
 	}
 
 	/**
-	 * Sends and receives what is possible now.
+	 * Sends and receives as many bytes as the connections accept now.
 	 * @param first the rank to look at, or a negative number for all
 	 * @return whether anything moved
 	 */
@@ -254,9 +257,9 @@ final class PeerChannels implements Connections.Handler {
 		if (copy != null) {
 			this.pool.giveBack(copy);
 		}
-		PeerChannel keeper = descriptor.keeper;
-		if (keeper != null) {
-			keeper.keptBytes -= BufferPool.chargeOf(descriptor.bytes);
+		PeerChannel keptFor = descriptor.keptFor;
+		if (keptFor != null) {
+			keptFor.keptBytes -= BufferPool.chargeOf(descriptor.bytes);
 			this.kept--;
 		}
 		MessageOperation operation = descriptor.operation;
@@ -265,7 +268,7 @@ final class PeerChannels implements Connections.Handler {
 		}
 		descriptor.operation = null;
 		descriptor.copy = null;
-		descriptor.keeper = null;
+		descriptor.keptFor = null;
 		descriptor.heap = null;
 		descriptor.body = 0;
 		descriptor.next = this.spare;

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
 public final class PointToPointEngine implements PointToPoint {
 
 	/**
-	 * How long small sends may take to leave where the group is aborted anyhow, since an
-	 * operation is still in flight when it is closed.
+	 * Drain limit where closing breaks the group in any case, since an operation is still
+	 * in flight.
 	 */
 	private static final Duration ABORTING_DRAIN = Duration.ofSeconds(1);
 
@@ -57,7 +57,7 @@ public final class PointToPointEngine implements PointToPoint {
 		this.drain = settings.drain();
 		this.arguments = new MessageArguments(identity.worldSize());
 		this.engine = new ProgressEngine(identity.rank(), identity.worldSize(), connections, settings.unexpected(),
-				this::settled, (cause) -> MessageFailures.broken(identity, cause));
+				this::toVerdict, (cause) -> MessageFailures.broken(identity, cause));
 		this.failures = new MessageFailures(identity, latch, this.engine);
 		this.limits = settings.oversubscribed() ? IdleStrategy.Limits.OVERSUBSCRIBED_MESSAGE
 				: IdleStrategy.Limits.MESSAGE;
@@ -236,7 +236,7 @@ public final class PointToPointEngine implements PointToPoint {
 		}
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
-			throw settled(operation, failure);
+			throw toVerdict(operation, failure);
 		}
 		Reference.reachabilityFence(operation.buffer);
 		return operation;
@@ -246,7 +246,7 @@ public final class PointToPointEngine implements PointToPoint {
 	 * Maps the failure of an operation to the group's verdict, unless it has failed
 	 * alone.
 	 */
-	private RuntimeException settled(MessageOperation operation, RuntimeException failure) {
+	private RuntimeException toVerdict(MessageOperation operation, RuntimeException failure) {
 		return (failure instanceof CollectiveException seen && !operation.withdrawn)
 				? MessageFailures.during(operation, this.latch.agree(seen), System.nanoTime()) : failure;
 	}
@@ -304,7 +304,7 @@ public final class PointToPointEngine implements PointToPoint {
 	}
 
 	/**
-	 * Sends what is queued for small sends that have returned.
+	 * Sends the queued messages of small sends that have returned.
 	 * @return why the group is broken if it cannot be sent in time
 	 */
 	private @Nullable CollectiveException drain() {

@@ -10,7 +10,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
-import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 import io.tutti.DataType;
@@ -40,7 +39,7 @@ final class ProgressEngine {
 
 	private final MessageProtocol protocol;
 
-	private final BiFunction<MessageOperation, RuntimeException, RuntimeException> settled;
+	private final BiFunction<MessageOperation, RuntimeException, RuntimeException> toVerdict;
 
 	private final Function<Throwable, RuntimeException> broken;
 
@@ -65,21 +64,21 @@ final class ProgressEngine {
 	private long callsSeen;
 
 	/**
-	 * What every operation fails with from now on; {@code null} while the group works.
+	 * The failure of every operation from now on; {@code null} while the group works.
 	 */
 	private volatile @Nullable RuntimeException ended;
 
 	private volatile boolean closed;
 
 	/**
-	 * @param settled maps the failure of an operation to the group's verdict
+	 * @param toVerdict maps the failure of an operation to the group's verdict
 	 * @param broken builds the failure of all operations after an error on this rank
 	 */
 	ProgressEngine(int rank, int worldSize, Connections connections, UnexpectedMessageBudget unexpected,
-			BiFunction<MessageOperation, RuntimeException, RuntimeException> settled,
+			BiFunction<MessageOperation, RuntimeException, RuntimeException> toVerdict,
 			Function<Throwable, RuntimeException> broken) {
 		this.connections = connections;
-		this.settled = settled;
+		this.toVerdict = toVerdict;
 		this.broken = broken;
 		this.pool = new BufferPool(unexpected);
 		this.channels = new PeerChannels(worldSize, connections, this.pool, this::complete);
@@ -94,16 +93,6 @@ final class ProgressEngine {
 	/** Releases the lock. */
 	void leave() {
 		this.lock.unlock();
-	}
-
-	private boolean locked(BooleanSupplier condition) {
-		enter();
-		try {
-			return condition.getAsBoolean();
-		}
-		finally {
-			leave();
-		}
 	}
 
 	/**
@@ -137,7 +126,7 @@ final class ProgressEngine {
 			fail(operation, why);
 			return;
 		}
-		operation.place = this.inFlight.size();
+		operation.index = this.inFlight.size();
 		this.inFlight.add(operation);
 		try {
 			this.protocol.start(operation);
@@ -195,8 +184,8 @@ final class ProgressEngine {
 	private void complete(MessageOperation operation) {
 		MessageOperation last = this.inFlight.removeLast();
 		if (last != operation) {
-			this.inFlight.set(operation.place, last);
-			last.place = operation.place;
+			this.inFlight.set(operation.index, last);
+			last.index = operation.index;
 		}
 		finish(operation);
 	}
@@ -229,7 +218,7 @@ final class ProgressEngine {
 	private void deliver(MessageOperation operation, CompletableFuture<Message> future) {
 		RuntimeException failure = operation.failure;
 		if (failure != null) {
-			future.completeExceptionally(this.settled.apply(operation, failure));
+			future.completeExceptionally(this.toVerdict.apply(operation, failure));
 			return;
 		}
 		Message message = operation.message();
@@ -280,7 +269,7 @@ final class ProgressEngine {
 		return this.protocol.peek(source, tag);
 	}
 
-	/** Why every operation fails from now on; {@code null} while the group works. */
+	/** The failure of every operation from now on; {@code null} while the group works. */
 	@Nullable RuntimeException failure() {
 		return this.ended;
 	}
@@ -353,7 +342,10 @@ final class ProgressEngine {
 
 	/** Whether an operation is in flight. */
 	boolean hasOperations() {
-		return locked(() -> !this.inFlight.isEmpty());
+		enter();
+		boolean any = !this.inFlight.isEmpty();
+		leave();
+		return any;
 	}
 
 	/** Whether sends are queued; without the lock, the answer may be out of date. */
@@ -363,18 +355,18 @@ final class ProgressEngine {
 
 	/** Whether sends are queued and can still be sent. */
 	boolean canDrain() {
-		return locked(() -> !ended() && this.channels.hasQueued());
+		enter();
+		boolean queued = !ended() && this.channels.hasQueued();
+		leave();
+		return queued;
 	}
 
 	/** Whether something needs progress that no synchronous call waits for. */
 	boolean hasUnattended() {
 		enter();
-		try {
-			return !ended() && (this.asynchronous > 0 || this.channels.hasQueued());
-		}
-		finally {
-			leave();
-		}
+		boolean unattended = !ended() && (this.asynchronous > 0 || this.channels.hasQueued());
+		leave();
+		return unattended;
 	}
 
 	/** A synchronous call begins (1), or ends (-1), to make progress. */
@@ -405,7 +397,7 @@ final class ProgressEngine {
 
 	/**
 	 * Sleeps until something may move, for at most that long.
-	 * @param operation what the thread waits for; {@code null} for anything
+	 * @param operation the operation to wait for; {@code null} for any
 	 */
 	void sleep(long maxNanos, @Nullable MessageOperation operation) {
 		if (!this.asleep.compareAndSet(false, true)) {

@@ -9,15 +9,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Makes progress while no synchronous call does: completes asynchronous operations, sends
- * what small sends have left behind, and reads messages that arrive while this rank
- * computes or is inside a collective. After a second without a message it only polls, so
- * that an idle group costs nothing measurable and its peers need not wake it.
+ * the queued messages of sends that have returned, and reads messages that arrive while
+ * this rank computes or is inside a collective. After a second without a message it only
+ * polls, so that an idle group costs nothing measurable and its peers need not wake it.
  */
 final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 
 	/**
-	 * How long the thread leaves progress to synchronous calls before it looks again
-	 * whether they still make some.
+	 * Time for which synchronous calls make progress before the thread checks again
+	 * whether any still does.
 	 */
 	private static final long ASIDE_NANOS = 5_000_000;
 
@@ -27,8 +27,8 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 	private static final long SHORTEST_PAUSE_NANOS = 1_000_000;
 
 	/**
-	 * Longest pause between two polls of an idle group: what the first message to a rank
-	 * that computes may wait for where the connection's own buffer cannot hold it.
+	 * Longest pause between two polls of an idle group: the longest delay of the first
+	 * message to a rank that computes, where the connection's buffer cannot hold it.
 	 */
 	private static final long LONGEST_PAUSE_NANOS = 50_000_000;
 
@@ -121,9 +121,10 @@ final class ProgressThread implements IdleStrategy.Condition, AutoCloseable {
 		this.engine.enter();
 		try {
 			long soonest = IdleStrategy.Limits.SLEEP_NANOS;
-			for (MessageOperation operation : this.engine.inFlight()) {
-				if (operation.future != null) {
-					soonest = Math.min(soonest, operation.remainingNanos(now) + 1);
+			List<MessageOperation> inFlight = this.engine.inFlight();
+			for (int i = 0; i < inFlight.size(); i++) {
+				if (inFlight.get(i).future != null) {
+					soonest = Math.min(soonest, inFlight.get(i).remainingNanos(now) + 1);
 				}
 			}
 			return Math.max(1, soonest);

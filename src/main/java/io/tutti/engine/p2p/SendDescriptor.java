@@ -35,7 +35,7 @@ final class SendDescriptor {
 	@Nullable UnexpectedMessage copy;
 
 	/** Where the bytes of the copy are counted. */
-	@Nullable PeerChannel keeper;
+	@Nullable PeerChannel keptFor;
 
 	@Nullable SendDescriptor next;
 

@@ -10,13 +10,13 @@ import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The frames for one other rank, in order. A frame and the first bytes after it leave in
- * one write. The rest is sent from the caller's memory with no copy, or, from a heap
+ * The frames for one other rank, in order. A frame and the first bytes after it are sent
+ * in one write. The rest is sent from the caller's memory with no copy, or, from a heap
  * buffer, through a staging buffer.
  */
 final class SendQueue {
 
-	/** Most bytes that are copied to leave in one write with their frame. */
+	/** Most bytes that are copied and sent in one write with their frame. */
 	static final int SMALL_BYTES = 8 * 1024;
 
 	/**
@@ -105,7 +105,7 @@ final class SendQueue {
 	}
 
 	/**
-	 * Sends what is possible now.
+	 * Sends as many bytes as the stream accepts now.
 	 * @return whether anything was sent
 	 */
 	boolean pump() throws IOException {
@@ -219,7 +219,7 @@ final class SendQueue {
 		}
 	}
 
-	/** Copies what is left of a descriptor's bytes, so that its caller can return. */
+	/** Copies the rest of a descriptor's bytes, so that its caller can return. */
 	void keep(SendDescriptor descriptor, UnexpectedMessage copy) {
 		if (descriptor == this.current) {
 			NativeMemory.copy(this.bodyAddress, copy.address(), this.bodyLeft);

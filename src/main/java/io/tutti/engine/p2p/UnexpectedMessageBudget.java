@@ -42,7 +42,7 @@ public final class UnexpectedMessageBudget {
 		return this.limit;
 	}
 
-	/** What is taken now, in bytes. */
+	/** Bytes that are taken now. */
 	public long held() {
 		return this.held.get();
 	}

@@ -96,8 +96,8 @@ class MessageFailureTest {
 		latch.reportTo(identity, latch::trip, Duration.ofSeconds(1));
 		try (PointToPointEngine engine = new PointToPointEngine(identity, latch, new Broken(),
 				new MessageSettings(true, LIMIT, new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT)))) {
-			CompletableFuture<Message> coming = engine.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
-			assertThat(coming).failsWithin(LIMIT)
+			CompletableFuture<Message> receive = engine.receiveAsync(buffer(1), DataType.INT8, 1, 0, LATER);
+			assertThat(receive).failsWithin(LIMIT)
 				.withThrowableThat()
 				.withCauseInstanceOf(GroupAbortedException.class)
 				.withMessageContaining("the selector is broken");

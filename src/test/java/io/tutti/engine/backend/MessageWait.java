@@ -24,9 +24,9 @@ enum MessageWait {
 			case RECEIVE -> group.receive(large, DataType.INT8, peer, 0);
 			case RECEIVE_ANY -> group.receiveAny(large, DataType.INT8, Message.ANY_SOURCE, 0);
 			case RECEIVE_ASYNC -> {
-				CompletableFuture<Message> coming = group.receiveAsync(large, DataType.INT8, peer, 0);
-				coming.handle((message, failure) -> failure).get(20, TimeUnit.SECONDS);
-				coming.getNow(null);
+				CompletableFuture<Message> receive = group.receiveAsync(large, DataType.INT8, peer, 0);
+				receive.handle((message, failure) -> failure).get(20, TimeUnit.SECONDS);
+				receive.getNow(null);
 			}
 			case SEND -> group.send(large, DataType.INT8, peer, 0);
 			case SEND_RECEIVE -> group.sendReceive(large, peer, other, peer, DataType.INT8, 0);

@@ -88,9 +88,9 @@ abstract class PointToPointContract {
 					int[] sum = { rank + 1 };
 					if (rank == 0) {
 						byte[] got = new byte[bytes];
-						CompletableFuture<Message> coming = group.receiveAsync(heap(got), DataType.INT8, 1, 7);
+						CompletableFuture<Message> receive = group.receiveAsync(heap(got), DataType.INT8, 1, 7);
 						group.allReduce(sum, ReduceOp.SUM);
-						assertThat(coming.get(20, TimeUnit.SECONDS)).isEqualTo(new Message(1, 7, bytes));
+						assertThat(receive.get(20, TimeUnit.SECONDS)).isEqualTo(new Message(1, 7, bytes));
 						assertThat(got).isEqualTo(content(bytes, bytes));
 					}
 					else {
@@ -129,10 +129,10 @@ abstract class PointToPointContract {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
-				CompletableFuture<Void> going = group.sendAsync(heap(content(rank, bytes)), DataType.INT8, 1 - rank, 0);
+				CompletableFuture<Void> send = group.sendAsync(heap(content(rank, bytes)), DataType.INT8, 1 - rank, 0);
 				byte[] got = new byte[bytes];
 				group.receive(heap(got), DataType.INT8, 1 - rank, 0);
-				going.get(20, TimeUnit.SECONDS);
+				send.get(20, TimeUnit.SECONDS);
 				assertThat(got).isEqualTo(content(1 - rank, bytes));
 				group.sendReceive(heap(content(rank + 2, bytes)), 1 - rank, heap(got), 1 - rank, DataType.INT8, 1);
 				assertThat(got).isEqualTo(content(3 - rank, bytes));
@@ -196,10 +196,10 @@ abstract class PointToPointContract {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
 				int[][] got = new int[30][1];
-				List<CompletableFuture<Message>> coming = new ArrayList<>();
+				List<CompletableFuture<Message>> receive = new ArrayList<>();
 				if (rank == 1) {
 					for (int[] one : got) {
-						coming.add(group.receiveAsync(MemorySegment.ofArray(one), DataType.INT32, Message.ANY_SOURCE,
+						receive.add(group.receiveAsync(MemorySegment.ofArray(one), DataType.INT32, Message.ANY_SOURCE,
 								Message.ANY_TAG));
 					}
 				}
@@ -209,7 +209,7 @@ abstract class PointToPointContract {
 						group.send(MemorySegment.ofArray(new int[] { i }), DataType.INT32, 1, i);
 					}
 					else {
-						assertThat(coming.get(i).get(20, TimeUnit.SECONDS)).isEqualTo(new Message(0, i, 1));
+						assertThat(receive.get(i).get(20, TimeUnit.SECONDS)).isEqualTo(new Message(0, i, 1));
 						assertThat(got[i]).containsExactly(i);
 					}
 				}
@@ -283,8 +283,8 @@ abstract class PointToPointContract {
 				assertThatThrownBy(() -> group.receive(heap(new byte[4 * bytes]), DataType.INT32, 0, 5))
 					.isInstanceOf(MessageMismatchException.class)
 					.hasMessageContaining("int32");
-				CompletableFuture<Message> coming = group.receiveAsync(heap(small), DataType.INT8, 0, 5);
-				assertThat(coming).failsWithin(LIMIT)
+				CompletableFuture<Message> receive = group.receiveAsync(heap(small), DataType.INT8, 0, 5);
+				assertThat(receive).failsWithin(LIMIT)
 					.withThrowableThat()
 					.withCauseInstanceOf(MessageMismatchException.class);
 				byte[] enough = new byte[bytes];
@@ -362,8 +362,8 @@ abstract class PointToPointContract {
 	@Test
 	void anAbortEndsEveryKindOfWait() throws Exception {
 		try (World world = world(2)) {
-			CompletableFuture<Message> coming = world.group(0).receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
-			CompletableFuture<Void> going = world.group(0).sendAsync(heap(new byte[100_000]), DataType.INT8, 1, 0);
+			CompletableFuture<Message> receive = world.group(0).receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
+			CompletableFuture<Void> send = world.group(0).sendAsync(heap(new byte[100_000]), DataType.INT8, 1, 0);
 			CountDownLatch begun = new CountDownLatch(1);
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				if (rank == 1) {
@@ -378,8 +378,8 @@ abstract class PointToPointContract {
 			});
 			assertThat(outcomes.get(0).failure()).isInstanceOf(GroupAbortedException.class)
 				.hasMessageContaining("enough");
-			assertThat(coming).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(GroupAbortedException.class);
-			assertThat(going).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(GroupAbortedException.class);
+			assertThat(receive).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(GroupAbortedException.class);
+			assertThat(send).failsWithin(LIMIT).withThrowableThat().withCauseInstanceOf(GroupAbortedException.class);
 		}
 	}
 
@@ -387,9 +387,9 @@ abstract class PointToPointContract {
 	void aClosedGroupEndsItsOwnReceivesAndRejectsNewOnes() throws Exception {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
-			CompletableFuture<Message> coming = group.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
+			CompletableFuture<Message> receive = group.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
 			group.close();
-			assertThat(coming).failsWithin(LIMIT);
+			assertThat(receive).failsWithin(LIMIT);
 			assertThatThrownBy(() -> group.send(heap(new byte[1]), DataType.INT8, 1, 0))
 				.isInstanceOf(IllegalStateException.class);
 		}
