@@ -31,8 +31,7 @@ import io.tutti.engine.spi.CallReport;
  * and queries. Independent of the transport. Not thread safe; the owner calls
  * {@link #tick()}.
  */
-public final class Coordinator
-		implements FailureResolver.Listener, MismatchDetector.Listener, DepartureTracker.Listener {
+public final class Coordinator implements FailureResolver.Listener, MismatchDetector.Listener {
 
 	/** Sends rank 0's notices to the ranks, rank 0 included. */
 	public interface Downlink {
@@ -89,7 +88,8 @@ public final class Coordinator
 			LabelledHandler labelled) {
 		this.downlink = downlink;
 		this.peers = peers;
-		this.departures = new DepartureTracker(peers, nanoClock, this);
+		this.departures = new DepartureTracker(peers, nanoClock,
+				(rank, collected) -> downlink.send(rank, new Departed(collected)));
 		this.resolver = new FailureResolver(peers, this.departures, verdictLimit, nanoClock, this);
 		this.mismatches = new MismatchDetector(peers.worldSize(), nanoClock, this);
 		this.labelled = labelled;
@@ -123,7 +123,7 @@ public final class Coordinator
 
 	/** Sends the departures that are still held back, since rank 0 is about to leave. */
 	public void flushDepartures() {
-		this.departures.tell();
+		this.departures.flush();
 	}
 
 	public void tick() {
@@ -205,11 +205,6 @@ public final class Coordinator
 	@Override
 	public void verdict(int rank, Failure verdict) {
 		this.downlink.send(rank, new Verdict(verdict));
-	}
-
-	@Override
-	public void departed(int rank, List<Departure> news) {
-		this.downlink.send(rank, new Departed(news));
 	}
 
 	@Override

@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
 /**
@@ -16,14 +17,6 @@ import java.util.function.LongSupplier;
  * safe.
  */
 final class DepartureTracker {
-
-	/** Receives the departures to send. */
-	interface Listener {
-
-		/** Send a rank the departures from groups that it is in. */
-		void departed(int rank, List<Departure> news);
-
-	}
 
 	/** How long departures are collected. */
 	static final Duration COLLECTING = Duration.ofMillis(20);
@@ -36,18 +29,19 @@ final class DepartureTracker {
 
 	private final LongSupplier nanoClock;
 
-	private final Listener listener;
+	/** Sends a rank the departures from groups that it is in. */
+	private final BiConsumer<Integer, List<Departure>> send;
 
 	private final Map<String, Group> groups = new HashMap<>();
 
-	private final List<Departure> news = new ArrayList<>();
+	private final List<Departure> collected = new ArrayList<>();
 
 	private long dueNanos;
 
-	DepartureTracker(PeerTable peers, LongSupplier nanoClock, Listener listener) {
+	DepartureTracker(PeerTable peers, LongSupplier nanoClock, BiConsumer<Integer, List<Departure>> send) {
 		this.peers = peers;
 		this.nanoClock = nanoClock;
-		this.listener = listener;
+		this.send = send;
 	}
 
 	/**
@@ -77,10 +71,10 @@ final class DepartureTracker {
 	}
 
 	private void collect(Departure departure) {
-		if (this.news.isEmpty()) {
+		if (this.collected.isEmpty()) {
 			this.dueNanos = this.nanoClock.getAsLong() + COLLECTING.toNanos();
 		}
-		this.news.add(departure);
+		this.collected.add(departure);
 	}
 
 	/** Whether a rank has left a group that other ranks are still in. */
@@ -92,7 +86,7 @@ final class DepartureTracker {
 	/** Sends the collected departures if they are due. */
 	void tick() {
 		if (nanosUntilDue() == 0) {
-			tell();
+			flush();
 		}
 	}
 
@@ -101,24 +95,24 @@ final class DepartureTracker {
 	 * to send.
 	 */
 	long nanosUntilDue() {
-		return this.news.isEmpty() ? Long.MAX_VALUE : Math.max(0, this.dueNanos - this.nanoClock.getAsLong());
+		return this.collected.isEmpty() ? Long.MAX_VALUE : Math.max(0, this.dueNanos - this.nanoClock.getAsLong());
 	}
 
 	/** Sends the collected departures now, in order of arrival. */
-	void tell() {
-		for (int rank = 0; rank < this.peers.worldSize() && !this.news.isEmpty(); rank++) {
+	void flush() {
+		for (int rank = 0; rank < this.peers.worldSize() && !this.collected.isEmpty(); rank++) {
 			if (this.peers.isUp(rank)) {
-				tell(rank);
+				flush(rank);
 			}
 		}
-		this.news.clear();
+		this.collected.clear();
 		this.groups.values().removeIf((group) -> group.members().stream().allMatch((rank) -> isOutOf(group, rank)));
 	}
 
-	private void tell(int rank) {
-		List<Departure> concerning = this.news.stream().filter((departure) -> concerns(departure, rank)).toList();
+	private void flush(int rank) {
+		List<Departure> concerning = this.collected.stream().filter((departure) -> concerns(departure, rank)).toList();
 		if (!concerning.isEmpty()) {
-			this.listener.departed(rank, concerning);
+			this.send.accept(rank, concerning);
 		}
 	}
 

@@ -19,73 +19,73 @@ class DepartureTrackerTest {
 
 	private final PeerTable peers = new PeerTable(4, () -> this.now);
 
-	private final Map<Integer, List<Departure>> told = new TreeMap<>();
+	private final Map<Integer, List<Departure>> sent = new TreeMap<>();
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final DepartureTracker book = new DepartureTracker(this.peers, () -> this.now,
-			(rank, news) -> this.told.computeIfAbsent(rank, (key) -> new ArrayList<>()).addAll(news));
+	private final DepartureTracker tracker = new DepartureTracker(this.peers, () -> this.now,
+			(rank, departures) -> this.sent.computeIfAbsent(rank, (key) -> new ArrayList<>()).addAll(departures));
 
 	@Test
 	void theOtherMembersAreInformedAfterTheDelay() {
-		this.book.left(SIDE, List.of(0, 1, 3));
-		this.book.tick();
-		assertThat(this.told).isEmpty();
-		assertThat(this.book.nanosUntilDue()).isEqualTo(DepartureTracker.COLLECTING.toNanos());
+		this.tracker.left(SIDE, List.of(0, 1, 3));
+		this.tracker.tick();
+		assertThat(this.sent).isEmpty();
+		assertThat(this.tracker.nanosUntilDue()).isEqualTo(DepartureTracker.COLLECTING.toNanos());
 		pass(DepartureTracker.COLLECTING);
-		assertThat(this.told).isEqualTo(Map.of(0, List.of(SIDE), 3, List.of(SIDE)));
-		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		assertThat(this.sent).isEqualTo(Map.of(0, List.of(SIDE), 3, List.of(SIDE)));
+		assertThat(this.tracker.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 	}
 
 	@Test
 	void noRankIsInformedOfAGroupThatAllRanksHaveLeft() {
 		for (int rank : new int[] { 3, 0, 1 }) {
-			this.book.left(new Departure(rank, "side", 5), List.of(0, 1, 3));
-			assertThat(this.book.hasLeft(rank, "side")).isTrue();
+			this.tracker.left(new Departure(rank, "side", 5), List.of(0, 1, 3));
+			assertThat(this.tracker.hasLeft(rank, "side")).isTrue();
 		}
 		pass(DepartureTracker.COLLECTING);
-		assertThat(this.told).isEmpty();
-		assertThat(this.book.hasLeft(1, "side")).isFalse();
+		assertThat(this.sent).isEmpty();
+		assertThat(this.tracker.hasLeft(1, "side")).isFalse();
 	}
 
 	@Test
 	void aLostRankIsNotInformedAndKeepsNoGroup() {
 		this.peers.gone(0, PeerStatus.State.LOST);
-		this.book.left(SIDE, List.of(0, 1));
+		this.tracker.left(SIDE, List.of(0, 1));
 		pass(DepartureTracker.COLLECTING);
-		assertThat(this.told).isEmpty();
-		assertThat(this.book.hasLeft(1, "side")).isFalse();
+		assertThat(this.sent).isEmpty();
+		assertThat(this.tracker.hasLeft(1, "side")).isFalse();
 	}
 
 	@Test
 	void theWorldGroupNeedsNoMembers() {
 		Departure world = new Departure(2, Failure.WORLD, -1);
-		this.book.left(world, List.of());
-		this.book.tell();
-		assertThat(this.told).isEqualTo(Map.of(0, List.of(world), 1, List.of(world), 3, List.of(world)));
+		this.tracker.left(world, List.of());
+		this.tracker.flush();
+		assertThat(this.sent).isEqualTo(Map.of(0, List.of(world), 1, List.of(world), 3, List.of(world)));
 	}
 
 	@Test
 	void departuresAreSentInOrder() {
-		this.book.left(SIDE, List.of(0, 1));
+		this.tracker.left(SIDE, List.of(0, 1));
 		this.peers.gone(1, PeerStatus.State.LEFT);
-		this.book.left(1);
-		this.book.tell();
-		assertThat(this.told.get(0)).containsExactly(SIDE, Departure.fromEveryGroup(1));
-		assertThat(this.told.get(2)).containsExactly(Departure.fromEveryGroup(1));
+		this.tracker.left(1);
+		this.tracker.flush();
+		assertThat(this.sent.get(0)).containsExactly(SIDE, Departure.fromEveryGroup(1));
+		assertThat(this.sent.get(2)).containsExactly(Departure.fromEveryGroup(1));
 	}
 
 	@Test
 	void onlyTheFirstDepartureCountsAndMembersOutOfRangeAreIgnored() {
-		this.book.left(SIDE, List.of(-1, 0, 1, 99));
-		this.book.left(new Departure(1, "side", 9), List.of(0, 1));
-		this.book.tell();
-		assertThat(this.told).isEqualTo(Map.of(0, List.of(SIDE)));
+		this.tracker.left(SIDE, List.of(-1, 0, 1, 99));
+		this.tracker.left(new Departure(1, "side", 9), List.of(0, 1));
+		this.tracker.flush();
+		assertThat(this.sent).isEqualTo(Map.of(0, List.of(SIDE)));
 	}
 
 	private void pass(Duration time) {
 		this.now += time.toNanos();
-		this.book.tick();
+		this.tracker.tick();
 	}
 
 }

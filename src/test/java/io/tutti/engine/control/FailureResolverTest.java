@@ -29,25 +29,25 @@ class FailureResolverTest {
 
 	private long now = Long.MAX_VALUE - 1;
 
-	private final DepartureTracker departures = new DepartureTracker(this.peers, () -> this.now, (rank, news) -> {
+	private final DepartureTracker departures = new DepartureTracker(this.peers, () -> this.now, (rank, collected) -> {
 	});
 
-	private final FailureResolver book = new FailureResolver(this.peers, this.departures, LIMIT, () -> this.now,
+	private final FailureResolver resolver = new FailureResolver(this.peers, this.departures, LIMIT, () -> this.now,
 			new Decisions());
 
 	@Test
 	void theFirstAbortIsTheVerdictAtOnce() {
-		this.book.report(1, aborted("world", 1));
-		this.book.report(2, aborted("world", 2));
-		this.book.report(3, timeout("world", 5));
+		this.resolver.report(1, aborted("world", 1));
+		this.resolver.report(2, aborted("world", 2));
+		this.resolver.report(3, timeout("world", 5));
 		assertThat(this.verdicts).containsExactly(aborted("world", 1));
 		assertThat(this.rollCalls).isEmpty();
 	}
 
 	@Test
 	void aRankThatReportsLateIsSentTheVerdict() {
-		this.book.report(1, aborted("world/0.0", 1));
-		this.book.report(2, timeout("world/0.0", 5));
+		this.resolver.report(1, aborted("world/0.0", 1));
+		this.resolver.report(2, timeout("world/0.0", 5));
 		assertThat(this.verdicts).containsExactly(aborted("world/0.0", 1));
 		assertThat(this.late).containsExactly(Map.entry(2, aborted("world/0.0", 1)));
 	}
@@ -55,21 +55,21 @@ class FailureResolverTest {
 	@Test
 	void aRankThatReportsALostPeerLateIsSentThatVerdict() {
 		this.peers.gone(3, PeerStatus.State.LOST);
-		this.book.lost(3, "its connection closed");
-		this.book.report(1, timeout("world", 5));
+		this.resolver.lost(3, "its connection closed");
+		this.resolver.report(1, timeout("world", 5));
 		assertThat(this.late).containsExactly(Map.entry(1, this.verdicts.getFirst()));
 	}
 
 	@Test
 	void eachGroupHasItsOwnVerdict() {
-		this.book.report(1, aborted("left", 1));
-		this.book.report(2, aborted("right", 2));
+		this.resolver.report(1, aborted("left", 1));
+		this.resolver.report(2, aborted("right", 2));
 		assertThat(this.verdicts).containsExactly(aborted("left", 1), aborted("right", 2));
 	}
 
 	@Test
 	void aTimeoutIsAVerdictWhenAllRanksHaveAnswered() {
-		this.book.report(1, timeout("world", 5));
+		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
 		answer(3, 4);
@@ -83,13 +83,13 @@ class FailureResolverTest {
 
 	@Test
 	void aRollCallEndsAtItsTimeLimit() {
-		this.book.report(1, timeout("world", 5));
+		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
 		answer(2, -1);
 		pass(LIMIT.minusNanos(1));
 		assertThat(this.verdicts).isEmpty();
-		assertThat(this.book.nanosUntilDue()).isEqualTo(1);
+		assertThat(this.resolver.nanosUntilDue()).isEqualTo(1);
 		pass(Duration.ofNanos(1));
 		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
 			assertThat(verdict.ranks()).containsExactly(2, 3);
@@ -97,7 +97,7 @@ class FailureResolverTest {
 				.isEqualTo("rank 2 has entered no call, rank 3 has not answered for 2000 ms since"
 						+ " it was asked; it has sent no heartbeat since rendezvous");
 		});
-		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		assertThat(this.resolver.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 	}
 
 	@Test
@@ -105,7 +105,7 @@ class FailureResolverTest {
 		this.peers.progress(2, List.of(new RankProgress("left", 3)));
 		this.peers.progress(3, List.of(new RankProgress("left", 1), new RankProgress("world", 4)));
 		pass(Duration.ofSeconds(1));
-		this.book.report(1, timeout("world", 5));
+		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
 		pass(LIMIT);
@@ -119,7 +119,7 @@ class FailureResolverTest {
 	@Test
 	void aRankThatHasLeftIsMissingAndNotAwaited() {
 		this.peers.gone(3, PeerStatus.State.LEFT);
-		this.book.report(1, timeout("world", 5));
+		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
 		answer(2, 5);
@@ -129,18 +129,18 @@ class FailureResolverTest {
 
 	@Test
 	void aRankThatLeavesDuringARollCallIsNotAwaited() {
-		this.book.report(1, timeout("world", 5));
+		this.resolver.report(1, timeout("world", 5));
 		answer(0, 5);
 		answer(1, 5);
 		answer(2, 5);
 		this.peers.gone(3, PeerStatus.State.LEFT);
-		this.book.left();
+		this.resolver.left();
 		assertThat(this.verdicts).hasSize(1);
 	}
 
 	@Test
 	void ifEveryRankHasEnteredTheVerdictQuotesTheReporterAndNamesItsRanks() {
-		this.book.report(2, timeout("world", 5));
+		this.resolver.report(2, timeout("world", 5));
 		for (int rank = 0; rank < 4; rank++) {
 			answer(rank, 5);
 		}
@@ -151,24 +151,24 @@ class FailureResolverTest {
 
 	@Test
 	void aSilentRankOutsideTheGroupIsNotMissing() {
-		this.book.report(1, timeout("pair", 5));
-		this.book.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(1, 3)));
+		this.resolver.report(1, timeout("pair", 5));
+		this.resolver.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(1, 3)));
 		pass(LIMIT);
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 	}
 
 	@Test
 	void membersOutOfRangeAreIgnored() {
-		this.book.report(1, timeout("pair", 5));
-		this.book.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(-1, Integer.MAX_VALUE, 3)));
+		this.resolver.report(1, timeout("pair", 5));
+		this.resolver.answer(1, new RollCallReply(this.rollCalls.getLast(), 5, List.of(-1, Integer.MAX_VALUE, 3)));
 		pass(LIMIT);
 		assertThat(this.verdicts.getFirst().ranks()).containsExactly(3);
 	}
 
 	@Test
 	void answersToAnotherRollCallAndSecondAnswersDoNotCount() {
-		this.book.report(1, timeout("world", 5));
-		this.book.answer(0, new RollCallReply(77, 5, List.of()));
+		this.resolver.report(1, timeout("world", 5));
+		this.resolver.answer(0, new RollCallReply(77, 5, List.of()));
 		answer(1, 4);
 		answer(1, 5);
 		answer(2, 5);
@@ -180,9 +180,9 @@ class FailureResolverTest {
 
 	@Test
 	void laterReportsChangeNothingDuringARollCall() {
-		this.book.report(1, timeout("world", 5));
-		this.book.report(2, timeout("world", 5));
-		this.book.report(2, aborted("world", 2));
+		this.resolver.report(1, timeout("world", 5));
+		this.resolver.report(2, timeout("world", 5));
+		this.resolver.report(2, aborted("world", 2));
 		assertThat(this.rollCalls).hasSize(1);
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.TIMEOUT);
@@ -190,7 +190,7 @@ class FailureResolverTest {
 
 	@Test
 	void aRankLostDuringARollCallIsTheVerdict() {
-		this.book.report(1, timeout("world", 5));
+		this.resolver.report(1, timeout("world", 5));
 		lose(3);
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.PEER_LOST);
@@ -198,7 +198,7 @@ class FailureResolverTest {
 
 	@Test
 	void aSuspectedRankThatIsLostSoonAfterIsTheVerdict() {
-		this.book.report(1, lost("world", 2));
+		this.resolver.report(1, lost("world", 2));
 		assertThat(this.verdicts).isEmpty();
 		lose(2);
 		pass(LIMIT);
@@ -210,7 +210,7 @@ class FailureResolverTest {
 
 	@Test
 	void aRankLostDuringASuspicionIsTheVerdictInsteadOfTheSuspect() {
-		this.book.report(1, lost("world", 2));
+		this.resolver.report(1, lost("world", 2));
 		pass(Duration.ofMillis(499));
 		lose(3);
 		pass(LIMIT);
@@ -219,16 +219,16 @@ class FailureResolverTest {
 
 	@Test
 	void anAbortEndsASuspicion() {
-		this.book.report(1, lost("world", 2));
-		this.book.report(2, aborted("world", 2));
+		this.resolver.report(1, lost("world", 2));
+		this.resolver.report(2, aborted("world", 2));
 		pass(LIMIT);
 		assertThat(this.verdicts).containsExactly(aborted("world", 2));
 	}
 
 	@Test
 	void aTimeoutDoesNotEndASuspicion() {
-		this.book.report(1, lost("world", 2));
-		this.book.report(3, timeout("world", 5));
+		this.resolver.report(1, lost("world", 2));
+		this.resolver.report(3, timeout("world", 5));
 		pass(Duration.ofMillis(500));
 		assertThat(this.verdicts).containsExactly(lost("world", 2));
 		assertThat(this.rollCalls).isEmpty();
@@ -245,13 +245,13 @@ class FailureResolverTest {
 	@Test
 	void aSuspectThatHasLeftTheJobIsTheVerdictAtOnce() {
 		this.peers.gone(2, PeerStatus.State.LEFT);
-		this.book.report(1, lost("world", 2));
+		this.resolver.report(1, lost("world", 2));
 		assertThat(this.verdicts).containsExactly(lost("world", 2));
 	}
 
 	@Test
 	void eachLostRankGetsItsOwnVerdict() {
-		this.book.report(0, aborted("world", 0));
+		this.resolver.report(0, aborted("world", 0));
 		lose(2);
 		lose(2);
 		lose(3);
@@ -261,16 +261,16 @@ class FailureResolverTest {
 	@Test
 	void afterALostRankTheWorldHasItsVerdict() {
 		lose(2);
-		this.book.report(1, aborted("world", 1));
-		this.book.report(1, timeout("world", 3));
-		this.book.report(1, lost("world", 3));
+		this.resolver.report(1, aborted("world", 1));
+		this.resolver.report(1, timeout("world", 3));
+		this.resolver.report(1, lost("world", 3));
 		pass(LIMIT);
 		assertThat(this.verdicts).hasSize(1);
 	}
 
 	@Test
 	void aLostControlConnectionEndsSuspicionsInEveryGroup() {
-		this.book.report(1, lost("side", 2));
+		this.resolver.report(1, lost("side", 2));
 		lose(2);
 		pass(LIMIT);
 		assertThat(this.verdicts).hasSize(1);
@@ -278,7 +278,7 @@ class FailureResolverTest {
 
 	@Test
 	void aSuspectThatStaysUpHasLeftOnlyTheSubgroup() {
-		this.book.report(1, lost("side", 2));
+		this.resolver.report(1, lost("side", 2));
 		pass(LIMIT);
 		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
 			assertThat(verdict.kind()).isEqualTo(Kind.ABORTED);
@@ -286,31 +286,31 @@ class FailureResolverTest {
 			assertThat(verdict.ranks()).containsExactly(2);
 			assertThat(verdict.detail()).contains("has left the group");
 		});
-		this.book.report(3, aborted("world", 3));
+		this.resolver.report(3, aborted("world", 3));
 		assertThat(this.verdicts).last().isEqualTo(aborted("world", 3));
 	}
 
 	@Test
 	void aDepartedRankCausesNoInquiry() {
 		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
-		this.book.report(1, lost("side", 2));
+		this.resolver.report(1, lost("side", 2));
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
 	}
 
 	@Test
 	void aDepartureFromTheGroupEndsTheInquiry() {
-		this.book.report(1, lost("side", 2));
+		this.resolver.report(1, lost("side", 2));
 		this.departures.left(new Departure(2, "other", 4), List.of(1, 2));
-		this.book.left();
+		this.resolver.left();
 		assertThat(this.verdicts).isEmpty();
 		this.departures.left(new Departure(2, "side", 4), List.of(1, 2));
-		this.book.left();
+		this.resolver.left();
 		assertThat(this.verdicts).singleElement().extracting(Failure::kind).isEqualTo(Kind.ABORTED);
 	}
 
 	@Test
 	void aRankOutsideTheGroupIsNotMissing() {
-		this.book.report(1, timeout("side", 5));
+		this.resolver.report(1, timeout("side", 5));
 		answer(0, ControlListener.NOT_A_MEMBER);
 		answer(1, 5);
 		answer(2, 4);
@@ -323,7 +323,7 @@ class FailureResolverTest {
 
 	@Test
 	void anAwaitedRankThatDoesNotKnowTheGroupHasNotFormedIt() {
-		this.book.report(1, timeout("side", 0));
+		this.resolver.report(1, timeout("side", 0));
 		answer(0, ControlListener.NOT_A_MEMBER);
 		answer(1, 0);
 		answer(2, 0);
@@ -336,7 +336,7 @@ class FailureResolverTest {
 
 	/** Rank 2 is blamed while its control connection is open. */
 	private Failure blameRankTwo() {
-		this.book.report(1, lost("world", 2));
+		this.resolver.report(1, lost("world", 2));
 		pass(Duration.ofMillis(500));
 		assertThat(this.verdicts).containsExactly(lost("world", 2));
 		return this.verdicts.getFirst();
@@ -345,7 +345,7 @@ class FailureResolverTest {
 	@Test
 	void aBlamedRankThatIsLostLaterIsNotAwaitedByARollCall() {
 		blameRankTwo();
-		this.book.report(1, timeout("side", 5));
+		this.resolver.report(1, timeout("side", 5));
 		answer(0, 5);
 		answer(1, 5);
 		answer(3, 5);
@@ -359,18 +359,18 @@ class FailureResolverTest {
 	@Test
 	void aReportOfABlamedRankInAnotherGroupIsSentThatVerdictAtOnce() {
 		Failure verdict = blameRankTwo();
-		this.book.report(3, lost("side", 2));
+		this.resolver.report(3, lost("side", 2));
 		assertThat(this.late).containsExactly(Map.entry(3, verdict));
-		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		assertThat(this.resolver.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 	}
 
 	@Test
 	void aVerdictEndsTheSuspicionsOfTheSameRankInEveryGroup() {
-		this.book.report(3, lost("side", 2));
+		this.resolver.report(3, lost("side", 2));
 		pass(Duration.ofMillis(100));
-		this.book.report(1, lost("world", 2));
+		this.resolver.report(1, lost("world", 2));
 		this.peers.gone(2, PeerStatus.State.LEFT);
-		this.book.left();
+		this.resolver.left();
 		pass(LIMIT);
 		assertThat(this.verdicts).hasSize(1);
 	}
@@ -379,23 +379,23 @@ class FailureResolverTest {
 	void aTimeoutWithoutSequenceNumberIsAVerdictAtOnce() {
 		Failure report = new Failure(Kind.TIMEOUT, "world", -1, null, List.of(3), "receive from rank 3",
 				Duration.ofSeconds(3), Duration.ofSeconds(3));
-		this.book.report(1, report);
+		this.resolver.report(1, report);
 		assertThat(this.verdicts).containsExactly(report);
 		assertThat(this.rollCalls).isEmpty();
 	}
 
 	private void lose(int rank) {
 		this.peers.gone(rank, PeerStatus.State.LOST);
-		this.book.lost(rank, "its connection closed");
+		this.resolver.lost(rank, "its connection closed");
 	}
 
 	private void answer(int rank, long entered) {
-		this.book.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, List.of()));
+		this.resolver.answer(rank, new RollCallReply(this.rollCalls.getLast(), entered, List.of()));
 	}
 
 	private void pass(Duration time) {
 		this.now += time.toNanos();
-		this.book.tick();
+		this.resolver.tick();
 	}
 
 	private static Failure aborted(String group, int rank) {

@@ -29,7 +29,7 @@ class MismatchDetectorTest {
 
 	private final List<Failure> mismatches = new ArrayList<>();
 
-	private final MismatchDetector book = new MismatchDetector(WORLD_SIZE, this.clock::get,
+	private final MismatchDetector detector = new MismatchDetector(WORLD_SIZE, this.clock::get,
 			new MismatchDetector.Listener() {
 				@Override
 				public void ask(int rank, String group, long sequence) {
@@ -49,14 +49,14 @@ class MismatchDetectorTest {
 
 	private void pass(Duration time) {
 		this.clock.addAndGet(time.toNanos());
-		this.book.tick();
+		this.detector.tick();
 	}
 
 	@Test
 	void differentCallsAtOneSequenceNumberAreAMismatchThatNamesBoth() {
-		this.book.report(2, report("world", 3, Collective.SCATTER, 110));
-		this.book.report(1, report("world", 3, Collective.SCATTER, 105));
-		this.book.report(0, report("world", 3, Collective.GATHER, 0));
+		this.detector.report(2, report("world", 3, Collective.SCATTER, 110));
+		this.detector.report(1, report("world", 3, Collective.SCATTER, 105));
+		this.detector.report(0, report("world", 3, Collective.GATHER, 0));
 		assertThat(this.mismatches).containsExactly(new Failure(Failure.Kind.MISMATCH, "world", 3, Collective.GATHER,
 				List.of(0, 2),
 				"rank 0 called gather #3 (count 5, int32, root 0), rank 2 called scatter #3 (count 5, int32, root 0)",
@@ -65,22 +65,22 @@ class MismatchDetectorTest {
 
 	@Test
 	void equalCallsOtherSequenceNumbersAndOtherGroupsAreNoMismatch() {
-		this.book.report(0, report("world", 3, Collective.GATHER, 100));
-		this.book.report(1, report("world", 3, Collective.GATHER, 700));
-		this.book.report(1, report("world", 4, Collective.BARRIER, 100));
-		this.book.report(2, report("world", 2, Collective.SCATTER, 100));
-		this.book.report(3, report("side", 3, Collective.BROADCAST, 100));
-		this.book.report(0, report("world", 4, Collective.BARRIER, 100));
+		this.detector.report(0, report("world", 3, Collective.GATHER, 100));
+		this.detector.report(1, report("world", 3, Collective.GATHER, 700));
+		this.detector.report(1, report("world", 4, Collective.BARRIER, 100));
+		this.detector.report(2, report("world", 2, Collective.SCATTER, 100));
+		this.detector.report(3, report("side", 3, Collective.BROADCAST, 100));
+		this.detector.report(0, report("world", 4, Collective.BARRIER, 100));
 		assertThat(this.mismatches).isEmpty();
 	}
 
 	@Test
 	void differentMemoryKindsAreAMismatchUnlessOneIsUnknown() {
-		this.book.report(0, in(MemoryKind.DEVICE));
-		this.book.report(1, in(MemoryKind.UNKNOWN));
-		this.book.report(2, in(MemoryKind.DEVICE));
+		this.detector.report(0, in(MemoryKind.DEVICE));
+		this.detector.report(1, in(MemoryKind.UNKNOWN));
+		this.detector.report(2, in(MemoryKind.DEVICE));
 		assertThat(this.mismatches).isEmpty();
-		this.book.report(1, in(MemoryKind.HOST));
+		this.detector.report(1, in(MemoryKind.HOST));
 		assertThat(this.mismatches).extracting(Failure::detail)
 			.containsExactly("rank 0 called barrier #7 on the device, rank 1 called barrier #7 in host memory");
 	}
@@ -101,48 +101,48 @@ class MismatchDetectorTest {
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.MAX, 0),
 				new CallSignature(0, Collective.REDUCE, 5, 2, DataType.INT32, ReduceOp.SUM, 1));
 		for (CallSignature other : others) {
-			this.book.report(0, new CallReport("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
-			this.book.report(1, new CallReport("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			this.detector.report(0, new CallReport("world", first, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
+			this.detector.report(1, new CallReport("world", other, MemoryKind.HOST, Duration.ZERO, Duration.ZERO));
 			assertThat(this.mismatches).hasSize(1);
 			this.mismatches.clear();
-			this.book.forget("world");
+			this.detector.forget("world");
 		}
 	}
 
 	@Test
 	void silentRanksAreAskedOnceAfterTheDelay() {
-		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
-		this.book.report(2, report("world", 3, Collective.GATHER, 100));
-		assertThat(this.book.nanosUntilDue()).isEqualTo(MismatchDetector.ASK_AFTER.toNanos());
+		assertThat(this.detector.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
+		assertThat(this.detector.nanosUntilDue()).isEqualTo(MismatchDetector.ASK_AFTER.toNanos());
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
-		this.book.report(0, report("world", 3, Collective.GATHER, 100));
+		this.detector.report(0, report("world", 3, Collective.GATHER, 100));
 		assertThat(this.asked).isEmpty();
 		pass(Duration.ofNanos(1));
 		assertThat(this.asked).containsExactly("1 world 3", "3 world 3");
-		this.book.report(1, report("world", 3, Collective.GATHER, 0));
-		assertThat(this.book.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
+		this.detector.report(1, report("world", 3, Collective.GATHER, 0));
+		assertThat(this.detector.nanosUntilDue()).isEqualTo(Long.MAX_VALUE);
 		pass(Duration.ofHours(1));
 		assertThat(this.asked).hasSize(2);
 	}
 
 	@Test
 	void noRankIsAskedAboutAForgottenGroup() {
-		this.book.report(2, report("world", 3, Collective.GATHER, 100));
-		this.book.report(2, report("side", 1, Collective.GATHER, 100));
-		this.book.forget("world");
+		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
+		this.detector.report(2, report("side", 1, Collective.GATHER, 100));
+		this.detector.forget("world");
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).containsExactly("0 side 1", "1 side 1", "3 side 1");
-		assertThat(this.book.places()).isEqualTo(1);
+		assertThat(this.detector.places()).isEqualTo(1);
 	}
 
 	@Test
 	void theNumberOfPlacesIsLimited() {
 		for (int group = 0; group < 1000; group++) {
 			for (int sequence = 0; sequence < 100; sequence++) {
-				this.book.report(1, report("group " + group, sequence, Collective.BARRIER, 100));
+				this.detector.report(1, report("group " + group, sequence, Collective.BARRIER, 100));
 			}
 		}
-		assertThat(this.book.places()).isEqualTo(MismatchDetector.MAX_GROUPS * MismatchDetector.MAX_PLACES);
+		assertThat(this.detector.places()).isEqualTo(MismatchDetector.MAX_GROUPS * MismatchDetector.MAX_PLACES);
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).hasSize(MismatchDetector.MAX_GROUPS * MismatchDetector.MAX_PLACES * (WORLD_SIZE - 1));
 		assertThat(this.asked.getLast()).isEqualTo("3 group 999 99");
@@ -150,15 +150,15 @@ class MismatchDetectorTest {
 
 	@Test
 	void aPlaceDroppedTooEarlyIsComparedAgainByLaterReports() {
-		this.book.report(1, report("world", 0, Collective.GATHER, 100));
+		this.detector.report(1, report("world", 0, Collective.GATHER, 100));
 		for (int sequence = 1; sequence <= MismatchDetector.MAX_PLACES; sequence++) {
-			this.book.report(2, report("world", sequence, Collective.BARRIER, 100));
+			this.detector.report(2, report("world", sequence, Collective.BARRIER, 100));
 		}
-		this.book.report(3, report("world", 0, Collective.SCATTER, 100));
+		this.detector.report(3, report("world", 0, Collective.SCATTER, 100));
 		assertThat(this.mismatches).isEmpty();
 		pass(Duration.ofSeconds(1));
 		assertThat(this.asked).contains("1 world 0");
-		this.book.report(1, report("world", 0, Collective.GATHER, 0));
+		this.detector.report(1, report("world", 0, Collective.GATHER, 0));
 		assertThat(this.mismatches).hasSize(1);
 	}
 
@@ -170,11 +170,11 @@ class MismatchDetectorTest {
 
 	@Test
 	void aDifferenceAnywhereInABatchIsAMismatch() {
-		this.book.report(1, batch("world", 0, 300, Collective.GATHER));
-		this.book.report(0, batch("world", 0, 100, Collective.GATHER));
+		this.detector.report(1, batch("world", 0, 300, Collective.GATHER));
+		this.detector.report(0, batch("world", 0, 100, Collective.GATHER));
 		assertThat(this.mismatches).isEmpty();
-		this.book.report(0, batch("world", 100, 1, Collective.SCATTER));
-		this.book.report(0, batch("world", 101, 100, Collective.GATHER));
+		this.detector.report(0, batch("world", 100, 1, Collective.SCATTER));
+		this.detector.report(0, batch("world", 101, 100, Collective.GATHER));
 		assertThat(this.mismatches).singleElement().satisfies((mismatch) -> {
 			assertThat(mismatch.sequence()).isEqualTo(100);
 			assertThat(mismatch.detail()).startsWith("rank 0 called scatter #100")
@@ -184,10 +184,10 @@ class MismatchDetectorTest {
 
 	@Test
 	void inBatchesOnlyTheNewestCallIsAskedForAndOnlyIfItStaysTheNewest() {
-		this.book.report(1, batch("world", 0, 50, Collective.GATHER));
-		this.book.report(2, batch("world", 0, 51, Collective.GATHER));
+		this.detector.report(1, batch("world", 0, 50, Collective.GATHER));
+		this.detector.report(2, batch("world", 0, 51, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER.minusNanos(1));
-		this.book.report(1, batch("world", 50, 2, Collective.GATHER));
+		this.detector.report(1, batch("world", 50, 2, Collective.GATHER));
 		pass(Duration.ofNanos(1));
 		assertThat(this.asked).isEmpty();
 		pass(MismatchDetector.ASK_AFTER);
@@ -196,8 +196,8 @@ class MismatchDetectorTest {
 
 	@Test
 	void ranksAreAskedAboutAnEarlierCallInWhichARankWaits() {
-		this.book.report(2, report("world", 3, Collective.GATHER, 100));
-		this.book.report(0, batch("world", 4, 5, Collective.GATHER));
+		this.detector.report(2, report("world", 3, Collective.GATHER, 100));
+		this.detector.report(0, batch("world", 4, 5, Collective.GATHER));
 		pass(MismatchDetector.ASK_AFTER);
 		assertThat(this.asked).contains("0 world 3", "1 world 3", "1 world 8").doesNotContain("1 world 4");
 	}
@@ -205,9 +205,9 @@ class MismatchDetectorTest {
 	@Test
 	void theNumberOfPlacesOfBatchesIsLimited() {
 		for (int first = 0; first < 10_000; first += 100) {
-			this.book.report(1, batch("world", first, 100, Collective.GATHER));
+			this.detector.report(1, batch("world", first, 100, Collective.GATHER));
 		}
-		assertThat(this.book.places()).isEqualTo(MismatchDetector.MAX_PLACES_OF_BATCHES);
+		assertThat(this.detector.places()).isEqualTo(MismatchDetector.MAX_PLACES_OF_BATCHES);
 	}
 
 }
