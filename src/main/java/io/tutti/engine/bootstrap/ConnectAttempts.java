@@ -2,13 +2,23 @@ package io.tutti.engine.bootstrap;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 
+import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts a rank's attempts to join and keeps the causes that an error reports.
+ * Paces and counts the attempts to resolve or join, and keeps the causes that an error
+ * reports.
  */
 final class ConnectAttempts {
+
+	private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
+
+	private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+
+	private long pauseNanos = FIRST_PAUSE_NANOS;
 
 	private int count;
 
@@ -31,6 +41,22 @@ final class ConnectAttempts {
 		if (this.last == null || !(cause instanceof SocketTimeoutException)) {
 			this.last = cause;
 		}
+	}
+
+	/**
+	 * Pauses before the next attempt, not beyond the deadline. The back-off has jitter,
+	 * so that many ranks do not retry in lockstep.
+	 * @return whether there is time left for another attempt
+	 */
+	boolean pause(Deadline deadline) throws InterruptedException {
+		Thread.sleep(Duration.ofNanos(Math.min(nextPauseNanos(), deadline.remainingNanos())));
+		return !deadline.expired();
+	}
+
+	long nextPauseNanos() {
+		long jittered = this.pauseNanos / 2 + ThreadLocalRandom.current().nextLong(this.pauseNanos / 2);
+		this.pauseNanos = Math.min(LONGEST_PAUSE_NANOS, 2 * this.pauseNanos);
+		return jittered;
 	}
 
 	/** The cause to report, {@code null} if there is none. */

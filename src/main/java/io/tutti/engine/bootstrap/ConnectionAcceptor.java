@@ -108,7 +108,7 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	/**
 	 * Refuses a client and closes the connection. Blocks until the client has read the
 	 * reason, for a limited time.
-	 * @param reason the message to send, {@code null} if a TLS alert has told the reason
+	 * @param reason the message to send, {@code null} if a TLS alert states the reason
 	 */
 	void refuse(PeerSocket socket, @Nullable HandshakeException reason) {
 		try {

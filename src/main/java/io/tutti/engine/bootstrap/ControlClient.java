@@ -57,7 +57,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	/** The address at which this rank reached rank 0. */
 	private final String rankZeroHost;
 
-	private final PeerTable board;
+	private final PeerTable peers;
 
 	private final Heartbeats heartbeats;
 
@@ -83,10 +83,10 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		this.connection = connection;
 		this.loop = new ControlLoop("tutti-r" + rank + "-control");
 		this.rankZeroHost = RendezvousAddress.text(connection.remote().getAddress());
-		this.board = new PeerTable(worldSize, System::nanoTime);
-		this.board.received(0);
+		this.peers = new PeerTable(worldSize, System::nanoTime);
+		this.peers.received(0);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
-		this.control = new RankControl(rank, events, this.board, this,
+		this.control = new RankControl(rank, events, this.peers, this,
 				new LabelledWaits(rank, worldSize, this, settings.heartbeat()));
 	}
 
@@ -136,11 +136,11 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 	private void read() {
 		try {
 			boolean open = this.connection.fill(this.scratch);
-			this.board.received(0);
+			this.peers.received(0);
 			take(open);
 		}
 		catch (IOException ex) {
-			dropped("its connection broke: " + RendezvousFailure.words(ex));
+			dropped("its connection failed: " + RendezvousFailure.words(ex));
 		}
 	}
 
@@ -154,7 +154,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			}
 		}
 		catch (MalformedFrameException ex) {
-			dropped("it sent what is no message: " + ex.getMessage());
+			dropped("it sent a malformed message: " + ex.getMessage());
 		}
 	}
 
@@ -162,39 +162,39 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		switch (message) {
 			case Ping(long sent) -> this.connection.send(new Pong(sent, this.control.events().progress()));
 			case Pong(long sent, List<RankProgress> progress) -> {
-				this.board.roundTrip(0, System.nanoTime() - sent);
-				this.board.progress(0, progress);
+				this.peers.roundTrip(0, System.nanoTime() - sent);
+				this.peers.progress(0, progress);
 			}
-			case Awaiting news -> hear(news);
-			case Roster met -> met(met);
-			case RankZeroLeft farewell -> farewell(farewell);
+			case Awaiting news -> receive(news);
+			case Roster complete -> receive(complete);
+			case RankZeroLeft left -> rankZeroLeft(left);
 			case Notice notice -> this.control.receive(notice);
 			case Greeting _, Request _ ->
-				throw new MalformedFrameException("a " + message.getClass().getSimpleName() + " out of turn");
+				throw new MalformedFrameException("unexpected " + message.getClass().getSimpleName());
 		}
 	}
 
-	private void hear(Awaiting news) {
+	private void receive(Awaiting news) {
 		Awaiting before = this.awaiting;
 		this.awaiting = news;
 		List<Integer> known = (before != null) ? before.absence().left() : List.of();
 		news.absence().left().stream().filter((rank) -> !known.contains(rank)).forEach(this.control.events()::withdrew);
 	}
 
-	private void farewell(RankZeroLeft farewell) {
-		this.control.receive(farewell);
+	private void rankZeroLeft(RankZeroLeft left) {
+		this.control.receive(left);
 		if (this.phase == Phase.WAITING) {
 			this.control.events().withdrew(0);
 		}
 		alone();
 	}
 
-	private void met(Roster met) throws MalformedFrameException {
-		this.board.requireWhole(met.peers());
+	private void receive(Roster complete) throws MalformedFrameException {
+		this.peers.requireWhole(complete.peers());
 		if (this.phase == Phase.WAITING) {
 			this.phase = Phase.FORMED;
-			Roster reachable = met.withRankZeroAt(this.rankZeroHost);
-			this.board.roster(reachable.peers());
+			Roster reachable = complete.withRankZeroAt(this.rankZeroHost);
+			this.peers.roster(reachable.peers());
 			this.roster.complete(reachable);
 		}
 	}
@@ -204,7 +204,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			case WAITING -> {
 				this.connection.close();
 				this.loop.stop();
-				this.roster.completeExceptionally(new EOFException("lost rank 0 while ranks met: " + detail));
+				this.roster.completeExceptionally(new EOFException("lost rank 0 during rendezvous: " + detail));
 			}
 			case FORMED -> {
 				alone();
@@ -233,7 +233,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 		if (this.phase == Phase.ALONE || this.phase == Phase.LEAVING || !this.heartbeats.beat(now)) {
 			return;
 		}
-		if (this.heartbeats.silent(this.board.lastReceivedNanos(0), now)) {
+		if (this.heartbeats.silent(this.peers.lastReceivedNanos(0), now)) {
 			String silence = this.heartbeats.describeSilence();
 			this.connection.send(new Leave(silence));
 			dropped(silence);

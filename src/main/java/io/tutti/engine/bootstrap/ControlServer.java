@@ -34,6 +34,7 @@ import io.tutti.engine.control.PeerTable;
 import io.tutti.engine.control.RankControl;
 import io.tutti.engine.control.RankProgress;
 import io.tutti.engine.control.RendezvousSettings;
+import io.tutti.engine.control.SessionKey;
 import io.tutti.engine.control.labelled.BarrierService;
 import io.tutti.engine.control.labelled.LabelledWaits;
 import io.tutti.engine.spi.Deadline;
@@ -53,6 +54,10 @@ final class ControlServer
 	private static final int MAX_WARNINGS = 20;
 
 	private static final int SCRATCH_BYTES = 64 << 10;
+
+	/** What rank 0 decides when all ranks have joined. */
+	record Result(long generation, List<PeerAddress> roster, SessionKey sessionKey) {
+	}
 
 	private enum Phase {
 
@@ -78,17 +83,17 @@ final class ControlServer
 
 	private final RankConnections connections;
 
-	private final PeerTable board;
+	private final PeerTable peers;
 
 	private final Heartbeats heartbeats;
 
-	private final Coordinator arbiter;
+	private final Coordinator coordinator;
 
 	private final RankControl control;
 
 	private final StatusBroadcast statusBroadcast;
 
-	private final CompletableFuture<RendezvousResult> formed = new CompletableFuture<>();
+	private final CompletableFuture<Result> formed = new CompletableFuture<>();
 
 	private final ByteBuffer scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES);
 
@@ -110,18 +115,18 @@ final class ControlServer
 				ConnectionAcceptor.HANDSHAKE_LIMIT);
 		this.rankTable = new RankTable(worldSize);
 		this.connections = new RankConnections(worldSize);
-		this.board = new PeerTable(worldSize, System::nanoTime);
+		this.peers = new PeerTable(worldSize, System::nanoTime);
 		this.heartbeats = new Heartbeats(settings.heartbeat(), System.nanoTime());
-		this.arbiter = new Coordinator(this.board, settings.verdict(), System::nanoTime, this,
+		this.coordinator = new Coordinator(this.peers, settings.verdict(), System::nanoTime, this,
 				new BarrierService(worldSize, System::nanoTime, this));
-		this.control = new RankControl(0, events, this.board, this,
+		this.control = new RankControl(0, events, this.peers, this,
 				new LabelledWaits(0, worldSize, this, settings.heartbeat()));
 		this.statusBroadcast = new StatusBroadcast(this.connections, worldSize,
 				new WaitLogger(0, this.control.events(), deadline), System.nanoTime());
 	}
 
 	/** Starts the rendezvous. The result comes by the deadline or soon after. */
-	CompletableFuture<RendezvousResult> start() {
+	CompletableFuture<Result> start() {
 		this.acceptor.start("tutti-r0-accept-control", this.settings.tls(), this.handshake, this);
 		this.loop.start(this);
 		return this.formed;
@@ -153,7 +158,7 @@ final class ControlServer
 	private void read(Joined joined) {
 		try {
 			boolean open = joined.connection().fill(this.scratch);
-			this.board.received(joined.rank());
+			this.peers.received(joined.rank());
 			for (var message = joined.connection().next(); message != null; message = joined.connection().next()) {
 				receive(joined, message);
 			}
@@ -162,7 +167,7 @@ final class ControlServer
 			}
 		}
 		catch (IOException ex) {
-			disconnected(joined, "its connection broke: " + RendezvousFailure.words(ex));
+			disconnected(joined, "its connection failed: " + RendezvousFailure.words(ex));
 		}
 		catch (MalformedFrameException ex) {
 			disconnected(joined, "it sent a malformed message: " + ex.getMessage());
@@ -173,8 +178,8 @@ final class ControlServer
 		switch (message) {
 			case Ping(long sent) -> joined.connection().send(new Pong(sent, this.control.events().progress()));
 			case Pong(long sent, List<RankProgress> progress) -> {
-				this.board.roundTrip(joined.rank(), System.nanoTime() - sent);
-				this.board.progress(joined.rank(), progress);
+				this.peers.roundTrip(joined.rank(), System.nanoTime() - sent);
+				this.peers.progress(joined.rank(), progress);
 			}
 			case Request request -> request(joined, request);
 			case Greeting _, Notice _ ->
@@ -209,7 +214,7 @@ final class ControlServer
 		}
 		this.rankTable.take(entry);
 		this.connections.add(joined);
-		this.board.received(hello.rank());
+		this.peers.received(hello.rank());
 		this.statusBroadcast.changed();
 		joined.connection().send(welcome);
 		if (this.rankTable.allTaken()) {
@@ -233,7 +238,7 @@ final class ControlServer
 		if (this.phase == Phase.GATHERING) {
 			return this.rankTable.isTaken(rank) ? JoinPolicy.Slot.TAKEN : JoinPolicy.Slot.FREE;
 		}
-		return this.board.isUp(rank) ? JoinPolicy.Slot.TAKEN : JoinPolicy.Slot.ABANDONED;
+		return this.peers.isUp(rank) ? JoinPolicy.Slot.TAKEN : JoinPolicy.Slot.ABANDONED;
 	}
 
 	private void form() {
@@ -246,14 +251,14 @@ final class ControlServer
 		this.connections.broadcast(new Roster(generation, keyNonce, this.settings.conduct(),
 				roster((chosen != null) ? chosen : "", reached)));
 		List<PeerAddress> own = roster((chosen != null) ? chosen : reached, reached);
-		this.board.roster(own);
-		this.formed.complete(new RendezvousResult(generation, own, this.handshake.session(keyNonce)));
+		this.peers.roster(own);
+		this.formed.complete(new Result(generation, own, this.handshake.session(keyNonce)));
 	}
 
 	private void warnOfHidden(int rank) {
 		this.control.events()
-			.warn("rank " + rank + " is told to be found at a loopback address, where ranks of other hosts cannot"
-					+ " reach it: leave its tutti.transport.advertised-host out, or give the host's own address");
+			.warn("rank " + rank + " advertises a loopback address, which ranks of other hosts cannot reach:"
+					+ " leave its tutti.transport.advertised-host out, or set it to the host's own address");
 	}
 
 	private List<PeerAddress> roster(String advertisedHost, String reachedHost) {
@@ -266,7 +271,7 @@ final class ControlServer
 			left(joined, cutOff);
 		}
 		else if (this.phase == Phase.FORMED) {
-			this.arbiter.receive(joined.rank(), request);
+			this.coordinator.receive(joined.rank(), request);
 		}
 	}
 
@@ -279,12 +284,12 @@ final class ControlServer
 			return;
 		}
 		if (cutOff != null && this.heartbeats.pausedLately(System.nanoTime())) {
-			this.arbiter.lost(0, "rank " + joined.rank() + " found it " + cutOff);
+			this.coordinator.lost(0, "rank " + joined.rank() + " considers it lost: " + cutOff);
 		}
 		else if (cutOff != null) {
-			this.arbiter.lost(joined.rank(), "it was cut off: it found rank 0 " + cutOff);
+			this.coordinator.lost(joined.rank(), "it is partitioned from rank 0, which it considers lost: " + cutOff);
 		}
-		this.arbiter.receive(joined.rank(), new Leave(cutOff));
+		this.coordinator.receive(joined.rank(), new Leave(cutOff));
 	}
 
 	/** Informs the waiting ranks at once: the operator may be stopping them, too. */
@@ -305,9 +310,9 @@ final class ControlServer
 		switch (this.phase) {
 			case GATHERING -> {
 				this.rankTable.drop(joined.rank());
-				this.control.events().warn("rank " + joined.rank() + " was lost while ranks met: " + detail);
+				this.control.events().warn("rank " + joined.rank() + " was lost during rendezvous: " + detail);
 			}
-			case FORMED -> this.arbiter.lost(joined.rank(), detail);
+			case FORMED -> this.coordinator.lost(joined.rank(), detail);
 			case LEAVING -> {
 			}
 		}
@@ -318,7 +323,7 @@ final class ControlServer
 		long now = System.nanoTime();
 		switch (this.phase) {
 			case GATHERING -> giveUpInTime();
-			case FORMED -> this.arbiter.tick();
+			case FORMED -> this.coordinator.tick();
 			case LEAVING -> stopWhenAllHaveGone(now);
 		}
 		if (this.heartbeats.beat(now)) {
@@ -331,7 +336,7 @@ final class ControlServer
 		long now = System.nanoTime();
 		long due = switch (this.phase) {
 			case GATHERING -> this.deadline.remainingNanos();
-			case FORMED -> this.arbiter.nanosUntilDue();
+			case FORMED -> this.coordinator.nanosUntilDue();
 			case LEAVING -> this.leaveByNanos - now;
 		};
 		return Math.min(due, this.heartbeats.nanosUntilBeat(now));
@@ -341,7 +346,7 @@ final class ControlServer
 		this.acceptor.closeExpired();
 		ByteBuffer ping = MessageCodec.encode(new Ping(now));
 		this.connections.stream().filter(this::isUp).forEach((joined) -> {
-			if (this.heartbeats.silent(this.board.lastReceivedNanos(joined.rank()), now)) {
+			if (this.heartbeats.silent(this.peers.lastReceivedNanos(joined.rank()), now)) {
 				silent(joined);
 			}
 			else {
@@ -349,21 +354,21 @@ final class ControlServer
 			}
 		});
 		switch (this.phase) {
-			case GATHERING -> this.statusBroadcast.tellAbsence(this.rankTable, this.failure.point());
-			case FORMED -> this.statusBroadcast.tellSightings(this.board, now);
+			case GATHERING -> this.statusBroadcast.sendMissingRanks(this.rankTable, this.failure.point());
+			case FORMED -> this.statusBroadcast.sendPeerUpdate(this.peers, now);
 			case LEAVING -> {
 			}
 		}
 	}
 
 	private boolean isUp(Joined joined) {
-		return this.board.isUp(joined.rank());
+		return this.peers.isUp(joined.rank());
 	}
 
 	/** Keeps a lost rank's connection: a rank that was only stopped reads the reason. */
 	private void silent(Joined joined) {
 		if (this.phase == Phase.FORMED) {
-			this.arbiter.lost(joined.rank(), this.heartbeats.describeSilence());
+			this.coordinator.lost(joined.rank(), this.heartbeats.describeSilence());
 		}
 		else {
 			disconnected(joined, this.heartbeats.describeSilence());
@@ -384,15 +389,15 @@ final class ControlServer
 		}
 	}
 
-	private void leave(ControlMessage lastWord) {
+	private void leave(ControlMessage lastMessage) {
 		if (this.phase == Phase.FORMED) {
-			this.arbiter.flushDepartures();
+			this.coordinator.flushDepartures();
 		}
 		if (this.phase != Phase.LEAVING) {
 			this.phase = Phase.LEAVING;
 			this.leaveByNanos = System.nanoTime() + LINGER.toNanos();
 			this.acceptor.close();
-			this.connections.broadcast(lastWord);
+			this.connections.broadcast(lastMessage);
 			this.connections.finish();
 		}
 	}
@@ -447,7 +452,7 @@ final class ControlServer
 
 	@Override
 	public void send(Request request) {
-		this.loop.execute(() -> this.arbiter.receive(0, request));
+		this.loop.execute(() -> this.coordinator.receive(0, request));
 	}
 
 	@Override

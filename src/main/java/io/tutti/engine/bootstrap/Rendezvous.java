@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Membership;

@@ -20,6 +20,21 @@ import io.tutti.engine.spi.Deadline;
  */
 record RendezvousAddress(String host, int port) {
 
+	/** Resolves host names. In a cluster a name may not be known yet. */
+	@FunctionalInterface
+	interface NameService {
+
+		/** The system's resolver. */
+		NameService SYSTEM = InetAddress::getAllByName;
+
+		/**
+		 * A host's addresses, at least one. May block for long.
+		 * @throws UnknownHostException if the name is not known
+		 */
+		InetAddress[] addressesOf(String host) throws UnknownHostException;
+
+	}
+
 	/** A name service that loses a query may answer the next one. */
 	private static final Duration LOOKUP_LIMIT = Duration.ofSeconds(10);
 

@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlConnection;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlMessage.Awaiting;
@@ -63,7 +64,6 @@ final class RendezvousClient {
 	}
 
 	Membership meet() {
-		Backoff backoff = new Backoff();
 		try {
 			do {
 				try {
@@ -71,11 +71,11 @@ final class RendezvousClient {
 				}
 				catch (IOException ex) {
 					this.attempts.failed(ex);
-					this.waitLogger.tell(
-							() -> "still looks for rank 0 at " + this.point + " (" + RendezvousFailure.words(ex) + ")");
+					this.waitLogger.log(() -> "still connects to rank 0 at " + this.point + " ("
+							+ RendezvousFailure.words(ex) + ")");
 				}
 			}
-			while (backoff.sleep(this.deadline));
+			while (this.attempts.pause(this.deadline));
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
@@ -156,7 +156,7 @@ final class RendezvousClient {
 					throw ex;
 				}
 				Awaiting awaiting = client.awaiting();
-				this.waitLogger.tell(() -> "waits at " + this.point + " for "
+				this.waitLogger.log(() -> "waits at " + this.point + " for "
 						+ ((awaiting != null) ? awaiting.absence().describe() : "the other ranks"));
 			}
 		}

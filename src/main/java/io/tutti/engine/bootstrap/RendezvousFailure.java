@@ -23,7 +23,7 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 	/** The deadline passed with some ranks missing. */
 	RendezvousException timedOut(MissingRanks absence, Deadline deadline) {
 		return failure(Reason.TIMEOUT,
-				"not every rank came to " + this.point + " within " + seconds(deadline.elapsed()) + "; missing: "
+				"not every rank joined at " + this.point + " within " + seconds(deadline.elapsed()) + "; missing: "
 						+ absence.describe() + ". Start the missing ranks, check that they can reach " + this.point
 						+ ", or raise tutti.timeout.rendezvous",
 				absence.missing(), null);
@@ -76,7 +76,7 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 	/** The waiting thread was interrupted. */
 	RendezvousException interrupted(Deadline deadline, @Nullable Exception cause) {
 		return failure(Reason.TIMEOUT,
-				"interrupted after " + seconds(deadline.elapsed()) + " of waiting for the others at " + this.point,
+				"interrupted after " + seconds(deadline.elapsed()) + " of waiting for the other ranks at " + this.point,
 				List.of(), cause);
 	}
 

@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.LocalAddress;
 import io.tutti.engine.control.Membership;
@@ -117,7 +118,7 @@ final class RendezvousServer {
 		boolean othersElsewhere = this.assignment.localWorldSize() < this.assignment.worldSize();
 		if (address.isLoopbackAddress() && othersElsewhere && this.listenAt.isName()) {
 			events.warn("rank 0 listens at " + this.listenAt.host() + ", which is " + RendezvousAddress.text(address)
-					+ " on this host: ranks of other hosts cannot come there. Set tutti.rendezvous.bind-address to an"
+					+ " on this host: ranks of other hosts cannot reach it. Set tutti.rendezvous.bind-address to an"
 					+ " address that they reach, or to 0.0.0.0, or correct the name in /etc/hosts");
 		}
 	}
@@ -125,15 +126,15 @@ final class RendezvousServer {
 	/** In a cluster a process may start before its own name is known. */
 	private List<InetAddress> resolve(ControlListener events) throws InterruptedException {
 		WaitLogger waitLogger = new WaitLogger(0, events, this.deadline);
-		Backoff backoff = new Backoff();
+		ConnectAttempts attempts = new ConnectAttempts();
 		while (true) {
 			try {
 				return this.listenAt.resolve(this.names, this.deadline);
 			}
 			catch (UnknownHostException ex) {
-				waitLogger.tell(() -> "looks for the address of " + this.listenAt + " to listen there ("
-						+ RendezvousFailure.words(ex) + ")");
-				if (!backoff.sleep(this.deadline)) {
+				waitLogger
+					.log(() -> "resolves " + this.listenAt + " to listen there (" + RendezvousFailure.words(ex) + ")");
+				if (!attempts.pause(this.deadline)) {
 					throw this.failure.address("the name is not known (" + RendezvousFailure.words(ex) + ")",
 							"Check MASTER_ADDR", ex);
 				}
@@ -151,7 +152,7 @@ final class RendezvousServer {
 
 	private Membership await(ControlServer server) throws InterruptedException {
 		try {
-			RendezvousResult formed = server.start()
+			ControlServer.Result formed = server.start()
 				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
 			return new Membership(this.assignment, formed.generation(), formed.roster(), formed.sessionKey(),
 					this.settings.conduct(), server.control());

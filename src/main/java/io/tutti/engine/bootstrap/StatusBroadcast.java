@@ -27,13 +27,13 @@ final class StatusBroadcast {
 
 	private boolean changed;
 
-	private long toldNanos;
+	private long sentNanos;
 
 	StatusBroadcast(RankConnections connections, int worldSize, WaitLogger waitLogger, long nowNanos) {
 		this.connections = connections;
 		this.waitLogger = waitLogger;
 		this.intervalNanos = Math.max(INTERVAL_NANOS, INTERVAL_NANOS_PER_RANK * worldSize);
-		this.toldNanos = nowNanos;
+		this.sentNanos = nowNanos;
 	}
 
 	/** A rank has joined or left. */
@@ -42,21 +42,21 @@ final class StatusBroadcast {
 	}
 
 	/** Before all ranks have joined: sends the missing ranks. */
-	void tellAbsence(RankTable rankTable, RendezvousAddress point) {
+	void sendMissingRanks(RankTable rankTable, RendezvousAddress point) {
 		if (this.changed) {
 			this.changed = false;
 			this.connections.broadcast(new Awaiting(rankTable.absence(), false));
 		}
-		this.waitLogger.tell(() -> "waits at " + point + " for " + rankTable.absence().describe());
+		this.waitLogger.log(() -> "waits at " + point + " for " + rankTable.absence().describe());
 	}
 
 	/** After all ranks have joined: sends when each was last heard. */
-	void tellSightings(PeerTable board, long nowNanos) {
+	void sendPeerUpdate(PeerTable peers, long nowNanos) {
 		long due = this.changed ? this.intervalNanos / CHANGE_DIVISOR : this.intervalNanos;
-		if (nowNanos - this.toldNanos >= due) {
-			this.toldNanos = nowNanos;
+		if (nowNanos - this.sentNanos >= due) {
+			this.sentNanos = nowNanos;
 			this.changed = false;
-			this.connections.broadcast(new PeerUpdate(board.peerUpdate()));
+			this.connections.broadcast(new PeerUpdate(peers.peerUpdate()));
 		}
 	}
 

@@ -14,7 +14,7 @@ final class WaitLogger {
 
 	private static final long FIRST_NANOS = Duration.ofSeconds(5).toNanos();
 
-	/** The first note of a short wait comes after this part of it. */
+	/** The first message of a short wait comes after this part of it. */
 	private static final int SHARE = 4;
 
 	private final int rank;
@@ -25,7 +25,7 @@ final class WaitLogger {
 
 	private long dueNanos;
 
-	private boolean told;
+	private boolean logged;
 
 	WaitLogger(int rank, ControlListener events, Deadline deadline) {
 		this.rank = rank;
@@ -34,7 +34,7 @@ final class WaitLogger {
 		this.dueNanos = Math.min(FIRST_NANOS, deadline.timeout().toNanos() / SHARE);
 	}
 
-	/** Time until the next note, or until the deadline where that comes first. */
+	/** Time until the next message, or until the deadline where that comes first. */
 	long nanosUntilDue() {
 		return Math.max(0, Math.min(this.dueNanos - this.deadline.elapsedNanos(), this.deadline.remainingNanos()));
 	}
@@ -43,27 +43,27 @@ final class WaitLogger {
 	 * Logs what the rank waits for, if a note is due.
 	 * @param what follows the rank's name, as in "waits for rank 2"
 	 */
-	void tell(Supplier<String> what) {
+	void log(Supplier<String> what) {
 		long elapsedNanos = this.deadline.elapsedNanos();
 		if (elapsedNanos >= this.dueNanos && !this.deadline.expired()) {
 			this.dueNanos = 2 * elapsedNanos;
-			publish("rank " + this.rank + " " + what.get() + "; it gives up in "
+			publish("rank " + this.rank + " " + what.get() + "; the deadline is in "
 					+ RendezvousFailure.seconds(this.deadline.remaining()) + " (tutti.timeout.rendezvous)");
 		}
 	}
 
 	/**
-	 * Ranks other than 0 may log warnings only. Their first note is a warning, so that
+	 * Ranks other than 0 may log warnings only. Their first message is a warning, so that
 	 * the log of one rank alone shows the wait.
 	 */
 	private void publish(String message) {
-		if (this.rank != 0 && !this.told) {
+		if (this.rank != 0 && !this.logged) {
 			this.events.warn(message);
 		}
 		else {
 			this.events.note(message);
 		}
-		this.told = true;
+		this.logged = true;
 	}
 
 }

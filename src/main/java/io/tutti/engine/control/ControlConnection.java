@@ -80,7 +80,7 @@ public final class ControlConnection implements AutoCloseable {
 			read = this.bytes.read(scratch.clear());
 			this.frames.append(scratch.flip());
 		}
-		while (read == scratch.capacity() && this.bytes instanceof TlsChannel tls && tls.holdsBytes());
+		while (read == scratch.capacity() && this.bytes instanceof TlsChannel tls && tls.hasBufferedInput());
 		return read >= 0;
 	}
 

@@ -3,7 +3,10 @@ package io.tutti.engine.tls;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateParsingException;
 import java.security.cert.X509Certificate;
+import java.util.Collection;
 import java.util.List;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -11,16 +14,28 @@ import java.util.function.Supplier;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+
+import io.tutti.engine.tls.TlsException.Reason;
 
 /**
- * How this process speaks TLS 1.3 with its peers: both sides show a certificate that
- * chains to what the other trusts and carries the job's name. Each connection asks for
- * the context anew, so that renewed certificates serve new connections while old ones
- * live on. Safe for any number of threads.
+ * Mutual TLS 1.3 with the peers of a job. Both sides send a certificate that chains to an
+ * authority which the other trusts, and that carries the job's DNS name: ranks know each
+ * other by addresses, which no certificate has, and the name distinguishes the job's
+ * certificates from others of the same authority. The name is compared without regard to
+ * case; wildcards match nothing. Each connection asks for the context again, so that
+ * renewed certificates apply to new connections. Thread-safe.
  */
 public final class Tls {
 
 	private static final String[] PROTOCOLS = { "TLSv1.3" };
+
+	/** The type of a DNS name in a certificate. */
+	private static final int DNS_NAME = 2;
+
+	/** Maximum number of names in a message. */
+	private static final int MAX_NAMES = 8;
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -28,79 +43,120 @@ public final class Tls {
 
 	private final List<String> ciphers;
 
-	private final PeerName peerName;
+	private final String peerName;
 
 	/**
-	 * @param contexts gives this process's certificate with its key, and what it trusts;
-	 * asked once for each connection
+	 * @param contexts supplies this process's certificate, key and trusted authorities,
+	 * once for each connection
 	 * @param ciphers names of the cipher suites to use, none for the JDK's own choice
 	 * @param peerName the DNS name that every certificate carries
 	 * @throws IllegalArgumentException if the name is blank or a suite unknown
 	 */
 	public Tls(Supplier<SSLContext> contexts, List<String> ciphers, String peerName) {
 		if (peerName.isBlank()) {
-			throw new IllegalArgumentException("the peers' name must not be blank");
+			throw new IllegalArgumentException("the peer name must not be blank");
 		}
 		this.contexts = contexts;
 		this.ciphers = List.copyOf(ciphers);
-		this.peerName = new PeerName(peerName);
+		this.peerName = peerName;
 		engine(true);
 	}
 
 	/** The DNS name that every certificate carries. */
 	public String peerName() {
-		return this.peerName.name();
+		return this.peerName;
 	}
 
 	/** Whether a certificate carries the name. */
 	public boolean isNamedBy(X509Certificate certificate) {
-		return this.peerName.isIn(certificate);
+		return dnsNames(certificate).stream().anyMatch(this.peerName::equalsIgnoreCase);
 	}
 
 	/**
 	 * The connecting side.
 	 * @param channel a connected, blocking channel; the caller closes it in every case
-	 * @param patience checked while nothing arrives
-	 * @return the channel, whose other side has shown who it is
-	 * @throws TlsException if the other side does not speak TLS or is not one of ours
-	 * @throws IOException if the connection breaks or patience ends
+	 * @param deadline checked while nothing arrives
+	 * @return the channel to an authenticated peer
+	 * @throws TlsException if the peer does not use TLS or is not trusted
 	 */
-	public TlsChannel connect(SocketChannel channel, HandshakeDeadline patience) throws IOException {
+	public TlsChannel connect(SocketChannel channel, HandshakeDeadline deadline) throws IOException {
 		TlsChannel opened = new TlsChannel(channel, engine(true));
-		opened.shakeHands(patience);
-		this.peerName.require(opened.session());
+		opened.handshake(deadline);
+		requirePeerName(opened.session());
 		return opened;
 	}
 
 	/**
 	 * The accepting side.
 	 * @param channel a connected, blocking channel; the caller closes it in every case
-	 * @param patience checked while nothing arrives
-	 * @return the channel, whose other side has shown who it is
-	 * @throws TlsException if the other side does not speak TLS or is not one of ours
-	 * @throws IOException if the connection breaks or patience ends
+	 * @param deadline checked while nothing arrives
+	 * @return the channel to an authenticated peer
+	 * @throws TlsException if the peer does not use TLS or is not trusted
 	 */
-	public TlsChannel accept(SocketChannel channel, HandshakeDeadline patience) throws IOException {
-		return accept(channel, patience, (problem) -> NOTHING);
+	public TlsChannel accept(SocketChannel channel, HandshakeDeadline deadline) throws IOException {
+		return accept(channel, deadline, (problem) -> NOTHING);
 	}
 
 	/**
-	 * The accepting side, which sends the reason to a client with a trusted certificate
-	 * of a wrong name what is wrong.
-	 * @param lastWords what to say to it, made of what is wrong
+	 * The accepting side.
+	 * @param refusal the message for a client whose certificate is trusted but carries a
+	 * wrong name, from the reason
 	 */
-	public TlsChannel accept(SocketChannel channel, HandshakeDeadline patience, Function<String, ByteBuffer> lastWords)
+	public TlsChannel accept(SocketChannel channel, HandshakeDeadline deadline, Function<String, ByteBuffer> refusal)
 			throws IOException {
 		TlsChannel opened = new TlsChannel(channel, engine(false));
-		opened.shakeHands(patience);
+		opened.handshake(deadline);
 		try {
-			this.peerName.require(opened.session());
+			requirePeerName(opened.session());
 			return opened;
 		}
 		catch (TlsException ex) {
-			opened.write(lastWords.apply(ex.getMessage()));
+			opened.write(refusal.apply(ex.getMessage()));
 			opened.shutdownOutput();
 			throw ex;
+		}
+	}
+
+	/** Checks that the peer's certificate carries the name. */
+	private void requirePeerName(SSLSession session) throws TlsException {
+		X509Certificate certificate = certificate(session);
+		if (!isNamedBy(certificate)) {
+			throw new TlsException(Reason.UNTRUSTED, describe(certificate), null);
+		}
+	}
+
+	private String describe(X509Certificate certificate) {
+		List<String> names = dnsNames(certificate);
+		return "its certificate (" + certificate.getSubjectX500Principal() + ") carries "
+				+ (names.isEmpty() ? "no DNS name"
+						: "the DNS names " + String.join(", ", names.subList(0, Math.min(MAX_NAMES, names.size()))))
+				+ " and not " + this.peerName;
+	}
+
+	private static X509Certificate certificate(SSLSession session) throws TlsException {
+		try {
+			Certificate[] chain = session.getPeerCertificates();
+			if (chain.length > 0 && chain[0] instanceof X509Certificate certificate) {
+				return certificate;
+			}
+			throw new TlsException(Reason.UNTRUSTED, "it sent no X.509 certificate", null);
+		}
+		catch (SSLPeerUnverifiedException ex) {
+			throw new TlsException(Reason.UNTRUSTED, "it sent no certificate", ex);
+		}
+	}
+
+	private static List<String> dnsNames(X509Certificate certificate) {
+		try {
+			Collection<List<?>> names = certificate.getSubjectAlternativeNames();
+			return (names == null) ? List.of()
+					: names.stream()
+						.filter((entry) -> entry.getFirst() instanceof Integer kind && kind == DNS_NAME)
+						.map((entry) -> String.valueOf(entry.get(1)))
+						.toList();
+		}
+		catch (CertificateParsingException ex) {
+			return List.of();
 		}
 	}
 
@@ -119,7 +175,7 @@ public final class Tls {
 
 	@Override
 	public String toString() {
-		return "Tls[peerName=" + peerName() + "]";
+		return "Tls[peerName=" + this.peerName + "]";
 	}
 
 }

@@ -25,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TlsChannel implements ByteChannel {
 
-	/** How many full records cross in one system call where much is expected. */
-	private static final int MANY_RECORDS = 4;
+	/** Records per system call once the buffers are enlarged. */
+	private static final int BUFFERED_RECORDS = 4;
 
 	private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
@@ -46,13 +46,13 @@ public final class TlsChannel implements ByteChannel {
 	private final ByteBuffer plain;
 
 	/** Number of offered bytes that are in the encrypted output but not yet accepted. */
-	private int behind;
+	private int encryptedBytes;
 
 	private boolean ended;
 
 	private boolean finished;
 
-	private @Nullable IOException broken;
+	private @Nullable IOException failure;
 
 	TlsChannel(SocketChannel channel, SSLEngine engine) {
 		this.channel = channel;
@@ -65,9 +65,9 @@ public final class TlsChannel implements ByteChannel {
 
 	/**
 	 * Does the handshake on a blocking socket.
-	 * @param patience asked while nothing comes
+	 * @param deadline checked while nothing arrives
 	 */
-	void shakeHands(HandshakeDeadline patience) throws IOException {
+	void handshake(HandshakeDeadline deadline) throws IOException {
 		this.channel.setOption(StandardSocketOptions.TCP_NODELAY, true);
 		this.channel.socket()
 			.setSoTimeout(this.engine.getUseClientMode() ? PeerSocket.CONNECTING_MILLIS : PeerSocket.ACCEPTING_MILLIS);
@@ -75,8 +75,8 @@ public final class TlsChannel implements ByteChannel {
 			this.engine.beginHandshake();
 			boolean more = true;
 			while (more) {
-				patience.check();
-				more = step(patience);
+				deadline.check();
+				more = step(deadline);
 			}
 		}
 		catch (SSLException ex) {
@@ -86,7 +86,7 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/** One step of the handshake; returns whether another follows. */
-	private boolean step(HandshakeDeadline patience) throws IOException {
+	private boolean step(HandshakeDeadline deadline) throws IOException {
 		switch (this.engine.getHandshakeStatus()) {
 			case FINISHED, NOT_HANDSHAKING -> {
 				return false;
@@ -94,7 +94,7 @@ public final class TlsChannel implements ByteChannel {
 			case NEED_WRAP -> wrap();
 			case NEED_UNWRAP, NEED_UNWRAP_AGAIN -> {
 				while (unwrap(this.plain.clear()) == SSLEngineResult.Status.BUFFER_UNDERFLOW) {
-					await(patience);
+					await(deadline);
 				}
 				this.plain.flip();
 			}
@@ -103,8 +103,8 @@ public final class TlsChannel implements ByteChannel {
 		return true;
 	}
 
-	private void await(HandshakeDeadline patience) throws IOException {
-		patience.check();
+	private void await(HandshakeDeadline deadline) throws IOException {
+		deadline.check();
 		int got = 0;
 		try {
 			got = receive();
@@ -153,13 +153,13 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/** Enlarges the buffers to several records in either direction. */
-	public void expectMuch() {
-		this.in = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.in).flip();
-		this.out = ByteBuffer.allocate(MANY_RECORDS * this.recordBytes).put(this.out).flip();
+	public void enlargeBuffers() {
+		this.in = ByteBuffer.allocate(BUFFERED_RECORDS * this.recordBytes).put(this.in).flip();
+		this.out = ByteBuffer.allocate(BUFFERED_RECORDS * this.recordBytes).put(this.out).flip();
 	}
 
 	/** Whether bytes may be left to read although nothing more arrives. */
-	public boolean holdsBytes() {
+	public boolean hasBufferedInput() {
 		return this.plain.hasRemaining() || this.in.hasRemaining();
 	}
 
@@ -175,27 +175,27 @@ public final class TlsChannel implements ByteChannel {
 
 	/**
 	 * Reads what has arrived, as far as there is room.
-	 * @return how many bytes, 0 if none have come, -1 if the other side has ended in
-	 * order
-	 * @throws EOFException if the connection ended without the other side saying so
+	 * @return the number of bytes, 0 if none have arrived, -1 after a TLS close
+	 * @throws EOFException if the connection ended without a TLS close
 	 * @throws java.net.SocketTimeoutException if the socket blocks and its timeout passed
 	 */
 	@Override
 	public int read(ByteBuffer target) throws IOException {
-		requireWhole();
+		requireIntact();
 		int start = target.position();
 		take(target);
 		try {
-			boolean asked = false;
+			boolean received = false;
 			while (target.hasRemaining() && !this.ended) {
 				if (decrypt(target)) {
 					continue;
 				}
-				if (asked || target.position() > start) {
-					// What is here goes first: the connection may have ended after it.
+				if (received || target.position() > start) {
+					// Deliver these bytes first: the connection may have ended after
+					// them.
 					break;
 				}
-				asked = true;
+				received = true;
 				int got = receive();
 				if (got < 0) {
 					throw new EOFException("the connection ended without a TLS close");
@@ -275,21 +275,21 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/**
-	 * Writes what goes now.
-	 * @return how many bytes have left; the others must be offered again before any more
+	 * Writes what the socket accepts now.
+	 * @return the number of bytes sent; the others must be offered again before any more
 	 */
 	@Override
 	public int write(ByteBuffer source) throws IOException {
-		requireWhole();
+		requireIntact();
 		int start = source.position();
 		try {
 			while (send()) {
-				if (this.behind > source.remaining()) {
-					throw new IOException(source.remaining() + " bytes are offered, and " + this.behind
+				if (this.encryptedBytes > source.remaining()) {
+					throw new IOException(source.remaining() + " bytes are offered, and " + this.encryptedBytes
 							+ " of them are encrypted already");
 				}
-				source.position(source.position() + this.behind);
-				this.behind = 0;
+				source.position(source.position() + this.encryptedBytes);
+				this.encryptedBytes = 0;
 				if (!source.hasRemaining()) {
 					break;
 				}
@@ -316,7 +316,7 @@ public final class TlsChannel implements ByteChannel {
 			}
 		}
 		this.out.flip();
-		this.behind = source.position() - start;
+		this.encryptedBytes = source.position() - start;
 		source.position(start);
 	}
 
@@ -325,7 +325,7 @@ public final class TlsChannel implements ByteChannel {
 		switch (status) {
 			case NEED_TASK -> runTasks();
 			case FINISHED -> {
-				// A mere notice.
+				// Progress continues.
 			}
 			case NOT_HANDSHAKING, NEED_WRAP, NEED_UNWRAP, NEED_UNWRAP_AGAIN ->
 				throw new SSLException("the engine makes no progress: " + status);
@@ -343,11 +343,11 @@ public final class TlsChannel implements ByteChannel {
 	}
 
 	/**
-	 * Says that nothing more will be written, and ends that direction.
-	 * @return whether that has left; if not, it must be called again
+	 * Sends the TLS close and ends the output.
+	 * @return {@code false} if it must be called again once the socket is writable
 	 */
 	public boolean shutdownOutput() throws IOException {
-		requireWhole();
+		requireIntact();
 		try {
 			if (!send()) {
 				return false;
@@ -368,8 +368,8 @@ public final class TlsChannel implements ByteChannel {
 		}
 	}
 
-	private void requireWhole() throws IOException {
-		IOException cause = this.broken;
+	private void requireIntact() throws IOException {
+		IOException cause = this.failure;
 		if (cause != null) {
 			throw new IOException("the connection has failed before: " + cause.getMessage(), cause);
 		}
@@ -377,7 +377,7 @@ public final class TlsChannel implements ByteChannel {
 
 	private IOException fail(IOException ex) {
 		IOException cause = (ex instanceof SSLException ssl) ? TlsException.of(ssl) : ex;
-		this.broken = cause;
+		this.failure = cause;
 		return cause;
 	}
 

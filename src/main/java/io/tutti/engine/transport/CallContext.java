@@ -98,7 +98,7 @@ public final class CallContext {
 		if (other != null && (mine.equals(other) || mine.sequence() != other.sequence())) {
 			return earlierMismatch(peer, mine, other);
 		}
-		return mismatch(peer, called(peer, mine, (other != null) ? other.toString() : "something unknown"));
+		return mismatch(peer, called(peer, mine, (other != null) ? other.toString() : "an unknown collective"));
 	}
 
 	/**
@@ -115,7 +115,7 @@ public final class CallContext {
 		return mismatch(peer,
 				mine.equals(other)
 						? "ranks " + this.identity.worldRank() + " and " + worldRank(peer)
-								+ " called different collectives some calls before"
+								+ " called different collectives in an earlier call"
 						: called(peer, mine, other.toString()));
 	}
 

@@ -61,6 +61,16 @@ class TlsProcessGroupTest {
 	}
 
 	@Test
+	void sharedMemoryIsNegotiatedOverATlsControlPlane() throws Exception {
+		Tls tls = new Tls(this.context::get, List.of(), Authority.NAME);
+		for (TransportChoice transport : List.of(TransportChoice.SHM, TransportChoice.AUTO)) {
+			try (World world = Worlds.joined(2, transport, tls, Worlds.TIMEOUTS)) {
+				sum(world);
+			}
+		}
+	}
+
+	@Test
 	void randomCallSequencesMatchTheSingleThreadedReference() throws Exception {
 		long seed = Long.getLong("tutti.test.seed", System.nanoTime());
 		try (World world = world(3)) {

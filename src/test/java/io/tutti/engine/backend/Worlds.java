@@ -21,7 +21,7 @@ final class Worlds {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
-	private static final Timeouts TIMEOUTS = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(2), LIMIT);
+	static final Timeouts TIMEOUTS = new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(2), LIMIT);
 
 	private Worlds() {
 	}

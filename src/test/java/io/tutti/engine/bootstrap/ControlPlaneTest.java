@@ -455,7 +455,7 @@ class ControlPlaneTest {
 		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new Leave("silent for 30 s"));
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
-			assertThat(verdict(world, 0).detail()).contains("cut off").contains("silent for 30 s");
+			assertThat(verdict(world, 0).detail()).contains("partitioned from rank 0").contains("silent for 30 s");
 		}
 	}
 

@@ -55,7 +55,7 @@ class LeaveTest {
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
 				.asString()
-				.contains("rank 2 was lost while ranks met"));
+				.contains("rank 2 was lost during rendezvous"));
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 2 (joined, but its connection dropped)");
 		assertThat(this.world.events.get(0).withdrawn).isEmpty();
 	}

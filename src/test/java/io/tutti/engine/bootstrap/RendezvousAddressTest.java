@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.PeerAddress;
 import io.tutti.engine.control.RendezvousException;
@@ -74,18 +75,18 @@ class RendezvousAddressTest {
 		}));
 		assertThat(world.events.get(0).notes).first()
 			.asString()
-			.startsWith("rank 0 looks for the address of rank-0.service:" + world.port + " to listen there");
+			.startsWith("rank 0 resolves rank-0.service:" + world.port + " to listen there");
 	}
 
 	@Test
 	void backoffGrowsToOneSecondWithJitter() {
-		Backoff one = new Backoff();
-		Backoff other = new Backoff();
+		ConnectAttempts one = new ConnectAttempts();
+		ConnectAttempts other = new ConnectAttempts();
 		List<Long> pauses = new ArrayList<>();
 		List<Long> others = new ArrayList<>();
 		for (int i = 0; i < 200; i++) {
-			pauses.add(one.nextNanos());
-			others.add(other.nextNanos());
+			pauses.add(one.nextPauseNanos());
+			others.add(other.nextPauseNanos());
 		}
 		assertThat(pauses).allMatch((nanos) -> nanos >= 10_000_000 && nanos < 1_000_000_000).isNotEqualTo(others);
 		assertThat(pauses.subList(0, 5).stream().mapToLong(Long::longValue).sum()).isLessThan(700_000_000);

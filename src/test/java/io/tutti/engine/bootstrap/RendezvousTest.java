@@ -299,7 +299,7 @@ class RendezvousTest {
 		CompletableFuture<Membership> one = world.meeting(1, quick, Duration.ofSeconds(2));
 		TestWorld.refusal(zero);
 		TestWorld.refusal(one);
-		String waits = "waits at 127.0.0.1:" + world.port + " for rank 2; it gives up in \\d+ ms"
+		String waits = "waits at 127.0.0.1:" + world.port + " for rank 2; the deadline is in \\d+ ms"
 				+ " \\(tutti.timeout.rendezvous\\)";
 		assertThat(world.events.get(0).notes).hasSizeBetween(1, 2).first().asString().matches("rank 0 " + waits);
 		assertThat(world.events.get(1).warnings).singleElement().asString().matches("rank 1 " + waits);
@@ -312,7 +312,7 @@ class RendezvousTest {
 		TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(600)));
 		assertThat(world.events.get(1).warnings).singleElement()
 			.asString()
-			.startsWith("rank 1 still looks for rank 0 at 127.0.0.1:" + world.port + " (Connection refused)");
+			.startsWith("rank 1 still connects to rank 0 at 127.0.0.1:" + world.port + " (Connection refused)");
 	}
 
 	@Test

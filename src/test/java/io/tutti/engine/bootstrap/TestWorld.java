@@ -11,6 +11,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.bootstrap.RendezvousAddress.NameService;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.Membership;
 import io.tutti.engine.control.RecordedControlEvents;

@@ -68,8 +68,8 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void bytesArriveAsTheyWereAndNotInTheClear() throws Exception {
-		shakeHands(GOOD, GOOD);
+	void bytesArriveUnchangedAndAreEncryptedOnTheNetwork() throws Exception {
+		handshake(GOOD, GOOD);
 		assertThat(this.connected.session().getProtocol()).isEqualTo("TLSv1.3");
 		byte[] sent = new byte[300_000];
 		new Random(1).nextBytes(sent);
@@ -79,10 +79,10 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void moreThanTheSocketHoldsIsTakenOnlyWhenItHasLeft() throws Exception {
-		shakeHands(GOOD, GOOD);
-		this.connected.expectMuch();
-		this.accepted.expectMuch();
+	void bytesBeyondTheSocketBufferAreAcceptedOnlyWhenSent() throws Exception {
+		handshake(GOOD, GOOD);
+		this.connected.enlargeBuffers();
+		this.accepted.enlargeBuffers();
 		this.connected.socket().configureBlocking(false);
 		this.accepted.socket().configureBlocking(false);
 		byte[] sent = new byte[32 << 20];
@@ -103,8 +103,8 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void anEndInOrderIsTold() throws Exception {
-		shakeHands(GOOD, GOOD);
+	void aTlsCloseIsReportedAsTheEnd() throws Exception {
+		handshake(GOOD, GOOD);
 		this.connected.write(ByteBuffer.wrap(new byte[] { 7 }));
 		assertThat(this.connected.shutdownOutput()).isTrue();
 		ByteBuffer in = ByteBuffer.allocate(10);
@@ -117,8 +117,8 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void anEndWithoutAWordIsAFailureAndTheConnectionIsNotUsedAgain() throws Exception {
-		shakeHands(GOOD, GOOD);
+	void anEndWithoutATlsCloseIsAFailureAndTheConnectionIsNotUsedAgain() throws Exception {
+		handshake(GOOD, GOOD);
 		this.connected.close();
 		assertThatThrownBy(() -> read(this.accepted, 1)).isInstanceOf(UncheckedIOException.class);
 		assertThatThrownBy(() -> this.accepted.read(ByteBuffer.allocate(1))).hasMessageContaining("failed before");
@@ -126,8 +126,8 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void aByteThatWasChangedOnTheWayIsFound() throws Exception {
-		shakeHands(GOOD, GOOD);
+	void aByteChangedInTransitIsDetected() throws Exception {
+		handshake(GOOD, GOOD);
 		this.connected.socket().write(ByteBuffer.wrap(new byte[] { 23, 3, 3, 0, 20 }));
 		this.connected.socket().write(ByteBuffer.allocate(20));
 		assertThatThrownBy(() -> read(this.accepted, 1)).hasCauseInstanceOf(TlsException.class);
@@ -135,14 +135,14 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void aCallerOfAnotherAuthorityIsTurnedAwayAndTold() {
-		Tls stranger = new Tls(() -> OURS.context(THEIRS.rank()), List.of(), Authority.NAME);
-		assertThat(accepting(stranger, GOOD)).isNotNull();
+	void aClientOfAnotherAuthorityIsRejectedWithAnAlert() {
+		Tls untrusted = new Tls(() -> OURS.context(THEIRS.rank()), List.of(), Authority.NAME);
+		assertThat(accepting(untrusted, GOOD)).isNotNull();
 		assertThat(connecting()).isEqualTo(Reason.REFUSED);
 	}
 
 	@Test
-	void anAuthorityThatOnlyHasTheNameOfOursIsNotOurs() {
+	void anAuthorityWithOnlyTheSameNameIsNotTrusted() {
 		Tls impostor = new Tls(() -> OURS.context(IMPOSTOR.rank()), List.of(), Authority.NAME);
 		assertThat(accepting(impostor, GOOD)).hasMessageContaining("its certificate is not trusted")
 			.extracting(TlsException::reason)
@@ -151,27 +151,27 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void aCallerWithNoCertificateIsTurnedAway() {
+	void aClientWithoutACertificateIsRejected() {
 		assertThat(accepting(OURS.tls(), GOOD)).hasMessageContaining("Empty client certificate chain");
 		assertThat(connecting()).isEqualTo(Reason.REFUSED);
 	}
 
 	@Test
-	void aCallerWhoseCertificateHasExpiredIsTurnedAway() {
+	void aClientWithAnExpiredCertificateIsRejected() {
 		assertThat(accepting(OURS.tls(OURS.issue(Duration.ofHours(-1), List.of(Authority.NAME))), GOOD))
 			.hasMessageContaining("it has expired");
 		assertThat(connecting()).isEqualTo(Reason.REFUSED);
 	}
 
 	@Test
-	void aCallerWithACertificateForServersOnlyIsTurnedAway() {
+	void aClientWithACertificateForServersOnlyIsRejected() {
 		assertThat(accepting(
 				OURS.tls(OURS.issue(Duration.ofDays(1), List.of(Authority.NAME), KeyPurposeId.id_kp_serverAuth)), GOOD))
 			.hasMessageContaining("TLS client authentication");
 	}
 
 	@Test
-	void aCallerOfAnotherNameIsTurnedAwayWithTheLastWords() {
+	void aClientWithAnotherNameIsRejectedWithTheReason() {
 		Tls other = OURS.tls(OURS.issue(Duration.ofDays(1), List.of("a.test", "*.test")));
 		assertThat(accepting(other, GOOD)).hasMessageContaining("a.test, *.test and not ranks.test")
 			.extracting(TlsException::reason)
@@ -180,28 +180,28 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void aServerOfAnotherNameOrAuthorityIsNotBelieved() {
+	void aServerWithAnotherNameOrAuthorityIsNotTrusted() {
 		Tls other = OURS.tls(OURS.issue(Duration.ofDays(1), List.of()));
 		assertThat(accepting(GOOD, other)).isNull();
 		assertThat(connecting()).isEqualTo(Reason.UNTRUSTED);
-		Tls stranger = new Tls(() -> OURS.context(THEIRS.rank()), List.of(), Authority.NAME);
-		accepting(GOOD, stranger);
+		Tls untrusted = new Tls(() -> OURS.context(THEIRS.rank()), List.of(), Authority.NAME);
+		accepting(GOOD, untrusted);
 		assertThat(connecting()).isEqualTo(Reason.UNTRUSTED);
 	}
 
 	@Test
-	void whoDoesNotSpeakTlsIsKnownByItsFirstByte() throws Exception {
+	void aPeerWithoutTlsIsDetectedByItsFirstByte() throws Exception {
 		try (Socket plain = new Socket(InetAddress.getLoopbackAddress(), this.listener.socket().getLocalPort());
 				SocketChannel channel = this.listener.accept()) {
 			plain.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-			assertThatThrownBy(() -> GOOD.accept(channel, patience())).isInstanceOf(TlsException.class)
+			assertThatThrownBy(() -> GOOD.accept(channel, deadline())).isInstanceOf(TlsException.class)
 				.extracting((ex) -> ((TlsException) ex).reason())
 				.isEqualTo(Reason.NOT_TLS);
 		}
 	}
 
 	@Test
-	void aSilentSideIsGivenUpWhenPatienceEnds() throws Exception {
+	void theHandshakeWithASilentPeerEndsAtTheDeadline() throws Exception {
 		try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), this.listener.socket().getLocalPort());
 				SocketChannel channel = this.listener.accept()) {
 			assertThat(silent.isConnected()).isTrue();
@@ -215,16 +215,16 @@ class TlsChannelTest {
 	}
 
 	@Test
-	void aSuiteThatDoesNotExistIsRefusedAtOnce() {
+	void anUnknownCipherSuiteIsRejectedByTheConstructor() {
 		assertThatIllegalArgumentException()
 			.isThrownBy(() -> new Tls(() -> OURS.context(OURS.rank()), List.of("TLS_NONSENSE"), Authority.NAME));
 	}
 
-	/** What the accepting side says of the other, {@code null} if it lets it in. */
+	/** The accepting side's failure, {@code null} if it accepts the client. */
 	private TlsException accepting(Tls client, Tls server) {
 		this.dialed = dial(client);
 		try {
-			this.accepted = server.accept(this.listener.accept(), patience(),
+			this.accepted = server.accept(this.listener.accept(), deadline(),
 					(problem) -> ByteBuffer.wrap(problem.getBytes(StandardCharsets.UTF_8)));
 			return null;
 		}
@@ -237,11 +237,11 @@ class TlsChannelTest {
 		}
 	}
 
-	/** What the connecting side comes to know at the latest when it reads. */
+	/** The connecting side's failure, at the latest when it reads. */
 	private Reason connecting() {
 		try {
 			read(this.dialed.get(20, TimeUnit.SECONDS), 1);
-			throw new AssertionError("let in");
+			throw new AssertionError("accepted");
 		}
 		catch (CompletionException | ExecutionException ex) {
 			return ((TlsException) ex.getCause()).reason();
@@ -258,7 +258,7 @@ class TlsChannelTest {
 		CompletableFuture<TlsChannel> result = new CompletableFuture<>();
 		Thread.ofVirtual().start(() -> {
 			try {
-				result.complete(client.connect(SocketChannel.open(this.listener.getLocalAddress()), patience()));
+				result.complete(client.connect(SocketChannel.open(this.listener.getLocalAddress()), deadline()));
 			}
 			catch (IOException ex) {
 				result.completeExceptionally(ex);
@@ -267,7 +267,7 @@ class TlsChannelTest {
 		return result;
 	}
 
-	private void shakeHands(Tls client, Tls server) {
+	private void handshake(Tls client, Tls server) {
 		assertThat(accepting(client, server)).isNull();
 		this.connected = join(this.dialed);
 	}
@@ -301,7 +301,7 @@ class TlsChannelTest {
 		while (in.hasRemaining()) {
 			try {
 				if (channel.read(in) < 0 || System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {
-					throw new AssertionError("only " + in.position() + " bytes came");
+					throw new AssertionError("only " + in.position() + " bytes arrived");
 				}
 			}
 			catch (SocketTimeoutException ex) {
@@ -314,7 +314,7 @@ class TlsChannelTest {
 		return in.array();
 	}
 
-	private static HandshakeDeadline patience() {
+	private static HandshakeDeadline deadline() {
 		long start = System.nanoTime();
 		return () -> {
 			if (System.nanoTime() - start > Duration.ofSeconds(20).toNanos()) {

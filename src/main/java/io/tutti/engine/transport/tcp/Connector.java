@@ -132,7 +132,7 @@ final class Connector {
 		if (sameHost(other) && !algorithm.equals(CongestionControl.SYSTEM)) {
 			String problem = CongestionControl.set(channel, algorithm);
 			if (problem != null && this.listener.reportsCongestionControlFirst()) {
-				this.events.note("TCP congestion control stays the system's: " + problem);
+				this.events.note("TCP congestion control stays at the kernel's default: " + problem);
 			}
 		}
 	}

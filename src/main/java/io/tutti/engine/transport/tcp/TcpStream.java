@@ -50,7 +50,7 @@ final class TcpStream implements ByteStream {
 	/** Adds the connection, which no longer blocks, to a selector. */
 	void register(Selector selector) throws IOException {
 		if (this.channel instanceof TlsChannel tls) {
-			tls.expectMuch();
+			tls.enlargeBuffers();
 		}
 		this.key = socket().register(selector, 0);
 	}

@@ -168,7 +168,7 @@ class CallSlotsTest {
 		this.members.get(1).group.broadcast(one, DataType.INT32, 1);
 		this.members.forEach((member) -> member.group.barrier());
 		assertThatThrownBy(() -> this.members.get(1).board.arrived(0)).isInstanceOf(CollectiveMismatchException.class)
-			.hasMessageContaining("ranks 1 and 0 called different collectives some calls before");
+			.hasMessageContaining("ranks 1 and 0 called different collectives in an earlier call");
 	}
 
 	@Test
@@ -180,7 +180,7 @@ class CallSlotsTest {
 			this.members.forEach((member) -> member.group.barrier());
 		}
 		assertThatThrownBy(() -> this.members.get(1).board.arrived(0)).isInstanceOf(CollectiveMismatchException.class)
-			.hasMessageContaining("some calls before");
+			.hasMessageContaining("in an earlier call");
 	}
 
 }

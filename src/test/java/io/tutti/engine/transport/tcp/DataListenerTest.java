@@ -59,7 +59,7 @@ class DataListenerTest {
 	}
 
 	@Test
-	void aRankThatProvesTheKeyIsLetIn() throws Exception {
+	void aRankThatProvesTheKeyIsAccepted() throws Exception {
 		subscribe();
 		try (SocketChannel channel = dial(this.key)) {
 			assertThat(channel.isConnected()).isTrue();

@@ -76,14 +76,14 @@ class TcpStreamTest {
 	}
 
 	@Test
-	void whatWasWrittenArrivesThoughInputIsLeftUnreadAtTheClose() throws IOException {
+	void writtenBytesArriveWithUnreadInputAtTheClose() throws IOException {
 		long written = writeWithInputLeftUnread();
 		this.stream.closeAfterDelivery();
 		assertThat(bytesUntilTheEnd()).isEqualTo(written);
 	}
 
 	@Test
-	void whatWasWrittenArrivesThoughInputComesAfterTheClose() throws IOException {
+	void writtenBytesArriveWithInputAfterTheClose() throws IOException {
 		long written = writeWithInputLeftUnread();
 		this.stream.closeAfterDelivery();
 		this.peer.getOutputStream().write(new byte[1000]);
@@ -91,7 +91,7 @@ class TcpStreamTest {
 	}
 
 	@Test
-	void aClosedStreamGivesItsDescriptorBackThoughThePeerStays() throws IOException {
+	void aClosedStreamReleasesItsDescriptorWhileThePeerStaysConnected() throws IOException {
 		this.stream.closeAfterDelivery();
 		await().atMost(Duration.ofSeconds(20)).until(() -> !this.socket.isOpen());
 	}
