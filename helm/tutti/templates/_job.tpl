@@ -24,7 +24,7 @@ podFailurePolicy:
       onPodConditions:
         - type: DisruptionTarget
           status: "True"
-    # 64 bad configuration, 65 diverged loss, 77 authentication failed, 78 mismatch, 80 aborted on request
+    # 64 bad configuration, 65 bad data or diverged loss, 77 authentication failed, 78 mismatch, 80 aborted on request
     - action: FailJob
       onExitCodes:
         containerName: tutti

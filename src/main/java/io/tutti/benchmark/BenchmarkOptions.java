@@ -2,6 +2,7 @@ package io.tutti.benchmark;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.LongStream;
 
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
@@ -46,10 +47,12 @@ public record BenchmarkOptions(List<Operation> operations, long minBytes, long m
 
 	/** The sizes to measure, ascending. */
 	public List<Long> sizes() {
-		return java.util.stream.LongStream
-			.iterate(this.minBytes, (bytes) -> bytes <= this.maxBytes, (bytes) -> bytes * this.factor)
-			.boxed()
-			.toList();
+		return LongStream.iterate(this.minBytes, (bytes) -> bytes <= this.maxBytes, this::next).boxed().toList();
+	}
+
+	/** The next size; beyond the largest if the product is, which may overflow. */
+	private long next(long bytes) {
+		return (bytes > this.maxBytes / this.factor) ? Long.MAX_VALUE : bytes * this.factor;
 	}
 
 }

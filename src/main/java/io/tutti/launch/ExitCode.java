@@ -12,8 +12,11 @@ public final class ExitCode {
 	/** The configuration is invalid. A restart would fail the same way. */
 	public static final int BAD_CONFIGURATION = 64;
 
-	/** The loss of a training diverged. A restart would fail the same way. */
-	public static final int DIVERGED = 65;
+	/**
+	 * The training data are malformed, or the loss diverged. A restart would fail the
+	 * same way.
+	 */
+	public static final int BAD_DATA = 65;
 
 	/** Internal error: a defect of Tutti. */
 	public static final int INTERNAL = 70;

@@ -27,7 +27,7 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 	private static final Set<String> MACHINE_FORMATS = Set.of("tsv", "json");
 
 	/** Exit codes after which a restart would fail the same way or is not wanted. */
-	private static final Set<Integer> PERMANENT_FAILURES = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.DIVERGED,
+	private static final Set<Integer> PERMANENT_FAILURES = Set.of(ExitCode.BAD_CONFIGURATION, ExitCode.BAD_DATA,
 			ExitCode.AUTHENTICATION_FAILED, ExitCode.STOPPED_ON_REQUEST, ExitCode.ABORTED);
 
 	/** Kind of a launched command. */

@@ -27,7 +27,7 @@ record SlurmNodeList(String first, long count) {
 		for (String entry : entries(variable, text)) {
 			SlurmNodeList hosts = parseEntry(variable, text, entry);
 			first = first.isEmpty() ? hosts.first() : first;
-			count = Math.addExact(count, hosts.count());
+			count = inRange(variable, text, count + hosts.count());
 		}
 		return new SlurmNodeList(first, count);
 	}
@@ -61,7 +61,7 @@ record SlurmNodeList(String first, long count) {
 			first.append(plain(variable, text, entry.substring(end, bracket.start())));
 			SlurmNodeList numbers = parseRanges(variable, text, bracket.group(1));
 			first.append(numbers.first());
-			count = multiply(variable, text, count, numbers.count());
+			count = inRange(variable, text, count * numbers.count());
 			end = bracket.end();
 		}
 		first.append(plain(variable, text, entry.substring(end)));
@@ -85,7 +85,7 @@ record SlurmNodeList(String first, long count) {
 			if (high < low) {
 				throw malformed(variable, text);
 			}
-			count += high - low + 1;
+			count = inRange(variable, text, count + high - low + 1);
 		}
 		return new SlurmNodeList(first, count);
 	}
@@ -97,11 +97,12 @@ record SlurmNodeList(String first, long count) {
 		return part;
 	}
 
-	private static long multiply(String variable, String text, long one, long other) {
-		if (one > Integer.MAX_VALUE || other > Integer.MAX_VALUE) {
+	/** Sums and products of two counts within this range do not overflow. */
+	private static long inRange(String variable, String text, long count) {
+		if (count > Integer.MAX_VALUE) {
 			throw malformed(variable, text);
 		}
-		return one * other;
+		return count;
 	}
 
 	private static ResolutionException malformed(String variable, String text) {

@@ -67,8 +67,8 @@ final class CheckpointStore {
 			Files.createDirectories(this.directory);
 		}
 		catch (IOException ex) {
-			return CheckpointLookup
-				.rejected("the checkpoint directory " + this.directory + " cannot be created: " + ex);
+			return CheckpointLookup.rejected("the checkpoint directory " + this.directory + " cannot be created: "
+					+ obstacle(this.directory, ex) + ". Give a directory that exists or can be created");
 		}
 		try {
 			if (!Files.exists(this.file)) {
@@ -83,6 +83,18 @@ final class CheckpointStore {
 		catch (IOException ex) {
 			return CheckpointLookup.rejected("cannot read checkpoint " + this.file + ": " + ex);
 		}
+	}
+
+	/**
+	 * Why a directory cannot be created: a file in its path, else the system's reason.
+	 */
+	private static String obstacle(Path directory, IOException failure) {
+		for (Path path = directory.toAbsolutePath(); path != null; path = path.getParent()) {
+			if (Files.exists(path) && !Files.isDirectory(path)) {
+				return path + " is not a directory";
+			}
+		}
+		return failure.toString();
 	}
 
 	private CheckpointLookup compareJob(byte[] content, JobFingerprint job) {

@@ -117,6 +117,11 @@ final class DeviceGradients implements GradientMemory {
 	}
 
 	@Override
+	public void abort(String reason) {
+		this.group.abort("rank " + this.group.rank() + ": " + reason);
+	}
+
+	@Override
 	public void close() {
 		this.computed.run();
 		this.buffers.forEach(DeviceBuffer::close);

@@ -114,8 +114,7 @@ final class GradientBucket {
 
 	/**
 	 * Starts the reduction on the group's worker thread. Never called for the last
-	 * bucket: its last gradient is known to be complete only after the backward pass.
-	 * Piggybacked values are therefore always included.
+	 * bucket: its piggybacked values are final only after the backward pass.
 	 */
 	void startReducing(ReduceOp op) {
 		this.slots.forEach(GradientSlot::adopt);

@@ -7,6 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.CollectiveException;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -34,16 +35,19 @@ final class GradientBuckets implements AutoCloseable {
 	private int started;
 
 	/**
-	 * Bucket of the last announced gradient, which autograd is accumulating. The gradient
-	 * is complete when the next one is announced or the backward pass is over.
+	 * Last announced gradient. Whether autograd has accumulated it is known when the next
+	 * one is announced or the backward pass is over.
 	 */
-	private @Nullable GradientBucket accumulating;
+	private @Nullable HookedGradient announced;
+
+	/** Whether a backward pass of this step has computed a gradient. */
+	private boolean computed;
 
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
 
 	/** First failure of a hook, rethrown later since native code calls the hooks. */
-	private @Nullable RuntimeException hookFailure;
+	private @Nullable HookFailure hookFailure;
 
 	private long allReducedBytes;
 
@@ -85,7 +89,8 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	void zero() {
-		if (this.accumulating != null) {
+		completeAnnounced();
+		if (this.computed) {
 			throw new IllegalStateException(
 					"zeroGradients() was called between a backward pass and synchronizeGradients(),"
 							+ " when other ranks may already have some of the gradients: call synchronizeGradients() first,"
@@ -98,17 +103,15 @@ final class GradientBuckets implements AutoCloseable {
 	 * Reduces the buckets that the backward pass has not started, on the calling thread,
 	 * and waits for the others. The group's deadline applies to each reduction. Every
 	 * rank makes the same reductions regardless of its backward passes, so that all ranks
-	 * start the next step in the same state.
+	 * start the next step in the same state. If a hook has failed, this rank cannot make
+	 * them and aborts the group.
 	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
 	 * twice: the first value was reduced while the second was added
 	 */
 	void synchronize() {
 		long start = System.nanoTime();
-		RuntimeException failure = this.hookFailure;
-		if (failure != null) {
-			this.hookFailure = null;
-			throw failure;
-		}
+		requireHooksSucceeded();
+		completeAnnounced();
 		if (this.repeated) {
 			this.buckets.getLast().invalidate();
 		}
@@ -118,9 +121,23 @@ final class GradientBuckets implements AutoCloseable {
 		this.buckets.forEach(GradientBuckets::awaitReduction);
 		this.buckets.forEach(GradientBucket::nextStep);
 		this.started = 0;
-		this.accumulating = null;
+		this.computed = false;
 		this.waitedNanos += System.nanoTime() - start;
 		requireValid();
+	}
+
+	/** Aborts the group if a hook has failed, since this rank omits reductions then. */
+	private void requireHooksSucceeded() {
+		HookFailure failure = this.hookFailure;
+		if (failure == null) {
+			return;
+		}
+		this.hookFailure = null;
+		if (!(failure.cause() instanceof CollectiveException)) {
+			this.place.abort("the gradient hook of a parameter of shape "
+					+ ReplicaLayout.shape(failure.slot().parameter()) + " failed: " + failure.cause());
+		}
+		throw failure.cause();
 	}
 
 	private void requireValid() {
@@ -164,32 +181,50 @@ final class GradientBuckets implements AutoCloseable {
 		bucket.zero();
 		this.buckets.add(bucket);
 		if (this.settings.overlap()) {
-			slots.forEach((slot) -> this.hooks.add(new GradientHook(slot.parameter(), () -> announced(bucket, slot))));
+			slots.forEach((slot) -> this.hooks.add(hook(new HookedGradient(bucket, slot))));
 		}
 	}
 
-	/** Action of a hook: the previously announced gradient is complete. */
-	private void announced(GradientBucket bucket, GradientSlot slot) {
+	private GradientHook hook(HookedGradient gradient) {
+		return new GradientHook(gradient.slot().parameter(), () -> announce(gradient));
+	}
+
+	/** Action of a hook: the previously announced gradient is accumulated, if at all. */
+	private void announce(HookedGradient gradient) {
 		try {
-			if (!slot.announce()) {
-				this.repeated = true;
-				return;
-			}
-			if (this.accumulating != null) {
-				this.accumulating.completeOne();
-				startComplete();
-			}
-			this.accumulating = bucket;
+			completeAnnounced();
+			startComplete();
+			gradient.slot().announce();
+			this.announced = gradient;
 		}
 		catch (RuntimeException ex) {
 			if (this.hookFailure == null) {
-				this.hookFailure = ex;
+				this.hookFailure = new HookFailure(gradient.slot(), ex);
 			}
 		}
 	}
 
+	private void completeAnnounced() {
+		HookedGradient last = this.announced;
+		this.announced = null;
+		if (last == null || !last.slot().isAccumulated()) {
+			return;
+		}
+		this.computed = true;
+		if (last.slot().complete()) {
+			last.bucket().completeOne();
+		}
+		else {
+			this.repeated = true;
+		}
+	}
+
+	/**
+	 * Starts complete buckets, except the last one. It holds the mark of invalid
+	 * gradients and the piggybacked values, which are final after the backward pass.
+	 */
 	private void startComplete() {
-		while (this.started < this.buckets.size() && this.buckets.get(this.started).isComplete()) {
+		while (this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
 			count(this.buckets.get(this.started++)).startReducing(this.settings.scaling().op());
 		}
 	}
@@ -226,6 +261,16 @@ final class GradientBuckets implements AutoCloseable {
 
 	private static long bytes(Tensor parameter) {
 		return parameter.numel() * Float.BYTES;
+	}
+
+	/** A gradient with a hook. */
+	private record HookedGradient(GradientBucket bucket, GradientSlot slot) {
+
+	}
+
+	/** Failure of the hook of a gradient. */
+	private record HookFailure(GradientSlot slot, RuntimeException cause) {
+
 	}
 
 }

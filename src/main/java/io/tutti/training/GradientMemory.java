@@ -32,6 +32,9 @@ interface GradientMemory extends AutoCloseable {
 	 */
 	CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op);
 
+	/** Aborts the group of the ranks that reduce these gradients. */
+	void abort(String reason);
+
 	/** Frees all memory. No operation may still use it. */
 	@Override
 	void close();

@@ -16,7 +16,12 @@ final class GradientSlot {
 
 	private final MemorySegment memory;
 
-	private boolean announced;
+	private boolean computed;
+
+	/** Address and version of the gradient tensor before the last accumulation. */
+	private long addressBefore;
+
+	private long versionBefore;
 
 	GradientSlot(Tensor parameter, MemorySegment memory) {
 		this.parameter = parameter;
@@ -29,19 +34,45 @@ final class GradientSlot {
 		return this.parameter;
 	}
 
+	/** Records the state of the gradient before autograd may accumulate into it. */
+	void announce() {
+		try (Tensor current = this.parameter.grad()) {
+			this.addressBefore = address(current);
+			this.versionBefore = version(current);
+		}
+	}
+
 	/**
-	 * Records that the backward pass has computed the gradient.
+	 * Whether autograd has accumulated into the gradient since {@link #announce()}.
+	 * {@code torch.grad} calls the hooks too, but accumulates nothing.
+	 */
+	boolean isAccumulated() {
+		try (Tensor current = this.parameter.grad()) {
+			return address(current) != this.addressBefore || version(current) != this.versionBefore;
+		}
+	}
+
+	/**
+	 * Records that a backward pass has computed the gradient.
 	 * @return whether it is the first time in this step
 	 */
-	boolean announce() {
-		boolean first = !this.announced;
-		this.announced = true;
+	boolean complete() {
+		boolean first = !this.computed;
+		this.computed = true;
 		return first;
 	}
 
 	/** Prepares the slot for the next backward pass. */
 	void nextStep() {
-		this.announced = false;
+		this.computed = false;
+	}
+
+	private static long address(Tensor gradient) {
+		return gradient.defined() ? TensorMemory.address(gradient) : 0;
+	}
+
+	private static long version(Tensor gradient) {
+		return gradient.defined() ? gradient._version() : 0;
 	}
 
 	/**

@@ -55,6 +55,11 @@ final class HostGradients implements GradientMemory {
 	}
 
 	@Override
+	public void abort(String reason) {
+		this.group.abort("rank " + this.group.rank() + ": " + reason);
+	}
+
+	@Override
 	public void close() {
 		this.arena.close();
 	}

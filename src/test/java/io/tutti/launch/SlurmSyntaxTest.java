@@ -21,7 +21,9 @@ class SlurmSyntaxTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "", ",", "a,", ",a", "n[", "n]", "n[1", "n[]", "n[1-]", "n[-1]", "n[3-1]", "n[[1]]",
-			"n[1,]", "a b", "n[a-b]", "n[99999999999]", "a[1-999999999]b[1-999999999]c[1-999999999]" })
+			"n[1,]", "a b", "n[a-b]", "n[99999999999]", "a[1-999999999]b[1-999999999]c[1-999999999]",
+			"a[1-999999999]b[1-999999999]",
+			"a[1-999999999]b[1-9],a[1-999999999]b[1-9],a[1-999999999]b[1-9],a[1-999999999]b[1-9]" })
 	void aMalformedNodeListIsRejectedWithTheVariable(String text) {
 		assertThatExceptionOfType(ResolutionException.class).isThrownBy(() -> SlurmNodeList.parse("LIST", text))
 			.withMessageContaining("LIST=" + text);

@@ -1,6 +1,8 @@
 package io.tutti.training;
 
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +13,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import io.tutti.Collective;
+import io.tutti.GroupAbortedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -45,6 +48,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
 
 @Timeout(120)
@@ -335,6 +339,76 @@ class DistributedDataParallelTest {
 			});
 			assertThat(gradients).allSatisfy((other) -> assertClose(other, meanOfLocalGradients(2), 1e-5));
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(longs = { 4, 64, DataParallelSettings.DEFAULT_BUCKET_BYTES })
+	void gradientsOfTorchGradAreNoBackwardPass(long bucketBytes) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<List<float[]>> gradients = RankThreads.run(2, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				net.assign(0.25);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
+						DataParallelSettings.defaults().withBucketBytes(bucketBytes))) {
+					for (int round = 0; round < 2; round++) {
+						torchGrad(net);
+						replicas.zeroGradients();
+						torchGrad(net);
+						backward(net, rank);
+						torchGrad(net);
+						replicas.synchronizeGradients();
+						torchGrad(net);
+					}
+					return gradients(net);
+				}
+			});
+			assertThat(gradients).allSatisfy((other) -> assertClose(other, meanOfLocalGradients(2), 1e-5));
+		}
+	}
+
+	/** Gradients of the used parameters that are not accumulated into them. */
+	private static void torchGrad(Net net) {
+		Tensor loss = torch.mse_loss(net.forward(torch.ones(2, 3)), torch.ones(2, 2));
+		TensorVector inputs = new TensorVector(net.first.weight(), net.first.bias(), net.second.weight(),
+				net.second.bias());
+		assertThat(torch.grad(new TensorVector(loss), inputs).size()).isEqualTo(4);
+	}
+
+	@Test
+	void aFailedHookAbortsTheGroupAndNamesItsParameter() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<Throwable> failures = RankThreads.run(2, LIMIT, (rank) -> {
+				Net net = new Net(4);
+				ProcessGroup group = (rank == 1) ? withoutAsync(world.group(rank)) : world.group(rank);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(group, net.second, SMALL_BUCKETS)) {
+					long start = System.nanoTime();
+					backward(net, rank);
+					Throwable failure = catchThrowable(replicas::synchronizeGradients);
+					assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(TIMEOUTS.collective());
+					return failure;
+				}
+			});
+			assertThat(failures.get(1)).isInstanceOf(IllegalStateException.class).hasMessage("no memory");
+			assertThat(failures.get(0)).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("rank 1: the gradient hook of a parameter of shape")
+				.hasMessageContaining("no memory");
+		}
+	}
+
+	/** A group that cannot start asynchronous all-reduces. */
+	private static ProcessGroup withoutAsync(ProcessGroup group) {
+		return (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
+				new Class<?>[] { ProcessGroup.class }, (_, method, arguments) -> {
+					if (method.getName().equals("allReduceAsync")) {
+						throw new IllegalStateException("no memory");
+					}
+					try {
+						return method.invoke(group, arguments);
+					}
+					catch (InvocationTargetException ex) {
+						throw ex.getCause();
+					}
+				});
 	}
 
 	@Test

@@ -338,6 +338,18 @@ class TrainingJobTest {
 	}
 
 	@Test
+	void aCheckpointDirectoryThatCannotExistIsRejectedOnEveryRankWithTheReason() throws Exception {
+		Path file = Files.createFile(this.directory.resolve("file"));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, file.resolve("run/1"), 0, null),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessage("the checkpoint directory " + file.resolve("run/1") + " cannot be created: " + file
+						+ " is not a directory. Give a directory that exists or can be created"));
+	}
+
+	@Test
 	void aFailedCheckpointWriteKeepsThePreviousOneAndAbortsTheGroup() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		byte[] before = Files.readAllBytes(checkpoint());

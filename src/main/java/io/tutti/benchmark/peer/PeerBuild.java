@@ -2,6 +2,7 @@ package io.tutti.benchmark.peer;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -13,7 +14,8 @@ import java.util.Map;
 import java.util.zip.CRC32;
 
 /**
- * Compiles the peers' programs from the bundled sources. Results are cached by source.
+ * Compiles the peers' programs from the bundled sources. Results are cached by source,
+ * compiler and arguments.
  */
 final class PeerBuild {
 
@@ -44,7 +46,7 @@ final class PeerBuild {
 	Path build(PeerProgram program) throws PeerUnavailableException, IOException, InterruptedException {
 		Path compiler = this.path.require(program.compiler());
 		byte[] source = source(program.source());
-		Path result = this.directory.resolve(stamp(source) + "-" + program.name());
+		Path result = this.directory.resolve(stamp(program, compiler, source) + "-" + program.name());
 		if (!Files.exists(result)) {
 			Files.createDirectories(this.directory);
 			compile(program, compiler, source, result);
@@ -90,9 +92,13 @@ final class PeerBuild {
 		}
 	}
 
-	private static String stamp(byte[] source) {
+	/** Names a result by its inputs. A compiler that was replaced has another date. */
+	private static String stamp(PeerProgram program, Path compiler, byte[] source) throws IOException {
 		CRC32 sum = new CRC32();
 		sum.update(source);
+		sum.update((compiler.toRealPath() + " " + Files.getLastModifiedTime(compiler) + " " + program.flags() + " "
+				+ program.libraries())
+			.getBytes(StandardCharsets.UTF_8));
 		return String.format("%08x", sum.getValue());
 	}
 

@@ -32,9 +32,9 @@ final class ExitCodes {
 			case CollectiveException ex -> of(ex);
 			case RendezvousException ex -> of(ex.reason());
 			case ReplicaMismatchException _ -> ExitCode.MISMATCH;
-			case TrainingDivergedException _ -> ExitCode.DIVERGED;
-			case ConfigurationException _, ResolutionException _, MalformedDataException _, CheckpointException _,
-					ReportException _, BackendUnavailableException _ ->
+			case MalformedDataException _, TrainingDivergedException _ -> ExitCode.BAD_DATA;
+			case ConfigurationException _, ResolutionException _, CheckpointException _, ReportException _,
+					BackendUnavailableException _ ->
 				ExitCode.BAD_CONFIGURATION;
 			case null, default -> ExitCode.INTERNAL;
 		};

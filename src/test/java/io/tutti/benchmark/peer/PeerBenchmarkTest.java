@@ -3,6 +3,7 @@ package io.tutti.benchmark.peer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,12 +87,23 @@ class PeerBenchmarkTest {
 	}
 
 	@Test
-	void buildResultsAreReused() throws Exception {
-		compiler("mpicc.mpich");
-		script("mpirun.mpich", "printf '" + LINE + "\\n'");
-		run(Peer.MPICH);
-		script("mpicc.mpich", "exit 1");
-		assertThat(run(Peer.MPICH)).hasSize(1);
+	void buildResultsAreReusedForTheSameCompilerAndFlags() throws Exception {
+		compiler("cc");
+		PeerBuild build = new PeerBuild(this.directory.resolve("built"), new SearchPath(List.of(this.programs)),
+				new BoundedProcess(SearchPath.ofThisProcess()));
+		Path first = build.build(program("cc", "-O2"));
+		FileTime built = Files.getLastModifiedTime(first);
+		assertThat(build.build(program("cc", "-O2"))).isEqualTo(first);
+		assertThat(Files.getLastModifiedTime(first)).isEqualTo(built);
+		assertThat(build.build(program("cc", "-O3"))).isNotEqualTo(first);
+		compiler("clang");
+		assertThat(build.build(program("clang", "-O2"))).isNotEqualTo(first);
+		Files.setLastModifiedTime(this.programs.resolve("cc"), FileTime.fromMillis(0));
+		assertThat(build.build(program("cc", "-O2"))).isNotEqualTo(first);
+	}
+
+	private static PeerProgram program(String compiler, String flag) {
+		return new PeerProgram("program", "mpi_bench.c", compiler, List.of(flag), List.of());
 	}
 
 	@Test

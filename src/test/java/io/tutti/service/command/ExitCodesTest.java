@@ -1,5 +1,6 @@
 package io.tutti.service.command;
 
+import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletionException;
 
@@ -10,6 +11,7 @@ import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import io.tutti.training.MalformedDataException;
 import io.tutti.training.TrainingDivergedException;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
@@ -58,6 +60,16 @@ class ExitCodesTest {
 		TrainingOptions options = new TrainingOptions(1, 32, 1e30, 42, 1, null, null, 0, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			TrainingDivergedException failure = catchThrowableOfType(TrainingDivergedException.class,
+					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
+			assertThat(ExitCodes.of(failure)).isEqualTo(65);
+		}
+	}
+
+	@Test
+	void malformedTrainingDataAreBadData() {
+		TrainingOptions options = new TrainingOptions(1, 32, 0.1, 42, 1, Path.of("/none.csv"), null, 0, null);
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			MalformedDataException failure = catchThrowableOfType(MalformedDataException.class,
 					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
 			assertThat(ExitCodes.of(failure)).isEqualTo(65);
 		}
