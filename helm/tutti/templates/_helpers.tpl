@@ -11,7 +11,7 @@
 {{- end -}}
 {{- $name = $name | trunc 40 | trimSuffix "-" -}}
 {{- if not (regexMatch "^[a-z]([a-z0-9-]*[a-z0-9])?$" $name) -}}
-{{- fail (printf "the name %q is no name for a Service: it must begin with a letter and hold a-z, 0-9 and - only; set fullnameOverride" $name) -}}
+{{- fail (printf "the name %q is not valid for a Service: it must begin with a letter and contain only a-z, 0-9 and -; set fullnameOverride" $name) -}}
 {{- end -}}
 {{- $name -}}
 {{- end -}}
@@ -115,7 +115,7 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{/* Where ranks reach each other, as in a NetworkPolicy's rule. */}}
 {{- define "tutti.rankPorts" -}}
 {{- if eq .Values.backend "nccl" -}}
-# All of them: NCCL has the kernel pick the ports of its own connections.
+# All ports: NCCL's connections use ephemeral ports.
 {{- else -}}
 ports:
   - protocol: TCP
@@ -141,12 +141,12 @@ ports:
 {{- if gt (int $values.gpu.count) 0 -}}
 {{- range $kind := list "limits" "requests" -}}
 {{- if hasKey (index $values.resources $kind | default dict) $values.gpu.resource -}}
-{{- fail (printf "resources.%s has %s, and so has gpu.count: set gpu.count alone" $kind $values.gpu.resource) -}}
+{{- fail (printf "resources.%s has %s, which gpu.count sets too: set gpu.count only" $kind $values.gpu.resource) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- if and $values.checkpoint.existingClaim (ne (include "tutti.command" .) "train") -}}
-{{- fail (printf "checkpoint.existingClaim needs the command train, and it is %s" (include "tutti.command" .)) -}}
+{{- fail (printf "checkpoint.existingClaim needs the command train, got %s" (include "tutti.command" .)) -}}
 {{- end -}}
 {{- $certificate := $values.tls.certManager -}}
 {{- if le (trimSuffix "h" $certificate.duration | int) (trimSuffix "h" $certificate.renewBefore | int) -}}
@@ -164,15 +164,15 @@ ports:
 {{- end -}}
 {{- range $values.extraEnv -}}
 {{- if has .name $own -}}
-{{- fail (printf "extraEnv sets %s, which the chart sets from a value of its own" .name) -}}
+{{- fail (printf "extraEnv sets %s, which the chart sets from another value" .name) -}}
 {{- end -}}
 {{- if regexMatch "^(MANAGEMENT_)?SERVER_(PORT|ADDRESS|SSL_.*)$" .name -}}
-{{- fail (printf "extraEnv sets %s, and probes would ask elsewhere: see ports.http" .name) -}}
+{{- fail (printf "extraEnv sets %s, but probes use ports.http: set that" .name) -}}
 {{- end -}}
 {{- end -}}
 {{- range $values.workload.args -}}
 {{- if regexMatch "^--(http-port|tutti[.](http|transport|rendezvous)[.](port|address|bind-address)|(management[.])?server[.](port|address|ssl[.].*))(=|$)" . -}}
-{{- fail (printf "workload.args has %s, and probes and the other ranks would ask elsewhere: see ports" .) -}}
+{{- fail (printf "workload.args has %s, but probes and peers use the values under ports: set those" .) -}}
 {{- end -}}
 {{- end -}}
 {{- range $path, $instead := dict "server.port" "ports.http" "server.address" "ports.http" "management.server.port" "ports.http" "server.ssl" "tls.http" -}}
@@ -183,7 +183,7 @@ ports:
 {{- end -}}
 {{- end -}}
 {{- if or (hasKey $values.config $path) (and (kindIs "map" $section) (hasKey $section (splitList "." $path | last))) -}}
-{{- fail (printf "config sets %s, and probes would ask otherwise: see %s" $path $instead) -}}
+{{- fail (printf "config sets %s, but probes depend on %s: set that" $path $instead) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

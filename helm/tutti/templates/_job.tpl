@@ -1,8 +1,8 @@
 {{/*
-What a Job does about each exit code. Pods that Kubernetes itself ends do not count: the
-others then drain (79) and all start again. A code that another try cannot change fails the
-job at once. What may pass (70 internal, 75 a deadline, 76 a lost peer, and signals) counts
-against maxRestarts, rank by rank, so that one failure of the group counts once for each.
+The action of a Job for each exit code. Pods that Kubernetes evicts do not count: the other
+ranks then drain (79) and all restart. A code that a retry cannot change fails the job at once.
+Transient failures (70 internal, 75 deadline, 76 lost peer, signals) count against maxRestarts
+per rank, so that one failure of the group counts once for each rank.
 */}}
 {{- define "tutti.jobSpec" -}}
 {{- $job := .Values.job -}}
@@ -10,13 +10,13 @@ completionMode: Indexed
 completions: {{ .Values.worldSize }}
 parallelism: {{ .Values.worldSize }}
 {{- if eq .Values.workload.kind "JobSet" }}
-# JobSet starts all ranks again together.
+# JobSet restarts all ranks together.
 backoffLimit: 0
 {{- else }}
 backoffLimitPerIndex: {{ include "tutti.orElse" (list $job.maxRestarts 3) }}
 maxFailedIndexes: 0
 {{- end }}
-# A rank's number is free only once its last pod is gone.
+# A rank is replaced only after its previous pod has ended.
 podReplacementPolicy: Failed
 podFailurePolicy:
   rules:

@@ -22,7 +22,7 @@ metadata:
     {{- end }}
 spec:
   automountServiceAccountToken: false
-  # Variables of services in the namespace could pass for ours: a service tutti-http makes a TUTTI_HTTP_PORT.
+  # Service links would set variables such as TUTTI_HTTP_PORT, if the namespace has a service tutti-http.
   enableServiceLinks: false
   {{- if ne $values.workload.kind "StatefulSet" }}
   restartPolicy: Never
@@ -139,7 +139,7 @@ spec:
         sizeLimit: {{ $values.tmp.size }}
     {{- include "tutti.tokenVolume" . | nindent 4 }}
     {{- if $values.tls.enabled }}
-    # A file that the Secret lacks keeps the pod from starting, instead of a rank that trusts nobody.
+    # If the Secret lacks a file, the pod does not start.
     - name: tls
       secret:
         secretName: {{ include "tutti.tlsSecret" . }}
@@ -191,7 +191,7 @@ spec:
   value: {{ $values.ports.meeting | quote }}
 - name: TUTTI_RENDEZVOUS_JOBID
   value: {{ .Release.Namespace }}/{{ include "tutti.fullname" . }}
-# Not the meeting point's own name: DNS may not know it yet when rank 0 begins to listen.
+# Not the rendezvous address: DNS may not resolve it yet when rank 0 starts to listen.
 - name: TUTTI_RENDEZVOUS_BINDADDRESS
   value: 0.0.0.0
 - name: TUTTI_TRANSPORT_PORT

@@ -73,7 +73,7 @@ class RefusedValuesTest {
 					{networkPolicy: {enabled: false, egress: [{}]}}                                     | egress
 					{checkpoint: {existingClaim: runs, mountPath: /tmp/}}                               | mountPath
 					{checkpoint: {existingClaim: runs, mountPath: /app/config}}                         | mountPath
-					{gpu: {count: 1}, resources: {limits: {nvidia.com/gpu: 2}}}                         | set gpu.count alone
+					{gpu: {count: 1}, resources: {limits: {nvidia.com/gpu: 2}}}                         | set gpu.count only
 					{token: {value: " "}}                                                               | value
 					{podLabels: {app.kubernetes.io/component: mine}}                                    | podLabels
 					{dashboard: {labels: {app.kubernetes.io/instance: mine}}}                           | labels
@@ -81,9 +81,9 @@ class RefusedValuesTest {
 					{extraEnv: [{name: SERVER_PORT, value: "1"}]}                                       | SERVER_PORT
 					{workload: {kind: Job, args: ["--http-port=1"]}}                                    | --http-port=1
 					{workload: {kind: Job, args: ["--tutti.transport.port=1"]}}                         | --tutti.transport.port=1
-					{config: {server: {port: 1}}}                                                       | see ports.http
-					{config: {management.server.port: 1}}                                               | see ports.http
-					{config: {server: {ssl: {bundle: ranks}}}}                                          | see tls.http
+					{config: {server: {port: 1}}}                                                       | probes depend on ports.http
+					{config: {management.server.port: 1}}                                               | probes depend on ports.http
+					{config: {server: {ssl: {bundle: ranks}}}}                                          | probes depend on tls.http
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
