@@ -48,13 +48,19 @@ final class StandaloneSettings {
 	 * be reachable beyond this host without a token, or if TLS is configured
 	 */
 	EngineSettings of(ResolvedRank resolved) {
+		requireSafeRendezvous(resolved.assignment(), bindAddress(), token());
+		return ofAuthenticated(resolved);
+	}
+
+	/**
+	 * The settings of a rank whose job agrees on a secret without a token, as it does by
+	 * an MPI library.
+	 */
+	EngineSettings ofAuthenticated(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		String bindAddress = this.properties.text("tutti.rendezvous.bind-address");
-		String token = token();
-		requireSafeRendezvous(resolved.assignment(), bindAddress, token);
 		rejectTls();
 		return new EngineSettings(defaults.backend(), this.properties.text("tutti.rendezvous.job-id", defaults.jobId()),
-				token, resolved.generation(), bindAddress, this.properties.text("tutti.transport.advertised-host"),
+				token(), resolved.generation(), bindAddress(), this.properties.text("tutti.transport.advertised-host"),
 				defaults.dataAddress(), this.properties.port("tutti.transport.port", defaults.dataPort()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
 				sharedConfig(), timeouts(), defaults.mpiLibrary());
@@ -83,6 +89,10 @@ final class StandaloneSettings {
 				this.properties.duration("tutti.timeout.heartbeat", defaults.heartbeat()),
 				this.properties.duration("tutti.timeout.abort", defaults.abort()),
 				this.properties.duration("tutti.timeout.drain", defaults.drain()));
+	}
+
+	private @Nullable String bindAddress() {
+		return this.properties.text("tutti.rendezvous.bind-address");
 	}
 
 	private void requireSafeRendezvous(RankAssignment assignment, @Nullable String bindAddress,

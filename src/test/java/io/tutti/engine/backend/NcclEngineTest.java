@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.tuple;
 
@@ -331,6 +332,26 @@ class NcclEngineTest {
 				.satisfies((failure) -> assertThat(((CollectiveException) failure).failure().kind())
 					.isEqualTo(Failure.Kind.TIMEOUT)));
 		assertThat(this.gpus.calls("commAbort")).isEqualTo(2);
+	}
+
+	@Test
+	void aCallEndsWhenARankItNeedsLeavesTheGroup() throws Exception {
+		List<RankThreads.Outcome<float[]>> outcomes = outcomes(2, (group) -> {
+			ProcessGroup part = group.split(0, group.rank());
+			if (group.rank() == 1) {
+				part.close();
+				group.barrier();
+				return null;
+			}
+			try (DeviceBuffer one = buffer(group, 1)) {
+				assertThatExceptionOfType(CollectiveException.class)
+					.isThrownBy(() -> collectives(part, LONG).allReduceInPlace(one, ReduceOp.SUM))
+					.withMessageContaining("it has left the group");
+			}
+			group.barrier();
+			return null;
+		});
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
 	}
 
 	@Test

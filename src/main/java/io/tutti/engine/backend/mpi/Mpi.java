@@ -1,6 +1,9 @@
 package io.tutti.engine.backend.mpi;
 
 import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.Arrays;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
@@ -16,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The MPI world of this process, from {@code MPI_Init} to {@code MPI_Finalize}: on
  * Tutti's own engine, or on an MPI library if the settings name one. It does not read the
- * launcher's variables; {@code io.tutti.launch.MpiEnvironment} does. Thread-safe
- * ({@code MPI_THREAD_MULTIPLE}).
+ * launcher's variables; {@code io.tutti.launch.standalone.MpiEnvironment} does.
+ * Thread-safe ({@code MPI_THREAD_MULTIPLE}).
  */
 public final class Mpi implements AutoCloseable {
 
@@ -57,13 +60,29 @@ public final class Mpi implements AutoCloseable {
 	 * @throws RendezvousException if the rendezvous fails
 	 */
 	public static Mpi init(int rank, int worldSize, String masterAddress) {
+		return init(rank, worldSize, masterAddress, null);
+	}
+
+	/**
+	 * {@link #init(int, int, String)} with a shared secret.
+	 * @param token secret that every rank must know; {@code null} only if the address is
+	 * a loopback address
+	 * @throws IllegalArgumentException if rank 0 would listen beyond this host without a
+	 * token
+	 */
+	public static Mpi init(int rank, int worldSize, String masterAddress, @Nullable String token) {
 		if (worldSize < 1) {
 			throw new InvalidWorldSizeException(worldSize);
 		}
 		if (rank < 0 || rank >= worldSize) {
 			throw new InvalidRankException("rank", rank, worldSize);
 		}
-		return init(MasterAddress.assignment(rank, worldSize, masterAddress), settings(null));
+		RankAssignment assignment = MasterAddress.assignment(rank, worldSize, masterAddress);
+		if (token == null && worldSize > 1 && !isLoopback(assignment.masterAddress())) {
+			throw new IllegalArgumentException("the rendezvous address " + assignment.masterAddress()
+					+ " is reachable from other hosts and no token is given: pass the same token on every rank");
+		}
+		return init(assignment, withToken(token));
 	}
 
 	/**
@@ -93,6 +112,23 @@ public final class Mpi implements AutoCloseable {
 	 */
 	public static EngineSettings settings(@Nullable String library) {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);
+	}
+
+	private static EngineSettings withToken(@Nullable String token) {
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		return new EngineSettings(Backends.MPI, defaults.jobId(), token, defaults.generation(), defaults.bindAddress(),
+				defaults.advertisedHost(), defaults.dataAddress(), defaults.dataPort(), defaults.congestionControl(),
+				defaults.conduct(), defaults.timeouts(), null);
+	}
+
+	/** A name that does not resolve may resolve to any address later. */
+	private static boolean isLoopback(String address) {
+		try {
+			return Arrays.stream(InetAddress.getAllByName(address)).allMatch(InetAddress::isLoopbackAddress);
+		}
+		catch (UnknownHostException ex) {
+			return false;
+		}
 	}
 
 	private static MpiIoException unreachable(RankAssignment assignment, RuntimeException cause) {

@@ -48,6 +48,9 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	private final CallReports posts;
 
+	/** Sequence number of the device call in progress. */
+	private volatile long sequence = -1;
+
 	NcclGroupBackend(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
 			DeviceRuntime runtime, RankCommunicator communicator) {
 		this.identity = identity;
@@ -114,6 +117,7 @@ public final class NcclGroupBackend implements GroupBackend {
 	private void runOnDevice(Call call) {
 		call.by(NAME);
 		call.onDevice();
+		this.sequence = call.sequence();
 		this.posts.begun(call);
 		try {
 			StreamOperations operations = this.communicator.operations().within(left(call));
@@ -137,7 +141,7 @@ public final class NcclGroupBackend implements GroupBackend {
 
 	/** Called by the communicator while a call is in progress. */
 	private void stillWaiting() {
-		if (this.latch.failure() != null) {
+		if (this.latch.failure() != null || this.latch.departed().missingFrom(this.sequence) >= 0) {
 			this.communicator.abortHandle().abort();
 		}
 	}
@@ -149,6 +153,11 @@ public final class NcclGroupBackend implements GroupBackend {
 		Failure verdict = this.latch.failure();
 		if (verdict != null) {
 			return this.identity.exception(verdict, seen);
+		}
+		int departed = this.latch.departed().missingFrom(call.sequence());
+		if (departed >= 0) {
+			return this.identity.exception(call.failure(Failure.departure(this.identity.name()), this.identity.name(),
+					List.of(departed), this.latch.departed().describe(departed)), seen);
 		}
 		Failure.Kind kind = (seen.reason() == NcclException.Reason.TIMEOUT) ? Failure.Kind.TIMEOUT
 				: Failure.Kind.ABORTED;

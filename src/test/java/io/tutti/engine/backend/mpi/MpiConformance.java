@@ -12,7 +12,7 @@ import java.util.stream.Stream;
 import io.tutti.DataType;
 import io.tutti.MessageMismatchException;
 import io.tutti.ReduceOp;
-import io.tutti.launch.MpiEnvironment;
+import io.tutti.launch.standalone.MpiEnvironment;
 
 /**
  * Conformance checks for a communicator on any backend. Every rank runs them, in threads

@@ -3,6 +3,9 @@ package io.tutti.engine.backend.mpi;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -10,7 +13,9 @@ import java.util.concurrent.TimeUnit;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
-import io.tutti.launch.MpiEnvironment;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.control.RendezvousException;
+import io.tutti.launch.standalone.MpiEnvironment;
 import io.tutti.launch.ResolutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -51,6 +56,39 @@ class MpiTest {
 			mpi.world().barrier();
 			return values[0];
 		}
+	}
+
+	@Test
+	void threeRanksBroadcastFromRankOneWithAToken() throws Exception {
+		String address = "127.0.0.1:" + freePort();
+		List<Integer> values = RankThreads.run(3, Duration.ofSeconds(30), (rank) -> {
+			try (Mpi mpi = Mpi.init(rank, 3, address, "secret")) {
+				int[] value = { 10 * rank };
+				mpi.world().bcast(value, 1, DataType.INT32, 1);
+				mpi.world().barrier();
+				return value[0];
+			}
+		});
+		assertThat(values).containsExactly(10, 10, 10);
+	}
+
+	@Test
+	void aRendezvousBeyondThisHostNeedsAToken() {
+		assertThatIllegalArgumentException().isThrownBy(() -> Mpi.init(0, 2, "192.0.2.1:29500"))
+			.withMessageContaining("192.0.2.1 is reachable from other hosts and no token is given");
+		Map<String, String> ranks = Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_ADDR", "192.0.2.1");
+		assertThatIllegalArgumentException().isThrownBy(() -> MpiEnvironment.init(ranks))
+			.withMessageContaining("set tutti.security.token");
+	}
+
+	@Test
+	void thePropertiesOfAProcessGroupApply() throws Exception {
+		Map<String, String> environment = new HashMap<>(Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_PORT",
+				String.valueOf(freePort()), "TUTTI_TIMEOUT_RENDEZVOUS", "300ms"));
+		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> MpiEnvironment.init(environment))
+			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.TIMEOUT));
+		environment.putAll(Map.of("PMI_RANK", "1", "PMI_SIZE", "2", "TUTTI_LAUNCHER_ONCONFLICT", "fail"));
+		assertThatExceptionOfType(ResolutionException.class).isThrownBy(() -> MpiEnvironment.init(environment));
 	}
 
 	@Test

@@ -2,7 +2,7 @@ package io.tutti.engine.backend.mpi;
 
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
-import io.tutti.launch.MpiEnvironment;
+import io.tutti.launch.standalone.MpiEnvironment;
 
 /**
  * The example of {@code src/docs/mpi.md}: every rank integrates a share of the curve.
