@@ -48,7 +48,18 @@ final class MpiBackend implements Backend {
 			CollectiveListener events) {
 		Deadline deadline = Deadline.after(settings.timeouts().rendezvous());
 		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), deadline);
-		requireSameWorld(mpi, assignment);
+		try {
+			requireSameWorld(mpi, assignment);
+			return join(mpi, assignment, settings, events, deadline);
+		}
+		catch (RuntimeException ex) {
+			mpi.close(Deadline.after(settings.timeouts().abort()));
+			throw ex;
+		}
+	}
+
+	private static Engine join(MpiWorld mpi, RankAssignment assignment, EngineSettings settings,
+			CollectiveListener events, Deadline deadline) {
 		LibMpiBootstrap meeting = LibMpiBootstrap.agree(mpi, settings.bindAddress(), deadline);
 		EngineSettings agreed = (settings.token() != null) ? settings : settings.withToken(meeting.secret());
 		GroupRegistry registry = new GroupRegistry(events);
