@@ -51,7 +51,8 @@ class LibraryIT {
 			"org.springframework.beans.factory.BeanFactory", "org.springframework.context.ApplicationContext",
 			"org.springframework.aop.framework.ProxyFactory", "org.springframework.expression.Expression",
 			"org.apache.commons.logging.Log", "org.slf4j.Logger", "ch.qos.logback.classic.Logger",
-			"ch.qos.logback.core.Appender", "io.micrometer.observation.Observation", "io.micrometer.common.KeyValues");
+			"ch.qos.logback.core.Appender", "io.micrometer.observation.Observation", "io.micrometer.common.KeyValues",
+			"org.yaml.snakeyaml.Yaml");
 
 	/** The jars of {@code spring-boot-starter-webmvc} and {@code -actuator}, by name. */
 	private static final Pattern WEB = Pattern.compile("(spring|tomcat-embed|jackson|micrometer|logback|slf4j|log4j"

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
-import io.tutti.service.config.PropertyCheck;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 
@@ -63,7 +62,7 @@ final class RankService {
 	private ConfigurableApplicationContext start() {
 		SpringApplication spring = new SpringApplication(this.application);
 		spring.setDefaultProperties(this.defaults);
-		spring.addListeners(new PropertyCheck(), new RankLogging());
+		spring.addListeners(new RankLogging());
 		return spring.run(this.arguments.toArray(String[]::new));
 	}
 

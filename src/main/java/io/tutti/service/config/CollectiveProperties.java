@@ -11,6 +11,6 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param algorithms algorithms to use instead of the measured table's, such as
  * {@code all-reduce=ring,broadcast=chain}; rank 0's count for all ranks
  */
-@ConfigurationProperties(prefix = "tutti.collective", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.collective")
 public record CollectiveProperties(@DefaultValue("") AlgorithmOverrides algorithms) {
 }

@@ -16,7 +16,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param sites whether it remembers which line of the application called, which costs
  * each call some microseconds
  */
-@ConfigurationProperties(prefix = "tutti.flight-recorder", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.flight-recorder")
 public record FlightRecorderProperties(@DefaultValue("true") boolean onFailure, @Nullable Path folder,
 		@DefaultValue("4") int keep, @DefaultValue("false") boolean sites) {
 

@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * where the group's backend does not reach the devices, each with a warning; by default
  * as the variable {@code TUTTI_ENABLE_GPU_FALLBACK} says, and otherwise not
  */
-@ConfigurationProperties(prefix = "tutti.gpu", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.gpu")
 public record GpuProperties(@Nullable Boolean hostFallback) {
 
 	/**

@@ -15,7 +15,7 @@ import org.springframework.util.unit.DataSize;
  * the answers kept for repeated rounds included: the larger of 256 MB and twice
  * {@code max-bytes} by default
  */
-@ConfigurationProperties(prefix = "tutti.http-collectives", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.http-collectives")
 public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @DefaultValue("64MB") DataSize maxBytes,
 		@Nullable DataSize memory) {
 

@@ -2,12 +2,13 @@ package io.tutti.service.config;
 
 import java.net.InetAddress;
 import java.util.List;
+import java.util.regex.Pattern;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
 import org.springframework.boot.context.properties.bind.DefaultValue;
 
 /**
- * Where HTTP answers.
+ * Address, port, host names and path of HTTP.
  *
  * @param address address to bind, loopback by default
  * @param port port to which the local rank is added; 0 for the kernel's choice
@@ -15,14 +16,21 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * accepted the connection and the advertised host: names, addresses, and
  * {@code *.example.org} for every name below a domain; a request's {@code Host} header
  * must name one
+ * @param basePath path of the REST interface
  */
-@ConfigurationProperties(prefix = "tutti.http", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.http")
 public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @DefaultValue("8080") int port,
-		@DefaultValue List<String> allowedHosts) {
+		@DefaultValue List<String> allowedHosts, @DefaultValue("/api/v1") String basePath) {
+
+	private static final Pattern BASE_PATH = Pattern.compile("(/[\\w.-]+)+");
 
 	public HttpProperties {
 		Ports.require("HTTP port", port);
 		new AllowedHosts(allowedHosts);
+		if (!BASE_PATH.matcher(basePath).matches()) {
+			throw new IllegalArgumentException(
+					"base path must be one or more names, each after a slash, as in /api/v1, got " + basePath);
+		}
 	}
 
 	/** The HTTP port of the rank with this local rank. */

@@ -4,14 +4,17 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.json.JsonMapper;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.core.env.ConfigurableEnvironment;
@@ -29,9 +32,13 @@ public final class KnownProperties {
 
 	private static final String METADATA = "META-INF/spring-configuration-metadata.json";
 
+	/** Most jars' metadata does not contain it and is not parsed. */
+	private static final String QUOTED_PREFIX = "\"tutti.";
+
 	private static final ConfigurationPropertyName TUTTI = ConfigurationPropertyName.of("tutti");
 
-	private static final Set<String> NOT_LOOKED_AT = Set.of(StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
+	private static final Set<String> UNCHECKED_SOURCES = Set.of(
+			StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
 			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, RankLogging.SOURCE);
 
 	/** By name: whether the property is a map or a list, which has names below it. */
@@ -55,15 +62,30 @@ public final class KnownProperties {
 		return new KnownProperties(names);
 	}
 
-	/** Adds only names below {@code tutti}, since any jar may contain metadata. */
+	/**
+	 * Adds only names below {@code tutti}, since any jar may contain metadata. Reads JSON
+	 * as YAML, since an application need not have a JSON library. An escaped slash is not
+	 * valid YAML.
+	 */
 	private static void addAll(URL metadata, Map<ConfigurationPropertyName, Boolean> names) throws IOException {
-		try (InputStream text = metadata.openStream()) {
-			for (JsonNode property : JsonMapper.shared().readTree(text).path("properties")) {
-				ConfigurationPropertyName name = ConfigurationPropertyName.of(property.path("name").asString());
-				if (TUTTI.isAncestorOf(name)) {
-					names.put(name, property.path("type").asString("").startsWith("java.util."));
-				}
+		try (InputStream in = metadata.openStream()) {
+			String text = new String(in.readAllBytes(), StandardCharsets.UTF_8).replace("\\/", "/");
+			if (text.contains(QUOTED_PREFIX)) {
+				addAll((Map<?, ?>) new Yaml(new SafeConstructor(new LoaderOptions())).load(text), names);
 			}
+		}
+	}
+
+	private static void addAll(Map<?, ?> metadata, Map<ConfigurationPropertyName, Boolean> names) {
+		if (metadata.get("properties") instanceof List<?> properties) {
+			properties.forEach((property) -> add((Map<?, ?>) property, names));
+		}
+	}
+
+	private static void add(Map<?, ?> property, Map<ConfigurationPropertyName, Boolean> names) {
+		ConfigurationPropertyName name = ConfigurationPropertyName.of(String.valueOf(property.get("name")));
+		if (TUTTI.isAncestorOf(name)) {
+			names.put(name, String.valueOf(property.get("type")).startsWith("java.util."));
 		}
 	}
 
@@ -73,7 +95,7 @@ public final class KnownProperties {
 	 */
 	public void require(ConfigurableEnvironment environment) {
 		for (PropertySource<?> source : environment.getPropertySources()) {
-			if (source instanceof EnumerablePropertySource<?> set && !NOT_LOOKED_AT.contains(source.getName())) {
+			if (source instanceof EnumerablePropertySource<?> set && !UNCHECKED_SOURCES.contains(source.getName())) {
 				for (String name : set.getPropertyNames()) {
 					require(name);
 				}
@@ -97,7 +119,7 @@ public final class KnownProperties {
 	private String advice(String name) {
 		String nearest = NearestName.of(name,
 				this.names.keySet().stream().map(ConfigurationPropertyName::toString).toList());
-		return (nearest != null) ? "Did you mean " + nearest + "?" : "application.yml lists those that there are";
+		return (nearest != null) ? "Did you mean " + nearest + "?" : "application.yml lists the properties";
 	}
 
 }

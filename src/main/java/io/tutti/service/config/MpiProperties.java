@@ -10,7 +10,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param library the MPI library to use: {@code openmpi}, {@code mpich} or a path; by
  * default none, and our own engine does the work
  */
-@ConfigurationProperties(prefix = "tutti.mpi", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.mpi")
 public record MpiProperties(@Nullable String library) {
 
 	public MpiProperties {

@@ -13,7 +13,7 @@ import org.springframework.boot.context.properties.bind.Name;
  * default data connections are accepted on every interface, and a rank advertises its end
  * of the connection to rank 0
  */
-@ConfigurationProperties(prefix = "tutti.network", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.network")
 public record NetworkProperties(@Name("interface") @Nullable String wanted) {
 
 	public NetworkProperties {

@@ -1,11 +1,8 @@
 package io.tutti.service.config;
 
-import java.util.stream.Collectors;
-
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.bind.BindException;
-import org.springframework.boot.context.properties.bind.UnboundConfigurationPropertiesException;
 import org.springframework.boot.context.properties.source.ConfigurationProperty;
 import org.springframework.boot.context.properties.source.ConfigurationPropertyName;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
@@ -50,14 +47,6 @@ final class PropertyFailureAnalyzer extends AbstractFailureAnalyzer<BindExceptio
 	}
 
 	private @Nullable String problem(BindException failure) {
-		UnboundConfigurationPropertiesException unknown = findCause(failure,
-				UnboundConfigurationPropertiesException.class);
-		if (unknown != null) {
-			return "there is no property " + unknown.getUnboundProperties()
-				.stream()
-				.map((property) -> property.getName().toString())
-				.collect(Collectors.joining(", "));
-		}
 		ConfigurationProperty property = failure.getProperty();
 		if (property != null && findCause(failure, ConversionException.class) != null) {
 			return failure.getName() + "=" + property.getValue() + " is not a "

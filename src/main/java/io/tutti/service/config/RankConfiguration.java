@@ -18,6 +18,7 @@ import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.core.env.ConfigurableEnvironment;
 import org.springframework.core.env.Environment;
 
 /**
@@ -28,6 +29,11 @@ import org.springframework.core.env.Environment;
 public class RankConfiguration {
 
 	private static final Logger log = LoggerFactory.getLogger(RankConfiguration.class);
+
+	/** Fails if a property is set that does not exist. */
+	RankConfiguration(ConfigurableEnvironment environment) {
+		KnownProperties.ofTutti().require(environment);
+	}
 
 	@Bean
 	ResolvedRank resolvedRank(Environment environment) {

@@ -13,7 +13,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param portOffset how far from {@code MASTER_PORT} ranks meet where torchrun's agent
  * holds that port; read when the rank is resolved, 1 by default
  */
-@ConfigurationProperties(prefix = "tutti.rendezvous", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.rendezvous")
 public record RendezvousProperties(@DefaultValue("default") String jobId, @Nullable String bindAddress,
 		@Nullable Integer portOffset) {
 

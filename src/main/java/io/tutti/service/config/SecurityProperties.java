@@ -15,7 +15,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param tokenFile file that holds the token instead; white space around it is ignored
  * @param anonymous whether to listen beyond loopback without a token
  */
-@ConfigurationProperties(prefix = "tutti.security", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.security")
 public record SecurityProperties(@Nullable String token, @Nullable Path tokenFile, boolean anonymous) {
 
 	public SecurityProperties {

@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * @param linger how long it stays answerable after its group broke; without limit by
  * default
  */
-@ConfigurationProperties(prefix = "tutti.serve", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.serve")
 public record ServeProperties(@Nullable Duration linger) {
 
 	public ServeProperties {

@@ -17,7 +17,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * default
  * @param drain from the request to stop until the group has ended, 30 s by default
  */
-@ConfigurationProperties(prefix = "tutti.timeout", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.timeout")
 public record TimeoutProperties(@Nullable Duration rendezvous, @Nullable Duration collective,
 		@Nullable Duration heartbeat, @Nullable Duration abort, @Nullable Duration drain) {
 

@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * with the authority that it trusts; unset for connections in the clear
  * @param peerName DNS name that every rank's certificate carries
  */
-@ConfigurationProperties(prefix = "tutti.tls", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.tls")
 public record TlsProperties(@Nullable String bundle, @Nullable String peerName) {
 
 	public TlsProperties {

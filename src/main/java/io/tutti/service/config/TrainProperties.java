@@ -12,7 +12,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * local rank, {@code cuda:n} for one by number; {@code auto} for a GPU where the group's
  * backend and libtorch both reach one, else the CPU
  */
-@ConfigurationProperties(prefix = "tutti.train", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.train")
 public record TrainProperties(@DefaultValue("auto") String device) {
 
 	public TrainProperties {

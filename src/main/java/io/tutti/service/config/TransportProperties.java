@@ -19,7 +19,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * to see the same and TCP otherwise, {@code tcp}, or {@code shm} for shared memory or
  * nothing
  */
-@ConfigurationProperties(prefix = "tutti.transport", ignoreUnknownFields = false)
+@ConfigurationProperties("tutti.transport")
 public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,
 		@DefaultValue("cubic") String congestionControl, @DefaultValue("auto") TransportChoice kind) {
 

@@ -1,9 +1,22 @@
 package io.tutti.service.rest;
 
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+import io.swagger.v3.core.converter.ModelConverters;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.OpenAPI;
+import io.swagger.v3.oas.models.Operation;
 import io.swagger.v3.oas.models.info.Info;
 import io.swagger.v3.oas.models.info.License;
+import io.swagger.v3.oas.models.media.Content;
+import io.swagger.v3.oas.models.media.MediaType;
+import io.swagger.v3.oas.models.media.Schema;
+import io.swagger.v3.oas.models.media.StringSchema;
+import io.swagger.v3.oas.models.responses.ApiResponse;
+import io.swagger.v3.oas.models.responses.ApiResponses;
+import io.swagger.v3.oas.models.security.SecurityRequirement;
 import io.swagger.v3.oas.models.security.SecurityScheme;
 import io.swagger.v3.oas.models.servers.Server;
 import org.jspecify.annotations.Nullable;
@@ -23,26 +36,66 @@ class ApiDescription {
 
 	private static final String LIBRARY = "org.springdoc.";
 
+	private static final String TOKEN = "token";
+
+	/** Refusals of every operation, by status. */
+	private static final Map<String, String> OF_ALL = Map.of("400", "The request is malformed", "403",
+			"The Host header does not name this rank", "406", "The requested media types are not available", "422",
+			"An argument is out of its range", "503",
+			"The group has not formed or is broken; hint and state describe it");
+
+	/** Additional refusals of operations with a body. */
+	private static final Map<String, String> OF_CHANGES = Map.of("401", "The token is missing", "403",
+			"The token is wrong, the request is from a web page of another origin, or the Host header does not name this rank",
+			"408", "The body did not arrive in time", "413", "The body is too large", "415",
+			"The media type of the body is not supported");
+
 	@Bean
 	OpenAPI tuttiApi() {
 		return new OpenAPI()
 			.info(new Info().title("Tutti")
-				.version(Api.VERSION)
-				.description("What an operator, or any process beside a rank, asks of that rank. Health and meters are"
-						+ " under /actuator, the live page at /. Requests of web pages of another origin that change"
-						+ " something, and all under a host that is not this rank's, are refused with 403.")
+				.version("1")
+				.description("The interface of one rank for operators and for processes beside the rank. Health and"
+						+ " meters are under /actuator, the live page at /. A request is refused with 403 if its Host"
+						+ " header does not name this rank, or if it changes state and is from a web page of another"
+						+ " origin.")
 				.license(new License().name("Apache-2.0").identifier("Apache-2.0")))
 			.addServersItem(new Server().url("/").description("This rank"))
-			.components(new Components().addSchemas(ProblemResponses.SCHEMA, ProblemResponses.schema())
-				.addSecuritySchemes(ProblemResponses.TOKEN,
+			.components(new Components().addSchemas(ProblemView.NAME, problem())
+				.addSecuritySchemes(TOKEN,
 						new SecurityScheme().type(SecurityScheme.Type.HTTP)
 							.scheme("bearer")
-							.description("The job's token, where one is set")));
+							.description("The job's token, if one is set")));
+	}
+
+	private static Schema<?> problem() {
+		Schema<?> problem = ModelConverters.getInstance().read(ProblemView.class).get(ProblemView.NAME);
+		StringSchema type = (StringSchema) problem.getProperties().get("type");
+		type.setEnum(Stream.of(ProblemType.values()).map((each) -> each.uri().toString()).toList());
+		return problem;
 	}
 
 	@Bean
 	OperationCustomizer problemResponses() {
-		return (operation, _) -> ProblemResponses.addTo(operation);
+		return (operation, _) -> addProblems(operation);
+	}
+
+	private static Operation addProblems(Operation operation) {
+		Map<String, ApiResponse> responses = new TreeMap<>(operation.getResponses());
+		if (operation.getRequestBody() != null) {
+			OF_CHANGES.forEach((code, text) -> responses.putIfAbsent(code, new ApiResponse().description(text)));
+			operation.addSecurityItem(new SecurityRequirement().addList(TOKEN));
+		}
+		OF_ALL.forEach((code, text) -> responses.putIfAbsent(code, new ApiResponse().description(text)));
+		responses.forEach((code, response) -> {
+			if (code.compareTo("400") >= 0) {
+				response.setContent(new Content().addMediaType("application/problem+json",
+						new MediaType().schema(new Schema<>().$ref(ProblemView.NAME))));
+			}
+		});
+		operation.setResponses(new ApiResponses());
+		responses.forEach(operation.getResponses()::addApiResponse);
+		return operation;
 	}
 
 	/** Initialises the OpenAPI library lazily, so that a rank is ready sooner. */

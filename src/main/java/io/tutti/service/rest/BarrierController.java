@@ -13,15 +13,12 @@ import jakarta.servlet.http.HttpServletRequest;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Barriers over HTTP for processes beside the ranks.
  */
-@RestController
+@ApiController
 @Tag(name = "meeting")
-@RequestMapping(path = Api.V1 + "/barrier", version = Api.VERSION)
 final class BarrierController {
 
 	private final LabelledBarriers barriers;
@@ -46,7 +43,7 @@ final class BarrierController {
 	@ApiResponse(responseCode = "409",
 			description = "The barrier had been broken by a deadline before this rank came; or the named round is over")
 	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
-	@PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
+	@PostMapping(path = "/barrier", consumes = MediaType.APPLICATION_JSON_VALUE)
 	BarrierView barrier(@RequestBody BarrierRequest body, @Parameter(hidden = true) HttpServletRequest request) {
 		return BarrierView.of(this.barriers.pass(body.wait(this.timeouts.collective(), ClientProbe.of(request))));
 	}

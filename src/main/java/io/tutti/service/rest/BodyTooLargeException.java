@@ -1,14 +1,17 @@
 package io.tutti.service.rest;
 
+import org.springframework.http.HttpStatus;
+
 /**
- * A body, or the answer to it, exceeds this rank's limit.
+ * A body, or the answer to it, exceeds the limit.
  */
-final class BodyTooLargeException extends RuntimeException {
+final class BodyTooLargeException extends ProblemException {
 
 	private static final long serialVersionUID = 1L;
 
 	BodyTooLargeException(String what, long maxBytes) {
-		super(what + "; at most " + maxBytes + " are taken (tutti.http-collectives.max-bytes)");
+		super(HttpStatus.CONTENT_TOO_LARGE, ProblemType.INVALID_ARGUMENT,
+				what + "; the limit is " + maxBytes + " (tutti.http-collectives.max-bytes)");
 	}
 
 }

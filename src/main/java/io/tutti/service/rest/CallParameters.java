@@ -44,7 +44,7 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 
 	/**
 	 * Parses the parameters into a call.
-	 * @throws InvalidArgumentException if a parameter is invalid
+	 * @throws ProblemException if a parameter is invalid
 	 */
 	LabelledCall call(RankAssignment who) {
 		Collective known = choose("collective", this.collective, OFFERED, Collective::label);
@@ -68,11 +68,11 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 
 	private ReduceOp operator(Collective known, DataType type) {
 		if (this.op != null && !known.reduces()) {
-			throw new InvalidArgumentException(known + " has no op, got " + this.op);
+			throw ProblemException.invalidArgument(known + " has no op, got " + this.op);
 		}
 		ReduceOp chosen = (this.op == null) ? ReduceOp.SUM : choose("op", this.op, ReduceOp.values(), ReduceOp::label);
 		if (!chosen.appliesTo(type)) {
-			throw new InvalidArgumentException("op " + chosen + " needs an integer dtype, got " + type);
+			throw ProblemException.invalidArgument("op " + chosen + " needs an integer dtype, got " + type);
 		}
 		return chosen;
 	}
@@ -86,13 +86,9 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 			return 0;
 		}
 		if (!hasRoot) {
-			throw new InvalidArgumentException(known + " has no root, got " + this.root);
+			throw ProblemException.invalidArgument(known + " has no root, got " + this.root);
 		}
-		long given = number("root", this.root);
-		if (given < 0 || given >= worldSize) {
-			throw new InvalidArgumentException("root must be in 0.." + (worldSize - 1) + ", got " + this.root);
-		}
-		return (int) given;
+		return (int) Arguments.inRange("root", number("root", this.root), 0, worldSize - 1);
 	}
 
 	private static long number(String name, String text) {
@@ -100,7 +96,7 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 			return Long.parseLong(text);
 		}
 		catch (NumberFormatException ex) {
-			throw new InvalidArgumentException(name + " must be a whole number, got " + shortened(text));
+			throw ProblemException.invalidArgument(name + " must be a whole number, got " + shortened(text));
 		}
 	}
 
@@ -108,7 +104,7 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 		return Stream.of(values)
 			.filter((value) -> label.apply(value).equals(given))
 			.findFirst()
-			.orElseThrow(() -> new InvalidArgumentException(name + " must be one of "
+			.orElseThrow(() -> ProblemException.invalidArgument(name + " must be one of "
 					+ String.join(", ", Arrays.stream(values).map(label).toList()) + ", got " + shortened(given)));
 	}
 

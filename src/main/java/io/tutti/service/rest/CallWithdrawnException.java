@@ -1,16 +1,17 @@
 package io.tutti.service.rest;
 
+import org.springframework.http.HttpStatus;
+
 /**
- * A call whose client closed its connection before every rank had arrived. The call has
- * no effect, and the rank's next call takes its place.
+ * A call whose client disconnected before every rank had arrived.
  */
-final class CallWithdrawnException extends RuntimeException {
+final class CallWithdrawnException extends ProblemException {
 
 	private static final long serialVersionUID = 1L;
 
 	CallWithdrawnException(String label) {
-		super("the call of label " + label + " was withdrawn: its client closed the connection, or its sending side,"
-				+ " before every rank had come");
+		super(HttpStatus.CONFLICT, ProblemType.CALL_WITHDRAWN, "the call of label " + label
+				+ " was withdrawn: its client closed the connection, or its sending side, before every rank arrived");
 	}
 
 }

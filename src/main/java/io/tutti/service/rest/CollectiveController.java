@@ -21,16 +21,13 @@ import org.springframework.http.HttpHeaders;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Collectives over HTTP: a process beside a rank calls a collective with the processes
  * beside the other ranks. Request and response bodies are little-endian bytes.
  */
-@RestController
+@ApiController
 @Tag(name = "collectives")
-@RequestMapping(path = Api.V1 + "/collectives", version = Api.VERSION)
 final class CollectiveController {
 
 	private final HttpCollectives collectives;
@@ -94,13 +91,13 @@ final class CollectiveController {
 	@ApiResponse(responseCode = "503",
 			description = "The group is not ready; or no memory was to be had for the call: send it again after Retry-After")
 	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
-	@PostMapping(path = "/{collective}", consumes = MediaType.APPLICATION_OCTET_STREAM_VALUE,
+	@PostMapping(path = "/collectives/{collective}", consumes = MediaType.APPLICATION_OCTET_STREAM_VALUE,
 			produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
 	void call(@Parameter(hidden = true) @PathVariable String collective, HttpServletRequest request,
 			HttpServletResponse response) throws IOException {
 		if (!this.properties.enabled()) {
-			throw new SwitchedOffException(
-					"collectives over HTTP are switched off (tutti.http-collectives.enabled=false)");
+			throw ProblemException
+				.unsupported("collectives over HTTP are disabled (tutti.http-collectives.enabled=false)");
 		}
 		CallParameters parameters = CallParameters.of(collective, request);
 		LabelledCall call = parameters.call(this.assignment);

@@ -13,17 +13,14 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.ResponseStatus;
-import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Ends the group on every rank: immediately by an abort, or at the next agreed step by a
  * drain.
  */
-@RestController
+@ApiController
 @Tag(name = "control")
-@RequestMapping(path = Api.V1 + "/control", version = Api.VERSION)
 final class ControlController {
 
 	private final GroupLifecycle group;
@@ -45,7 +42,7 @@ final class ControlController {
 	@ApiResponse(responseCode = "202", description = "On its way to every rank",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = ControlView.class), examples = @ExampleObject(Examples.ABORTING)))
-	@PostMapping(path = "/abort", consumes = MediaType.APPLICATION_JSON_VALUE)
+	@PostMapping(path = "/control/abort", consumes = MediaType.APPLICATION_JSON_VALUE)
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView abort(@RequestBody ControlRequest request) {
 		String reason = request.checkedReason();
@@ -65,7 +62,7 @@ final class ControlController {
 	@ApiResponse(responseCode = "202", description = "On its way to every rank",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = ControlView.class), examples = @ExampleObject(Examples.DRAINING)))
-	@PostMapping(path = "/drain", consumes = MediaType.APPLICATION_JSON_VALUE)
+	@PostMapping(path = "/control/drain", consumes = MediaType.APPLICATION_JSON_VALUE)
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView drain(@RequestBody ControlRequest request) {
 		String reason = request.checkedReason();

@@ -24,23 +24,20 @@ import org.jspecify.annotations.Nullable;
 
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
 import org.springframework.web.bind.annotation.RequestParam;
-import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Serves the last collectives of this rank as JSON, those of all ranks as a timeline, and
  * an analysis of all ranks. Works while collectives hang, and after the group broke.
  */
-@RestController
+@ApiController
 @Tag(name = "diagnosis")
-@RequestMapping(path = Api.V1 + "/flight-recorder", version = Api.VERSION)
 final class FlightRecorderController {
 
 	private static final int MAX_TIMEOUT_MILLIS = 30_000;
 
 	/** Calls of each group that the analysis reads. */
-	private static final int TELLING = 100;
+	private static final int CALLS = 100;
 
 	private static final String DEFAULT_TIMEOUT_MILLIS = "2000";
 
@@ -50,26 +47,26 @@ final class FlightRecorderController {
 		this.group = group;
 	}
 
-	@Operation(operationId = "flightRecorder", summary = "Shows the last collectives of this rank",
-			description = "With format=chrome-trace those of all ranks, for a timeline viewer. Works while collectives hang, and after the group broke.",
+	@Operation(operationId = "flightRecorder", summary = "Returns the latest collectives of this rank",
+			description = "With format=chrome-trace: those of all ranks, for a timeline viewer. Available while collectives hang and after the group has broken.",
 			parameters = @Parameter(name = "format", in = ParameterIn.QUERY,
-					description = "chrome-trace for a timeline of all ranks; else this rank's own calls",
+					description = "chrome-trace for a timeline of all ranks; without it, this rank's own calls",
 					schema = @Schema(type = "string", allowableValues = "chrome-trace")))
-	@ApiResponse(responseCode = "200", description = "The last calls, the oldest first",
+	@ApiResponse(responseCode = "200", description = "The latest calls, the oldest first",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(oneOf = { FlightRecorderView.class, ChromeTrace.class }),
 					examples = @ExampleObject(Examples.FLIGHT_RECORDER)))
-	@GetMapping
+	@GetMapping("/flight-recorder")
 	FlightRecorderView own(
-			@Parameter(description = "The most calls of each group, the last ones",
+			@Parameter(description = "Maximum number of the latest calls of each group",
 					schema = @Schema(type = "integer", format = "int32", minimum = "1",
 							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
 									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
 			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {
 		if (format != null) {
-			throw new InvalidArgumentException("format must be chrome-trace or be left out, got " + format);
+			throw ProblemException.invalidArgument("format must be chrome-trace or be left out, got " + format);
 		}
-		requireRange("limit", limit, FlightRecorder.CAPACITY);
+		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
 		JoinedGroup joined = joined();
 		RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(), joined.groups(),
 				limit);
@@ -77,38 +74,38 @@ final class FlightRecorderController {
 	}
 
 	@Operation(operationId = "flightRecorder")
-	@GetMapping(params = "format=chrome-trace")
+	@GetMapping(path = "/flight-recorder", params = "format=chrome-trace")
 	ChromeTrace timeline(
-			@Parameter(description = "The most calls of each group, the last ones",
+			@Parameter(description = "Maximum number of the latest calls of each group",
 					schema = @Schema(type = "integer", format = "int32", minimum = "1",
 							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
 									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
-			@Parameter(description = "How long the other ranks may take to answer, in milliseconds",
+			@Parameter(description = "Timeout of the other ranks' answers in milliseconds",
 					schema = @Schema(type = "integer", format = "int32", minimum = "1",
 							maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
 									defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
-		requireRange("limit", limit, FlightRecorder.CAPACITY);
+		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
 		return ChromeTrace.of(accounts(limit, timeoutMs).values());
 	}
 
-	@Operation(operationId = "analysis", summary = "Says in words what the calls of all ranks say together",
-			description = "Which ranks are missing from which collective, who called something else, who is last and by how much. Gathered over the control plane, so it answers while collectives hang.")
+	@Operation(operationId = "analysis", summary = "Analyses the calls of all ranks",
+			description = "Names the ranks that are missing from a collective, the ranks whose calls differ, and the mean delay of the last rank. Uses the control plane, so that it works while collectives hang.")
 	@ApiResponse(responseCode = "200", description = "The verdict",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = AnalysisView.class),
 					examples = @ExampleObject(Examples.ANALYSIS)))
-	@GetMapping("/analysis")
-	AnalysisView analysis(@Parameter(description = "How long the other ranks may take to answer, in milliseconds",
+	@GetMapping("/flight-recorder/analysis")
+	AnalysisView analysis(@Parameter(description = "Timeout of the other ranks' answers in milliseconds",
 			schema = @Schema(type = "integer", format = "int32", minimum = "1",
 					maximum = "" + MAX_TIMEOUT_MILLIS)) @RequestParam(
 							defaultValue = DEFAULT_TIMEOUT_MILLIS) int timeoutMs) {
-		Map<Integer, RankTrace> accounts = accounts(TELLING, timeoutMs);
+		Map<Integer, RankTrace> accounts = accounts(CALLS, timeoutMs);
 		Analysis analysis = Analysis.of(this.group.assignment().worldSize(), accounts);
 		return AnalysisView.of(analysis, accounts.values(), this.group.status().problem());
 	}
 
 	private Map<Integer, RankTrace> accounts(int limit, int timeoutMs) {
-		requireRange("timeoutMs", timeoutMs, MAX_TIMEOUT_MILLIS);
+		Arguments.inRange("timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MILLIS);
 		return joined().accounts(limit, Duration.ofMillis(timeoutMs));
 	}
 
@@ -118,12 +115,6 @@ final class FlightRecorderController {
 			throw new GroupUnavailableException(this.group.status(), null);
 		}
 		return joined;
-	}
-
-	private static void requireRange(String name, int value, int most) {
-		if (value < 1 || value > most) {
-			throw new InvalidArgumentException(name + " must be in 1.." + most + ", got " + value);
-		}
 	}
 
 }

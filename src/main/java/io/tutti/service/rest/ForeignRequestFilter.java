@@ -55,7 +55,7 @@ final class ForeignRequestFilter extends OncePerRequestFilter {
 	@Override
 	protected void doFilterInternal(HttpServletRequest request, HttpServletResponse response, FilterChain chain)
 			throws ServletException, IOException {
-		ForeignRequestException refusal = refusal(request);
+		ProblemException refusal = refusal(request);
 		if (refusal == null) {
 			chain.doFilter(request, response);
 			return;
@@ -63,22 +63,22 @@ final class ForeignRequestFilter extends OncePerRequestFilter {
 		this.problems.resolveException(request, response, null, refusal);
 	}
 
-	private @Nullable ForeignRequestException refusal(HttpServletRequest request) {
+	private @Nullable ProblemException refusal(HttpServletRequest request) {
 		String host = request.getHeader(HttpHeaders.HOST);
 		if (host != null && !isOwn(nameIn(host), request)) {
-			return ForeignRequestException.underHost(nameIn(host));
+			return ProblemException.foreignHost(nameIn(host));
 		}
 		if (!namesNoHost(request) && !isOwn(request.getServerName(), request)) {
-			return ForeignRequestException.underHost(request.getServerName());
+			return ProblemException.foreignHost(request.getServerName());
 		}
 		if (TokenFilter.reads(request)) {
 			return null;
 		}
 		if (isOfAnotherOrigin(request)) {
-			return ForeignRequestException.from("origin " + request.getHeader(HttpHeaders.ORIGIN));
+			return ProblemException.foreignOrigin("origin " + request.getHeader(HttpHeaders.ORIGIN));
 		}
 		String site = request.getHeader(SITE);
-		return (site == null || OWN_SITES.contains(site)) ? null : ForeignRequestException.from(SITE + " " + site);
+		return (site == null || OWN_SITES.contains(site)) ? null : ProblemException.foreignOrigin(SITE + " " + site);
 	}
 
 	/**

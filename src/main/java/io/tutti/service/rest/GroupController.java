@@ -16,15 +16,12 @@ import io.tutti.service.group.JoinedGroup;
 
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.GetMapping;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Serves the state of the group and its peers, also after the group broke.
  */
-@RestController
+@ApiController
 @Tag(name = "group")
-@RequestMapping(path = Api.V1 + "/group", version = Api.VERSION)
 final class GroupController {
 
 	private final GroupLifecycle group;
@@ -41,7 +38,7 @@ final class GroupController {
 	@ApiResponse(responseCode = "200", description = "How the group stands",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = GroupView.class), examples = @ExampleObject(Examples.GROUP)))
-	@GetMapping
+	@GetMapping("/group")
 	GroupView group() {
 		return GroupView.of(this.group.status(), this.group.assignment(), this.settings.backend(), this.group.joined());
 	}
@@ -51,7 +48,7 @@ final class GroupController {
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					array = @ArraySchema(schema = @Schema(implementation = PeerView.class)),
 					examples = @ExampleObject(Examples.PEERS)))
-	@GetMapping("/peers")
+	@GetMapping("/group/peers")
 	List<PeerView> peers() {
 		JoinedGroup joined = this.group.joined();
 		if (joined == null) {

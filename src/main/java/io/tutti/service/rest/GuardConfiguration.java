@@ -2,6 +2,7 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 
+import io.tutti.service.config.HttpProperties;
 import org.apache.catalina.core.StandardHost;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import tools.jackson.databind.json.JsonMapper;
@@ -26,13 +27,19 @@ class GuardConfiguration implements WebMvcConfigurer {
 	/** Enough for people and tools; more concurrent readers only wait for each other. */
 	private static final int READERS = 4;
 
-	private static final Duration READERS_PATIENCE = Duration.ofSeconds(5);
+	private static final Duration READER_TIMEOUT = Duration.ofSeconds(5);
+
+	private final String basePath;
+
+	GuardConfiguration(HttpProperties properties) {
+		this.basePath = properties.basePath();
+	}
 
 	@Override
 	public void addInterceptors(InterceptorRegistry interceptors) {
-		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(Api.ROOT + "**");
-		interceptors.addInterceptor(new RecorderGate(READERS, READERS_PATIENCE))
-			.addPathPatterns(Api.V1 + "/flight-recorder/**");
+		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(this.basePath + "/**");
+		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT))
+			.addPathPatterns(this.basePath + "/flight-recorder/**");
 	}
 
 	@Bean

@@ -68,12 +68,12 @@ final class HttpCollectives {
 	 * @param body this rank's bytes, which are read after memory has been reserved
 	 * @param bodyBytes length of the body, -1 if unknown
 	 * @return this rank's answer, which the caller releases
-	 * @throws OverloadedException if memory could not be reserved in time
+	 * @throws ProblemException if memory could not be reserved in time
 	 * @throws BodyTooLargeException if the body, or the answer of any rank, would be too
 	 * large; a rank that can compute the size refuses the call before matching
-	 * @throws RoundConflictException if the named round is over or was called with other
+	 * @throws ProblemException if the named round is over or was called with other
 	 * parameters or another body
-	 * @throws CallNotMatchedException if a rank did not arrive or its call differs
+	 * @throws RoundFailedException if a rank did not arrive or its call differs
 	 * @throws CallWithdrawnException if the client disconnected before every rank had
 	 * arrived
 	 * @throws GroupUnavailableException if the group is not ready or breaks during the
@@ -128,7 +128,7 @@ final class HttpCollectives {
 				throw new CallWithdrawnException(wait.label());
 			}
 			if (!match.matched()) {
-				throw new CallNotMatchedException(signature, match, wait.timeout());
+				throw RoundFailedException.ofCall(signature, match, wait.timeout());
 			}
 			long count = match.calls().values().stream().mapToLong(CallSignature::count).max().orElse(0);
 			return this.calls.submit(match.order(), () -> make(joined, call, count, body, memory)).join();

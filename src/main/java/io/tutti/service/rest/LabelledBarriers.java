@@ -35,8 +35,8 @@ final class LabelledBarriers {
 
 	/**
 	 * Waits for every rank at a label.
-	 * @throws BarrierFailedException if a deadline broke the barrier
-	 * @throws RoundConflictException if the named round is over
+	 * @throws RoundFailedException if a deadline broke the barrier
+	 * @throws ProblemException if the named round is over
 	 * @throws CallWithdrawnException if the client disconnected before every rank had
 	 * arrived
 	 * @throws GroupUnavailableException if the group is not ready, breaks during the
@@ -58,7 +58,7 @@ final class LabelledBarriers {
 		BarrierOutcome outcome = await(this.group.ready(), wait);
 		return switch (outcome.result()) {
 			case PASSED -> outcome;
-			case BROKEN, LATE -> throw new BarrierFailedException(outcome, wait.timeout());
+			case BROKEN, LATE -> throw RoundFailedException.ofBarrier(outcome, wait.timeout());
 			case WITHDRAWN -> throw new CallWithdrawnException(wait.label());
 		};
 	}

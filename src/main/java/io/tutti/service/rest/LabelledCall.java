@@ -24,10 +24,10 @@ import io.tutti.engine.spi.CallSignature;
 record LabelledCall(Collective collective, DataType type, ReduceOp op, int root, int rank, int worldSize) {
 
 	/** The root determines the count; this rank accepts any. */
-	private static final long WHATEVER_COMES = -1;
+	private static final long ANY_COUNT = -1;
 
 	/** Whether this rank contributes a body. */
-	boolean bringsBody() {
+	boolean sendsBody() {
 		return switch (this.collective) {
 			case BROADCAST, SCATTER -> this.rank == this.root;
 			case BARRIER -> false;
@@ -38,16 +38,16 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	/**
 	 * The signature that the ranks must agree on.
 	 * @param bodyBytes length of this rank's body
-	 * @throws InvalidArgumentException if the length is not valid for this call
+	 * @throws ProblemException if the length is not valid for this call
 	 */
 	CallSignature signature(long bodyBytes) {
-		if (!bringsBody()) {
+		if (!sendsBody()) {
 			requireEmpty(bodyBytes);
-			return signatureOf((this.collective == Collective.BARRIER) ? 0 : WHATEVER_COMES);
+			return signatureOf((this.collective == Collective.BARRIER) ? 0 : ANY_COUNT);
 		}
 		long unit = (long) this.type.bytes() * (splitsBody() ? this.worldSize : 1);
 		if (bodyBytes % unit != 0) {
-			throw new InvalidArgumentException("the body must have whole " + this.type + "s"
+			throw ProblemException.invalidArgument("the body must consist of whole " + this.type + " elements"
 					+ (splitsBody() ? ", the same number for each of " + this.worldSize + " ranks" : "")
 					+ ": a multiple of " + unit + " bytes, got " + bodyBytes);
 		}
@@ -105,9 +105,9 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 
 	private void requireEmpty(long bodyBytes) {
 		if (bodyBytes > 0) {
-			throw new InvalidArgumentException((this.collective == Collective.BARRIER)
+			throw ProblemException.invalidArgument((this.collective == Collective.BARRIER)
 					? "a barrier takes an empty body, got " + bodyBytes + " bytes"
-					: "only the root, rank " + this.root + ", brings bytes to " + this.collective + "; rank "
+					: "only the root, rank " + this.root + ", sends elements to " + this.collective + "; rank "
 							+ this.rank + " must send an empty body, got " + bodyBytes + " bytes");
 		}
 	}

@@ -90,8 +90,8 @@ final class NamedRounds<R extends NamedRounds.Held> {
 	 * @param call runs the round; its argument tells whether any client is still
 	 * connected
 	 * @return the answer, which the caller releases
-	 * @throws RoundConflictException if the round is over, was called with other
-	 * parameters or another body, or its answer was evicted
+	 * @throws ProblemException if the round is over, was called with other parameters or
+	 * another body, or its answer was evicted
 	 */
 	R run(Round round, BooleanSupplier client, Function<BooleanSupplier, R> call) {
 		while (true) {
@@ -113,19 +113,18 @@ final class NamedRounds<R extends NamedRounds.Held> {
 		Execution<R> known = (running == null && round.number() == label.last) ? label.lastExecution : running;
 		if (known == null) {
 			if (round.number() <= label.last) {
-				throw new RoundConflictException(
-						round.text() + " is over: round " + label.last + " has been carried out since");
+				throw ProblemException.roundConflict(round.text() + " is over: round " + label.last + " has run since");
 			}
 			label.underWay.put(round.number(), own);
 			forgetBeyondTheLimit();
 			return own;
 		}
 		if (!Arrays.equals(known.digest, round.digest())) {
-			throw new RoundConflictException(round.text() + " was called before with other parameters or another body");
+			throw ProblemException
+				.roundConflict(round.text() + " was called before with other parameters or another body");
 		}
 		if (known.dropped) {
-			throw new RoundConflictException(
-					round.text() + " has been carried out, and its answer is held no longer for want of memory");
+			throw ProblemException.roundConflict(round.text() + " has run, and its answer was evicted to free memory");
 		}
 		known.repeats++;
 		if (known.answer.isDone()) {

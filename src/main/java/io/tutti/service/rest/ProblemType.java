@@ -4,28 +4,45 @@ import java.net.URI;
 import java.util.Locale;
 
 import io.tutti.Failure;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.http.HttpStatus;
+import org.springframework.http.HttpStatusCode;
+import org.springframework.http.ProblemDetail;
 
 /**
- * The {@code type} of a problem, with its title and hint.
+ * The problem types, with a stable URI, a title and a hint each.
  */
 enum ProblemType {
 
 	COLLECTIVE_TIMEOUT("A deadline passed",
-			"Look at the missing ranks: they are stopped, slow or elsewhere in the program"),
+			"Check the missing ranks: they have stopped, are slow or are elsewhere in the program"),
+
 	COLLECTIVE_MISMATCH("Ranks called different collectives",
 			"Every rank must issue the same collectives in the same order"),
-	PEER_LOST("A rank was lost", "Look at the log of the lost rank; the group must be formed anew"),
-	GROUP_ABORTED("The group was aborted", "Start the job again when the reason is gone"),
+
+	PEER_LOST("A rank was lost", "Check the log of the lost rank; the group must form again"),
+
+	GROUP_ABORTED("The group was aborted", "Remove the reason, then start the job again"),
+
 	GROUP_NOT_FORMED("The group has not formed", "Try again when /actuator/health/readiness is UP"),
+
 	AUTH_FAILED("Not allowed", "Send the job's token as Authorization: Bearer"),
+
 	ROUND_CONFLICT("The round cannot be joined",
 			"Name a later round on every rank; repeat a round only with the same parameters and body"),
-	CALL_WITHDRAWN("The call was withdrawn", "Keep the connection open, in both directions, until the answer has come"),
+
+	CALL_WITHDRAWN("The call was withdrawn", "Keep the connection open, in both directions, until the response"),
+
 	OVERLOADED("This rank is busy", "Send the request again after Retry-After seconds"),
-	UNSUPPORTED_OP("Not available here", "Ask for something that this rank's backend and configuration offer"),
-	NOT_FOUND("There is nothing at this path", "The paths are described at /v3/api-docs"),
-	METHOD_NOT_ALLOWED("The path does not take this method", "Use one of the methods in the Allow header"),
-	INVALID_ARGUMENT("The request cannot be followed", "Correct the request; it was not carried out");
+
+	UNSUPPORTED_OP("Not available here", "Use a feature that this rank's backend and configuration provide"),
+
+	NOT_FOUND("No resource at this path", "The paths are described at /v3/api-docs"),
+
+	METHOD_NOT_ALLOWED("The path does not support this method", "Use one of the methods in the Allow header"),
+
+	INVALID_ARGUMENT("The request is invalid", "Correct the request; it had no effect");
 
 	private final String title;
 
@@ -36,7 +53,7 @@ enum ProblemType {
 		this.hint = hint;
 	}
 
-	/** The problem type for a failure of the group. */
+	/** The problem type of a failure. */
 	static ProblemType of(Failure.Kind kind) {
 		return switch (kind) {
 			case TIMEOUT -> COLLECTIVE_TIMEOUT;
@@ -46,16 +63,28 @@ enum ProblemType {
 		};
 	}
 
+	/**
+	 * The problem type of an error that Spring or the web server detected. Its 503s are
+	 * due to load.
+	 */
+	static @Nullable ProblemType of(HttpStatusCode status) {
+		return switch (HttpStatus.resolve(status.value())) {
+			case SERVICE_UNAVAILABLE -> OVERLOADED;
+			case NOT_FOUND -> NOT_FOUND;
+			case METHOD_NOT_ALLOWED -> METHOD_NOT_ALLOWED;
+			case null, default -> status.is4xxClientError() ? INVALID_ARGUMENT : null;
+		};
+	}
+
+	/** Sets type, title and hint of a problem. */
+	void apply(ProblemDetail problem) {
+		problem.setType(uri());
+		problem.setTitle(this.title);
+		problem.setProperty("hint", this.hint);
+	}
+
 	URI uri() {
 		return URI.create("urn:tutti:problem:" + name().toLowerCase(Locale.ROOT).replace('_', '-'));
-	}
-
-	String title() {
-		return this.title;
-	}
-
-	String hint() {
-		return this.hint;
 	}
 
 }

@@ -27,23 +27,28 @@ final class QueryCheck implements HandlerInterceptor {
 
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-		if (handler instanceof HandlerMethod method && !CollectiveController.class.equals(method.getBeanType())) {
+		if (handler instanceof HandlerMethod method && isChecked(method.getBeanType())) {
 			check(request.getParameterMap(), this.known.computeIfAbsent(method.getMethod(), (_) -> parameters(method)));
 		}
 		return true;
 	}
 
+	/** The collectives' parameters are not method parameters. */
+	private static boolean isChecked(Class<?> controller) {
+		return controller.isAnnotationPresent(ApiController.class) && controller != CollectiveController.class;
+	}
+
 	/**
 	 * Checks the parameters of a request.
-	 * @throws InvalidArgumentException if one is unknown or repeated
+	 * @throws ProblemException if one is unknown or repeated
 	 */
 	static void check(Map<String, String[]> given, Set<String> known) {
 		given.forEach((name, values) -> {
 			if (!known.contains(name)) {
-				throw new InvalidArgumentException("unknown parameter " + name + "; known are " + known);
+				throw ProblemException.invalidArgument("unknown parameter " + name + "; known are " + known);
 			}
 			if (values.length > 1) {
-				throw new InvalidArgumentException("parameter " + name + " comes " + values.length + " times");
+				throw ProblemException.invalidArgument("parameter " + name + " is given " + values.length + " times");
 			}
 		});
 	}

@@ -18,16 +18,13 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.http.MediaType;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RequestBody;
-import org.springframework.web.bind.annotation.RequestMapping;
-import org.springframework.web.bind.annotation.RestController;
 
 /**
  * Probes every rank over the control plane, even while the data plane hangs. Works for a
  * broken group too, as long as rank 0 is reachable.
  */
-@RestController
+@ApiController
 @Tag(name = "meeting")
-@RequestMapping(path = Api.V1 + "/roll-call", version = Api.VERSION)
 final class RollCallController {
 
 	private static final RollCallRequest USUAL = new RollCallRequest(null);
@@ -51,7 +48,7 @@ final class RollCallController {
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = RollCallView.class),
 					examples = @ExampleObject(Examples.ROLL_CALL_ANSWERED)))
-	@PostMapping(consumes = MediaType.APPLICATION_JSON_VALUE)
+	@PostMapping(path = "/roll-call", consumes = MediaType.APPLICATION_JSON_VALUE)
 	RollCallView rollCall(@RequestBody(required = false) @Nullable RollCallRequest request) {
 		Duration timeout = ((request != null) ? request : USUAL).checkedTimeout();
 		JoinedGroup joined = this.group.joined();

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param timeoutMs how long ranks may take to answer, in milliseconds, 1 to 30000; 2000
  * by default
  */
-record RollCallRequest(@Schema(description = "How long ranks may take to answer, in milliseconds", minimum = "1",
-		maximum = "30000", defaultValue = "2000") @Nullable Long timeoutMs) {
+record RollCallRequest(@Schema(description = "Timeout of the answers in milliseconds", minimum = "1", maximum = "30000",
+		defaultValue = "2000") @Nullable Long timeoutMs) {
 
 	private static final long DEFAULT_TIMEOUT_MS = 2000;
 
@@ -20,14 +20,11 @@ record RollCallRequest(@Schema(description = "How long ranks may take to answer,
 
 	/**
 	 * The timeout.
-	 * @throws InvalidArgumentException if it is out of range
+	 * @throws ProblemException if it is out of range
 	 */
 	Duration checkedTimeout() {
 		long millis = (this.timeoutMs != null) ? this.timeoutMs : DEFAULT_TIMEOUT_MS;
-		if (millis < 1 || millis > MAX_TIMEOUT_MS) {
-			throw new InvalidArgumentException("timeoutMs must be in 1.." + MAX_TIMEOUT_MS + ", got " + millis);
-		}
-		return Duration.ofMillis(millis);
+		return Duration.ofMillis(Arguments.inRange("timeoutMs", millis, 1, MAX_TIMEOUT_MS));
 	}
 
 }

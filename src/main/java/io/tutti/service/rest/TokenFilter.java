@@ -53,7 +53,8 @@ final class TokenFilter extends OncePerRequestFilter {
 			chain.doFilter(request, response);
 			return;
 		}
-		this.problems.resolveException(request, response, null, new AccessDeniedException(presented));
+		this.problems.resolveException(request, response, null,
+				presented ? ProblemException.wrongToken() : ProblemException.missingToken());
 	}
 
 }

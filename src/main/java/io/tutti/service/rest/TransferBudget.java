@@ -37,7 +37,7 @@ final class TransferBudget {
 
 	/**
 	 * Reserves memory for a call, after all earlier requests.
-	 * @throws OverloadedException if not enough memory becomes free in time
+	 * @throws ProblemException if not enough memory becomes free in time
 	 * @throws CancellationException if the thread was interrupted
 	 */
 	Reservation reserve(long wanted, Duration timeout) {
@@ -48,8 +48,8 @@ final class TransferBudget {
 				reserved = this.units.tryAcquire(units(wanted), 0, TimeUnit.NANOSECONDS);
 			}
 			if (!reserved && !this.units.tryAcquire(units(wanted), patience.toNanos(), TimeUnit.NANOSECONDS)) {
-				throw new OverloadedException("the call needs " + wanted + " bytes and waited " + patience.toMillis()
-						+ " ms for memory: collectives over HTTP hold "
+				throw ProblemException.overloaded("the call needs " + wanted + " bytes and waited "
+						+ patience.toMillis() + " ms for memory: collectives over HTTP hold "
 						+ (this.bytes - (long) this.units.availablePermits() * UNIT_BYTES) + " of " + this.bytes
 						+ " bytes (tutti.http-collectives.memory)");
 			}

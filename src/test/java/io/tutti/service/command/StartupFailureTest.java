@@ -13,7 +13,6 @@ import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.ExitCode;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.config.ConfigurationException;
-import io.tutti.service.config.PropertyCheck;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 import org.junit.jupiter.api.AfterEach;
@@ -171,7 +170,7 @@ class StartupFailureTest {
 	@Test
 	void theHostFallbackPropertyTakesEffect() {
 		SpringApplication spring = new SpringApplication(TuttiApplication.class);
-		spring.addListeners(new PropertyCheck(), new RankLogging());
+		spring.addListeners(new RankLogging());
 		try (ConfigurableApplicationContext context = spring.run("--tutti.http.port=0",
 				"--tutti.gpu.host-fallback=true")) {
 			assertThat(context.getBean(HostFallback.class).allowed()).isTrue();

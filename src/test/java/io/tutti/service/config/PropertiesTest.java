@@ -56,12 +56,13 @@ class PropertiesTest {
 
 	@Test
 	void eachRankOfAHostHasAPortOfItsOwn() throws Exception {
-		HttpProperties http = new HttpProperties(InetAddress.getLoopbackAddress(), 9000, List.of());
+		HttpProperties http = new HttpProperties(InetAddress.getLoopbackAddress(), 9000, List.of(), "/api/v1");
 		assertThat(http.portOf(0)).isEqualTo(9000);
 		assertThat(http.portOf(3)).isEqualTo(9003);
-		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0, List.of()).portOf(3)).isZero();
+		assertThat(new HttpProperties(InetAddress.getLoopbackAddress(), 0, List.of(), "/api/v1").portOf(3)).isZero();
 		assertThatExceptionOfType(ConfigurationException.class)
-			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535, List.of()).portOf(1))
+			.isThrownBy(
+					() -> new HttpProperties(InetAddress.getLoopbackAddress(), 65535, List.of(), "/api/v1").portOf(1))
 			.withMessageContaining("65535");
 	}
 
@@ -72,7 +73,7 @@ class PropertiesTest {
 			.withMessageContaining("0..65535")
 			.withMessageContaining("65536");
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1, List.of()))
+			.isThrownBy(() -> new HttpProperties(InetAddress.getLoopbackAddress(), -1, List.of(), "/api/v1"))
 			.withMessageContaining("-1");
 	}
 

@@ -90,7 +90,7 @@ class BarrierApiTest {
 			.isLenientlyEqualTo(
 					"""
 							{"type":"urn:tutti:problem:collective-timeout","status":409,"label":"late","round":2,
-							"missingRanks":[1],"hint":"Call again: the next call of the label joins the next; give the others a longer timeoutMs if this rank is often late"}""");
+							"missingRanks":[1],"hint":"Call again: the next call of the label joins the next round; give the other ranks a longer timeoutMs if this rank is often late"}""");
 	}
 
 	@Test

@@ -116,7 +116,7 @@ class ForeignRequestTest {
 	@Test
 	void theProblemSaysWhatToDo() throws Exception {
 		assertThat(barrier(FOREIGN_HOST.formatted(this.port)).body())
-			.contains("rebound.example is no name or address of this rank")
+			.contains("rebound.example is not a name or address of this rank")
 			.contains("tutti.http.allowed-hosts");
 		assertThat(barrier(ownHost() + "Origin: http://evil.example\r\n").body()).contains("http://evil.example")
 			.contains("from a program");

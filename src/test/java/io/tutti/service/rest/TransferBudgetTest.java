@@ -27,14 +27,14 @@ class TransferBudgetTest {
 	void reservedMemoryIsUnavailableUntilReleased() {
 		TransferBudget budget = new TransferBudget(4 * KILO, () -> false);
 		TransferBudget.Reservation first = budget.reserve(3 * KILO, SHORT);
-		assertThatThrownBy(() -> budget.reserve(2 * KILO, SHORT)).isInstanceOf(OverloadedException.class)
+		assertThatThrownBy(() -> budget.reserve(2 * KILO, SHORT)).isInstanceOf(ProblemException.class)
 			.hasMessageContaining("needs 2048 bytes and waited 20 ms")
 			.hasMessageContaining("3072 of 4096 bytes (tutti.http-collectives.memory)");
 		budget.reserve(KILO, SHORT).close();
 		TransferBudget.Reservation part = first.split(2 * KILO);
 		first.close();
 		first.close();
-		assertThatThrownBy(() -> budget.reserve(3 * KILO, SHORT)).isInstanceOf(OverloadedException.class);
+		assertThatThrownBy(() -> budget.reserve(3 * KILO, SHORT)).isInstanceOf(ProblemException.class);
 		part.close();
 		budget.reserve(4 * KILO, SHORT).close();
 	}
@@ -72,7 +72,7 @@ class TransferBudgetTest {
 		});
 		kept.set(budget.reserve(3 * KILO, SHORT));
 		budget.reserve(4 * KILO, SHORT);
-		assertThatThrownBy(() -> budget.reserve(1, SHORT)).isInstanceOf(OverloadedException.class);
+		assertThatThrownBy(() -> budget.reserve(1, SHORT)).isInstanceOf(ProblemException.class);
 	}
 
 }
