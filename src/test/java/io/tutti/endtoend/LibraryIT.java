@@ -15,10 +15,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarFile;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 import javax.tools.ToolProvider;
@@ -94,7 +96,59 @@ class LibraryIT {
 			HttpResponse<String> sum = ask("POST", port, "/sum");
 			assertThat(sum.statusCode()).as(sum.body()).isEqualTo(200);
 			assertThat(sum.body()).isEqualTo("1.0 on rank 0");
-			assertThat(ask("GET", port, "/api/v1/group").statusCode()).isEqualTo(404);
+			assertThat(ask("GET", port, "/api/v1/group").body()).contains("\"worldSize\":1");
+			assertThat(ask("GET", port, "/tutti/").statusCode()).isEqualTo(200);
+			assertThat(ask("GET", port, "/nothing").body()).doesNotContain("urn:tutti");
+		}
+	}
+
+	/** The applications compute together, each beside its own controller. */
+	@Test
+	void twoWebApplicationsFormAGroupAndServeItsInterface() throws Exception {
+		compile("WebSample", webClassPath());
+		int[] ports = { FreePort.find(), FreePort.find() };
+		int rendezvous = FreePort.find();
+		try (Rank first = startHost(0, ports[0], rendezvous); Rank second = startHost(1, ports[1], rendezvous)) {
+			for (int port : ports) {
+				Awaitility.await()
+					.atMost(Duration.ofSeconds(90))
+					.ignoreExceptions()
+					.until(() -> !first.process().isAlive() || !second.process().isAlive()
+							|| ask("GET", port, "/actuator/health/readiness").statusCode() == 200);
+			}
+			assertThat(first.process().isAlive()).as(Files.readString(first.file())).isTrue();
+			assertThat(second.process().isAlive()).as(Files.readString(second.file())).isTrue();
+			assertThat(onBoth(ports, "/sum", "")).containsExactly("3.0 on rank 0", "3.0 on rank 1");
+			assertThat(onBoth(ports, "/api/v1/barrier", "Bearer x"))
+				.allSatisfy((answer) -> assertThat(answer).contains("\"arrived\":2"));
+			assertThat(onBoth(ports, "/api/v1/barrier", ""))
+				.allSatisfy((answer) -> assertThat(answer).contains("urn:tutti:problem:auth-failed"));
+			assertThat(ask("GET", ports[1], "/actuator/metrics/tutti.group.state").body()).contains("ready");
+			assertThat(ask("GET", ports[1], "/actuator/rank").body()).contains("\"rank\":1");
+		}
+	}
+
+	private Rank startHost(int rank, int port, int rendezvous) throws IOException {
+		return start("sample.WebSample", webClassPath(),
+				Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_PORT", "" + rendezvous, "TUTTI_TIMEOUT_RENDEZVOUS",
+						"60s", "SERVER_PORT", "" + port, "TUTTI_SECURITY_TOKEN", "x",
+						"MANAGEMENT_ENDPOINTS_WEB_EXPOSURE_INCLUDE", "health,metrics,rank"),
+				"host-" + rank + ".txt");
+	}
+
+	/** Posts to both applications at the same time. */
+	private static List<String> onBoth(int[] ports, String path, String authorization) {
+		try (HttpClient client = HttpClient.newHttpClient()) {
+			List<CompletableFuture<HttpResponse<String>>> answers = IntStream.of(ports)
+				.mapToObj((port) -> HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+					.header("Content-Type", "application/json")
+					.header("Authorization", authorization)
+					.timeout(Duration.ofSeconds(60))
+					.POST(HttpRequest.BodyPublishers.ofString("{\"label\":\"x\",\"timeoutMs\":30000}"))
+					.build())
+				.map((request) -> client.sendAsync(request, HttpResponse.BodyHandlers.ofString()))
+				.toList();
+			return answers.stream().map((answer) -> answer.join().body()).toList();
 		}
 	}
 

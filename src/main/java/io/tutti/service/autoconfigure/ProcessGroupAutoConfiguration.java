@@ -4,15 +4,15 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.service.config.RankConfiguration;
-import io.tutti.service.config.SecurityProperties;
 import io.tutti.service.group.GroupConfiguration;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
-import org.springframework.boot.context.properties.ConfigurationPropertiesScan;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Lazy;
 
 /**
  * Provides the group of all ranks as a bean, unless the application defines one itself.
@@ -21,12 +21,13 @@ import org.springframework.context.annotation.Import;
  * at most the rendezvous timeout.
  */
 @AutoConfiguration
+@ConditionalOnBooleanProperty(name = "tutti.enabled", matchIfMissing = true)
 @ConditionalOnMissingBean({ ProcessGroup.class, GroupLifecycle.class })
-@ConfigurationPropertiesScan(basePackageClasses = SecurityProperties.class)
 @Import({ RankConfiguration.class, GroupConfiguration.class })
 public class ProcessGroupAutoConfiguration {
 
 	/** No destroy method: the lifecycle leaves the group after its users have stopped. */
+	@Lazy
 	@Bean(destroyMethod = "")
 	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts) {
 		NativeLibraryPreparation.prepare();

@@ -11,6 +11,8 @@ import java.util.regex.Pattern;
 
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.util.StringUtils;
+
 /**
  * The values of the {@code Host} header that this rank accepts: loopback, the wildcard
  * address, the address that accepted the connection, and the configured hosts. A name
@@ -36,6 +38,15 @@ public final class AllowedHosts {
 	 */
 	AllowedHosts(Collection<String> configured) {
 		configured.forEach((host) -> add(host, normalized(host.strip())));
+	}
+
+	/** The hosts of the properties, with the host that other ranks use. */
+	public static AllowedHosts of(HttpProperties properties, TransportProperties transport) {
+		List<String> hosts = new ArrayList<>(properties.allowedHosts());
+		if (StringUtils.hasText(transport.advertisedHost())) {
+			hosts.add(transport.advertisedHost());
+		}
+		return new AllowedHosts(hosts);
 	}
 
 	private void add(String given, String host) {

@@ -13,13 +13,11 @@ import org.springframework.boot.web.server.Ssl;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.server.WebServerSslBundle;
 import org.springframework.boot.web.server.autoconfigure.ServerProperties;
-import org.springframework.stereotype.Component;
 
 /**
  * Checks the certificate of HTTP before the web server reads it, since the web server's
  * own error messages do not name the setting.
  */
-@Component
 final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWebServerFactory> {
 
 	private final ServerProperties server;

@@ -15,6 +15,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.ssl.SslBundles;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -26,6 +27,9 @@ import org.springframework.core.env.Environment;
  * properties.
  */
 @Configuration(proxyBeanMethods = false)
+@EnableConfigurationProperties({ CollectiveProperties.class, FlightRecorderProperties.class, GpuProperties.class,
+		MpiProperties.class, NetworkProperties.class, RendezvousProperties.class, SecurityProperties.class,
+		TimeoutProperties.class, TlsProperties.class, TransportProperties.class })
 public class RankConfiguration {
 
 	private static final Logger log = LoggerFactory.getLogger(RankConfiguration.class);

@@ -19,14 +19,12 @@ import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.core.env.Environment;
-import org.springframework.stereotype.Component;
 
 /**
  * Creates the web server's folders with the process id in their names, so that the next
  * rank to start can remove those of a killed rank. The folders stay empty, and only empty
  * folders are removed.
  */
-@Component
 final class WebServerFolder implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, DisposableBean {
 
 	private static final String PREFIX = "tutti-http-";

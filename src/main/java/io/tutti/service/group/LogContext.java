@@ -5,14 +5,11 @@ import java.util.Map;
 import io.tutti.ProcessGroup;
 import io.tutti.service.config.RankLogMembers;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Adds this rank's position to structured log lines: the last collective that it entered
  * in the group of all ranks.
  */
-@Component
-final class LogContext {
+public final class LogContext {
 
 	LogContext(GroupLifecycle group) {
 		group.formed().thenAccept((joined) -> RankLogMembers.place(() -> place(joined.world())));

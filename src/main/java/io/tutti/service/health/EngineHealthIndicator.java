@@ -13,14 +13,12 @@ import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
-import org.springframework.stereotype.Component;
 
 /**
  * Up while the control thread of this process responds, whatever the state of the other
  * ranks and however long a collective takes. Belongs to liveness, since only a new
  * process recovers a rank whose control thread is stuck.
  */
-@Component("engine")
 final class EngineHealthIndicator extends AbstractHealthIndicator {
 
 	private final GroupLifecycle group;

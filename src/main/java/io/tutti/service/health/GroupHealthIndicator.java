@@ -12,13 +12,11 @@ import io.tutti.service.group.JoinedGroup;
 import org.springframework.boot.health.contributor.AbstractHealthIndicator;
 import org.springframework.boot.health.contributor.Health;
 import org.springframework.boot.health.contributor.Status;
-import org.springframework.stereotype.Component;
 
 /**
  * Up when the group has formed, is intact, and no rank has left it. Belongs to readiness,
  * never to liveness: a lost peer must not end this process.
  */
-@Component("group")
 final class GroupHealthIndicator extends AbstractHealthIndicator {
 
 	private final GroupLifecycle group;

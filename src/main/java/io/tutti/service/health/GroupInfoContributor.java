@@ -11,13 +11,11 @@ import io.tutti.service.config.RankTls;
 
 import org.springframework.boot.actuate.info.Info;
 import org.springframework.boot.actuate.info.InfoContributor;
-import org.springframework.stereotype.Component;
 
 /**
  * Adds the backend, the availability of all backends, the rank and the TLS state to the
  * build information.
  */
-@Component
 final class GroupInfoContributor implements InfoContributor {
 
 	private final RankAssignment assignment;

@@ -5,13 +5,11 @@ import io.tutti.service.command.RankDescription;
 
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
-import org.springframework.stereotype.Component;
 
 /**
  * {@code /actuator/rank}: the identity of this rank and how it was determined, in the
  * format of {@code env --json}.
  */
-@Component
 @Endpoint(id = "rank")
 class RankEndpoint {
 

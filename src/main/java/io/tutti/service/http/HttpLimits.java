@@ -4,14 +4,12 @@ import org.springframework.boot.tomcat.servlet.TomcatServletWebServerFactory;
 import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.core.Ordered;
 import org.springframework.core.env.Environment;
-import org.springframework.stereotype.Component;
 
 /**
  * Enforces {@code server.tomcat.max-connections} and
  * {@code server.tomcat.connection-timeout} so that a client cannot use them to shut out
  * others.
  */
-@Component
 final class HttpLimits implements WebServerFactoryCustomizer<TomcatServletWebServerFactory>, Ordered {
 
 	/** After Spring's own customizer, which applies the configuration. */

@@ -18,12 +18,9 @@ import io.tutti.engine.dispatch.DefaultProcessGroup;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Meters of this rank's collectives: counts, durations, bandwidth and failures.
  */
-@Component
 final class CollectiveMetrics implements MeterBinder {
 
 	private static final String OUTCOME = "outcome";

@@ -5,12 +5,9 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import io.tutti.CollectiveListener;
 import io.tutti.Failure;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Counts broken groups by kind of failure.
  */
-@Component
 final class FailureCounts implements CollectiveListener {
 
 	private final AtomicLongArray counts = new AtomicLongArray(Failure.Kind.values().length);

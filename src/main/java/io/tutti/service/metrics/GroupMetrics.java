@@ -14,13 +14,10 @@ import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.recorder.ArrivalWatch;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Meters of the group's state, of its peers and of this rank's arrival delay. Peer meters
  * have no value before the group has formed.
  */
-@Component
 final class GroupMetrics implements MeterBinder {
 
 	private static final double MICROS_PER_SECOND = 1e6;

@@ -13,7 +13,6 @@ import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.context.SmartLifecycle;
 import org.springframework.http.HttpStatus;
-import org.springframework.stereotype.Component;
 import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
@@ -23,7 +22,6 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
  * own thread, so a slow viewer does not delay the others. Stops before the web server
  * waits for open requests.
  */
-@Component
 final class PageFeed implements SmartLifecycle {
 
 	private static final Logger log = LoggerFactory.getLogger(PageFeed.class);

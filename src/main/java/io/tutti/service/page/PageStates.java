@@ -22,13 +22,10 @@ import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Collects the state of the job: queries every rank over the control plane and reads this
  * rank's own state. Not thread-safe.
  */
-@Component
 final class PageStates {
 
 	/** Short, so that a rank that has just left or failed does not delay the page. */

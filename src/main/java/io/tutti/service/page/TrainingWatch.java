@@ -6,12 +6,9 @@ import io.tutti.training.TrainingPlan;
 import io.tutti.training.TrainingSummary;
 import org.jspecify.annotations.Nullable;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Tracks the progress of this process's training job for the page.
  */
-@Component
 public final class TrainingWatch implements TrainingListener {
 
 	private volatile @Nullable TrainingPlan plan;

@@ -9,14 +9,11 @@ import io.tutti.engine.control.diagnosis.GroupFinding.Arrival;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Measures how late this rank arrives at collectives of the world group. A read returns
  * the cached value immediately; if the value is stale, the read also starts a query of
  * the ranks in the background.
  */
-@Component
 public final class ArrivalWatch {
 
 	private static final Duration FRESH = Duration.ofSeconds(5);

@@ -21,13 +21,11 @@ import org.slf4j.LoggerFactory;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.beans.factory.DisposableBean;
-import org.springframework.stereotype.Component;
 
 /**
  * Writes this rank's flight recorder to a file when the group breaks, and logs its path.
  * Shutdown waits up to a second for the file.
  */
-@Component
 final class FailureFile implements DisposableBean {
 
 	private static final Logger log = LoggerFactory.getLogger(FailureFile.class);

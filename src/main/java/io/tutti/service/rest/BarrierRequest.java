@@ -21,7 +21,9 @@ record BarrierRequest(
 		@Schema(description = "Round of the label, the same on every rank. A repeated call of the last round gets the same answer. Without it, a rank's k-th call joins the k-th round",
 				minimum = "0", maximum = "9007199254740991") @Nullable Long round,
 		@Schema(description = "Timeout in milliseconds; default: the collective timeout", minimum = "1",
-				maximum = "86400000") @Nullable Long timeoutMs) {
+				maximum = "86400000") @Nullable Long timeoutMs)
+		implements
+			JsonRequest {
 
 	private static final int MAX_LABEL = 256;
 

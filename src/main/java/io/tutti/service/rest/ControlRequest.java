@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param reason reason for it, 1 to 1000 characters; every rank reports it
  */
 record ControlRequest(@Schema(description = "The reason, which every rank reports", minLength = 1, maxLength = 1000,
-		requiredMode = Schema.RequiredMode.REQUIRED) @Nullable String reason) {
+		requiredMode = Schema.RequiredMode.REQUIRED) @Nullable String reason) implements JsonRequest {
 
 	private static final int MAX_REASON = 1000;
 

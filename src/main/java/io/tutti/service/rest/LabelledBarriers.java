@@ -10,13 +10,10 @@ import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
 
-import org.springframework.stereotype.Component;
-
 /**
  * Labelled barriers over the control plane, where they cannot interleave with the
  * collectives of training.
  */
-@Component
 final class LabelledBarriers {
 
 	/** The timeout is a barrier's only parameter, and a repeated call may change it. */

@@ -5,7 +5,6 @@ import java.util.Objects;
 import java.util.stream.Stream;
 
 import io.tutti.service.group.GroupUnavailableException;
-import org.apache.tomcat.util.http.InvalidParameterException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -13,6 +12,8 @@ import tools.jackson.core.exc.StreamConstraintsException;
 import tools.jackson.core.exc.StreamReadException;
 import tools.jackson.databind.DatabindException;
 
+import org.springframework.core.Ordered;
+import org.springframework.core.annotation.Order;
 import org.springframework.http.HttpHeaders;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
@@ -30,8 +31,9 @@ import org.springframework.web.servlet.mvc.method.annotation.ResponseEntityExcep
  * Completes the problems of the REST interface with this rank's identity, and maps
  * exceptions that are not problems to one.
  */
-@RestControllerAdvice
-final class ProblemAdvice extends ResponseEntityExceptionHandler {
+@Order(Ordered.HIGHEST_PRECEDENCE)
+@RestControllerAdvice(annotations = ApiController.class)
+class ProblemAdvice extends ResponseEntityExceptionHandler {
 
 	private static final Logger log = LoggerFactory.getLogger(ProblemAdvice.class);
 
@@ -44,12 +46,6 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 	@ExceptionHandler
 	@Nullable ResponseEntity<Object> unavailable(GroupUnavailableException ex, WebRequest request) {
 		return respond(this.problems.unavailable(ex), request);
-	}
-
-	@ExceptionHandler
-	@Nullable ResponseEntity<Object> unreadableQuery(InvalidParameterException ex, WebRequest request) {
-		return respond(new ProblemException(HttpStatus.BAD_REQUEST, ProblemType.INVALID_ARGUMENT,
-				"the query string is malformed"), request);
 	}
 
 	@ExceptionHandler
@@ -70,7 +66,7 @@ final class ProblemAdvice extends ResponseEntityExceptionHandler {
 		return handleExceptionInternal(ex, problem, new HttpHeaders(), HttpStatus.INTERNAL_SERVER_ERROR, request);
 	}
 
-	private @Nullable ResponseEntity<Object> respond(ProblemException problem, WebRequest request) {
+	final @Nullable ResponseEntity<Object> respond(ProblemException problem, WebRequest request) {
 		return handleExceptionInternal(problem, null, problem.getHeaders(), problem.getStatusCode(), request);
 	}
 

@@ -58,6 +58,13 @@ class ProblemException extends ErrorResponseException {
 		return denied(HttpStatus.FORBIDDEN, "the token is wrong").header(HttpHeaders.WWW_AUTHENTICATE, "Bearer");
 	}
 
+	/** In an application that has its own web server, which may be open to anyone. */
+	static ProblemException noTokenConfigured() {
+		return denied(HttpStatus.FORBIDDEN, "this request changes state, and the job has no token").with("hint",
+				"Set tutti.security.token or tutti.security.token-file, or let Spring Security authorize the path, or"
+						+ " set tutti.security.anonymous=true");
+	}
+
 	static ProblemException foreignHost(String host) {
 		return denied(HttpStatus.FORBIDDEN, "the host " + host + " is not a name or address of this rank").with("hint",
 				"Send the request to an address of this rank, or add the host to tutti.http.allowed-hosts"

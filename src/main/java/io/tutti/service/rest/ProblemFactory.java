@@ -8,13 +8,11 @@ import io.tutti.service.group.JoinedGroup;
 import org.springframework.http.HttpStatus;
 import org.springframework.http.HttpStatusCode;
 import org.springframework.http.ProblemDetail;
-import org.springframework.stereotype.Component;
 
 /**
  * Adds this rank's identity to problems, and converts the state of the group to a
  * problem.
  */
-@Component
 final class ProblemFactory {
 
 	private final GroupLifecycle group;

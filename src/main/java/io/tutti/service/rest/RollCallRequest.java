@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * by default
  */
 record RollCallRequest(@Schema(description = "Timeout of the answers in milliseconds", minimum = "1", maximum = "30000",
-		defaultValue = "2000") @Nullable Long timeoutMs) {
+		defaultValue = "2000") @Nullable Long timeoutMs) implements JsonRequest {
 
 	private static final long DEFAULT_TIMEOUT_MS = 2000;
 

@@ -18,13 +18,11 @@ import org.slf4j.LoggerFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.annotation.Value;
 import org.springframework.context.SmartLifecycle;
-import org.springframework.stereotype.Component;
 
 /**
  * Collects spans of collectives once a second if a span exporter is configured. Starts no
  * thread otherwise.
  */
-@Component
 final class CollectiveTracing implements SmartLifecycle {
 
 	private static final Logger log = LoggerFactory.getLogger(CollectiveTracing.class);

@@ -1,8 +1,5 @@
 package io.tutti.service.rest;
 
-import java.time.Duration;
-
-import io.tutti.service.config.HttpProperties;
 import org.apache.catalina.core.StandardHost;
 import org.apache.coyote.http11.AbstractHttp11Protocol;
 import tools.jackson.databind.json.JsonMapper;
@@ -12,35 +9,17 @@ import org.springframework.boot.web.server.WebServerFactoryCustomizer;
 import org.springframework.boot.web.servlet.FilterRegistrationBean;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
 import org.springframework.core.Ordered;
-import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
-import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 
 /**
- * Configures the checks ahead of the controllers: the body limits before all other
- * filters, including the token filter, then the query check, then the limit on concurrent
- * flight recorder reads. Also reports errors of the web server as problems.
+ * The parts of Tutti's own web server around the REST interface, for every path: access,
+ * body limits before all other filters, errors as problems, and the OpenAPI description.
  */
 @Configuration(proxyBeanMethods = false)
-class GuardConfiguration implements WebMvcConfigurer {
-
-	/** Enough for people and tools; more concurrent readers only wait for each other. */
-	private static final int READERS = 4;
-
-	private static final Duration READER_TIMEOUT = Duration.ofSeconds(5);
-
-	private final String basePath;
-
-	GuardConfiguration(HttpProperties properties) {
-		this.basePath = properties.basePath();
-	}
-
-	@Override
-	public void addInterceptors(InterceptorRegistry interceptors) {
-		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(this.basePath + "/**");
-		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT))
-			.addPathPatterns(this.basePath + "/flight-recorder/**");
-	}
+@Import({ AccessFilter.class, ProblemErrorController.class, ProblemFactory.class, ServerProblemAdvice.class,
+		ApiDescription.class })
+public class RestServerConfiguration {
 
 	@Bean
 	BodyLimits bodyLimits() {

@@ -1,0 +1,60 @@
+package io.tutti.service.rest;
+
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+
+import org.springframework.web.method.HandlerMethod;
+import org.springframework.web.servlet.HandlerInterceptor;
+
+/**
+ * Requires the job's token for requests to the REST interface that change state, inside
+ * an application that has its own web server. Does nothing where Spring Security has
+ * authorized the request. Other controllers of the application are not affected.
+ */
+final class AccessInterceptor implements HandlerInterceptor {
+
+	/** Set by Spring Security's authorization filter while it handles a request. */
+	private static final String AUTHORIZED = "org.springframework.security.web.access.intercept.AuthorizationFilter"
+			+ ".APPLIED";
+
+	private final ForeignRequestCheck origins;
+
+	private final TokenCheck token;
+
+	private final boolean anonymous;
+
+	/**
+	 * Creates the interceptor.
+	 * @param anonymous whether requests are allowed if no token is set
+	 */
+	AccessInterceptor(ForeignRequestCheck origins, TokenCheck token, boolean anonymous) {
+		this.origins = origins;
+		this.token = token;
+		this.anonymous = anonymous;
+	}
+
+	@Override
+	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
+		if (isOfTutti(handler) && !ForeignRequestCheck.reads(request) && request.getAttribute(AUTHORIZED) == null) {
+			require(request);
+		}
+		return true;
+	}
+
+	private static boolean isOfTutti(Object handler) {
+		return handler instanceof HandlerMethod method && method.getBeanType().isAnnotationPresent(ApiController.class);
+	}
+
+	private void require(HttpServletRequest request) {
+		ForeignRequestCheck.requireSameOrigin(request);
+		if (this.token.isTokenSet()) {
+			this.token.require(request);
+			return;
+		}
+		if (!this.anonymous) {
+			throw ProblemException.noTokenConfigured();
+		}
+		this.origins.requireOwnHost(request);
+	}
+
+}

@@ -1,0 +1,48 @@
+package io.tutti.service.rest;
+
+import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
+import io.tutti.service.config.HttpCollectivesProperties;
+import io.tutti.service.config.HttpProperties;
+import io.tutti.service.group.GroupLifecycle;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Import;
+import org.springframework.web.servlet.DispatcherServlet;
+
+/**
+ * The REST interface, in Tutti's own server or beside an application's own controllers.
+ */
+@AutoConfiguration(after = { ProcessGroupAutoConfiguration.class, RestSecurityAutoConfiguration.class,
+		WebMvcAutoConfiguration.class })
+@ConditionalOnWebApplication(type = ConditionalOnWebApplication.Type.SERVLET)
+@ConditionalOnClass({ DispatcherServlet.class, JsonMapper.class })
+@ConditionalOnBean(GroupLifecycle.class)
+@ConditionalOnBooleanProperty(name = "tutti.http.enabled", matchIfMissing = true)
+@EnableConfigurationProperties({ HttpProperties.class, HttpCollectivesProperties.class })
+@Import({ BarrierController.class, CollectiveController.class, ControlController.class, FlightRecorderController.class,
+		GroupController.class, RollCallController.class, HttpCollectives.class, LabelledBarriers.class,
+		ProblemFactory.class })
+public class RestAutoConfiguration {
+
+	@Bean
+	RestInterceptors restInterceptors(HttpProperties properties, ObjectProvider<AccessInterceptor> access) {
+		return new RestInterceptors(properties, access.getIfAvailable());
+	}
+
+	@Bean
+	@ConditionalOnMissingBean
+	ProblemAdvice problemAdvice(ProblemFactory problems) {
+		return new ProblemAdvice(problems);
+	}
+
+}

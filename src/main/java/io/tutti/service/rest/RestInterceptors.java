@@ -1,0 +1,61 @@
+package io.tutti.service.rest;
+
+import java.time.Duration;
+
+import io.tutti.service.config.HttpProperties;
+import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.json.JsonMapper;
+
+import org.springframework.http.MediaType;
+import org.springframework.http.converter.HttpMessageConverters;
+import org.springframework.http.converter.json.JacksonJsonHttpMessageConverter;
+import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+
+/**
+ * The checks between the server and the controllers of the REST interface: access, then
+ * query parameters, then the limit on concurrent flight recorder reads. Also selects the
+ * mapper that reads their bodies.
+ */
+final class RestInterceptors implements WebMvcConfigurer {
+
+	/** Enough for people and tools; more concurrent readers only wait for each other. */
+	private static final int READERS = 4;
+
+	private static final Duration READER_TIMEOUT = Duration.ofSeconds(5);
+
+	private final String basePath;
+
+	private final @Nullable AccessInterceptor access;
+
+	/**
+	 * Creates the checks.
+	 * @param access {@code null} if a filter checks access before the interceptors
+	 */
+	RestInterceptors(HttpProperties properties, @Nullable AccessInterceptor access) {
+		this.basePath = properties.basePath();
+		this.access = access;
+	}
+
+	@Override
+	public void addInterceptors(InterceptorRegistry interceptors) {
+		if (this.access != null) {
+			interceptors.addInterceptor(this.access);
+		}
+		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(this.basePath + "/**");
+		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT))
+			.addPathPatterns(this.basePath + "/flight-recorder/**");
+	}
+
+	@Override
+	public void configureMessageConverters(HttpMessageConverters.ServerBuilder converters) {
+		JsonMapper mapper = JsonRequest.mapper();
+		converters.configureMessageConverters((converter) -> {
+			if (converter instanceof JacksonJsonHttpMessageConverter json) {
+				json.registerMappersForType(JsonRequest.class,
+						(mappers) -> mappers.put(MediaType.APPLICATION_JSON, mapper));
+			}
+		});
+	}
+
+}
