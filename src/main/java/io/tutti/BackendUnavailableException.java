@@ -4,7 +4,7 @@ package io.tutti;
  * The requested backend cannot run collectives in this process. The message states the
  * cause and the action to take. There is no silent fallback to another backend.
  */
-public final class BackendUnavailableException extends RuntimeException {
+public final class BackendUnavailableException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -39,6 +39,11 @@ public final class BackendUnavailableException extends RuntimeException {
 	/** What to do about it. */
 	public String action() {
 		return this.action;
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.BAD_CONFIGURATION;
 	}
 
 }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * never usable again. {@link #failure()} holds the details as data; code should not parse
  * the message.
  */
-public abstract sealed class CollectiveException extends RuntimeException
+public abstract sealed class CollectiveException extends RuntimeException implements ExitCode.Source
 		permits CollectiveTimeoutException, CollectiveMismatchException, PeerLostException, GroupAbortedException {
 
 	private static final long serialVersionUID = 1L;
@@ -94,6 +94,11 @@ public abstract sealed class CollectiveException extends RuntimeException
 	/** The collective's number in its group, -1 outside of a collective. */
 	public long sequence() {
 		return this.failure.sequence();
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.of(this.failure);
 	}
 
 }

@@ -1,40 +1,49 @@
 package io.tutti;
 
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+
 import org.jspecify.annotations.Nullable;
 
 /**
  * One rank's view of a group of ranks that call collectives together.
  * <p>
- * Every rank must issue the same collectives in the same order, with the same counts,
- * types, operators and roots. A synchronous call runs on the caller's own thread and
- * returns when this rank's part is done; an {@code …Async} call runs on the group's one
- * worker thread and completes its future. Both kinds may be mixed, from any thread. Calls
- * run in the order they were issued.
+ * <b>Order.</b> Every rank must issue the same collectives in the same order, with the
+ * same counts, types, operators and roots. Every method that transfers data among all
+ * ranks is such a collective, also {@link #allocate}, {@link #free}, {@link #split} and
+ * {@link #subgroup}. A synchronous call runs on the caller's own thread and returns when
+ * this rank's part is done; an {@code …Async} call runs on the group's one worker thread
+ * and returns a {@link Work}. Both kinds may be mixed, from any thread, and run in the
+ * order they were issued. Messages ({@link #send}, {@link #receive}) are outside that
+ * order.
  * <p>
- * A buffer is a {@link MemorySegment}, on or off the heap, of whole elements in native
- * byte order; its size determines the count. Heap segments are copied through native
- * memory. The caller must keep a buffer alive and untouched until the call returns or its
- * future completes: closing its arena during a call frees memory that the call writes.
- * While an asynchronous collective runs, closing the arena of one of its buffers throws
- * an {@link IllegalStateException}. A confined arena does not support this, so an
- * asynchronous collective rejects its memory. Results are bit-identical on every rank and
- * from run to run.
+ * <b>Buffers.</b> A buffer is a {@link MemorySegment}, on or off the heap, of whole
+ * elements in native byte order; its size determines the count. Arrays and byte buffers
+ * are accepted in its place. Heap memory is copied through native memory. All types can
+ * be used with all collectives. Reductions accept every {@link ReduceOp} for every type,
+ * except that bit-wise and logical operators need an integer type.
  * <p>
- * Only the call itself completes the future of an {@code …Async} call, so the future is
- * never done while the call still writes. Attempts to cancel or complete it have no
- * effect and return {@code false}. Its {@code orTimeout} aborts the group, as every
- * deadline does. {@code completeOnTimeout}, {@code completeAsync} and {@code obtrude…}
- * are not supported. Dependent stages and copies are ordinary futures. Once a future is
- * done, the group may be closed.
+ * <b>Lifetime of buffers.</b> The caller leaves a buffer alive and untouched until the
+ * call returns or its work is done. The group keeps the memory of automatic arenas and
+ * arrays reachable until then. While an asynchronous collective runs, closing the shared
+ * arena of one of its buffers throws an {@link IllegalStateException}; a call whose
+ * buffer is closed before its turn fails. An asynchronous call refuses memory of a
+ * confined arena, which cannot be protected. A synchronous call does not protect its
+ * buffers: closing their arena on another thread during the call frees memory that the
+ * call writes.
  * <p>
- * A bad argument causes an {@link IllegalArgumentException} before any data is sent. A
- * {@link CollectiveException} means that the group is broken on every rank for the same
- * reason; every later call throws it again. An interrupt during a wait aborts the group
- * with the interrupt as the reason on every rank. The interrupt status stays set.
+ * <b>Results</b> are bit-identical on every rank and from run to run. The algorithms and
+ * their papers are described in {@code io.tutti.engine.algorithm}.
+ * <p>
+ * <b>Failures.</b> A bad argument causes an {@link IllegalArgumentException} or a
+ * {@link NullPointerException} before any data is sent. A {@link CollectiveException}
+ * means that the group is broken on every rank for the same reason; every later call
+ * throws it again. A passed deadline breaks the group, as does an interrupt during a
+ * wait, whose status stays set. A call on a closed group throws an
+ * {@link IllegalStateException}. {@link ExitCode#of} maps exceptions to exit codes.
  */
 public interface ProcessGroup extends AutoCloseable {
 
@@ -46,6 +55,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * such as {@code TUTTI_TIMEOUT_HEARTBEAT}. Closing the group leaves the job and
 	 * releases all resources. A process can have one such group at a time. Diagnostics go
 	 * to standard error, such as the reason why ranks of one host cannot share memory.
+	 * @throws IllegalStateException if this process has such a group already
 	 * @throws RuntimeException if the configuration is invalid, before any data is sent,
 	 * or if the rendezvous fails; the message names the missing ranks
 	 */
@@ -94,108 +104,323 @@ public interface ProcessGroup extends AutoCloseable {
 	/** Sequence number of the last collective that this rank has started, -1 for none. */
 	long lastEntered();
 
+	/** Time limit of calls on this view of the group. */
+	Duration timeout();
+
 	/**
-	 * Reduces the buffers of all ranks, element by element, into every rank's buffer.
-	 * @param buffer this rank's operand, replaced by the result; the same size on every
-	 * rank
+	 * The same group with another time limit for each call, synchronous or asynchronous.
+	 * The limit of an asynchronous call includes its wait for its turn. The view shares
+	 * everything else with this group; closing one closes both.
+	 * @param timeout more than zero; the limit of this rank's calls. Ranks may differ:
+	 * the first deadline that passes breaks the group on every rank
+	 */
+	ProcessGroup withTimeout(Duration timeout);
+
+	/**
+	 * The same group with a label for its calls, such as the name of a layer. It appears
+	 * in this rank's failures and flight recorder. It need not be the same on all ranks.
+	 * The recorder distinguishes up to 1,000 labels of a group.
+	 * @param label short text; empty for none
+	 */
+	ProcessGroup withLabel(String label);
+
+	/**
+	 * Reduces the buffers of all ranks, element by element, in place: every rank gets the
+	 * result. Each rank sends and receives about {@code 2 × (worldSize - 1) / worldSize}
+	 * times the buffer.
+	 * @param buffer this rank's operand of any number of elements, the same on every
+	 * rank; replaced by the result
 	 */
 	void allReduce(MemorySegment buffer, DataType type, ReduceOp op);
 
-	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} by a deadline. */
-	void allReduce(MemorySegment buffer, DataType type, ReduceOp op, Duration timeout);
-
-	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on the worker thread. */
-	CompletableFuture<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op);
-
-	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	void allReduce(float[] values, ReduceOp op);
-
-	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	void allReduce(double[] values, ReduceOp op);
-
-	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	void allReduce(int[] values, ReduceOp op);
-
-	/** As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array. */
-	void allReduce(long[] values, ReduceOp op);
+	/**
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on the buffer between
+	 * position and limit, in native byte order. The buffer's position does not change.
+	 */
+	default void allReduce(ByteBuffer buffer, DataType type, ReduceOp op) {
+		allReduce(segment("buffer", buffer, type), type, op);
+	}
 
 	/**
-	 * Reduces the buffers of all ranks, element by element, into the root's.
-	 * @param send this rank's operand, left as it is; the same size on every rank
-	 * @param receive the result, as large as {@code send}; used only on the root, where
-	 * it may be the same segment as {@code send}
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of FLOAT32.
+	 */
+	default void allReduce(float[] values, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(values), DataType.FLOAT32, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of FLOAT64.
+	 */
+	default void allReduce(double[] values, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(values), DataType.FLOAT64, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of INT32.
+	 */
+	default void allReduce(int[] values, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(values), DataType.INT32, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of INT64.
+	 */
+	default void allReduce(long[] values, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(values), DataType.INT64, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)}, without waiting for the
+	 * result.
+	 */
+	Work<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op);
+
+	/**
+	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on several buffers of one
+	 * type, in list order. Small buffers are packed into one call, so that many of them
+	 * cost as much as a large one. The result is bit-identical on all ranks and from run
+	 * to run, but may differ from separate calls in the last bits.
+	 * @param buffers any number; the same sizes in the same order on every rank
+	 */
+	void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op);
+
+	/**
+	 * As {@link #allReduce(List, DataType, ReduceOp)}, without waiting for the result.
+	 */
+	Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op);
+
+	/**
+	 * Reduces the buffers of all ranks, element by element, into every rank's
+	 * {@code receive}.
+	 * @param send this rank's operand of any number of elements, the same on every rank;
+	 * left as it is
+	 * @param receive as large as {@code send}; must not overlap it
+	 */
+	void allReduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
+
+	/**
+	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
+	 * buffers between position and limit, in native byte order. The buffers' positions do
+	 * not change.
+	 */
+	default void allReduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
+		allReduce(segment("send", send, type), segment("receive", receive, type), type, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
+	 * of FLOAT32.
+	 */
+	default void allReduce(float[] send, float[] receive, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
+	 * of FLOAT64.
+	 */
+	default void allReduce(double[] send, double[] receive, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
+	 * of INT32.
+	 */
+	default void allReduce(int[] send, int[] receive, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
+	 * of INT64.
+	 */
+	default void allReduce(long[] send, long[] receive, ReduceOp op) {
+		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+	}
+
+	/**
+	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)}, without
+	 * waiting for the result.
+	 */
+	Work<Void> allReduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
+
+	/**
+	 * Reduces the buffers of all ranks, element by element, into the root's
+	 * {@code receive}.
+	 * @param send this rank's operand of any number of elements, the same on every rank;
+	 * left as it is
+	 * @param receive the result, as large as {@code send}; ignored except on the root,
+	 * where it may be the same segment as {@code send}
 	 * @param root the rank that gets the result
 	 */
 	void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
 
 	/**
-	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} by a
-	 * deadline.
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on the
+	 * buffers between position and limit, in native byte order. The buffers' positions do
+	 * not change.
 	 */
-	void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root, Duration timeout);
+	default void reduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op, int root) {
+		reduce(segment("send", send, type), segment("receive", receive, type), type, op, root);
+	}
 
 	/**
-	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on the
-	 * worker thread.
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
+	 * of FLOAT32.
 	 */
-	CompletableFuture<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op,
-			int root);
+	default void reduce(float[] send, float[] receive, ReduceOp op, int root) {
+		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op, root);
+	}
+
+	/**
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
+	 * of FLOAT64.
+	 */
+	default void reduce(double[] send, double[] receive, ReduceOp op, int root) {
+		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op, root);
+	}
+
+	/**
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
+	 * of INT32.
+	 */
+	default void reduce(int[] send, int[] receive, ReduceOp op, int root) {
+		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op, root);
+	}
+
+	/**
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
+	 * of INT64.
+	 */
+	default void reduce(long[] send, long[] receive, ReduceOp op, int root) {
+		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op, root);
+	}
+
+	/**
+	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)}, without
+	 * waiting for the result.
+	 */
+	Work<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
 
 	/**
 	 * Copies the root's buffer to every rank.
-	 * @param buffer read on the root, replaced on the others; the same size on every rank
+	 * @param buffer any number of elements, the same on every rank; read on the root,
+	 * replaced on the others
 	 * @param root the rank to copy from
 	 */
 	void broadcast(MemorySegment buffer, DataType type, int root);
 
-	/** As {@link #broadcast(MemorySegment, DataType, int)} by a deadline. */
-	void broadcast(MemorySegment buffer, DataType type, int root, Duration timeout);
-
-	/** As {@link #broadcast(MemorySegment, DataType, int)} on the worker thread. */
-	CompletableFuture<Void> broadcastAsync(MemorySegment buffer, DataType type, int root);
-
-	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	void broadcast(float[] values, int root);
-
-	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	void broadcast(double[] values, int root);
-
-	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	void broadcast(int[] values, int root);
-
-	/** As {@link #broadcast(MemorySegment, DataType, int)} on an array. */
-	void broadcast(long[] values, int root);
+	/**
+	 * As {@link #broadcast(MemorySegment, DataType, int)} on the buffer between position
+	 * and limit, in native byte order. The buffer's position does not change.
+	 */
+	default void broadcast(ByteBuffer buffer, DataType type, int root) {
+		broadcast(segment("buffer", buffer, type), type, root);
+	}
 
 	/**
-	 * Gives every rank the buffers of all ranks, in rank order.
-	 * @param send this rank's part, {@code n} bytes on every rank
-	 * @param receive {@code n × worldSize} bytes; must not overlap {@code send}
+	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of FLOAT32.
+	 */
+	default void broadcast(float[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
+	}
+
+	/**
+	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of FLOAT64.
+	 */
+	default void broadcast(double[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
+	}
+
+	/**
+	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of INT32.
+	 */
+	default void broadcast(int[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
+	}
+
+	/**
+	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of INT64.
+	 */
+	default void broadcast(long[] values, int root) {
+		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
+	}
+
+	/**
+	 * As {@link #broadcast(MemorySegment, DataType, int)}, without waiting for the
+	 * result.
+	 */
+	Work<Void> broadcastAsync(MemorySegment buffer, DataType type, int root);
+
+	/**
+	 * As {@link #broadcast(MemorySegment, DataType, int)} on several buffers of one type,
+	 * in list order. Small buffers are packed into one call, so that many of them cost as
+	 * much as a large one. The result is bit-identical on all ranks and from run to run,
+	 * but may differ from separate calls in the last bits.
+	 * @param buffers any number; the same sizes in the same order on every rank
+	 */
+	void broadcast(List<MemorySegment> buffers, DataType type, int root);
+
+	/**
+	 * As {@link #broadcast(List, DataType, int)}, without waiting for the result.
+	 */
+	Work<Void> broadcastAsync(List<MemorySegment> buffers, DataType type, int root);
+
+	/**
+	 * Gives every rank the parts of all ranks, in rank order. In place if {@code send} is
+	 * this rank's part of {@code receive}; otherwise the buffers must not overlap.
+	 * @param send this rank's part of {@code n} elements, the same on every rank
+	 * @param receive {@code n × worldSize} elements
 	 */
 	void allGather(MemorySegment send, MemorySegment receive, DataType type);
 
-	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} by a deadline. */
-	void allGather(MemorySegment send, MemorySegment receive, DataType type, Duration timeout);
-
 	/**
-	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on the worker thread.
+	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on the buffers
+	 * between position and limit, in native byte order. The buffers' positions do not
+	 * change.
 	 */
-	CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type);
-
-	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	void allGather(float[] send, float[] receive);
-
-	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	void allGather(double[] send, double[] receive);
-
-	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	void allGather(int[] send, int[] receive);
-
-	/** As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays. */
-	void allGather(long[] send, long[] receive);
+	default void allGather(ByteBuffer send, ByteBuffer receive, DataType type) {
+		allGather(segment("send", send, type), segment("receive", receive, type), type);
+	}
 
 	/**
-	 * Gives every rank the buffers of all ranks, in rank order. The sizes may differ by
-	 * rank.
+	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
+	 */
+	default void allGather(float[] send, float[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
+	}
+
+	/**
+	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
+	 */
+	default void allGather(double[] send, double[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
+	}
+
+	/**
+	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
+	 */
+	default void allGather(int[] send, int[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
+	}
+
+	/**
+	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
+	 */
+	default void allGather(long[] send, long[] receive) {
+		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
+	}
+
+	/**
+	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)}, without waiting for
+	 * the result.
+	 */
+	Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type);
+
+	/**
+	 * Gives every rank the parts of all ranks, in rank order. The sizes of the parts may
+	 * differ.
 	 * @param send this rank's part: {@code counts[rank]} elements
 	 * @param receive the sum of the counts in elements; must not overlap {@code send}
 	 * @param counts elements of each rank's part, by rank; the same on every rank
@@ -203,61 +428,68 @@ public interface ProcessGroup extends AutoCloseable {
 	void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
 
 	/**
-	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)} by a
-	 * deadline.
+	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)}, without
+	 * waiting for the result. The counts are copied.
 	 */
-	void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, Duration timeout);
-
-	/**
-	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)} on the worker
-	 * thread.
-	 */
-	CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
+	Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
-	 * part of the result, in rank order.
-	 * @param send this rank's operand, {@code n × worldSize} bytes, left as it is
-	 * @param receive this rank's part of the result, {@code n} bytes on every rank; must
-	 * not overlap {@code send}
+	 * part of the result, in rank order. In place if {@code receive} is this rank's part
+	 * of {@code send}, whose other parts are then undefined; otherwise the buffers must
+	 * not overlap and {@code send} is left as it is.
+	 * @param send this rank's operand of {@code n × worldSize} elements
+	 * @param receive this rank's part of the result: {@code n} elements, the same on
+	 * every rank
 	 */
 	void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
 	/**
-	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} by a
-	 * deadline.
-	 */
-	void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, Duration timeout);
-
-	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
-	 * worker thread.
+	 * buffers between position and limit, in native byte order. The buffers' positions do
+	 * not change.
 	 */
-	CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
+	default void reduceScatter(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
+		reduceScatter(segment("send", send, type), segment("receive", receive, type), type, op);
+	}
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
-	 * arrays.
+	 * arrays of FLOAT32.
 	 */
-	void reduceScatter(float[] send, float[] receive, ReduceOp op);
+	default void reduceScatter(float[] send, float[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+	}
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
-	 * arrays.
+	 * arrays of FLOAT64.
 	 */
-	void reduceScatter(double[] send, double[] receive, ReduceOp op);
+	default void reduceScatter(double[] send, double[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+	}
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
-	 * arrays.
+	 * arrays of INT32.
 	 */
-	void reduceScatter(int[] send, int[] receive, ReduceOp op);
+	default void reduceScatter(int[] send, int[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+	}
 
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
-	 * arrays.
+	 * arrays of INT64.
 	 */
-	void reduceScatter(long[] send, long[] receive, ReduceOp op);
+	default void reduceScatter(long[] send, long[] receive, ReduceOp op) {
+		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+	}
+
+	/**
+	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)},
+	 * without waiting for the result.
+	 */
+	Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
 	/**
 	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
@@ -270,70 +502,205 @@ public interface ProcessGroup extends AutoCloseable {
 	void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op);
 
 	/**
-	 * As {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)}
-	 * by a deadline.
+	 * As
+	 * {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)},
+	 * without waiting for the result. The counts are copied.
 	 */
-	void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op,
-			Duration timeout);
+	Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op);
 
 	/**
-	 * As {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)}
-	 * on the worker thread.
-	 */
-	CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type,
-			ReduceOp op);
-
-	/**
-	 * Gives the root the buffers of all ranks, in rank order.
-	 * @param send this rank's part, {@code n} bytes on every rank
-	 * @param receive {@code n × worldSize} bytes; used only on the root; must not overlap
-	 * {@code send}
+	 * Gives the root the parts of all ranks, in rank order. In place on the root if its
+	 * {@code send} is its part of {@code receive}; otherwise the buffers must not
+	 * overlap.
+	 * @param send this rank's part of {@code n} elements, the same on every rank
+	 * @param receive {@code n × worldSize} elements; ignored except on the root
 	 * @param root the rank that gets the parts
 	 */
 	void gather(MemorySegment send, MemorySegment receive, DataType type, int root);
 
-	/** As {@link #gather(MemorySegment, MemorySegment, DataType, int)} by a deadline. */
-	void gather(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout);
-
 	/**
-	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on the worker
-	 * thread.
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on the buffers
+	 * between position and limit, in native byte order. The buffers' positions do not
+	 * change.
 	 */
-	CompletableFuture<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
+	default void gather(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
+		gather(segment("send", send, type), segment("receive", receive, type), type, root);
+	}
 
 	/**
-	 * Gives each rank its own part of the root's buffer, in rank order.
-	 * @param send {@code n × worldSize} bytes; used only on the root
-	 * @param receive this rank's part, {@code n} bytes on every rank; must not overlap
-	 * {@code send}
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of
+	 * FLOAT32.
+	 */
+	default void gather(float[] send, float[] receive, int root) {
+		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
+	}
+
+	/**
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of
+	 * FLOAT64.
+	 */
+	default void gather(double[] send, double[] receive, int root) {
+		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
+	}
+
+	/**
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of INT32.
+	 */
+	default void gather(int[] send, int[] receive, int root) {
+		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, root);
+	}
+
+	/**
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of INT64.
+	 */
+	default void gather(long[] send, long[] receive, int root) {
+		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, root);
+	}
+
+	/**
+	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)}, without waiting
+	 * for the result.
+	 */
+	Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
+
+	/**
+	 * Gives the root the parts of all ranks, in rank order. The sizes of the parts may
+	 * differ.
+	 * @param send this rank's part: {@code counts[rank]} elements
+	 * @param receive the sum of the counts in elements; ignored except on the root
+	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 * @param root the rank that gets the parts
+	 */
+	void gather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
+
+	/**
+	 * As {@link #gather(MemorySegment, MemorySegment, long[], DataType, int)}, without
+	 * waiting for the result. The counts are copied.
+	 */
+	Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
+
+	/**
+	 * Gives each rank its own part of the root's buffer, in rank order. In place on the
+	 * root if its {@code receive} is its part of {@code send}; otherwise the buffers must
+	 * not overlap.
+	 * @param send {@code n × worldSize} elements; ignored except on the root
+	 * @param receive this rank's part of {@code n} elements, the same on every rank
 	 * @param root the rank that sends the parts
 	 */
 	void scatter(MemorySegment send, MemorySegment receive, DataType type, int root);
 
-	/** As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} by a deadline. */
-	void scatter(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout);
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on the buffers
+	 * between position and limit, in native byte order. The buffers' positions do not
+	 * change.
+	 */
+	default void scatter(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
+		scatter(segment("send", send, type), segment("receive", receive, type), type, root);
+	}
 
 	/**
-	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on the worker
-	 * thread.
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
+	 * FLOAT32.
 	 */
-	CompletableFuture<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
+	default void scatter(float[] send, float[] receive, int root) {
+		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
+	}
+
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
+	 * FLOAT64.
+	 */
+	default void scatter(double[] send, double[] receive, int root) {
+		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
+	}
+
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
+	 * INT32.
+	 */
+	default void scatter(int[] send, int[] receive, int root) {
+		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, root);
+	}
+
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
+	 * INT64.
+	 */
+	default void scatter(long[] send, long[] receive, int root) {
+		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, root);
+	}
+
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)}, without waiting
+	 * for the result.
+	 */
+	Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
+
+	/**
+	 * Gives each rank its own part of the root's buffer, in rank order. The sizes of the
+	 * parts may differ.
+	 * @param send the sum of the counts in elements; ignored except on the root
+	 * @param receive this rank's part: {@code counts[rank]} elements
+	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 * @param root the rank that sends the parts
+	 */
+	void scatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
+
+	/**
+	 * As {@link #scatter(MemorySegment, MemorySegment, long[], DataType, int)}, without
+	 * waiting for the result. The counts are copied.
+	 */
+	Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
 
 	/**
 	 * Gives each rank one part from every rank, in rank order.
-	 * @param send a part of {@code n} bytes for each rank; the same size on every rank
-	 * @param receive a part of {@code n} bytes from each rank; must not overlap
+	 * @param send a part of {@code n} elements for each rank; the same size on every rank
+	 * @param receive a part of {@code n} elements from each rank; must not overlap
 	 * {@code send}
 	 */
 	void allToAll(MemorySegment send, MemorySegment receive, DataType type);
 
-	/** As {@link #allToAll(MemorySegment, MemorySegment, DataType)} by a deadline. */
-	void allToAll(MemorySegment send, MemorySegment receive, DataType type, Duration timeout);
+	/**
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on the buffers between
+	 * position and limit, in native byte order. The buffers' positions do not change.
+	 */
+	default void allToAll(ByteBuffer send, ByteBuffer receive, DataType type) {
+		allToAll(segment("send", send, type), segment("receive", receive, type), type);
+	}
 
 	/**
-	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on the worker thread.
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
 	 */
-	CompletableFuture<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type);
+	default void allToAll(float[] send, float[] receive) {
+		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
+	 */
+	default void allToAll(double[] send, double[] receive) {
+		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
+	 */
+	default void allToAll(int[] send, int[] receive) {
+		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
+	 */
+	default void allToAll(long[] send, long[] receive) {
+		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
+	}
+
+	/**
+	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)}, without waiting for
+	 * the result.
+	 */
+	Work<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type);
 
 	/**
 	 * Gives each rank one part from every rank, in rank order. The sizes of the parts may
@@ -348,62 +715,178 @@ public interface ProcessGroup extends AutoCloseable {
 	void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts, DataType type);
 
 	/**
-	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)} by a
-	 * deadline.
+	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)},
+	 * without waiting for the result. The counts are copied.
 	 */
-	void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts, DataType type,
-			Duration timeout);
+	Work<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
+			DataType type);
 
 	/**
-	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)} on the
-	 * worker thread.
+	 * Inclusive prefix reduction: rank {@code r} gets the reduction of the buffers of
+	 * ranks {@code 0..r}, element by element, combined in rank order.
+	 * @param send this rank's operand of any number of elements, the same on every rank;
+	 * left as it is
+	 * @param receive as large as {@code send}; the same segment, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE}
 	 */
-	CompletableFuture<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive,
-			long[] receiveCounts, DataType type);
+	void scan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
+
+	/**
+	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on the buffers
+	 * between position and limit, in native byte order. The buffers' positions do not
+	 * change.
+	 */
+	default void scan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
+		scan(segment("send", send, type), segment("receive", receive, type), type, op);
+	}
+
+	/**
+	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
+	 * FLOAT32.
+	 */
+	default void scan(float[] send, float[] receive, ReduceOp op) {
+		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+	}
+
+	/**
+	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
+	 * FLOAT64.
+	 */
+	default void scan(double[] send, double[] receive, ReduceOp op) {
+		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+	}
+
+	/**
+	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
+	 * INT32.
+	 */
+	default void scan(int[] send, int[] receive, ReduceOp op) {
+		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+	}
+
+	/**
+	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
+	 * INT64.
+	 */
+	default void scan(long[] send, long[] receive, ReduceOp op) {
+		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+	}
+
+	/**
+	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)}, without waiting
+	 * for the result.
+	 */
+	Work<Void> scanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
+
+	/**
+	 * Exclusive prefix reduction: rank {@code r} gets the reduction of the buffers of
+	 * ranks {@code 0..r-1}, element by element, combined in rank order. Rank 0's
+	 * {@code receive} is left as it is.
+	 * @param send this rank's operand of any number of elements, the same on every rank;
+	 * left as it is
+	 * @param receive as large as {@code send}; the same segment, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE}
+	 */
+	void exclusiveScan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
+
+	/**
+	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
+	 * buffers between position and limit, in native byte order. The buffers' positions do
+	 * not change.
+	 */
+	default void exclusiveScan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
+		exclusiveScan(segment("send", send, type), segment("receive", receive, type), type, op);
+	}
+
+	/**
+	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays of FLOAT32.
+	 */
+	default void exclusiveScan(float[] send, float[] receive, ReduceOp op) {
+		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+	}
+
+	/**
+	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays of FLOAT64.
+	 */
+	default void exclusiveScan(double[] send, double[] receive, ReduceOp op) {
+		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+	}
+
+	/**
+	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays of INT32.
+	 */
+	default void exclusiveScan(int[] send, int[] receive, ReduceOp op) {
+		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+	}
+
+	/**
+	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
+	 * arrays of INT64.
+	 */
+	default void exclusiveScan(long[] send, long[] receive, ReduceOp op) {
+		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+	}
+
+	/**
+	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)},
+	 * without waiting for the result.
+	 */
+	Work<Void> exclusiveScanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
 	/** Returns when every rank has called it. */
 	void barrier();
 
-	/** As {@link #barrier()} by a deadline. */
-	void barrier(Duration timeout);
-
-	/** As {@link #barrier()} on the worker thread. */
-	CompletableFuture<Void> barrierAsync();
+	/** As {@link #barrier()}, without waiting for the other ranks. */
+	Work<Void> barrierAsync();
 
 	/**
 	 * Allocates a buffer on which calls are fastest: ranks of one host map each other's
 	 * buffers, so no staging copy is needed. Calls may use any part of the buffer,
-	 * provided that every rank's buffer comes from this method. Every rank calls this
-	 * method in the same order, as it does collectives, but not asynchronously.
+	 * provided that every rank's buffer comes from this method. Collective, but not
+	 * asynchronous.
 	 * @param bytes at least 0; the same on every rank
-	 * @return a zeroed buffer of that size, accessible from any thread until the group is
-	 * closed
+	 * @return a zeroed buffer of that size, accessible from any thread until it is freed
+	 * or the group is closed
+	 * @throws IllegalArgumentException on every rank, if the sizes differ; the group
+	 * stays usable
 	 */
 	MemorySegment allocate(long bytes);
 
 	/**
+	 * Frees a buffer of {@link #allocate} before the group is closed. Collective: every
+	 * rank frees the buffer that it got from the same call. No call uses it any more.
+	 * @param buffer the whole buffer, as {@code allocate} returned it
+	 * @throws IllegalArgumentException if it is not a buffer of this group, or is freed
+	 * already
+	 */
+	void free(MemorySegment buffer);
+
+	/**
 	 * Sends a message to one rank, outside the order of collectives. A message of up to
 	 * 64 KiB (eager protocol) need not have arrived when this returns; a larger one
-	 * (rendezvous protocol) waits until the peer receives it. The peer buffers up to 64
-	 * MiB of eager messages that it has not received yet, in the background. Above that
-	 * limit, sends wait until the peer receives some of them.
+	 * (rendezvous protocol) waits until the peer receives it. If the time limit passes
+	 * before the peer has matched it, the send fails alone with a
+	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, the
+	 * group breaks.
 	 * @param buffer the message: whole elements, or none
 	 * @param peer the rank to send to; may be this one
 	 * @param tag the tag that the receive must match, 0 or more
 	 */
 	void send(MemorySegment buffer, DataType type, int peer, int tag);
 
-	/** As {@link #send(MemorySegment, DataType, int, int)} by a deadline. */
-	void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
-
 	/**
-	 * As {@link #send(MemorySegment, DataType, int, int)} without waiting; the buffer
-	 * must stay untouched until the future is done.
+	 * As {@link #send(MemorySegment, DataType, int, int)}, without waiting.
 	 */
-	CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
+	Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
 
 	/**
-	 * Receives a rank's first message with this tag that no earlier receive matches.
+	 * Receives a rank's first message with this tag that no earlier receive matches. If
+	 * the time limit passes before a message has matched, the receive fails alone with a
+	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, the
+	 * group breaks.
 	 * @param buffer receives the message; may be larger than it
 	 * @param peer the rank that sends; may be this one
 	 * @param tag the tag it sends with, 0 or more
@@ -413,26 +896,37 @@ public interface ProcessGroup extends AutoCloseable {
 	 */
 	long receive(MemorySegment buffer, DataType type, int peer, int tag);
 
-	/** As {@link #receive(MemorySegment, DataType, int, int)} by a deadline. */
-	long receive(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout);
-
 	/**
 	 * As {@link #receive(MemorySegment, DataType, int, int)} from a rank or
 	 * {@link Message#ANY_SOURCE}, with a tag or {@link Message#ANY_TAG}.
 	 */
 	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag);
 
-	/** As {@link #receiveAny(MemorySegment, DataType, int, int)} by a deadline. */
-	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout);
-
 	/**
-	 * As {@link #receiveAny(MemorySegment, DataType, int, int)} without waiting; the
-	 * buffer must stay untouched until the future is done.
+	 * As {@link #receiveAny(MemorySegment, DataType, int, int)}, without waiting.
 	 */
-	CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag);
+	Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag);
 
 	/**
-	 * Sends one message and receives another at the same time.
+	 * Waits for a message without receiving it. The next matching receive on this rank
+	 * receives it.
+	 * @param source a rank or {@link Message#ANY_SOURCE}
+	 * @param tag a tag or {@link Message#ANY_TAG}
+	 * @return its source, its tag and its number of elements
+	 * @throws CollectiveTimeoutException if none arrives within the time limit; the group
+	 * stays usable
+	 */
+	Message probe(int source, int tag);
+
+	/**
+	 * As {@link #probe}, without waiting.
+	 * @return {@code null} if no message matches
+	 */
+	@Nullable Message tryProbe(int source, int tag);
+
+	/**
+	 * Sends one message and receives another at the same time. A passed time limit breaks
+	 * the group.
 	 * @param peer the rank to send to
 	 * @param source the rank to receive from
 	 * @return the number of elements received
@@ -440,18 +934,20 @@ public interface ProcessGroup extends AutoCloseable {
 	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag);
 
 	/**
-	 * As {@link #sendReceive(MemorySegment, int, MemorySegment, int, DataType, int)} by a
-	 * deadline.
+	 * Starts several sends and receives at once. Receives are posted first, so that the
+	 * order in the list does not matter between ranks; among receives, and among sends to
+	 * one peer, the order of the list counts.
+	 * @return the work of each transfer, in list order; that of a send completes with the
+	 * peer in place of the source
 	 */
-	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
-			Duration timeout);
+	List<Work<Message>> startAll(List<Transfer> transfers);
 
 	/**
 	 * Creates subgroups of this group: ranks with the same colour form a group, ordered
-	 * by key and, for equal keys, by their rank in this group. Collective: every rank of
-	 * this group calls it, in issue order. The new group has its own connections, is
-	 * independent of this one, and outlives it; the caller closes it. Closing a group
-	 * from {@code fromEnvironment} leaves the job and closes all its subgroups.
+	 * by key and, for equal keys, by their rank in this group. Collective. The new group
+	 * has its own connections, is independent of this one, and outlives it; the caller
+	 * closes it. Closing a group from {@code fromEnvironment} leaves the job and closes
+	 * all its subgroups.
 	 * @param color the group to join; negative for none
 	 * @return the group, or {@code null} for a negative colour
 	 */
@@ -483,5 +979,13 @@ public interface ProcessGroup extends AutoCloseable {
 	 */
 	@Override
 	void close();
+
+	private static MemorySegment segment(String name, ByteBuffer buffer, DataType type) {
+		if (type.bytes() > 1 && buffer.order() != ByteOrder.nativeOrder()) {
+			throw new IllegalArgumentException(name + " must be in native byte order for " + type + ", is "
+					+ buffer.order() + ": call order(ByteOrder.nativeOrder()) before you write to it");
+		}
+		return MemorySegment.ofBuffer(buffer);
+	}
 
 }

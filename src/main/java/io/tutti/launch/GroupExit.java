@@ -1,5 +1,6 @@
 package io.tutti.launch;
 
+import io.tutti.ExitCode;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;

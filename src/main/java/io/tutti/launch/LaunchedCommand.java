@@ -1,5 +1,6 @@
 package io.tutti.launch;
 
+import io.tutti.ExitCode;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

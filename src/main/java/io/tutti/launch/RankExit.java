@@ -1,5 +1,7 @@
 package io.tutti.launch;
 
+import io.tutti.ExitCode;
+
 /**
  * The exit of a rank.
  *

@@ -1,5 +1,6 @@
 package io.tutti.launch;
 
+import io.tutti.ExitCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -14,6 +15,9 @@ import java.util.stream.Collectors;
  * runs it and receives events through a queue: rank exits, stop requests and timeouts.
  */
 final class RankGroup {
+
+	/** Exit code after SIGKILL. */
+	private static final int KILLED = ExitCode.SIGNAL_BASE + 9;
 
 	/** How long to wait for the last output of a rank that has ended. */
 	private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(1);
@@ -135,7 +139,7 @@ final class RankGroup {
 			}
 			case KILLED -> {
 				reportTimeout("of SIGKILL: no longer waiting for it");
-				this.running.keySet().forEach((rank) -> this.ends.add(new RankExit(rank, ExitCode.KILLED)));
+				this.running.keySet().forEach((rank) -> this.ends.add(new RankExit(rank, KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}

@@ -1,12 +1,13 @@
 package io.tutti.launch;
 
+import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The rank cannot be resolved: a variable or property is missing, malformed or out of
  * range. Bad configuration, exit code 64.
  */
-public final class ResolutionException extends RuntimeException {
+public final class ResolutionException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -36,6 +37,11 @@ public final class ResolutionException extends RuntimeException {
 	/** The expected value. */
 	public String expected() {
 		return this.expected;
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.BAD_CONFIGURATION;
 	}
 
 }

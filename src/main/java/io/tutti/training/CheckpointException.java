@@ -1,12 +1,13 @@
 package io.tutti.training;
 
+import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if a job cannot continue from a checkpoint or cannot write one. An existing
  * checkpoint file stays unchanged.
  */
-public final class CheckpointException extends RuntimeException {
+public final class CheckpointException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -30,6 +31,11 @@ public final class CheckpointException extends RuntimeException {
 	/** Whether every rank throws this exception. */
 	boolean isKnownToAll() {
 		return this.knownToAll;
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.BAD_CONFIGURATION;
 	}
 
 }

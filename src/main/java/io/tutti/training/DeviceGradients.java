@@ -5,11 +5,11 @@ import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
@@ -17,6 +17,7 @@ import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gradient memory of parameters on a GPU. Gradients are reduced in place, without a copy
@@ -107,10 +108,10 @@ final class DeviceGradients implements GradientMemory {
 
 	/** Synchronous if the group's backend does not support device memory. */
 	@Override
-	public CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
+	public @Nullable Work<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
 		if (!this.group.takesDeviceMemory()) {
 			allReduce(gradients, op);
-			return CompletableFuture.completedFuture(null);
+			return null;
 		}
 		this.computed.run();
 		return this.group.allReduceAsync(gradients, DataType.FLOAT32, op);

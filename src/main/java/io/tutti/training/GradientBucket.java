@@ -2,9 +2,9 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -30,7 +30,7 @@ final class GradientBucket {
 	/** Number of gradients that the backward pass has not completed yet. */
 	private int incomplete;
 
-	private @Nullable CompletableFuture<Void> reduction;
+	private @Nullable Work<Void> reduction;
 
 	/**
 	 * A bucket over memory that holds the slots, followed by any piggybacked values.
@@ -122,7 +122,7 @@ final class GradientBucket {
 	}
 
 	/** The reduction that was started in this step, {@code null} if none. */
-	@Nullable CompletableFuture<Void> reduction() {
+	@Nullable Work<Void> reduction() {
 		return this.reduction;
 	}
 

@@ -1,13 +1,12 @@
 package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 
 import io.tutti.CollectiveException;
+import io.tutti.Work;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -21,7 +20,7 @@ final class GradientBuckets implements AutoCloseable {
 	 * How long {@link #close()} waits for each reduction that a broken group left
 	 * running.
 	 */
-	private static final long CLOSE_SECONDS = 30;
+	private static final Duration CLOSING = Duration.ofSeconds(30);
 
 	private final GradientMemory place;
 
@@ -235,15 +234,9 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	private static void awaitReduction(GradientBucket bucket) {
-		CompletableFuture<Void> reduction = bucket.reduction();
-		if (reduction == null) {
-			return;
-		}
-		try {
-			reduction.join();
-		}
-		catch (CompletionException ex) {
-			throw (ex.getCause() instanceof RuntimeException cause) ? cause : ex;
+		Work<Void> reduction = bucket.reduction();
+		if (reduction != null) {
+			reduction.await();
 		}
 	}
 
@@ -252,11 +245,13 @@ final class GradientBuckets implements AutoCloseable {
 	 * freed.
 	 */
 	private static boolean isIdle(GradientBucket bucket) {
-		CompletableFuture<Void> reduction = bucket.reduction();
-		if (reduction == null) {
+		Work<Void> reduction = bucket.reduction();
+		try {
+			return reduction == null || reduction.await(CLOSING);
+		}
+		catch (RuntimeException ex) {
 			return true;
 		}
-		return reduction.handle((_, _) -> true).completeOnTimeout(false, CLOSE_SECONDS, TimeUnit.SECONDS).join();
 	}
 
 	private static long bytes(Tensor parameter) {

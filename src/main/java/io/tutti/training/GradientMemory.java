@@ -1,9 +1,10 @@
 package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CompletableFuture;
 
 import io.tutti.ReduceOp;
+import io.tutti.Work;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Contiguous memory for gradients on the device of their parameters, and the all-reduce
@@ -30,7 +31,7 @@ interface GradientMemory extends AutoCloseable {
 	 * As {@link #allReduce}, if possible on another thread. Keeps its position in the
 	 * group's order of collectives.
 	 */
-	CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op);
+	@Nullable Work<Void> allReduceAsync(MemorySegment gradients, ReduceOp op);
 
 	/** Aborts the group of the ranks that reduce these gradients. */
 	void abort(String reason);

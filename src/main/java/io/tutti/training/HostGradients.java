@@ -2,11 +2,12 @@ package io.tutti.training;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.CompletableFuture;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Gradient memory of parameters in main memory.
@@ -50,7 +51,7 @@ final class HostGradients implements GradientMemory {
 	}
 
 	@Override
-	public CompletableFuture<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
+	public @Nullable Work<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
 		return this.group.allReduceAsync(gradients, DataType.FLOAT32, op);
 	}
 

@@ -1,12 +1,13 @@
 package io.tutti.training;
 
+import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if a table cannot be read or used for training. The message names the file and,
  * if known, the line and the column.
  */
-public final class MalformedDataException extends IllegalArgumentException {
+public final class MalformedDataException extends IllegalArgumentException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -16,6 +17,11 @@ public final class MalformedDataException extends IllegalArgumentException {
 
 	MalformedDataException(String message, @Nullable Throwable cause) {
 		super(message, cause);
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.BAD_DATA;
 	}
 
 }

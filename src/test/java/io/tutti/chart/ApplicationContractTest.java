@@ -14,7 +14,7 @@ import java.util.stream.IntStream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Backends;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.probe.GroupProbe;

@@ -127,7 +127,7 @@ final class HostRank {
 
 	/** Each rank sends to the next rank and receives from the previous one. */
 	private void passAround(int[] own, int count) {
-		var sending = this.group.sendAsync(of(own), DataType.INT32, (this.rank + 1) % this.ranks, count);
+		var sending = this.group.sendAsync(of(own), DataType.INT32, (this.rank + 1) % this.ranks, count).toFuture();
 		int before = (this.rank + this.ranks - 1) % this.ranks;
 		int[] received = new int[count];
 		this.group.receive(of(received), DataType.INT32, before, count);

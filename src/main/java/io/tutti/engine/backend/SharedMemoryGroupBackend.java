@@ -2,6 +2,7 @@ package io.tutti.engine.backend;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
 import io.tutti.engine.algorithm.Algorithm;
@@ -65,9 +66,9 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
+	public MemorySegment allocate(long bytes, Arena arena, MetadataExchange exchange, Deadline deadline) {
 		try {
-			return this.transport.allocate(bytes, exchange, deadline);
+			return this.transport.allocate(bytes, arena, exchange, deadline);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("the ranks could not agree on a buffer", ex);
@@ -77,6 +78,11 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 	@Override
 	public boolean takesPartsInPlace(long address) {
 		return true;
+	}
+
+	@Override
+	public void free(MemorySegment buffer) {
+		this.transport.free(buffer);
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package io.tutti.engine.control;
 
+import io.tutti.ExitCode;
 import java.util.List;
 
 import org.jspecify.annotations.Nullable;
@@ -7,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Rendezvous failed, or rank 0 rejected this rank. No group exists.
  */
-public final class RendezvousException extends RuntimeException {
+public final class RendezvousException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -51,6 +52,16 @@ public final class RendezvousException extends RuntimeException {
 	/** The ranks that had not joined, as far as this rank knows. */
 	public List<Integer> missingRanks() {
 		return this.missingRanks;
+	}
+
+	@Override
+	public int exitCode() {
+		return switch (this.reason) {
+			case TIMEOUT -> ExitCode.DEADLINE_PASSED;
+			case AUTHENTICATION -> ExitCode.AUTHENTICATION_FAILED;
+			case DUPLICATE_RANK, WORLD_SIZE, STALE_GENERATION, JOB, PROTOCOL -> ExitCode.MISMATCH;
+			case ADDRESS -> ExitCode.BAD_CONFIGURATION;
+		};
 	}
 
 }

@@ -3,6 +3,7 @@ package io.tutti.engine.device;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 
+import io.tutti.RankOutOfRangeException;
 import io.tutti.Collective;
 import io.tutti.CollectiveListener;
 import io.tutti.DataType;
@@ -270,17 +271,17 @@ public final class DeviceCollectives {
 		MemorySegment from = send.segment();
 		MemorySegment to = receive.segment();
 		DataType type = hostType(receive);
-		Duration left = deadline.remaining().plusNanos(1);
+		ProcessGroup limited = this.group.withTimeout(deadline.remaining().plusNanos(1));
 		switch (collective) {
-			case ALL_REDUCE -> this.group.allReduce(to, type, op, left);
-			case BROADCAST -> this.group.broadcast(to, type, root, left);
-			case REDUCE -> this.group.reduce(from, to, type, op, root, left);
-			case ALL_GATHER -> this.group.allGather(from, to, type, left);
-			case REDUCE_SCATTER -> this.group.reduceScatter(from, to, type, op, left);
-			case GATHER -> this.group.gather(from, to, type, root, left);
-			case SCATTER -> this.group.scatter(from, to, type, root, left);
-			case ALL_TO_ALL -> this.group.allToAll(from, to, type, left);
-			case BARRIER -> this.group.barrier(left);
+			case ALL_REDUCE -> limited.allReduce(to, type, op);
+			case BROADCAST -> limited.broadcast(to, type, root);
+			case REDUCE -> limited.reduce(from, to, type, op, root);
+			case ALL_GATHER -> limited.allGather(from, to, type);
+			case REDUCE_SCATTER -> limited.reduceScatter(from, to, type, op);
+			case GATHER -> limited.gather(from, to, type, root);
+			case SCATTER -> limited.scatter(from, to, type, root);
+			case ALL_TO_ALL -> limited.allToAll(from, to, type);
+			case BARRIER -> limited.barrier();
 			case SCAN, EXCLUSIVE_SCAN -> throw notOnDevice(collective);
 		}
 	}

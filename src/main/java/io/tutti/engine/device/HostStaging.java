@@ -172,7 +172,7 @@ final class HostStaging implements AutoCloseable {
 
 	/** Works in place in the send staging buffer where both sides have one part. */
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
-		Duration left = deadline.remaining().plusNanos(1);
+		ProcessGroup limited = this.group.withTimeout(deadline.remaining().plusNanos(1));
 		MemorySegment whole = segment(slot.send, slot.bytes);
 		MemorySegment sent = slot.sent(layout);
 		MemorySegment received = slot.received(layout);
@@ -180,15 +180,15 @@ final class HostStaging implements AutoCloseable {
 		int root = call.root();
 		slot.collective = CompletableFuture.runAsync(() -> {
 			switch (call.collective()) {
-				case ALL_REDUCE -> this.group.allReduce(whole, type, call.op(), left);
-				case BROADCAST -> this.group.broadcast(whole, type, root, left);
-				case REDUCE -> this.group.reduce(whole, whole, type, call.op(), root, left);
-				case ALL_GATHER -> this.group.allGather(sent, received, type, left);
-				case REDUCE_SCATTER -> this.group.reduceScatter(sent, received, type, call.op(), left);
-				case GATHER -> this.group.gather(sent, received, type, root, left);
-				case SCATTER -> this.group.scatter(sent, received, type, root, left);
-				case ALL_TO_ALL -> this.group.allToAll(sent, received, type, left);
-				case BARRIER -> this.group.barrier(left);
+				case ALL_REDUCE -> limited.allReduce(whole, type, call.op());
+				case BROADCAST -> limited.broadcast(whole, type, root);
+				case REDUCE -> limited.reduce(whole, whole, type, call.op(), root);
+				case ALL_GATHER -> limited.allGather(sent, received, type);
+				case REDUCE_SCATTER -> limited.reduceScatter(sent, received, type, call.op());
+				case GATHER -> limited.gather(sent, received, type, root);
+				case SCATTER -> limited.scatter(sent, received, type, root);
+				case ALL_TO_ALL -> limited.allToAll(sent, received, type);
+				case BARRIER -> limited.barrier();
 				case SCAN, EXCLUSIVE_SCAN -> throw DeviceCollectives.notOnDevice(call.collective());
 			}
 		}, (task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));

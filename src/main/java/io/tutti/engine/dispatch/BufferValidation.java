@@ -1,9 +1,12 @@
 package io.tutti.engine.dispatch;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 import io.tutti.Collective;
 import io.tutti.DataType;
+import io.tutti.RankOutOfRangeException;
+import io.tutti.ReduceOp;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
@@ -38,8 +41,10 @@ final class BufferValidation {
 	 * Checks the arguments of a call in which all parts have the same size.
 	 * @return the call's {@linkplain Call#count() count}
 	 */
-	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root) {
-		requireRoot(root);
+	long check(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
+			int root) {
+		requireOperator(collective, type, op);
+		RankOutOfRangeException.check("root", root, this.worldSize);
 		requireUsable(send, receive);
 		switch (collective) {
 			case BARRIER, BROADCAST -> {
@@ -73,9 +78,10 @@ final class BufferValidation {
 	 * @param receiveCounts {@code null} if every rank passes the same counts
 	 * @return the call's {@linkplain Call#count() count}
 	 */
-	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type, int root,
-			long[] sendCounts, long @Nullable [] receiveCounts) {
-		requireRoot(root);
+	long checkUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts) {
+		requireOperator(collective, type, op);
+		RankOutOfRangeException.check("root", root, this.worldSize);
 		requireUsable(send, receive);
 		long total = total("counts", sendCounts);
 		long own = sendCounts[this.rank];
@@ -130,9 +136,20 @@ final class BufferValidation {
 		return bytes / type.bytes();
 	}
 
-	private void requireRoot(int root) {
-		if (root < 0 || root >= this.worldSize) {
-			throw new IllegalArgumentException("root must be in 0.." + (this.worldSize - 1) + ", got " + root);
+	private static void requireOperator(Collective collective, DataType type, @Nullable ReduceOp op) {
+		Objects.requireNonNull(type, "type must not be null");
+		if (!collective.reduces()) {
+			return;
+		}
+		if (op == null) {
+			throw new NullPointerException(collective + " needs an operator, op must not be null");
+		}
+		if (!op.appliesTo(type)) {
+			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
+		}
+		boolean scan = collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN;
+		if (scan && op == ReduceOp.AVERAGE) {
+			throw new IllegalArgumentException(collective + " has no operator " + op);
 		}
 	}
 
@@ -151,6 +168,7 @@ final class BufferValidation {
 	}
 
 	private static void requireOpen(String name, MemorySegment segment) {
+		Objects.requireNonNull(segment, () -> name + " buffer must not be null");
 		if (!segment.scope().isAlive()) {
 			throw new IllegalArgumentException(name + " buffer is closed");
 		}
@@ -217,11 +235,12 @@ final class BufferValidation {
 
 	/**
 	 * Checks that a part is disjoint from the whole, or is this rank's part of it if the
-	 * backend supports that.
+	 * backend supports that. Heap memory is staged, so it may always be.
 	 */
 	private void requirePart(MemorySegment whole, MemorySegment part, long offset) {
-		boolean inPlace = whole.isNative() && part.isNative() && part.address() == whole.address() + offset
-				&& this.backend.takesPartsInPlace(whole.address());
+		boolean inPlace = part.address() - whole.address() == offset
+				&& (whole.isNative() ? part.isNative() && this.backend.takesPartsInPlace(whole.address())
+						: whole.heapBase().equals(part.heapBase()));
 		if (!inPlace) {
 			requireDisjoint(whole, part);
 		}

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param startedNanos the same when its turn came
  * @param endedNanos the same when it ended, 0 while it runs
  * @param algorithm name of the algorithm, empty while it is not known
- * @param site call site as {@code Class.method:line}; {@code null} unless call sites are
- * recorded
+ * @param site the caller's label, or call site as {@code Class.method:line} if those are
+ * recorded, otherwise {@code null}
  */
 public record CallRecord(CallSignature call, long bytes, State state, long issuedNanos, long startedNanos,
 		long endedNanos, String algorithm, @Nullable String site) {

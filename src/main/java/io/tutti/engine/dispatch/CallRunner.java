@@ -15,12 +15,12 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.CallSignature;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +44,8 @@ final class CallRunner implements AutoCloseable {
 	private final BufferValidation buffers;
 
 	private final CallStaging staging = new CallStaging();
+
+	private final StagingBuffer packing = new StagingBuffer();
 
 	private final GroupWorker worker;
 
@@ -81,9 +83,9 @@ final class CallRunner implements AutoCloseable {
 	 * allocated per call.
 	 */
 	void run(Collective collective, MemorySegment send, MemorySegment receive, DataType type, @Nullable ReduceOp op,
-			int root, Duration timeout) {
-		long count = this.buffers.check(collective, send, receive, type, root);
-		run(collective, count, send, receive, type, op, root, null, null, timeout);
+			int root, CallOptions options) {
+		long count = this.buffers.check(collective, send, receive, type, op, root);
+		run(collective, count, send, receive, type, op, root, null, null, options);
 	}
 
 	/**
@@ -91,27 +93,23 @@ final class CallRunner implements AutoCloseable {
 	 * @param receiveCounts {@code null} where every rank gives the same counts
 	 */
 	void runUneven(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, Duration timeout) {
-		long count = this.buffers.checkUneven(collective, send, receive, type, root, sendCounts, receiveCounts);
-		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, timeout);
+			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, CallOptions options) {
+		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, sendCounts, receiveCounts);
+		run(collective, count, send, receive, type, op, root, sendCounts, receiveCounts, options);
 	}
 
 	private void run(Collective collective, long count, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, long @Nullable [] sendCounts, long @Nullable [] receiveCounts,
-			Duration timeout) {
-		requireOperator(collective, type, op);
-		long timeoutNanos = Deadline.nanosOf(timeout);
-		if (this.worker.isCurrentThread()) {
-			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
-					+ this.identity.name() + " would wait for itself; use its async form");
-		}
+			CallOptions options) {
+		requireAnotherThread(collective);
 		requireOpen();
 		long issuedNanos = System.nanoTime();
-		long ticket = this.order.draw();
-		long startedNanos = awaitTurn(ticket, collective, issuedNanos, timeoutNanos);
+		long ticket = this.order.draw(1);
+		long startedNanos = awaitTurn(ticket, 1, collective, issuedNanos, options);
 		try {
-			this.call.deadline().restart(issuedNanos, timeoutNanos);
+			this.call.deadline().restart(issuedNanos, options.timeoutNanos());
 			this.call.describe(ticket, collective, count, type, op, root);
+			this.call.label(options.label());
 			this.call.counts(sendCounts, receiveCounts);
 			runInTurn(send, receive, issuedNanos, startedNanos);
 		}
@@ -120,19 +118,69 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	private static void requireOperator(Collective collective, DataType type, @Nullable ReduceOp op) {
-		if (!collective.reduces()) {
-			return;
+	private void requireAnotherThread(Collective collective) {
+		if (this.worker.isCurrentThread()) {
+			throw new IllegalStateException("a synchronous " + collective + " on the worker thread of group "
+					+ this.identity.name() + " would wait for itself; use its async form");
 		}
-		if (op == null) {
-			throw new IllegalArgumentException(collective + " needs an operator, got null");
+	}
+
+	/**
+	 * Runs a call in place on several buffers on this thread, as successive calls of
+	 * which no other call gets between.
+	 */
+	void runAll(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root,
+			CallOptions options) {
+		requireAnotherThread(collective);
+		List<PackedBuffers> packs = packs(collective, buffers, type, op, root);
+		requireOpen();
+		long issuedNanos = System.nanoTime();
+		long ticket = this.order.draw(packs.size());
+		awaitTurn(ticket, packs.size(), collective, issuedNanos, options);
+		try {
+			runPacks(ticket, collective, packs, type, op, root, issuedNanos, options, false);
 		}
-		if (!op.appliesTo(type)) {
-			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
+		finally {
+			this.order.pass(ticket + packs.size() - 1);
 		}
-		boolean scan = collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN;
-		if (scan && op == ReduceOp.AVERAGE) {
-			throw new IllegalArgumentException(collective + " has no operator " + op);
+	}
+
+	private List<PackedBuffers> packs(Collective collective, List<MemorySegment> buffers, DataType type,
+			@Nullable ReduceOp op, int root) {
+		for (MemorySegment buffer : buffers) {
+			this.buffers.check(collective, buffer, buffer, type, op, root);
+		}
+		return PackedBuffers.of(buffers, !this.backend.takesDeviceMemory());
+	}
+
+	private void runPacks(long first, Collective collective, List<PackedBuffers> packs, DataType type,
+			@Nullable ReduceOp op, int root, long issuedNanos, CallOptions options, boolean asynchronous) {
+		this.call.deadline().restart(issuedNanos, options.timeoutNanos());
+		for (int i = 0; i < packs.size(); i++) {
+			PackedBuffers pack = packs.get(i);
+			this.call.describe(first + i, collective, pack.bytes() / type.bytes(), type, op, root);
+			this.call.label(options.label());
+			this.call.counts(null, null);
+			MemorySegment buffer = packed(pack);
+			long startedNanos = System.nanoTime();
+			if (asynchronous) {
+				ArenaHold.run(buffer, buffer, () -> runInTurn(buffer, buffer, issuedNanos, startedNanos));
+			}
+			else {
+				runInTurn(buffer, buffer, issuedNanos, startedNanos);
+			}
+			pack.scatter(buffer);
+		}
+	}
+
+	/** A buffer that was closed before the call's turn breaks the group: others wait. */
+	private MemorySegment packed(PackedBuffers pack) {
+		try {
+			return pack.gather(this.packing);
+		}
+		catch (RuntimeException | Error ex) {
+			this.latch.giveUp(this.call, ex);
+			throw ex;
 		}
 	}
 
@@ -140,78 +188,100 @@ final class CallRunner implements AutoCloseable {
 	 * Time at which the call's turn came. Does not read the clock if the turn was free at
 	 * once.
 	 */
-	private long awaitTurn(long ticket, Collective collective, long issuedNanos, long timeoutNanos) {
+	private long awaitTurn(long ticket, int tickets, Collective collective, long issuedNanos, CallOptions options) {
 		if (this.order.isTurn(ticket)) {
 			return issuedNanos;
 		}
-		if (!this.order.awaitTurn(ticket, issuedNanos, timeoutNanos)) {
-			this.order.forgo(ticket);
-			throw waitedForItsTurn(ticket, collective, issuedNanos, timeoutNanos);
+		if (!this.order.awaitTurn(ticket, issuedNanos, options.timeoutNanos())) {
+			this.order.forgo(ticket, tickets);
+			throw waitedForItsTurn(ticket, collective, issuedNanos, options);
 		}
 		return System.nanoTime();
 	}
 
-	/**
-	 * Runs a call on the worker thread. The future and its dependents complete on a
-	 * separate thread, after the turn is passed on, so that the group may be closed once
-	 * the future is done.
-	 */
-	CompletableFuture<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
-			@Nullable ReduceOp op, int root, Duration timeout) {
+	/** Runs a call on the worker thread. */
+	Work<Void> runAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, CallOptions options) {
 		BufferValidation.requireShared(send, receive);
-		long count = this.buffers.check(collective, send, receive, type, root);
-		return runAsync(collective, count, send, receive, type, op, root, null, null, timeout);
+		long count = this.buffers.check(collective, send, receive, type, op, root);
+		return runAsync(collective, count, send, receive, type, op, root, null, null, options);
 	}
 
 	/**
 	 * Runs a call whose parts differ in size on the worker thread.
 	 * @param receiveCounts {@code null} where every rank gives the same counts
 	 */
-	CompletableFuture<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive,
-			DataType type, @Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts,
-			Duration timeout) {
+	Work<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
+			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, CallOptions options) {
 		BufferValidation.requireShared(send, receive);
 		long[] ownSendCounts = sendCounts.clone();
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
-		long count = this.buffers.checkUneven(collective, send, receive, type, root, ownSendCounts, ownReceiveCounts);
-		return runAsync(collective, count, send, receive, type, op, root, ownSendCounts, ownReceiveCounts, timeout);
+		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, ownSendCounts,
+				ownReceiveCounts);
+		return runAsync(collective, count, send, receive, type, op, root, ownSendCounts, ownReceiveCounts, options);
 	}
 
-	private CompletableFuture<Void> runAsync(Collective collective, long count, MemorySegment send,
-			MemorySegment receive, DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
-			long @Nullable [] receiveCounts, Duration timeout) {
-		requireOperator(collective, type, op);
-		long timeoutNanos = Deadline.nanosOf(timeout);
+	private Work<Void> runAsync(Collective collective, long count, MemorySegment send, MemorySegment receive,
+			DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
+			long @Nullable [] receiveCounts, CallOptions options) {
+		return submit(collective, 1, options, (ticket, issuedNanos) -> {
+			this.call.deadline().restart(issuedNanos, options.timeoutNanos());
+			this.call.describe(ticket, collective, count, type, op, root);
+			this.call.label(options.label());
+			this.call.counts(sendCounts, receiveCounts);
+			ArenaHold.run(send, receive, () -> runInTurn(send, receive, issuedNanos, System.nanoTime()));
+		});
+	}
+
+	/** As {@link #runAll} on the worker thread. */
+	Work<Void> runAllAsync(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op,
+			int root, CallOptions options) {
+		buffers.forEach((buffer) -> BufferValidation.requireShared(buffer, buffer));
+		List<PackedBuffers> packs = packs(collective, buffers, type, op, root);
+		return submit(collective, packs.size(), options, (ticket, issuedNanos) -> runPacks(ticket, collective, packs,
+				type, op, root, issuedNanos, options, true));
+	}
+
+	/** What a call does once its turn has come. */
+	private interface Turn {
+
+		void run(long ticket, long issuedNanos);
+
+	}
+
+	/**
+	 * Queues a call for the worker thread. The work completes on a separate thread, after
+	 * the turn is passed on, so that the group may be closed once the work is done.
+	 * @param tickets how many sequence numbers the call takes
+	 */
+	private Work<Void> submit(Collective collective, int tickets, CallOptions options, Turn turn) {
 		requireOpen();
 		long issuedNanos = System.nanoTime();
 		CompletableFuture<Void> result = new CompletableFuture<>();
 		AtomicBoolean taken = new AtomicBoolean();
-		long drawn = this.worker.submit(this.order::draw, (ticket) -> {
+		long drawn = this.worker.submit(() -> this.order.draw(tickets), (ticket) -> {
 			this.order.awaitTurn(ticket);
 			if (!taken.compareAndSet(false, true)) {
-				this.order.pass(ticket);
+				this.order.pass(ticket + tickets - 1);
 				return;
 			}
 			Throwable failure = null;
 			try {
-				this.call.deadline().restart(issuedNanos, timeoutNanos);
-				this.call.describe(ticket, collective, count, type, op, root);
-				this.call.counts(sendCounts, receiveCounts);
-				ArenaHold.run(send, receive, () -> runInTurn(send, receive, issuedNanos, System.nanoTime()));
+				turn.run(ticket, issuedNanos);
 			}
 			catch (RuntimeException | Error ex) {
 				failure = ex;
 			}
 			finally {
-				this.order.pass(ticket);
+				this.order.pass(ticket + tickets - 1);
 			}
 			complete(result, failure);
 		});
 		if (!this.order.isTurn(drawn)) {
-			expire(result, taken, timeoutNanos - (System.nanoTime() - issuedNanos),
-					() -> waitedForItsTurn(drawn, collective, issuedNanos, timeoutNanos));
+			expire(result, taken, options.timeoutNanos() - (System.nanoTime() - issuedNanos),
+					() -> waitedForItsTurn(drawn, collective, issuedNanos, options));
 		}
-		return CallFuture.of(result, () -> collective + " #" + drawn, this::abort);
+		return new EngineWork<>(result, collective + " #" + drawn, this::abort, () -> false);
 	}
 
 	private static void complete(CompletableFuture<Void> result, @Nullable Throwable failure) {
@@ -243,20 +313,19 @@ final class CallRunner implements AutoCloseable {
 	 * running call delay this one too, so the failure names the running call.
 	 */
 	private CollectiveException waitedForItsTurn(long ticket, Collective collective, long issuedNanos,
-			long timeoutNanos) {
+			CallOptions options) {
 		Duration elapsed = Duration.ofNanos(System.nanoTime() - issuedNanos);
 		if (Thread.currentThread().isInterrupted()) {
 			return failed(new Failure(Failure.Kind.ABORTED, this.identity.name(), ticket, collective,
 					List.of(this.identity.worldRank()),
-					"the calling thread was interrupted while the call waited its turn", elapsed,
-					Duration.ofNanos(timeoutNanos)), new InterruptedException());
+					"the calling thread was interrupted while the call waited its turn", elapsed, options.timeout()),
+					new InterruptedException());
 		}
 		long running = this.order.serving();
 		CallSignature found = this.recorder.find(running);
 		Failure failure = new Failure(Failure.Kind.TIMEOUT, this.identity.name(), running,
 				(found != null) ? found.collective() : null, List.of(),
-				collective + " #" + ticket + " waited behind it until its own deadline", elapsed,
-				Duration.ofNanos(timeoutNanos));
+				collective + " #" + ticket + " waited behind it until its own deadline", elapsed, options.timeout());
 		return failed(failure, null);
 	}
 
@@ -333,7 +402,7 @@ final class CallRunner implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
-		long ticket = this.order.draw();
+		long ticket = this.order.draw(1);
 		if (!this.order.isTurn(ticket)) {
 			abort("this rank closed the group during a call");
 		}
@@ -341,6 +410,7 @@ final class CallRunner implements AutoCloseable {
 		this.order.pass(ticket);
 		this.worker.close();
 		this.staging.close();
+		this.packing.close();
 	}
 
 }

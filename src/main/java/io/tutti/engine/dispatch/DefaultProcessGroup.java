@@ -8,17 +8,21 @@ import io.tutti.GroupState;
 import io.tutti.Message;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Transfer;
+import io.tutti.Work;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
-import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -34,15 +38,20 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private final FailureLatch latch;
 
-	private final Timeouts timeouts;
+	private final CallOptions options;
 
 	private final CallRunner runner;
+
+	private final AllocatedBuffers buffers;
 
 	private final GroupFactory factory;
 
 	private final GroupSplit split;
 
 	private final @Nullable PointToPoint messages;
+
+	/** The group itself, of which this may be a view with other options. */
+	private final DefaultProcessGroup group;
 
 	private volatile boolean closed;
 
@@ -70,12 +79,28 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.identity = identity;
 		this.backend = backend;
 		this.latch = latch;
-		this.timeouts = timeouts;
 		this.factory = factory;
+		this.group = this;
+		this.options = CallOptions.of(timeouts.collective());
 		latch.reportTo(identity, reporter, timeouts.abort());
 		this.messages = openMessages();
 		this.runner = new CallRunner(identity, backend, latch);
-		this.split = new GroupSplit(this, identity, factory);
+		this.buffers = new AllocatedBuffers(backend);
+		this.split = new GroupSplit(identity, factory);
+	}
+
+	/** A view of a group with other options. */
+	private DefaultProcessGroup(DefaultProcessGroup group, CallOptions options) {
+		this.identity = group.identity;
+		this.backend = group.backend;
+		this.latch = group.latch;
+		this.factory = group.factory;
+		this.group = group;
+		this.options = options;
+		this.messages = group.messages;
+		this.runner = group.runner;
+		this.buffers = group.buffers;
+		this.split = group.split;
 	}
 
 	@Override
@@ -115,7 +140,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public GroupState state() {
-		if (this.closed) {
+		if (this.group.closed) {
 			return GroupState.CLOSED;
 		}
 		return (this.latch.failure() != null) ? GroupState.BROKEN : GroupState.READY;
@@ -129,6 +154,21 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	@Override
 	public long lastEntered() {
 		return this.runner.recorder().last();
+	}
+
+	@Override
+	public Duration timeout() {
+		return this.options.timeout();
+	}
+
+	@Override
+	public ProcessGroup withTimeout(Duration timeout) {
+		return new DefaultProcessGroup(this.group, this.options.withTimeout(timeout));
+	}
+
+	@Override
+	public ProcessGroup withLabel(String label) {
+		return new DefaultProcessGroup(this.group, this.options.withLabel(label));
 	}
 
 	/** The last calls of this rank in this group and the totals of all its calls. */
@@ -151,11 +191,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.runner.called(sequence);
 	}
 
-	/** Takes calls to the backend. */
-	CallRunner runner() {
-		return this.runner;
-	}
-
 	/** Wakes a waiting call, so that it detects a failure at once. */
 	public void wake() {
 		this.backend.wake();
@@ -167,340 +202,284 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void allReduce(MemorySegment buffer, DataType type, ReduceOp op) {
-		allReduce(buffer, type, op, this.timeouts.collective());
+		this.runner.run(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, this.options);
 	}
 
 	@Override
-	public void allReduce(MemorySegment buffer, DataType type, ReduceOp op, Duration timeout) {
-		this.runner.run(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, timeout);
+	public Work<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op) {
+		return this.runner.runAsync(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, this.options);
 	}
 
 	@Override
-	public CompletableFuture<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op) {
-		return this.runner.runAsync(Collective.ALL_REDUCE, buffer, buffer, type, op, 0, this.timeouts.collective());
+	public void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op) {
+		this.runner.runAll(Collective.ALL_REDUCE, buffers, type, op, 0, this.options);
 	}
 
 	@Override
-	public void allReduce(float[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.FLOAT32, op);
+	public Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op) {
+		return this.runner.runAllAsync(Collective.ALL_REDUCE, buffers, type, op, 0, this.options);
 	}
 
 	@Override
-	public void allReduce(double[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.FLOAT64, op);
+	public void allReduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		this.runner.run(Collective.ALL_REDUCE, send, receive, type, op, 0, this.options);
 	}
 
 	@Override
-	public void allReduce(int[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.INT32, op);
-	}
-
-	@Override
-	public void allReduce(long[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.INT64, op);
+	public Work<Void> allReduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		return this.runner.runAsync(Collective.ALL_REDUCE, send, receive, type, op, 0, this.options);
 	}
 
 	@Override
 	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root) {
-		reduce(send, receive, type, op, root, this.timeouts.collective());
+		this.runner.run(Collective.REDUCE, send, onRoot(receive, root), type, op, root, this.options);
 	}
 
 	@Override
-	public void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root,
-			Duration timeout) {
-		this.runner.run(Collective.REDUCE, send, onRoot(receive, root), type, op, root, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op,
-			int root) {
-		return this.runner.runAsync(Collective.REDUCE, send, onRoot(receive, root), type, op, root,
-				this.timeouts.collective());
+	public Work<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root) {
+		return this.runner.runAsync(Collective.REDUCE, send, onRoot(receive, root), type, op, root, this.options);
 	}
 
 	@Override
 	public void broadcast(MemorySegment buffer, DataType type, int root) {
-		broadcast(buffer, type, root, this.timeouts.collective());
+		this.runner.run(Collective.BROADCAST, buffer, buffer, type, null, root, this.options);
 	}
 
 	@Override
-	public void broadcast(MemorySegment buffer, DataType type, int root, Duration timeout) {
-		this.runner.run(Collective.BROADCAST, buffer, buffer, type, null, root, timeout);
+	public Work<Void> broadcastAsync(MemorySegment buffer, DataType type, int root) {
+		return this.runner.runAsync(Collective.BROADCAST, buffer, buffer, type, null, root, this.options);
 	}
 
 	@Override
-	public CompletableFuture<Void> broadcastAsync(MemorySegment buffer, DataType type, int root) {
-		return this.runner.runAsync(Collective.BROADCAST, buffer, buffer, type, null, root, this.timeouts.collective());
+	public void broadcast(List<MemorySegment> buffers, DataType type, int root) {
+		this.runner.runAll(Collective.BROADCAST, buffers, type, null, root, this.options);
 	}
 
 	@Override
-	public void broadcast(float[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
-	}
-
-	@Override
-	public void broadcast(double[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
-	}
-
-	@Override
-	public void broadcast(int[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
-	}
-
-	@Override
-	public void broadcast(long[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
+	public Work<Void> broadcastAsync(List<MemorySegment> buffers, DataType type, int root) {
+		return this.runner.runAllAsync(Collective.BROADCAST, buffers, type, null, root, this.options);
 	}
 
 	@Override
 	public void allGather(MemorySegment send, MemorySegment receive, DataType type) {
-		allGather(send, receive, type, this.timeouts.collective());
+		this.runner.run(Collective.ALL_GATHER, send, receive, type, null, 0, this.options);
 	}
 
 	@Override
-	public void allGather(MemorySegment send, MemorySegment receive, DataType type, Duration timeout) {
-		this.runner.run(Collective.ALL_GATHER, send, receive, type, null, 0, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type) {
-		return this.runner.runAsync(Collective.ALL_GATHER, send, receive, type, null, 0, this.timeouts.collective());
-	}
-
-	@Override
-	public void allGather(float[] send, float[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
-	}
-
-	@Override
-	public void allGather(double[] send, double[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
-	}
-
-	@Override
-	public void allGather(int[] send, int[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
-	}
-
-	@Override
-	public void allGather(long[] send, long[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
+	public Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type) {
+		return this.runner.runAsync(Collective.ALL_GATHER, send, receive, type, null, 0, this.options);
 	}
 
 	@Override
 	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type) {
-		allGather(send, receive, counts, type, this.timeouts.collective());
+		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null, this.options);
 	}
 
 	@Override
-	public void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, Duration timeout) {
-		this.runner.runUneven(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts,
-			DataType type) {
+	public Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type) {
 		return this.runner.runUnevenAsync(Collective.ALL_GATHER, send, receive, type, null, 0, counts, null,
-				this.timeouts.collective());
+				this.options);
 	}
 
 	@Override
 	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
-		reduceScatter(send, receive, type, op, this.timeouts.collective());
+		this.runner.run(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.options);
 	}
 
 	@Override
-	public void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, Duration timeout) {
-		this.runner.run(Collective.REDUCE_SCATTER, send, receive, type, op, 0, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type,
-			ReduceOp op) {
-		return this.runner.runAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.timeouts.collective());
-	}
-
-	@Override
-	public void reduceScatter(float[] send, float[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
-	}
-
-	@Override
-	public void reduceScatter(double[] send, double[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
-	}
-
-	@Override
-	public void reduceScatter(int[] send, int[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
-	}
-
-	@Override
-	public void reduceScatter(long[] send, long[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+	public Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		return this.runner.runAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, this.options);
 	}
 
 	@Override
 	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op) {
-		reduceScatter(send, receive, counts, type, op, this.timeouts.collective());
+		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null, this.options);
 	}
 
 	@Override
-	public void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op,
-			Duration timeout) {
-		this.runner.runUneven(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts,
-			DataType type, ReduceOp op) {
+	public Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type,
+			ReduceOp op) {
 		return this.runner.runUnevenAsync(Collective.REDUCE_SCATTER, send, receive, type, op, 0, counts, null,
-				this.timeouts.collective());
+				this.options);
 	}
 
 	@Override
 	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		gather(send, receive, type, root, this.timeouts.collective());
+		this.runner.run(Collective.GATHER, send, onRoot(receive, root), type, null, root, this.options);
 	}
 
 	@Override
-	public void gather(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout) {
-		this.runner.run(Collective.GATHER, send, onRoot(receive, root), type, null, root, timeout);
+	public Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
+		return this.runner.runAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root, this.options);
 	}
 
 	@Override
-	public CompletableFuture<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		return this.runner.runAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root,
-				this.timeouts.collective());
+	public void gather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
+		this.runner.runUneven(Collective.GATHER, send, onRoot(receive, root), type, null, root, counts, null,
+				this.options);
+	}
+
+	@Override
+	public Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
+		return this.runner.runUnevenAsync(Collective.GATHER, send, onRoot(receive, root), type, null, root, counts,
+				null, this.options);
 	}
 
 	@Override
 	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		scatter(send, receive, type, root, this.timeouts.collective());
+		this.runner.run(Collective.SCATTER, onRoot(send, root), receive, type, null, root, this.options);
 	}
 
 	@Override
-	public void scatter(MemorySegment send, MemorySegment receive, DataType type, int root, Duration timeout) {
-		this.runner.run(Collective.SCATTER, onRoot(send, root), receive, type, null, root, timeout);
+	public Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
+		return this.runner.runAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root, this.options);
 	}
 
 	@Override
-	public CompletableFuture<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root) {
-		return this.runner.runAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root,
-				this.timeouts.collective());
+	public void scatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
+		this.runner.runUneven(Collective.SCATTER, onRoot(send, root), receive, type, null, root, counts, null,
+				this.options);
+	}
+
+	@Override
+	public Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root) {
+		return this.runner.runUnevenAsync(Collective.SCATTER, onRoot(send, root), receive, type, null, root, counts,
+				null, this.options);
 	}
 
 	@Override
 	public void allToAll(MemorySegment send, MemorySegment receive, DataType type) {
-		allToAll(send, receive, type, this.timeouts.collective());
+		this.runner.run(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.options);
 	}
 
 	@Override
-	public void allToAll(MemorySegment send, MemorySegment receive, DataType type, Duration timeout) {
-		this.runner.run(Collective.ALL_TO_ALL, send, receive, type, null, 0, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type) {
-		return this.runner.runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.timeouts.collective());
+	public Work<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type) {
+		return this.runner.runAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, this.options);
 	}
 
 	@Override
 	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
 			DataType type) {
-		allToAll(send, sendCounts, receive, receiveCounts, type, this.timeouts.collective());
+		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts, receiveCounts,
+				this.options);
 	}
 
 	@Override
-	public void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
-			DataType type, Duration timeout) {
-		this.runner.runUneven(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts, receiveCounts, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive,
-			long[] receiveCounts, DataType type) {
+	public Work<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
+			DataType type) {
 		return this.runner.runUnevenAsync(Collective.ALL_TO_ALL, send, receive, type, null, 0, sendCounts,
-				receiveCounts, this.timeouts.collective());
+				receiveCounts, this.options);
+	}
+
+	@Override
+	public void scan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		this.runner.run(Collective.SCAN, send, receive, type, op, 0, this.options);
+	}
+
+	@Override
+	public Work<Void> scanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		return this.runner.runAsync(Collective.SCAN, send, receive, type, op, 0, this.options);
+	}
+
+	@Override
+	public void exclusiveScan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		this.runner.run(Collective.EXCLUSIVE_SCAN, send, receive, type, op, 0, this.options);
+	}
+
+	@Override
+	public Work<Void> exclusiveScanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op) {
+		return this.runner.runAsync(Collective.EXCLUSIVE_SCAN, send, receive, type, op, 0, this.options);
 	}
 
 	@Override
 	public void barrier() {
-		barrier(this.timeouts.collective());
+		this.runner.run(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null, 0,
+				this.options);
 	}
 
 	@Override
-	public void barrier(Duration timeout) {
-		this.runner.run(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null, 0, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> barrierAsync() {
+	public Work<Void> barrierAsync() {
 		return this.runner.runAsync(Collective.BARRIER, MemorySegment.NULL, MemorySegment.NULL, DataType.FLOAT32, null,
-				0, this.timeouts.collective());
+				0, this.options);
 	}
 
 	@Override
 	public MemorySegment allocate(long bytes) {
-		if (bytes < 0) {
-			throw new IllegalArgumentException("a buffer must have at least 0 bytes, got " + bytes);
-		}
-		return this.backend.allocate(bytes, new GroupExchange(this), Deadline.after(this.timeouts.collective()));
+		return this.buffers.allocate(this, bytes);
+	}
+
+	@Override
+	public void free(MemorySegment buffer) {
+		this.buffers.free(this, buffer);
 	}
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
-		send(buffer, type, peer, tag, this.timeouts.collective());
+		messages().send(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
-	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		messages().send(buffer, type, peer, tag, timeout);
-	}
-
-	@Override
-	public CompletableFuture<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		CompletableFuture<Void> sent = messages().sendAsync(buffer, type, peer, tag, this.timeouts.collective())
-			.thenApply((message) -> null);
-		return CallFuture.of(sent, () -> "send to rank " + peer + " with tag " + tag, this::abort);
+	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
+		CompletableFuture<Message> sent = messages().sendAsync(buffer, type, peer, tag, timeout());
+		return new EngineWork<>(sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag,
+				this::abort, () -> messages().cancel(sent));
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
-		return receive(buffer, type, peer, tag, this.timeouts.collective());
-	}
-
-	@Override
-	public long receive(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		return messages().receive(buffer, type, peer, tag, timeout);
+		return messages().receive(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
-		return receiveAny(buffer, type, source, tag, this.timeouts.collective());
+		return messages().receiveAny(buffer, type, source, tag, timeout());
 	}
 
 	@Override
-	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return messages().receiveAny(buffer, type, source, tag, timeout);
+	public Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
+		return work(messages().receiveAsync(buffer, type, source, tag, timeout()),
+				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
+	}
+
+	private Work<Message> work(CompletableFuture<Message> end, String call) {
+		return new EngineWork<>(end, call, this::abort, () -> messages().cancel(end));
 	}
 
 	@Override
-	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
-		return CallFuture.of(messages().receiveAsync(buffer, type, source, tag, this.timeouts.collective()),
-				() -> "receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source), this::abort);
+	public Message probe(int source, int tag) {
+		return messages().probe(source, tag, timeout());
+	}
+
+	@Override
+	public @Nullable Message tryProbe(int source, int tag) {
+		return messages().peek(source, tag);
 	}
 
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
-		return sendReceive(send, peer, receive, source, type, tag, this.timeouts.collective());
+		return messages().sendReceive(send, peer, receive, source, type, tag, timeout());
 	}
 
 	@Override
-	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
-			Duration timeout) {
-		return messages().sendReceive(send, peer, receive, source, type, tag, timeout);
+	public List<Work<Message>> startAll(List<Transfer> transfers) {
+		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(transfers.size(), null));
+		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {
+			for (int i = 0; i < works.size(); i++) {
+				Transfer transfer = transfers.get(i);
+				if (transfer.direction() == direction) {
+					works.set(i, start(transfer));
+				}
+			}
+		}
+		return List.copyOf(works);
+	}
+
+	private Work<Message> start(Transfer transfer) {
+		return switch (transfer.direction()) {
+			case RECEIVE -> receiveAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
+			case SEND -> work(messages().sendAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag(),
+					timeout()), "send to rank " + transfer.peer() + " with tag " + transfer.tag());
+		};
 	}
 
 	private @Nullable PointToPoint openMessages() {
@@ -523,12 +502,12 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public @Nullable ProcessGroup split(int color, int key) {
-		return this.split.byColor(color, key);
+		return this.split.byColor(this, color, key);
 	}
 
 	@Override
 	public @Nullable ProcessGroup subgroup(List<Integer> ranks) {
-		return this.split.of(ranks);
+		return this.split.of(this, ranks);
 	}
 
 	/** The buffer on the root; other ranks ignore it, so it may be anything there. */
@@ -555,6 +534,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void close() {
+		if (this.group != this) {
+			this.group.close();
+			return;
+		}
 		synchronized (this) {
 			if (this.closed) {
 				return;
@@ -569,6 +552,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 		finally {
 			this.runner.close();
+			this.buffers.close();
 			this.latch.leave(recorder().lastCompleted());
 			this.backend.close();
 			this.factory.closed(this);
@@ -576,12 +560,19 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 	}
 
+	/** As in {@code group world of 4 ranks, rank 1, ready, over shm}. */
+	@Override
+	public String toString() {
+		return "group " + name() + " of " + worldSize() + " ranks, rank " + rank() + ", "
+				+ state().name().toLowerCase(Locale.ROOT) + ", over " + transport();
+	}
+
 	/**
 	 * Sets an action to run once after this group is closed. Releases resources whose
 	 * only handle is the group.
 	 */
 	public void whenClosed(Runnable action) {
-		this.afterwards = action;
+		this.group.afterwards = action;
 	}
 
 }

@@ -151,7 +151,7 @@ public final class FlightRecorder {
 		entry[slot + SEQUENCE] = call.sequence();
 		entry[slot + COUNT] = call.count();
 		entry[slot + WHAT] = call.what();
-		entry[slot + HOW] = (this.recordingSites ? site() : 0) | call.countsDigest() & 0xffff_ffffL;
+		entry[slot + HOW] = site(call) | call.countsDigest() & 0xffff_ffffL;
 		entry[slot + BYTES] = bytes;
 		entry[slot + ISSUED] = issuedNanos;
 		entry[slot + STARTED] = startedNanos;
@@ -159,8 +159,13 @@ public final class FlightRecorder {
 		this.last = call.sequence();
 	}
 
-	private long site() {
-		return (long) this.sites.numberOf(CallSite.current()) << SITE_SHIFT;
+	/** The call's label, or where it was called if that is recorded. */
+	private long site(Call call) {
+		String label = call.label();
+		if (!label.isEmpty()) {
+			return (long) this.sites.numberOf(label) << SITE_SHIFT;
+		}
+		return this.recordingSites ? (long) this.sites.numberOf(CallSite.current()) << SITE_SHIFT : 0;
 	}
 
 	/** Records the end of the call, by success or failure. */

@@ -39,7 +39,7 @@ public final class GroupExchange implements MetadataExchange {
 		own.set(ValueLayout.JAVA_INT_UNALIGNED, 0, mine.length);
 		MemorySegment.copy(mine, 0, own, ValueLayout.JAVA_BYTE, HEADER_BYTES, mine.length);
 		MemorySegment all = MemorySegment.ofArray(new byte[this.group.worldSize() * FRAME_BYTES]);
-		this.group.allGather(own, all, DataType.UINT8, deadline.remaining());
+		this.group.withTimeout(deadline.remaining()).allGather(own, all, DataType.UINT8);
 		byte[][] result = new byte[this.group.worldSize()][];
 		for (int rank = 0; rank < result.length; rank++) {
 			result[rank] = frame(all.asSlice((long) rank * FRAME_BYTES, FRAME_BYTES), rank);

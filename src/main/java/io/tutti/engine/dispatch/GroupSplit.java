@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 
 import io.tutti.Failure;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
@@ -33,28 +34,25 @@ final class GroupSplit {
 	/** Limit of the name in a data connection's handshake. */
 	private static final int MAX_NAME_CHARACTERS = 400;
 
-	private final DefaultProcessGroup parent;
-
 	private final GroupIdentity identity;
 
 	private final GroupFactory factory;
 
 	private int splits;
 
-	GroupSplit(DefaultProcessGroup parent, GroupIdentity identity, GroupFactory factory) {
-		this.parent = parent;
+	GroupSplit(GroupIdentity identity, GroupFactory factory) {
 		this.identity = identity;
 		this.factory = factory;
 	}
 
-	@Nullable DefaultProcessGroup byColor(int color, int key) {
-		return agree(Math.max(color, NONE), key, 0);
+	@Nullable DefaultProcessGroup byColor(ProcessGroup parent, int color, int key) {
+		return agree(parent, Math.max(color, NONE), key, 0);
 	}
 
-	@Nullable DefaultProcessGroup of(List<Integer> ranks) {
+	@Nullable DefaultProcessGroup of(ProcessGroup parent, List<Integer> ranks) {
 		requireRanks(ranks);
 		int place = ranks.indexOf(this.identity.rank());
-		return agree((place < 0) ? NONE : 0, place, ranks.hashCode() | 1);
+		return agree(parent, (place < 0) ? NONE : 0, place, ranks.hashCode() | 1);
 	}
 
 	private void requireRanks(List<Integer> ranks) {
@@ -69,20 +67,20 @@ final class GroupSplit {
 		}
 	}
 
-	private synchronized @Nullable DefaultProcessGroup agree(int color, int key, int digest) {
+	private synchronized @Nullable DefaultProcessGroup agree(ProcessGroup parent, int color, int key, int digest) {
 		String name = this.identity.name() + "/" + this.splits + "." + color;
 		if (name.length() > MAX_NAME_CHARACTERS) {
 			throw new IllegalStateException("groups are nested too deep: the name " + name + " is longer than "
 					+ MAX_NAME_CHARACTERS + " characters");
 		}
 		int[] all = new int[WORDS * this.identity.worldSize()];
-		this.parent.allGather(new int[] { color, key, digest }, all);
+		parent.allGather(new int[] { color, key, digest }, all);
 		this.splits++;
 		requireAlike(all, digest);
 		List<Integer> members = (color == NONE) ? List.of() : members(all, color);
-		DefaultProcessGroup group = members.isEmpty() ? null : form(name, members);
+		DefaultProcessGroup group = members.isEmpty() ? null : form(parent, name, members);
 		try {
-			confirm(name, members);
+			confirm(parent, name, members);
 			return group;
 		}
 		catch (RuntimeException ex) {
@@ -93,31 +91,31 @@ final class GroupSplit {
 		}
 	}
 
-	private DefaultProcessGroup form(String name, List<Integer> members) {
+	private DefaultProcessGroup form(ProcessGroup parent, String name, List<Integer> members) {
 		int place = members.indexOf(this.identity.rank());
 		List<Integer> worldRanks = members.stream().map(this.identity.members()::get).toList();
 		try {
 			return this.factory.group(this.identity.other(name, place, worldRanks));
 		}
 		catch (RuntimeException | Error ex) {
-			refuse(ex);
+			refuse(parent, ex);
 			throw ex;
 		}
 	}
 
 	/** Informs the ranks that have formed the subgroup, which then close it. */
-	private void refuse(Throwable cause) {
+	private void refuse(ProcessGroup parent, Throwable cause) {
 		try {
-			this.parent.allGather(new int[] { REFUSED }, new int[this.identity.worldSize()]);
+			parent.allGather(new int[] { REFUSED }, new int[this.identity.worldSize()]);
 		}
 		catch (RuntimeException ex) {
 			cause.addSuppressed(ex);
 		}
 	}
 
-	private void confirm(String name, List<Integer> members) {
+	private void confirm(ProcessGroup parent, String name, List<Integer> members) {
 		int[] answers = new int[this.identity.worldSize()];
-		this.parent.allGather(new int[] { FORMED }, answers);
+		parent.allGather(new int[] { FORMED }, answers);
 		for (int rank : members) {
 			if (answers[rank] == REFUSED) {
 				throw this.identity

@@ -21,9 +21,12 @@ final class IssueOrder {
 
 	private final Condition passed = this.lock.newCondition();
 
-	/** Draws the next ticket. */
-	long draw() {
-		return this.issued.getAndIncrement();
+	/**
+	 * Draws successive tickets.
+	 * @return the first
+	 */
+	long draw(int tickets) {
+		return this.issued.getAndAdd(tickets);
 	}
 
 	/** Whether it is the ticket's turn. */
@@ -84,15 +87,18 @@ final class IssueOrder {
 		}
 	}
 
-	/** Passes the ticket as soon as its turn comes, without blocking the caller. */
-	void forgo(long ticket) {
+	/**
+	 * Passes successive tickets as soon as the turn of the first comes, without blocking
+	 * the caller.
+	 */
+	void forgo(long first, int tickets) {
 		Thread.startVirtualThread(() -> {
-			awaitTurn(ticket);
-			pass(ticket);
+			awaitTurn(first);
+			pass(first + tickets - 1);
 		});
 	}
 
-	/** Ends the ticket's turn. */
+	/** Ends the turn of a ticket; of successive tickets, the last. */
 	void pass(long ticket) {
 		this.serving = ticket + 1;
 		if (this.waiting > 0) {

@@ -55,6 +55,8 @@ public final class Call {
 
 	private String algorithm = "";
 
+	private String label = "";
+
 	private boolean onDevice;
 
 	public Call(int worldSize, @Nullable CallObserver observer) {
@@ -107,6 +109,7 @@ public final class Call {
 		}
 		this.told = false;
 		this.algorithm = "";
+		this.label = "";
 		this.onDevice = false;
 		this.sequence = sequence;
 		this.collective = collective;
@@ -127,6 +130,16 @@ public final class Call {
 	public long what() {
 		return (long) this.root << 32 | (long) this.collective.ordinal() << 16 | (long) this.type.ordinal() << 8
 				| this.op.ordinal();
+	}
+
+	/** Sets the caller's label of the call; empty for none. */
+	public void label(String label) {
+		this.label = label;
+	}
+
+	/** The caller's label of the call; empty for none. */
+	public String label() {
+		return this.label;
 	}
 
 	public void counts(long @Nullable [] send, long @Nullable [] receive) {
@@ -297,11 +310,16 @@ public final class Call {
 
 	/**
 	 * The same failure with this call in its message, unless it already names a call: a
-	 * lost rank or an abort reaches each rank in a different call.
+	 * lost rank or an abort reaches each rank in a different call. A label is always
+	 * added, since it is this rank's.
 	 */
 	public CollectiveException named(CollectiveException cause) {
-		return (cause.failure().collective() != null) ? cause
-				: cause.during(this.issued.collective + " #" + this.sequence, this.issued.deadline.elapsed());
+		return (cause.failure().collective() != null && this.issued.label.isEmpty()) ? cause : cause
+			.during(this.issued.collective + " #" + this.sequence + quotedLabel(), this.issued.deadline.elapsed());
+	}
+
+	private String quotedLabel() {
+		return this.issued.label.isEmpty() ? "" : " \"" + this.issued.label + "\"";
 	}
 
 	/** Deadline of the whole call. */

@@ -29,13 +29,21 @@ public interface GroupBackend extends AutoCloseable {
 
 	/**
 	 * Allocates a buffer on which calls are fastest. Every rank calls it in the same
-	 * order with the same size. The default is plain native memory.
+	 * order with the same size. The default is plain native memory of the arena.
+	 * @param arena open until the buffer is freed or the group is closed
 	 * @param exchange exchanges metadata between the ranks, by collectives on the group
-	 * @return a zeroed buffer of that size, usable until the backend is closed
+	 * @return a zeroed buffer of that size
 	 * @throws CollectiveException if the group is or becomes broken
 	 */
-	default MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
-		return Arena.ofAuto().allocate(bytes, BUFFER_ALIGNMENT);
+	default MemorySegment allocate(long bytes, Arena arena, MetadataExchange exchange, Deadline deadline) {
+		return arena.allocate(bytes, BUFFER_ALIGNMENT);
+	}
+
+	/**
+	 * Releases a buffer of {@link #allocate} that is not memory of its arena. Every rank
+	 * calls it in the same order; no call uses the buffer any more.
+	 */
+	default void free(MemorySegment buffer) {
 	}
 
 	/**

@@ -16,7 +16,7 @@ import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.backend.TransportChoice;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

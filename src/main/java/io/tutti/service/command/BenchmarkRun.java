@@ -9,7 +9,7 @@ import io.tutti.benchmark.CollectiveBenchmark;
 import io.tutti.benchmark.CoreBinding;
 import io.tutti.benchmark.Measurement;
 import io.tutti.benchmark.TimingNoise;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.group.GroupLifecycle;
 
 import org.springframework.context.ApplicationContext;

@@ -18,7 +18,7 @@ import io.tutti.benchmark.peer.Peer;
 import io.tutti.benchmark.peer.PeerBenchmark;
 import io.tutti.benchmark.peer.PeerJob;
 import io.tutti.engine.control.BarrierOutcome;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TransportProperties;
 import io.tutti.service.group.GroupLifecycle;

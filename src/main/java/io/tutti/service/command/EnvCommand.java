@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;

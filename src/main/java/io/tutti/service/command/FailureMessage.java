@@ -2,6 +2,9 @@ package io.tutti.service.command;
 
 import java.io.PrintStream;
 
+import io.tutti.ExitCode;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Prints a failure on stderr as one line of text, followed by the stack trace with
  * {@code --debug}.
@@ -13,7 +16,7 @@ final class FailureMessage {
 
 	/** Prints the failure and returns its exit code. */
 	static int tell(Throwable failure, boolean debug, PrintStream err) {
-		Throwable known = ExitCodes.known(failure);
+		Throwable known = known(failure);
 		Throwable told = (known != null) ? known : root(failure);
 		StringBuilder text = new StringBuilder("tutti: ");
 		if (known == null) {
@@ -28,7 +31,15 @@ final class FailureMessage {
 			failure.printStackTrace(err);
 		}
 		err.flush();
-		return ExitCodes.of(failure);
+		return ExitCode.of(failure);
+	}
+
+	private static @Nullable Throwable known(Throwable failure) {
+		Throwable cause = failure;
+		while (cause != null && !(cause instanceof ExitCode.Source)) {
+			cause = cause.getCause();
+		}
+		return cause;
 	}
 
 	private static Throwable root(Throwable failure) {

@@ -12,7 +12,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.launch.LaunchConsole;
 import io.tutti.launch.LaunchPlan;
 import io.tutti.launch.LaunchTimings;

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 
@@ -62,7 +63,7 @@ final class RankService {
 	private ConfigurableApplicationContext start() {
 		SpringApplication spring = new SpringApplication(this.application);
 		spring.setDefaultProperties(this.defaults);
-		spring.addListeners(new RankLogging());
+		spring.addListeners(new PropertyCheck(), new RankLogging());
 		return spring.run(this.arguments.toArray(String[]::new));
 	}
 
@@ -84,7 +85,7 @@ final class RankService {
 		if (this.debug) {
 			failure.printStackTrace();
 		}
-		return ExitCodes.of(failure);
+		return ExitCode.of(failure);
 	}
 
 	/** The work of a command while its service runs. */

@@ -16,7 +16,7 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;

@@ -7,7 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.launch.LocalLauncher;
 
 /**

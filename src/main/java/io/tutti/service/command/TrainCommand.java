@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;

@@ -12,7 +12,7 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.device.HostFallback;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.launch.LiveLines;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;

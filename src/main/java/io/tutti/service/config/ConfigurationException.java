@@ -1,12 +1,13 @@
 package io.tutti.service.config;
 
+import io.tutti.ExitCode;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A rank cannot start with its configuration. Carries the problem and the action to take.
  * Exit code 64.
  */
-public final class ConfigurationException extends RuntimeException {
+public final class ConfigurationException extends RuntimeException implements ExitCode.Source {
 
 	private static final long serialVersionUID = 1L;
 
@@ -32,6 +33,11 @@ public final class ConfigurationException extends RuntimeException {
 	/** The action to take. */
 	public String action() {
 		return this.action;
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.BAD_CONFIGURATION;
 	}
 
 }

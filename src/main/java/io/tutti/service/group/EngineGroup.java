@@ -15,7 +15,7 @@ import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.engine.dispatch.DefaultProcessGroup;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 
 /**
  * A group that the engine has formed with other processes.

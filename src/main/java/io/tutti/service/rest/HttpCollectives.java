@@ -161,17 +161,17 @@ final class HttpCollectives {
 	}
 
 	private void make(ProcessGroup ready, LabelledCall call, MemorySegment body, MemorySegment answer) {
-		Duration timeout = this.timeouts.collective();
+		ProcessGroup limited = ready.withTimeout(this.timeouts.collective());
 		switch (call.collective()) {
-			case ALL_REDUCE -> ready.allReduce(copied(body, answer), call.type(), call.op(), timeout);
-			case BROADCAST -> ready.broadcast(copied(body, answer), call.type(), call.root(), timeout);
-			case REDUCE -> ready.reduce(body, answer, call.type(), call.op(), call.root(), timeout);
-			case ALL_GATHER -> ready.allGather(body, answer, call.type(), timeout);
-			case REDUCE_SCATTER -> ready.reduceScatter(body, answer, call.type(), call.op(), timeout);
-			case GATHER -> ready.gather(body, answer, call.type(), call.root(), timeout);
-			case SCATTER -> ready.scatter(body, answer, call.type(), call.root(), timeout);
-			case ALL_TO_ALL -> ready.allToAll(body, answer, call.type(), timeout);
-			case BARRIER -> ready.barrier(timeout);
+			case ALL_REDUCE -> limited.allReduce(copied(body, answer), call.type(), call.op());
+			case BROADCAST -> limited.broadcast(copied(body, answer), call.type(), call.root());
+			case REDUCE -> limited.reduce(body, answer, call.type(), call.op(), call.root());
+			case ALL_GATHER -> limited.allGather(body, answer, call.type());
+			case REDUCE_SCATTER -> limited.reduceScatter(body, answer, call.type(), call.op());
+			case GATHER -> limited.gather(body, answer, call.type(), call.root());
+			case SCATTER -> limited.scatter(body, answer, call.type(), call.root());
+			case ALL_TO_ALL -> limited.allToAll(body, answer, call.type());
+			case BARRIER -> limited.barrier();
 			case SCAN, EXCLUSIVE_SCAN -> throw new UnsupportedOperationException(call.collective() + " over REST");
 		}
 	}

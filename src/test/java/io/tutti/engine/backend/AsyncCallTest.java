@@ -5,16 +5,19 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.Message;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import io.tutti.engine.backend.CollectivesContract.World;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,24 +63,19 @@ class AsyncCallTest {
 
 	}
 
-	private static void requireNothingCompletes(CompletableFuture<?> call) {
-		assertThat(call.cancel(true)).isFalse();
-		assertThat(call.complete(null)).isFalse();
-		assertThat(call.completeExceptionally(new IllegalStateException("from outside"))).isFalse();
-		assertThatThrownBy(() -> call.obtrudeValue(null)).isInstanceOf(UnsupportedOperationException.class);
-		assertThatThrownBy(() -> call.obtrudeException(new IllegalStateException("from outside")))
-			.isInstanceOf(UnsupportedOperationException.class);
-		assertThatThrownBy(() -> call.completeAsync(() -> null)).isInstanceOf(UnsupportedOperationException.class);
-		assertThatThrownBy(() -> call.completeAsync(() -> null, Runnable::run))
-			.isInstanceOf(UnsupportedOperationException.class);
-		assertThatThrownBy(() -> call.completeOnTimeout(null, 1, TimeUnit.NANOSECONDS))
-			.isInstanceOf(UnsupportedOperationException.class);
-		assertThatThrownBy(() -> call.get(1, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
-		assertThat(call.copy().orTimeout(1, TimeUnit.MILLISECONDS)).failsWithin(LIMIT)
+	/** Whatever a caller does to the future of a call affects neither call nor work. */
+	private static void requireNothingCompletes(Work<?> call) {
+		CompletableFuture<?> future = call.toFuture();
+		assertThat(future.cancel(true)).isTrue();
+		CompletableFuture<?> other = call.toFuture();
+		assertThat(other).isNotDone();
+		other.completeExceptionally(new IllegalStateException("from outside"));
+		assertThat(call.toFuture().orTimeout(1, TimeUnit.MILLISECONDS)).failsWithin(LIMIT)
 			.withThrowableThat()
 			.withCauseInstanceOf(TimeoutException.class);
-		assertThat(call.thenApply((value) -> value).cancel(true)).isTrue();
-		assertThat(call).isNotDone();
+		assertThat(call.await(Duration.ofMillis(1))).isFalse();
+		assertThat(call.failure()).isNull();
+		assertThat(call.isDone()).isFalse();
 	}
 
 	@ParameterizedTest
@@ -86,16 +84,18 @@ class AsyncCallTest {
 		try (World world = connection.world(2)) {
 			float[] values = new float[1 << 20];
 			Arrays.fill(values, 1);
-			CompletableFuture<Void> call = world.group(0)
+			Work<Void> call = world.group(0)
 				.allReduceAsync(MemorySegment.ofArray(values), DataType.FLOAT32, ReduceOp.SUM);
 			requireNothingCompletes(call);
 			float[] others = new float[1 << 20];
 			Arrays.fill(others, 2);
 			world.group(1).allReduce(others, ReduceOp.SUM);
-			assertThat(call).succeedsWithin(LIMIT);
+			assertThat(call.cancel()).isFalse();
+			assertThat(call.await(LIMIT)).isTrue();
 			assertThat(values).containsOnly(3);
-			assertThat(call.cancel(true)).isFalse();
-			assertThat(call.isCancelled()).isFalse();
+			assertThat(call.isDone()).isTrue();
+			assertThat(call.failure()).isNull();
+			assertThat(call.toFuture()).isCompleted();
 		}
 	}
 
@@ -105,15 +105,13 @@ class AsyncCallTest {
 		try (World world = connection.world(2)) {
 			int[] first = new int[1];
 			int[] second = new int[1];
-			CompletableFuture<Message> one = world.group(0)
-				.receiveAsync(MemorySegment.ofArray(first), DataType.INT32, 1, 5);
-			CompletableFuture<Message> two = world.group(0)
-				.receiveAsync(MemorySegment.ofArray(second), DataType.INT32, 1, 5);
+			Work<Message> one = world.group(0).receiveAsync(MemorySegment.ofArray(first), DataType.INT32, 1, 5);
+			Work<Message> two = world.group(0).receiveAsync(MemorySegment.ofArray(second), DataType.INT32, 1, 5);
 			requireNothingCompletes(one);
 			world.group(1).send(MemorySegment.ofArray(new int[] { 11 }), DataType.INT32, 0, 5);
 			world.group(1).send(MemorySegment.ofArray(new int[] { 22 }), DataType.INT32, 0, 5);
-			assertThat(one).succeedsWithin(LIMIT).isEqualTo(new Message(1, 5, 1));
-			assertThat(two).succeedsWithin(LIMIT);
+			assertThat(one.await()).isEqualTo(new Message(1, 5, 1));
+			two.await();
 			assertThat(first).containsExactly(11);
 			assertThat(second).containsExactly(22);
 		}
@@ -125,44 +123,62 @@ class AsyncCallTest {
 		try (World world = connection.world(2)) {
 			int[] values = new int[1 << 18];
 			Arrays.fill(values, 7);
-			CompletableFuture<Void> going = world.group(0)
-				.sendAsync(MemorySegment.ofArray(values), DataType.INT32, 1, 5);
+			Work<Void> going = world.group(0).sendAsync(MemorySegment.ofArray(values), DataType.INT32, 1, 5);
 			requireNothingCompletes(going);
 			int[] got = new int[1 << 18];
 			world.group(1).receive(MemorySegment.ofArray(got), DataType.INT32, 0, 5);
-			assertThat(going).succeedsWithin(LIMIT);
+			going.await();
 			assertThat(got).containsOnly(7);
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aCallersTimeoutEndsTheCallOnEveryRankBeforeTheFutureIsDone(Connection connection) throws Exception {
+	void theTimeLimitOfAViewEndsAnAsynchronousCallOnEveryRank(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
-			CompletableFuture<Void> call = world.group(0)
+			Work<Void> call = world.group(0)
+				.withTimeout(Duration.ofMillis(20))
+				.withLabel("layer 3")
 				.allReduceAsync(MemorySegment.ofArray(new float[100]), DataType.FLOAT32, ReduceOp.SUM);
-			assertThat(call.orTimeout(20, TimeUnit.MILLISECONDS)).isSameAs(call);
-			assertThat(call).failsWithin(LIMIT)
-				.withThrowableThat()
-				.withCauseInstanceOf(GroupAbortedException.class)
-				.withMessageContaining("all-reduce #0")
-				.withMessageContaining("orTimeout of 20 MILLISECONDS");
-			assertThatThrownBy(() -> world.group(1).barrier()).isInstanceOf(GroupAbortedException.class)
-				.hasMessageContaining("by rank 0")
-				.hasMessageContaining("orTimeout");
+			assertThatThrownBy(call::await).isInstanceOf(CollectiveTimeoutException.class)
+				.hasMessageContaining("all-reduce #0")
+				.hasMessageContaining("layer 3");
+			assertThat(call.failure()).isInstanceOf(CollectiveTimeoutException.class);
+			assertThat(call.toFuture()).isCompletedExceptionally();
+			assertThatThrownBy(() -> world.group(1).barrier()).isInstanceOf(CollectiveTimeoutException.class);
 		}
 	}
 
 	@ParameterizedTest
 	@EnumSource
-	void aCallersTimeoutThatDoesNotExpireHasNoEffect(Connection connection) throws Exception {
+	void awaitAnyReturnsACallThatIsDone(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
-			CompletableFuture<Message> coming = world.group(0)
-				.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 1, 5)
-				.orTimeout(LIMIT.toSeconds(), TimeUnit.SECONDS);
+			Work<Message> never = world.group(0).receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 1, 6);
+			Work<Message> soon = world.group(0).receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, 1, 5);
+			assertThat(Work.awaitAny(List.of(never, soon), Duration.ofMillis(1))).isNull();
 			world.group(1).send(MemorySegment.ofArray(new int[1]), DataType.INT32, 0, 5);
-			assertThat(coming).succeedsWithin(LIMIT);
-			assertThat(world.group(0).state()).isEqualTo(GroupState.READY);
+			assertThat(Work.awaitAny(List.of(never, soon), LIMIT)).isSameAs(soon);
+			world.group(1).send(MemorySegment.ofArray(new int[1]), DataType.INT32, 0, 6);
+			Work.awaitAll(List.of(never, soon));
+			assertThat(never.isDone()).isTrue();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void anInterruptDuringAwaitAbortsTheGroup(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			Work<Void> call = world.group(0).barrierAsync();
+			Thread.currentThread().interrupt();
+			assertThatThrownBy(call::await).isInstanceOf(GroupAbortedException.class)
+				.hasMessageContaining("interrupted while it waited for barrier #0");
+			assertThat(Thread.interrupted()).isTrue();
+			// The first may complete: rank 0 had entered the barrier before it was
+			// interrupted.
+			assertThatThrownBy(() -> {
+				world.group(1).barrier();
+				world.group(1).barrier();
+			}).isInstanceOf(GroupAbortedException.class);
 		}
 	}
 
@@ -183,7 +199,7 @@ class AsyncCallTest {
 	void aGroupMayBeClosedAsSoonAsAnAsynchronousCallIsDone(Connection connection) throws Exception {
 		onGroupsWithin(connection, 400, (group, round) -> {
 			int[] value = { (group.rank() == 0) ? round : -1 };
-			group.broadcastAsync(MemorySegment.ofArray(value), DataType.INT32, 0).get(20, TimeUnit.SECONDS);
+			group.broadcastAsync(MemorySegment.ofArray(value), DataType.INT32, 0).await();
 			group.close();
 			assertThat(value).containsExactly(round);
 		});
@@ -195,6 +211,7 @@ class AsyncCallTest {
 		onGroupsWithin(connection, 100, (group, round) -> {
 			int[] value = { 1 };
 			group.allReduceAsync(MemorySegment.ofArray(value), DataType.INT32, ReduceOp.SUM)
+				.toFuture()
 				.thenRun(group::close)
 				.get(20, TimeUnit.SECONDS);
 			assertThat(value).containsExactly(4);
@@ -222,10 +239,9 @@ class AsyncCallTest {
 			int[] sent = new int[(round % 2 == 0) ? 10 : 100_000];
 			Arrays.fill(sent, round + group.rank());
 			int[] received = new int[sent.length];
-			CompletableFuture<Message> coming = group.receiveAsync(MemorySegment.ofArray(received), DataType.INT32,
-					left, 3);
-			group.sendAsync(MemorySegment.ofArray(sent), DataType.INT32, right, 3).get(20, TimeUnit.SECONDS);
-			coming.get(20, TimeUnit.SECONDS);
+			Work<Message> coming = group.receiveAsync(MemorySegment.ofArray(received), DataType.INT32, left, 3);
+			group.sendAsync(MemorySegment.ofArray(sent), DataType.INT32, right, 3).await();
+			coming.await();
 			group.close();
 			assertThat(received).containsOnly(round + left);
 		});

@@ -14,6 +14,7 @@ import io.tutti.GroupAbortedException;
 import io.tutti.Message;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
 import io.tutti.engine.backend.AsyncCallTest.Connection;
 import io.tutti.engine.backend.CollectivesContract.World;
 import org.junit.jupiter.api.Test;
@@ -41,15 +42,14 @@ class ClosedArenaTest {
 		try (World world = Connection.valueOf(arguments[0]).world(2); Arena arena = Arena.ofShared()) {
 			ProcessGroup group = world.group(0);
 			MemorySegment other = Arena.global().allocate(BYTES, 64);
-			CompletableFuture<Void> call = group.allReduceAsync(arena.allocate(BYTES, 64), DataType.FLOAT32,
-					ReduceOp.SUM);
+			Work<Void> call = group.allReduceAsync(arena.allocate(BYTES, 64), DataType.FLOAT32, ReduceOp.SUM);
 			while (group.lastEntered() < 0) {
 				Thread.onSpinWait();
 			}
-			call.cancel(true);
+			call.toFuture().cancel(true);
 			String outcome = closed(arena) ? "closed" : "refused";
 			world.group(1).allReduce(other, DataType.FLOAT32, ReduceOp.SUM);
-			call.get(20, TimeUnit.SECONDS);
+			call.await();
 			System.out.println(outcome);
 		}
 	}
@@ -121,7 +121,7 @@ class ClosedArenaTest {
 			try (World world = connection.world(2)) {
 				CompletableFuture<Message> coming;
 				try (Arena arena = Arena.ofShared()) {
-					coming = world.group(0).receiveAsync(arena.allocate(bytes), DataType.INT8, 1, 5);
+					coming = world.group(0).receiveAsync(arena.allocate(bytes), DataType.INT8, 1, 5).toFuture();
 				}
 				world.group(1).send(MemorySegment.ofArray(new byte[bytes]), DataType.INT8, 0, 5);
 				assertThat(coming).failsWithin(LIMIT)
@@ -143,7 +143,7 @@ class ClosedArenaTest {
 		try (World world = Worlds.simulated(1)) {
 			CompletableFuture<Void> going;
 			try (Arena arena = Arena.ofShared()) {
-				going = world.group(0).sendAsync(arena.allocate(1_000_000), DataType.INT8, 0, 5);
+				going = world.group(0).sendAsync(arena.allocate(1_000_000), DataType.INT8, 0, 5).toFuture();
 			}
 			world.group(0).send(MemorySegment.ofArray(new byte[] { 9 }), DataType.INT8, 0, 5);
 			byte[] next = new byte[1];
@@ -163,7 +163,7 @@ class ClosedArenaTest {
 			MemorySegment other = Arena.ofAuto().allocate(BYTES, 64);
 			CompletableFuture<Void> going;
 			try (Arena arena = Arena.ofShared()) {
-				going = world.group(0).sendAsync(arena.allocate(BYTES, 64), DataType.INT8, 1, 5);
+				going = world.group(0).sendAsync(arena.allocate(BYTES, 64), DataType.INT8, 1, 5).toFuture();
 			}
 			assertThatThrownBy(() -> world.group(1).receive(other, DataType.INT8, 0, 5))
 				.isInstanceOf(GroupAbortedException.class)

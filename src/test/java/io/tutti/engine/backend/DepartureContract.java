@@ -17,7 +17,6 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
-import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -82,8 +81,8 @@ abstract class DepartureContract {
 			case GATHER -> group.gather(part, whole, type, root);
 			case SCATTER -> group.scatter(whole, part, type, root);
 			case ALL_TO_ALL -> group.allToAll(whole, other, type);
-			case SCAN, EXCLUSIVE_SCAN ->
-				RawCalls.run(group, collective, whole, other, type, ReduceOp.SUM, 0, Timeouts.DEFAULTS.collective());
+			case SCAN, EXCLUSIVE_SCAN -> AnyCollective.run(group, collective, whole, other, type, ReduceOp.SUM, 0,
+					Timeouts.DEFAULTS.collective());
 			case BARRIER -> group.barrier();
 		}
 	}

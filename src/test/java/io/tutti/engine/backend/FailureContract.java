@@ -17,7 +17,6 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads.Outcome;
-import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,21 +60,23 @@ abstract class FailureContract {
 	abstract MortalWorld world(int worldSize, Timeouts timeouts) throws Exception;
 
 	private static void call(ProcessGroup group, Collective collective, Duration timeout) {
+		ProcessGroup limited = group.withTimeout(timeout);
 		DataType type = DataType.INT32;
 		MemorySegment whole = MemorySegment.ofArray(new int[COUNT * WORLD_SIZE]);
 		MemorySegment other = MemorySegment.ofArray(new int[COUNT * WORLD_SIZE]);
 		MemorySegment part = MemorySegment.ofArray(new int[COUNT]);
 		switch (collective) {
-			case ALL_REDUCE -> group.allReduce(whole, type, ReduceOp.SUM, timeout);
-			case REDUCE -> group.reduce(whole, other, type, ReduceOp.SUM, 0, timeout);
-			case BROADCAST -> group.broadcast(whole, type, FAILING, timeout);
-			case ALL_GATHER -> group.allGather(part, whole, type, timeout);
-			case REDUCE_SCATTER -> group.reduceScatter(whole, part, type, ReduceOp.SUM, timeout);
-			case GATHER -> group.gather(part, whole, type, 0, timeout);
-			case SCATTER -> group.scatter(whole, part, type, FAILING, timeout);
-			case ALL_TO_ALL -> group.allToAll(whole, other, type, timeout);
-			case SCAN, EXCLUSIVE_SCAN -> RawCalls.run(group, collective, whole, other, type, ReduceOp.SUM, 0, timeout);
-			case BARRIER -> group.barrier(timeout);
+			case ALL_REDUCE -> limited.allReduce(whole, type, ReduceOp.SUM);
+			case REDUCE -> limited.reduce(whole, other, type, ReduceOp.SUM, 0);
+			case BROADCAST -> limited.broadcast(whole, type, FAILING);
+			case ALL_GATHER -> limited.allGather(part, whole, type);
+			case REDUCE_SCATTER -> limited.reduceScatter(whole, part, type, ReduceOp.SUM);
+			case GATHER -> limited.gather(part, whole, type, 0);
+			case SCATTER -> limited.scatter(whole, part, type, FAILING);
+			case ALL_TO_ALL -> limited.allToAll(whole, other, type);
+			case SCAN -> limited.scan(whole, other, type, ReduceOp.SUM);
+			case EXCLUSIVE_SCAN -> limited.exclusiveScan(whole, other, type, ReduceOp.SUM);
+			case BARRIER -> limited.barrier();
 		}
 	}
 

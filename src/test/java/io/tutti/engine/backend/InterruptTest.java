@@ -21,7 +21,6 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.DepartureContract.DepartingWorld;
 import io.tutti.engine.backend.RankThreads.Outcome;
-import io.tutti.engine.dispatch.RawCalls;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -76,7 +75,7 @@ class InterruptTest {
 			case SCATTER -> group.scatter(whole, part, type, 0);
 			case ALL_TO_ALL -> group.allToAll(whole, other, type);
 			case SCAN, EXCLUSIVE_SCAN ->
-				RawCalls.run(group, collective, whole, other, type, ReduceOp.SUM, 0, Duration.ofSeconds(60));
+				AnyCollective.run(group, collective, whole, other, type, ReduceOp.SUM, 0, Duration.ofSeconds(60));
 			case BARRIER -> group.barrier();
 		}
 	}
@@ -179,7 +178,7 @@ class InterruptTest {
 		try (DepartingWorld world = transport.world(WORLD_SIZE, TIMEOUTS)) {
 			CompletableFuture<?>[] ahead = new CompletableFuture<?>[1];
 			interruptedLater(world, (group) -> {
-				ahead[0] = group.barrierAsync();
+				ahead[0] = group.barrierAsync().toFuture();
 				group.barrier();
 			}, (group, sequence) -> {
 				while (group.lastEntered() < sequence) {

@@ -92,8 +92,8 @@ class LostRankMessagesTest {
 		try {
 			while (true) {
 				MemorySegment buffer = MemorySegment.ofArray(new byte[10]);
-				issued.add((issued.size() % 2 == 0) ? group.receiveAsync(buffer, DataType.INT8, 2, 1)
-						: group.sendAsync(buffer, DataType.INT8, 2, 2));
+				issued.add((issued.size() % 2 == 0) ? group.receiveAsync(buffer, DataType.INT8, 2, 1).toFuture()
+						: group.sendAsync(buffer, DataType.INT8, 2, 2).toFuture());
 				LockSupport.parkNanos(MILLISECOND);
 			}
 		}

@@ -24,7 +24,7 @@ enum MessageWait {
 			case RECEIVE -> group.receive(large, DataType.INT8, peer, 0);
 			case RECEIVE_ANY -> group.receiveAny(large, DataType.INT8, Message.ANY_SOURCE, 0);
 			case RECEIVE_ASYNC -> {
-				CompletableFuture<Message> receive = group.receiveAsync(large, DataType.INT8, peer, 0);
+				CompletableFuture<Message> receive = group.receiveAsync(large, DataType.INT8, peer, 0).toFuture();
 				receive.handle((message, failure) -> failure).get(20, TimeUnit.SECONDS);
 				receive.getNow(null);
 			}

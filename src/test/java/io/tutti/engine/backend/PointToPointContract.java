@@ -88,7 +88,8 @@ abstract class PointToPointContract {
 					int[] sum = { rank + 1 };
 					if (rank == 0) {
 						byte[] got = new byte[bytes];
-						CompletableFuture<Message> receive = group.receiveAsync(heap(got), DataType.INT8, 1, 7);
+						CompletableFuture<Message> receive = group.receiveAsync(heap(got), DataType.INT8, 1, 7)
+							.toFuture();
 						group.allReduce(sum, ReduceOp.SUM);
 						assertThat(receive.get(20, TimeUnit.SECONDS)).isEqualTo(new Message(1, 7, bytes));
 						assertThat(got).isEqualTo(content(bytes, bytes));
@@ -129,7 +130,8 @@ abstract class PointToPointContract {
 		try (World world = world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
 				ProcessGroup group = world.group(rank);
-				CompletableFuture<Void> send = group.sendAsync(heap(content(rank, bytes)), DataType.INT8, 1 - rank, 0);
+				CompletableFuture<Void> send = group.sendAsync(heap(content(rank, bytes)), DataType.INT8, 1 - rank, 0)
+					.toFuture();
 				byte[] got = new byte[bytes];
 				group.receive(heap(got), DataType.INT8, 1 - rank, 0);
 				send.get(20, TimeUnit.SECONDS);
@@ -172,7 +174,8 @@ abstract class PointToPointContract {
 					List<CompletableFuture<Void>> sends = new ArrayList<>();
 					for (int tag = 0; tag < 2; tag++) {
 						for (int bytes : sizes) {
-							sends.add(group.sendAsync(heap(content(tag + bytes, bytes)), DataType.INT8, 1, tag));
+							sends.add(group.sendAsync(heap(content(tag + bytes, bytes)), DataType.INT8, 1, tag)
+								.toFuture());
 						}
 					}
 					CompletableFuture.allOf(sends.toArray(CompletableFuture[]::new)).get(20, TimeUnit.SECONDS);
@@ -199,8 +202,11 @@ abstract class PointToPointContract {
 				List<CompletableFuture<Message>> receive = new ArrayList<>();
 				if (rank == 1) {
 					for (int[] one : got) {
-						receive.add(group.receiveAsync(MemorySegment.ofArray(one), DataType.INT32, Message.ANY_SOURCE,
-								Message.ANY_TAG));
+						receive.add(
+								group
+									.receiveAsync(MemorySegment.ofArray(one), DataType.INT32, Message.ANY_SOURCE,
+											Message.ANY_TAG)
+									.toFuture());
 					}
 				}
 				group.barrier();
@@ -246,14 +252,14 @@ abstract class PointToPointContract {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
 			group.send(heap(content(1, 100)), DataType.INT8, 0, 1);
-			CompletableFuture<Void> large = group.sendAsync(heap(content(2, 100_000)), DataType.INT8, 0, 2);
+			CompletableFuture<Void> large = group.sendAsync(heap(content(2, 100_000)), DataType.INT8, 0, 2).toFuture();
 			byte[] got = new byte[100_000];
 			assertThat(group.receive(heap(got), DataType.INT8, 0, 2)).isEqualTo(100_000);
 			assertThat(got).isEqualTo(content(2, 100_000));
 			assertThat(large).succeedsWithin(LIMIT);
 			assertThat(group.receive(heap(got), DataType.INT8, 0, 1)).isEqualTo(100);
 			assertThat(Arrays.copyOf(got, 100)).isEqualTo(content(1, 100));
-			CompletableFuture<Message> posted = group.receiveAsync(heap(got), DataType.INT8, 0, 3);
+			CompletableFuture<Message> posted = group.receiveAsync(heap(got), DataType.INT8, 0, 3).toFuture();
 			group.send(heap(content(3, 100_000)), DataType.INT8, 0, 3);
 			assertThat(posted).succeedsWithin(LIMIT);
 			assertThat(got).isEqualTo(content(3, 100_000));
@@ -283,7 +289,7 @@ abstract class PointToPointContract {
 				assertThatThrownBy(() -> group.receive(heap(new byte[4 * bytes]), DataType.INT32, 0, 5))
 					.isInstanceOf(MessageMismatchException.class)
 					.hasMessageContaining("int32");
-				CompletableFuture<Message> receive = group.receiveAsync(heap(small), DataType.INT8, 0, 5);
+				CompletableFuture<Message> receive = group.receiveAsync(heap(small), DataType.INT8, 0, 5).toFuture();
 				assertThat(receive).failsWithin(LIMIT)
 					.withThrowableThat()
 					.withCauseInstanceOf(MessageMismatchException.class);
@@ -322,7 +328,7 @@ abstract class PointToPointContract {
 			assertThatThrownBy(() -> group.sendReceive(buffer, 1, buffer, 1, DataType.INT8, 0))
 				.isInstanceOf(IllegalArgumentException.class)
 				.hasMessageContaining("overlap");
-			assertThatThrownBy(() -> group.receive(buffer, DataType.INT8, 1, 0, Duration.ZERO))
+			assertThatThrownBy(() -> group.withTimeout(Duration.ZERO).receive(buffer, DataType.INT8, 1, 0))
 				.isInstanceOf(IllegalArgumentException.class);
 			assertThat(group.state()).isEqualTo(GroupState.READY);
 		}
@@ -331,9 +337,9 @@ abstract class PointToPointContract {
 	@Test
 	void aDeadlineEndsAnUnmatchedReceiveAloneAndNamesThePeer() throws Exception {
 		try (World world = world(3)) {
-			assertThatThrownBy(
-					() -> world.group(0).receive(heap(new byte[1]), DataType.INT8, 2, 9, Duration.ofMillis(200)))
-				.isInstanceOf(CollectiveTimeoutException.class)
+			assertThatThrownBy(() -> world.group(0)
+				.withTimeout(Duration.ofMillis(200))
+				.receive(heap(new byte[1]), DataType.INT8, 2, 9)).isInstanceOf(CollectiveTimeoutException.class)
 				.hasMessageContaining("receive from rank 2 with tag 9")
 				.satisfies((ex) -> assertThat(((CollectiveException) ex).failure().ranks()).containsExactly(2));
 			assertThat(world.group(0).state()).isEqualTo(GroupState.READY);
@@ -347,9 +353,9 @@ abstract class PointToPointContract {
 	@Test
 	void aDeadlineEndsASendThatNoRankReceivesAlone() throws Exception {
 		try (World world = world(2)) {
-			assertThatThrownBy(
-					() -> world.group(0).send(heap(new byte[100_000]), DataType.INT8, 1, 0, Duration.ofMillis(200)))
-				.isInstanceOf(CollectiveTimeoutException.class)
+			assertThatThrownBy(() -> world.group(0)
+				.withTimeout(Duration.ofMillis(200))
+				.send(heap(new byte[100_000]), DataType.INT8, 1, 0)).isInstanceOf(CollectiveTimeoutException.class)
 				.satisfies((ex) -> assertThat(((CollectiveException) ex).failure().ranks()).containsExactly(1));
 			assertThat(world.group(0).state()).isEqualTo(GroupState.READY);
 			RankThreads.run(2, LIMIT, (rank) -> {
@@ -362,8 +368,12 @@ abstract class PointToPointContract {
 	@Test
 	void anAbortEndsEveryKindOfWait() throws Exception {
 		try (World world = world(2)) {
-			CompletableFuture<Message> receive = world.group(0).receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
-			CompletableFuture<Void> send = world.group(0).sendAsync(heap(new byte[100_000]), DataType.INT8, 1, 0);
+			CompletableFuture<Message> receive = world.group(0)
+				.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0)
+				.toFuture();
+			CompletableFuture<Void> send = world.group(0)
+				.sendAsync(heap(new byte[100_000]), DataType.INT8, 1, 0)
+				.toFuture();
 			CountDownLatch begun = new CountDownLatch(1);
 			List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 				if (rank == 1) {
@@ -387,7 +397,7 @@ abstract class PointToPointContract {
 	void aClosedGroupEndsItsOwnReceivesAndRejectsNewOnes() throws Exception {
 		try (World world = world(2)) {
 			ProcessGroup group = world.group(0);
-			CompletableFuture<Message> receive = group.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0);
+			CompletableFuture<Message> receive = group.receiveAsync(heap(new byte[9]), DataType.INT8, 1, 0).toFuture();
 			group.close();
 			assertThat(receive).failsWithin(LIMIT);
 			assertThatThrownBy(() -> group.send(heap(new byte[1]), DataType.INT8, 1, 0))
@@ -516,7 +526,7 @@ abstract class PointToPointContract {
 				got.add(buffer);
 				expected.add(plan);
 				if (plan.receivesAsync() || plan.from() == rank) {
-					open.add(group.receiveAsync(heap(buffer), DataType.INT8, plan.from(), plan.tag()));
+					open.add(group.receiveAsync(heap(buffer), DataType.INT8, plan.from(), plan.tag()).toFuture());
 				}
 				else {
 					group.receive(heap(buffer), DataType.INT8, plan.from(), plan.tag());
@@ -525,7 +535,7 @@ abstract class PointToPointContract {
 			if (plan.from() == rank) {
 				MemorySegment content = heap(content(plan.seed(), plan.bytes()));
 				if (plan.sendsAsync()) {
-					open.add(group.sendAsync(content, DataType.INT8, plan.to(), plan.tag()));
+					open.add(group.sendAsync(content, DataType.INT8, plan.to(), plan.tag()).toFuture());
 				}
 				else {
 					group.send(content, DataType.INT8, plan.to(), plan.tag());

@@ -41,9 +41,9 @@ class QueuedCallTest {
 
 	@Test
 	void aCallBehindALongOneFailsAtItsOwnDeadline() {
-		CompletableFuture<Void> ahead = this.group.barrierAsync();
+		CompletableFuture<Void> ahead = this.group.barrierAsync().toFuture();
 		CollectiveTimeoutException late = catchThrowableOfType(CollectiveTimeoutException.class,
-				() -> this.group.barrier(Duration.ofMillis(200)));
+				() -> this.group.withTimeout(Duration.ofMillis(200)).barrier());
 		assertNamesWhoHoldsUpTheFirst(late);
 		assertThat(failure(ahead).failure()).isEqualTo(late.failure());
 	}
@@ -53,11 +53,11 @@ class QueuedCallTest {
 		SimulatedWorld brief = new SimulatedWorld(2, LONG.withCollective(Duration.ofMillis(200)));
 		try (brief) {
 			CompletableFuture<Void> ahead = CompletableFuture
-				.runAsync(() -> brief.group(0).barrier(Duration.ofMinutes(5)));
+				.runAsync(() -> brief.group(0).withTimeout(Duration.ofMinutes(5)).barrier());
 			while (brief.group(0).lastEntered() < 0) {
 				Thread.onSpinWait();
 			}
-			CollectiveTimeoutException late = failure(brief.group(0).barrierAsync());
+			CollectiveTimeoutException late = failure(brief.group(0).barrierAsync().toFuture());
 			assertNamesWhoHoldsUpTheFirst(late);
 			assertThat(failure(ahead).failure()).isEqualTo(late.failure());
 		}
@@ -65,10 +65,10 @@ class QueuedCallTest {
 
 	@Test
 	void aCallWhoseBufferWasClosedWhileItWaitedFailsOnBothRanks() {
-		CompletableFuture<Void> ahead = this.group.barrierAsync();
+		CompletableFuture<Void> ahead = this.group.barrierAsync().toFuture();
 		CompletableFuture<Void> refused;
 		try (Arena arena = Arena.ofShared()) {
-			refused = this.group.allReduceAsync(arena.allocate(1 << 20), DataType.FLOAT32, ReduceOp.SUM);
+			refused = this.group.allReduceAsync(arena.allocate(1 << 20), DataType.FLOAT32, ReduceOp.SUM).toFuture();
 		}
 		this.world.group(1).barrier();
 		ahead.orTimeout(20, TimeUnit.SECONDS).join();

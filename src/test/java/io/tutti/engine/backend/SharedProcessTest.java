@@ -105,7 +105,7 @@ class SharedProcessTest {
 			assertThat(left(ProcessHandle.current().pid())).isEmpty();
 			assertThatThrownBy(() -> {
 				while (true) {
-					group.barrier(Duration.ofMillis(300));
+					group.withTimeout(Duration.ofMillis(300)).barrier();
 				}
 			}).isInstanceOf(CollectiveTimeoutException.class)
 				.satisfies((ex) -> assertThat(((CollectiveException) ex).failure().ranks()).containsExactly(1));

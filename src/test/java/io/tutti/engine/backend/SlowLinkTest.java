@@ -99,7 +99,7 @@ class SlowLinkTest {
 	@Test
 	void aCollectiveReportsTheBytesMovedAndNamesTheRank() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
-			group(rank).broadcast(buffer(), DataType.INT8, 1, DEADLINE);
+			group(rank).withTimeout(DEADLINE).broadcast(buffer(), DataType.INT8, 1);
 			return null;
 		});
 		requireSlow(outcomes, "rank [01]: \\d+ bytes received, \\d+ bytes sent");
@@ -109,7 +109,7 @@ class SlowLinkTest {
 	void aSendReportsTheBytesMoved() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			if (rank == 1) {
-				group(rank).send(buffer(), DataType.INT8, 0, 3, DEADLINE);
+				group(rank).withTimeout(DEADLINE).send(buffer(), DataType.INT8, 0, 3);
 			}
 			else {
 				group(rank).receive(buffer(), DataType.INT8, 1, 3);
@@ -124,10 +124,10 @@ class SlowLinkTest {
 	void aReceiveReportsTheBytesMoved() throws Exception {
 		List<Outcome<Void>> outcomes = run((rank) -> {
 			if (rank == 1) {
-				group(rank).sendAsync(buffer(), DataType.INT8, 0, 3).join();
+				group(rank).sendAsync(buffer(), DataType.INT8, 0, 3).toFuture().join();
 			}
 			else {
-				group(rank).receive(buffer(), DataType.INT8, 1, 3, DEADLINE);
+				group(rank).withTimeout(DEADLINE).receive(buffer(), DataType.INT8, 1, 3);
 			}
 			return null;
 		});

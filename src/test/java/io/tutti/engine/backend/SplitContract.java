@@ -151,10 +151,12 @@ abstract class SplitContract {
 				int[] two = { 2 };
 				ProcessGroup first = (rank % 2 == 0) ? left : right;
 				ProcessGroup second = (rank % 2 == 0) ? right : left;
-				CompletableFuture<Void> a = first.allReduceAsync(MemorySegment.ofArray((rank % 2 == 0) ? one : two),
-						DataType.INT32, ReduceOp.SUM);
-				CompletableFuture<Void> b = second.allReduceAsync(MemorySegment.ofArray((rank % 2 == 0) ? two : one),
-						DataType.INT32, ReduceOp.SUM);
+				CompletableFuture<Void> a = first
+					.allReduceAsync(MemorySegment.ofArray((rank % 2 == 0) ? one : two), DataType.INT32, ReduceOp.SUM)
+					.toFuture();
+				CompletableFuture<Void> b = second
+					.allReduceAsync(MemorySegment.ofArray((rank % 2 == 0) ? two : one), DataType.INT32, ReduceOp.SUM)
+					.toFuture();
 				CompletableFuture.allOf(a, b).get(20, TimeUnit.SECONDS);
 				assertThat(one).containsExactly(4);
 				assertThat(two).containsExactly(8);
@@ -186,7 +188,7 @@ abstract class SplitContract {
 				ProcessGroup half = world.group(rank).split(rank % 2, rank);
 				half.barrier();
 				if (rank != 2) {
-					half.barrier(Duration.ofMillis(500));
+					half.withTimeout(Duration.ofMillis(500)).barrier();
 				}
 				else {
 					while (half.failure() == null) {
@@ -232,7 +234,7 @@ abstract class SplitContract {
 				}
 				world.group(rank).barrier();
 				if (rank == 1) {
-					assertThatThrownBy(() -> both.barrier(Duration.ofSeconds(5)))
+					assertThatThrownBy(() -> both.withTimeout(Duration.ofSeconds(5)).barrier())
 						.isInstanceOf(CollectiveException.class)
 						.hasMessageContaining("rank 0");
 				}

@@ -10,7 +10,6 @@ import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
-import io.tutti.engine.dispatch.RawCalls;
 
 /**
  * One rank's part in one call: buffers with known operands, and their expected content
@@ -105,11 +104,11 @@ final class Trial {
 			return;
 		}
 		if (this.spec.uneven()) {
-			RawCalls.runUneven(this.group, this.spec.collective(), sent(), received(), type, op, root,
+			AnyCollective.runUneven(this.group, this.spec.collective(), sent(), received(), type, op, root,
 					this.spec.parts(this.worldSize), LIMIT);
 		}
 		else {
-			RawCalls.run(this.group, this.spec.collective(), sent(), received(), type, op, root, LIMIT);
+			AnyCollective.run(this.group, this.spec.collective(), sent(), received(), type, op, root, LIMIT);
 		}
 	}
 
@@ -119,13 +118,13 @@ final class Trial {
 		int root = this.spec.root();
 		if (this.spec.collective() == Collective.ALL_TO_ALL) {
 			return this.spec.uneven()
-					? this.group.allToAllAsync(this.send, counts(true), this.receive, counts(false), type)
-					: this.group.allToAllAsync(this.send, this.receive, type);
+					? this.group.allToAllAsync(this.send, counts(true), this.receive, counts(false), type).toFuture()
+					: this.group.allToAllAsync(this.send, this.receive, type).toFuture();
 		}
 		return this.spec.uneven()
-				? RawCalls.runUnevenAsync(this.group, this.spec.collective(), sent(), received(), type, op, root,
+				? AnyCollective.runUnevenAsync(this.group, this.spec.collective(), sent(), received(), type, op, root,
 						this.spec.parts(this.worldSize), LIMIT)
-				: RawCalls.runAsync(this.group, this.spec.collective(), sent(), received(), type, op, root, LIMIT);
+				: AnyCollective.runAsync(this.group, this.spec.collective(), sent(), received(), type, op, root, LIMIT);
 	}
 
 	/**

@@ -11,7 +11,7 @@ import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
 import io.tutti.benchmark.peer.Peer;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 
 import io.tutti.engine.device.HostFallback;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.RankLogging;

@@ -12,7 +12,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
-import io.tutti.launch.ExitCode;
+import io.tutti.ExitCode;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.training.TrainingDevice;

@@ -15,6 +15,7 @@ import java.util.function.Function;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.engine.spi.Deadline;
 import org.jspecify.annotations.Nullable;
@@ -207,7 +208,7 @@ public final class MpiWorld {
 			Thread.ofPlatform().name("tutti-r" + rank() + "-mpi-abort").daemon().start(() -> {
 				pause(gracePeriod);
 				if (!this.closed.get()) {
-					abort(exitCode(failure));
+					abort(ExitCode.of(failure));
 				}
 			});
 		}
@@ -253,16 +254,6 @@ public final class MpiWorld {
 		finally {
 			this.thread.end();
 		}
-	}
-
-	/** Process exit code for a failure, the same as that of the command line. */
-	public static int exitCode(Failure failure) {
-		return switch (failure.kind()) {
-			case TIMEOUT -> 75;
-			case PEER_LOST -> 76;
-			case MISMATCH -> 78;
-			case ABORTED -> 80;
-		};
 	}
 
 	private static void pause(Duration duration) {

@@ -3,7 +3,6 @@ package io.tutti.engine.backend.mpi;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
 import java.util.function.IntConsumer;
 
 import io.tutti.CollectiveException;
@@ -90,7 +89,7 @@ public final class Communicator implements AutoCloseable {
 
 	/** {@code MPI_Ibarrier}. */
 	public Request iBarrier() {
-		return collective(this.group.barrierAsync());
+		return new Request(this.group.barrierAsync());
 	}
 
 	/** {@code MPI_Bcast}. */
@@ -100,7 +99,7 @@ public final class Communicator implements AutoCloseable {
 
 	/** {@code MPI_Ibcast}. */
 	public Request iBcast(Object buffer, int count, DataType type, int root) {
-		return collective(this.group.broadcastAsync(MpiBuffer.of(buffer, count, type), type, root(root)));
+		return new Request(this.group.broadcastAsync(MpiBuffer.of(buffer, count, type), type, root(root)));
 	}
 
 	/** {@code MPI_Allreduce}. */
@@ -115,12 +114,12 @@ public final class Communicator implements AutoCloseable {
 
 	/** {@code MPI_Iallreduce}. */
 	public Request iAllReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
-		return collective(this.group.allReduceAsync(result(send, receive, count, type), type, op));
+		return new Request(this.group.allReduceAsync(result(send, receive, count, type), type, op));
 	}
 
 	/** {@code MPI_Iallreduce} in place. */
 	public Request iAllReduce(Object buffer, int count, DataType type, ReduceOp op) {
-		return collective(this.group.allReduceAsync(MpiBuffer.of(buffer, count, type), type, op));
+		return new Request(this.group.allReduceAsync(MpiBuffer.of(buffer, count, type), type, op));
 	}
 
 	/** {@code MPI_Reduce}; {@code receive} is ignored on other ranks than the root. */
@@ -240,8 +239,8 @@ public final class Communicator implements AutoCloseable {
 	/** {@code MPI_Isend}. */
 	public Request iSend(Object buffer, int count, DataType type, int peer, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
-		return (peer == Mpi.PROC_NULL) ? completed()
-				: collective(this.group.sendAsync(memory, type, peer("destination", peer), tag));
+		return (peer == Mpi.PROC_NULL) ? new Request(null)
+				: new Request(this.group.sendAsync(memory, type, peer("destination", peer), tag));
 	}
 
 	/**
@@ -265,14 +264,14 @@ public final class Communicator implements AutoCloseable {
 	public Status recv(Object buffer, int count, DataType type, int source, int tag, Duration timeout) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
 		return (source == Mpi.PROC_NULL) ? Status.EMPTY
-				: Status.of(this.group.receiveAny(memory, type, source(source), tag, timeout));
+				: Status.of(this.group.withTimeout(timeout).receiveAny(memory, type, source(source), tag));
 	}
 
 	/** {@code MPI_Irecv}. */
 	public Request iRecv(Object buffer, int count, DataType type, int source, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
-		return (source == Mpi.PROC_NULL) ? completed() : new Request(this.group,
-				this.group.receiveAsync(memory, type, source(source), tag).thenApply(Status::of));
+		return (source == Mpi.PROC_NULL) ? new Request(null)
+				: new Request(this.group.receiveAsync(memory, type, source(source), tag));
 	}
 
 	/**
@@ -288,14 +287,6 @@ public final class Communicator implements AutoCloseable {
 		Request incoming = iRecv(receive, receiveCount, receiveType, source, receiveTag);
 		send(outgoing, sendCount, sendType, peer, sendTag);
 		return incoming.waitFor();
-	}
-
-	private Request completed() {
-		return new Request(this.group, CompletableFuture.completedFuture(Status.EMPTY));
-	}
-
-	private Request collective(CompletableFuture<Void> future) {
-		return new Request(this.group, future.thenApply((done) -> Status.EMPTY));
 	}
 
 	/** Copies the operand into the receive buffer and returns that. */

@@ -1,5 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
@@ -167,8 +168,13 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) {
-		return this.host.allocate(bytes, exchange, deadline);
+	public MemorySegment allocate(long bytes, Arena arena, MetadataExchange exchange, Deadline deadline) {
+		return this.host.allocate(bytes, arena, exchange, deadline);
+	}
+
+	@Override
+	public void free(MemorySegment buffer) {
+		this.host.free(buffer);
 	}
 
 	/** Aborts the communicator of a broken group, so that no device work is awaited. */

@@ -1,6 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
-import io.tutti.engine.device.RankOutOfRangeException;
+import io.tutti.RankOutOfRangeException;
 
 /**
  * Rank, world size and device of a communicator.

@@ -109,21 +109,28 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * map it, allocates plain native memory and notifies the listener. Every rank calls
 	 * it in the same order.
 	 * @param bytes the same on every rank
-	 * @return a zeroed buffer of that size, valid until the transport is closed
+	 * @param arena owns the plain memory
+	 * @return a zeroed buffer of that size
 	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
 	 * @throws IOException if the exchange failed
 	 */
-	public MemorySegment allocate(long bytes, MetadataExchange exchange, Deadline deadline) throws IOException {
+	public MemorySegment allocate(long bytes, Arena arena, MetadataExchange exchange, Deadline deadline)
+			throws IOException {
 		SymmetricAllocator allocating = new SymmetricAllocator(this.memory.self(), this.memory.ranks(), exchange,
 				this.directory, deadline);
 		SharedAllocation made = allocating.allocate(bytes);
-		MemorySegment own = (made != null) ? this.buffers.add(made) : this.arena.allocate(bytes, BUFFER_ALIGNMENT);
+		MemorySegment own = (made != null) ? this.buffers.add(made) : arena.allocate(bytes, BUFFER_ALIGNMENT);
 		if (made == null) {
 			this.events
 				.note("a buffer of " + bytes + " bytes is not shared between ranks, because " + allocating.refusal());
 		}
 		exchange.allGather(READY, deadline);
 		return own;
+	}
+
+	/** Unmaps a buffer that all ranks can access in place; ignores other memory. */
+	public void free(MemorySegment buffer) {
+		this.buffers.free(buffer);
 	}
 
 	/** Starts a call that uses links, and posts it. */

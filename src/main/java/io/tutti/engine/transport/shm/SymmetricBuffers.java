@@ -3,10 +3,12 @@ package io.tutti.engine.transport.shm;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.Objects;
 
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Engine-allocated buffers in memory that all ranks of the group map, so that each rank
@@ -19,10 +21,10 @@ public final class SymmetricBuffers {
 	private static final int DESCRIPTOR_BYTES = 2 * Long.BYTES;
 
 	/**
-	 * The allocations, in the order in which all ranks made them. Copy-on-write, since an
-	 * allocation may be made while a call runs.
+	 * The allocations, at the same index on every rank; {@code null} for a freed one.
+	 * Copy-on-write, since an allocation may be made while a call runs.
 	 */
-	private volatile SharedAllocation[] allocations = {};
+	private volatile @Nullable SharedAllocation[] allocations = {};
 
 	private final HostMemory memory;
 
@@ -46,11 +48,25 @@ public final class SymmetricBuffers {
 
 	/** Registers an allocation that all ranks have made. */
 	MemorySegment add(SharedAllocation allocation) {
-		SharedAllocation[] known = this.allocations;
-		SharedAllocation[] more = Arrays.copyOf(known, known.length + 1);
-		more[known.length] = allocation;
+		int free = Arrays.asList(this.allocations).indexOf(null);
+		int index = (free >= 0) ? free : this.allocations.length;
+		@Nullable SharedAllocation[] more = Arrays.copyOf(this.allocations, Math.max(this.allocations.length, index + 1));
+		more[index] = allocation;
 		this.allocations = more;
 		return allocation.part(this.memory.self());
+	}
+
+	/** Unmaps the allocation that a buffer belongs to, if it belongs to one. */
+	void free(MemorySegment buffer) {
+		@Nullable SharedAllocation[] fewer = this.allocations.clone();
+		for (int i = 0; i < fewer.length; i++) {
+			SharedAllocation allocation = fewer[i];
+			if (allocation != null && allocation.address(this.memory.self()) == buffer.address()) {
+				fewer[i] = null;
+				this.allocations = fewer;
+				allocation.close();
+			}
+		}
 	}
 
 	/**
@@ -66,8 +82,10 @@ public final class SymmetricBuffers {
 	 * @return whether the other ranks can access it in place
 	 */
 	public boolean post(long address, long bytes) {
-		int number = number(address, bytes);
-		long offset = (number > 0) ? address - this.allocations[number - 1].address(this.memory.self()) : 0;
+		@Nullable SharedAllocation[] known = this.allocations;
+		int number = number(known, address, bytes);
+		SharedAllocation allocation = (number > 0) ? known[number - 1] : null;
+		long offset = (allocation != null) ? address - allocation.address(this.memory.self()) : 0;
 		NativeMemory.putLong(this.descriptor, number);
 		NativeMemory.putLong(this.descriptor + Long.BYTES, offset);
 		this.slots.post(this.descriptor, DESCRIPTOR_BYTES);
@@ -76,18 +94,20 @@ public final class SymmetricBuffers {
 
 	/** Whether the other ranks can access a buffer of this rank in place. */
 	public boolean contain(long address, long bytes) {
-		return number(address, bytes) > 0;
+		return number(this.allocations, address, bytes) > 0;
 	}
 
 	/**
 	 * Number of the allocation that holds a buffer of this rank, 0 for private memory.
 	 */
-	private int number(long address, long bytes) {
-		SharedAllocation[] known = this.allocations;
+	private int number(@Nullable SharedAllocation[] known, long address, long bytes) {
 		for (int i = 0; i < known.length; i++) {
-			long offset = address - known[i].address(this.memory.self());
-			if (offset >= 0 && offset + bytes <= known[i].bytes()) {
-				return i + 1;
+			SharedAllocation allocation = known[i];
+			if (allocation != null) {
+				long offset = address - allocation.address(this.memory.self());
+				if (offset >= 0 && offset + bytes <= allocation.bytes()) {
+					return i + 1;
+				}
 			}
 		}
 		return 0;
@@ -113,7 +133,8 @@ public final class SymmetricBuffers {
 	/** Address of a rank's accessible send buffer in this process. */
 	public long address(int rank) {
 		long posted = this.slots.operand(rank, DESCRIPTOR_BYTES);
-		return this.allocations[(int) number(rank) - 1].address(rank) + NativeMemory.getLong(posted + Long.BYTES);
+		SharedAllocation allocation = Objects.requireNonNull(this.allocations[(int) number(rank) - 1]);
+		return allocation.address(rank) + NativeMemory.getLong(posted + Long.BYTES);
 	}
 
 	private long number(int rank) {
@@ -142,7 +163,9 @@ public final class SymmetricBuffers {
 
 	void close() {
 		for (SharedAllocation allocation : this.allocations) {
-			allocation.close();
+			if (allocation != null) {
+				allocation.close();
+			}
 		}
 	}
 

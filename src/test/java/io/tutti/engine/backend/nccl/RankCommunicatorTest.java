@@ -13,7 +13,7 @@ import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
-import io.tutti.engine.device.RankOutOfRangeException;
+import io.tutti.RankOutOfRangeException;
 import io.tutti.engine.spi.Deadline;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.RepeatedTest;

@@ -1,7 +1,8 @@
-package io.tutti.engine.device;
+package io.tutti;
 
 /**
- * A rank argument of a call on device memory is not in the group. Nothing was sent.
+ * A rank that was passed to a call is not in the group. Thrown before any data is sent;
+ * the group stays usable.
  */
 public final class RankOutOfRangeException extends IllegalArgumentException {
 
@@ -19,7 +20,8 @@ public final class RankOutOfRangeException extends IllegalArgumentException {
 
 	/**
 	 * Checks a rank.
-	 * @param role role of the rank in the call, such as {@code root}
+	 * @param role what the rank was passed as, such as {@code root}
+	 * @param worldSize number of ranks in the group
 	 * @throws RankOutOfRangeException if it is not in the group
 	 */
 	public static void check(String role, int rank, int worldSize) {

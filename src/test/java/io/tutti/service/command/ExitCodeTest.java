@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.concurrent.CompletionException;
 
 import io.tutti.CollectiveException;
+import io.tutti.ExitCode;
 import io.tutti.Failure;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
@@ -25,34 +26,34 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 @Timeout(60)
-class ExitCodesTest {
+class ExitCodeTest {
 
 	@ParameterizedTest
 	@CsvSource({ "TIMEOUT,75", "PEER_LOST,76", "MISMATCH,78", "ABORTED,80" })
 	void eachFailureOfAGroupHasItsCode(Failure.Kind kind, int code) {
 		Failure failure = Failure.outside(kind, Failure.WORLD, List.of(2), "seen");
-		assertThat(ExitCodes.of(CollectiveException.of(1, 4, failure, null))).isEqualTo(code);
+		assertThat(ExitCode.of(CollectiveException.of(1, 4, failure, null))).isEqualTo(code);
 	}
 
 	@ParameterizedTest
 	@CsvSource({ "TIMEOUT,75", "AUTHENTICATION,77", "DUPLICATE_RANK,78", "WORLD_SIZE,78", "STALE_GENERATION,78",
 			"JOB,78", "PROTOCOL,78", "ADDRESS,64" })
 	void eachRendezvousFailureHasItsCode(RendezvousException.Reason reason, int code) {
-		assertThat(ExitCodes.of(new RendezvousException(reason, "seen", List.of(), null))).isEqualTo(code);
+		assertThat(ExitCode.of(new RendezvousException(reason, "seen", List.of(), null))).isEqualTo(code);
 	}
 
 	@Test
 	void aRankThatCannotBeResolvedIsBadConfiguration() {
 		ResolutionException failure = catchThrowableOfType(ResolutionException.class,
 				() -> ResolutionSettings.from((name) -> name.equals("tutti.rank") ? "x" : null));
-		assertThat(ExitCodes.of(failure)).isEqualTo(64);
+		assertThat(ExitCode.of(failure)).isEqualTo(64);
 	}
 
 	@Test
 	void aKnownCauseIsFoundInsideWrappers() {
 		RendezvousException cause = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(),
 				null);
-		assertThat(ExitCodes.of(new CompletionException(new IllegalStateException(cause)))).isEqualTo(75);
+		assertThat(ExitCode.of(new CompletionException(new IllegalStateException(cause)))).isEqualTo(75);
 	}
 
 	@Test
@@ -61,7 +62,7 @@ class ExitCodesTest {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			TrainingDivergedException failure = catchThrowableOfType(TrainingDivergedException.class,
 					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
-			assertThat(ExitCodes.of(failure)).isEqualTo(65);
+			assertThat(ExitCode.of(failure)).isEqualTo(65);
 		}
 	}
 
@@ -71,14 +72,14 @@ class ExitCodesTest {
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			MalformedDataException failure = catchThrowableOfType(MalformedDataException.class,
 					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
-			assertThat(ExitCodes.of(failure)).isEqualTo(65);
+			assertThat(ExitCode.of(failure)).isEqualTo(65);
 		}
 	}
 
 	@Test
 	void anUnknownFailureIsInternal() {
-		assertThat(ExitCodes.of(new IllegalStateException("bug"))).isEqualTo(70);
-		assertThat(ExitCodes.of(new NoClassDefFoundError("gone"))).isEqualTo(70);
+		assertThat(ExitCode.of(new IllegalStateException("bug"))).isEqualTo(70);
+		assertThat(ExitCode.of(new NoClassDefFoundError("gone"))).isEqualTo(70);
 	}
 
 }

@@ -1,0 +1,91 @@
+package io.tutti;
+
+/**
+ * Exit codes of ranks, by which a launcher or Kubernetes decides whether to restart them.
+ * They are plain constants, since annotations of the command line refer to them.
+ */
+public final class ExitCode {
+
+	/** Done. */
+	public static final int DONE = 0;
+
+	/** The configuration is invalid. A restart would fail the same way. */
+	public static final int BAD_CONFIGURATION = 64;
+
+	/** The data is bad or the loss diverged. A restart would fail the same way. */
+	public static final int BAD_DATA = 65;
+
+	/** Internal error: a defect of Tutti. */
+	public static final int INTERNAL = 70;
+
+	/** The rendezvous or a collective timed out. */
+	public static final int DEADLINE_PASSED = 75;
+
+	/** A rank was lost. */
+	public static final int PEER_LOST = 76;
+
+	/** The token was wrong. */
+	public static final int AUTHENTICATION_FAILED = 77;
+
+	/** Ranks called different collectives, or trained different things. */
+	public static final int MISMATCH = 78;
+
+	/** Stopped on request, after a checkpoint if one is kept. */
+	public static final int STOPPED_ON_REQUEST = 79;
+
+	/** Aborted on request. */
+	public static final int ABORTED = 80;
+
+	/** Added to the number of a signal that ended a process. */
+	public static final int SIGNAL_BASE = 128;
+
+	/**
+	 * An exception with an exit code of its own.
+	 */
+	public interface Source {
+
+		/** The exit code of a process that ends with this exception. */
+		int exitCode();
+
+	}
+
+	private ExitCode() {
+	}
+
+	/**
+	 * The exit code for an exception: that of the exception itself or of the first of its
+	 * causes that has one, otherwise {@link #INTERNAL}.
+	 */
+	public static int of(Throwable failure) {
+		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+			if (cause instanceof Source source) {
+				return source.exitCode();
+			}
+		}
+		return INTERNAL;
+	}
+
+	/** The exit code for a failure of a group. */
+	public static int of(Failure failure) {
+		return switch (failure.kind()) {
+			case TIMEOUT -> DEADLINE_PASSED;
+			case MISMATCH -> MISMATCH;
+			case PEER_LOST -> PEER_LOST;
+			case ABORTED -> ABORTED;
+		};
+	}
+
+	/**
+	 * Makes every uncaught exception of any thread print its stack trace and end the
+	 * process with its exit code. Meant as the first line of a program's {@code main}.
+	 * Without it, the JVM ends with 1 after an exception in {@code main}, and a launcher
+	 * restarts what can never succeed.
+	 */
+	public static void onUncaughtException() {
+		Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
+			failure.printStackTrace();
+			System.exit(of(failure));
+		});
+	}
+
+}

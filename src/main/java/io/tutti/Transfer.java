@@ -1,0 +1,37 @@
+package io.tutti;
+
+import java.lang.foreign.MemorySegment;
+
+/**
+ * One send or receive of {@link ProcessGroup#startAll}.
+ *
+ * @param direction whether it sends or receives
+ * @param buffer the message, or the memory for it
+ * @param type its element type
+ * @param peer the rank to send to or to receive from; {@link Message#ANY_SOURCE} for a
+ * receive from any rank
+ * @param tag the message's tag; {@link Message#ANY_TAG} for a receive with any tag
+ */
+public record Transfer(Direction direction, MemorySegment buffer, DataType type, int peer, int tag) {
+
+	/** Whether a transfer sends or receives. */
+	public enum Direction {
+
+		/** Sends a message. */
+		SEND,
+		/** Receives a message. */
+		RECEIVE
+
+	}
+
+	/** Sends a message, as {@link ProcessGroup#sendAsync} does. */
+	public static Transfer send(MemorySegment buffer, DataType type, int peer, int tag) {
+		return new Transfer(Direction.SEND, buffer, type, peer, tag);
+	}
+
+	/** Receives a message, as {@link ProcessGroup#receiveAsync} does. */
+	public static Transfer receive(MemorySegment buffer, DataType type, int source, int tag) {
+		return new Transfer(Direction.RECEIVE, buffer, type, source, tag);
+	}
+
+}

@@ -1,0 +1,112 @@
+package io.tutti.engine.dispatch;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupBackend;
+import io.tutti.engine.spi.MetadataExchange;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The buffers that a group has allocated. Ranks allocate and free in the same order, so
+ * an index names the same allocation on every rank.
+ */
+final class AllocatedBuffers implements AutoCloseable {
+
+	private record Allocation(MemorySegment buffer, Arena arena) {
+	}
+
+	private final GroupBackend backend;
+
+	private final List<@Nullable Allocation> allocations = new ArrayList<>();
+
+	AllocatedBuffers(GroupBackend backend) {
+		this.backend = backend;
+	}
+
+	/**
+	 * Allocates a buffer on every rank.
+	 * @throws IllegalArgumentException on every rank, if the sizes differ
+	 */
+	synchronized MemorySegment allocate(DefaultProcessGroup group, long bytes) {
+		if (bytes < 0) {
+			throw new IllegalArgumentException("a buffer must have at least 0 bytes, got " + bytes);
+		}
+		Deadline deadline = Deadline.after(group.timeout());
+		MetadataExchange exchange = new GroupExchange(group);
+		requireSame(exchange, bytes, deadline, "every rank must allocate the same number of bytes");
+		Arena arena = Arena.ofShared();
+		try {
+			MemorySegment buffer = this.backend.allocate(bytes, arena, exchange, deadline);
+			this.allocations.add(new Allocation(buffer, arena));
+			return buffer;
+		}
+		catch (RuntimeException | Error ex) {
+			arena.close();
+			throw ex;
+		}
+	}
+
+	/**
+	 * Frees a buffer on every rank.
+	 * @throws IllegalArgumentException on every rank, if the ranks free different
+	 * allocations or one of them frees none
+	 */
+	synchronized void free(DefaultProcessGroup group, MemorySegment buffer) {
+		int index = indexOf(buffer);
+		requireSame(new GroupExchange(group), index, Deadline.after(group.timeout()),
+				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
+		Allocation freed = (index >= 0) ? this.allocations.set(index, null) : null;
+		if (freed == null) {
+			throw new IllegalArgumentException(buffer + " is not a buffer that " + group
+					+ " has allocated, or it is freed already; pass the segment that allocate returned");
+		}
+		this.backend.free(freed.buffer());
+		freed.arena().close();
+	}
+
+	private int indexOf(MemorySegment buffer) {
+		for (int i = 0; i < this.allocations.size(); i++) {
+			Allocation allocation = this.allocations.get(i);
+			if (allocation != null && allocation.buffer().equals(buffer)) {
+				return i;
+			}
+		}
+		return -1;
+	}
+
+	private static void requireSame(MetadataExchange exchange, long value, Deadline deadline, String rule) {
+		try {
+			byte[][] values = exchange.allGather(ByteBuffer.allocate(Long.BYTES).putLong(value).array(), deadline);
+			long first = ByteBuffer.wrap(values[0]).getLong();
+			for (int rank = 1; rank < values.length; rank++) {
+				long other = ByteBuffer.wrap(values[rank]).getLong();
+				if (other != first) {
+					throw new IllegalArgumentException(
+							rule + ": rank 0 passed " + first + ", rank " + rank + " " + other);
+				}
+			}
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException("ranks could not compare the sizes of a buffer", ex);
+		}
+	}
+
+	/** Frees what is left; no call runs any more. */
+	@Override
+	public synchronized void close() {
+		for (Allocation allocation : this.allocations) {
+			if (allocation != null) {
+				allocation.arena().close();
+			}
+		}
+		this.allocations.clear();
+	}
+
+}

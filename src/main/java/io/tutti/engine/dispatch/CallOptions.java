@@ -1,0 +1,34 @@
+package io.tutti.engine.dispatch;
+
+import java.time.Duration;
+
+import io.tutti.engine.spi.Deadline;
+
+/**
+ * Options of the calls on one view of a group.
+ *
+ * @param timeout time limit of a call
+ * @param timeoutNanos the same in nanoseconds
+ * @param label label of the calls, empty for none
+ */
+record CallOptions(Duration timeout, long timeoutNanos, String label) {
+
+	private static final int MAX_LABEL_CHARACTERS = 200;
+
+	static CallOptions of(Duration timeout) {
+		return new CallOptions(timeout, Deadline.nanosOf(timeout), "");
+	}
+
+	CallOptions withTimeout(Duration other) {
+		return new CallOptions(other, Deadline.nanosOf(other), this.label);
+	}
+
+	CallOptions withLabel(String other) {
+		if (other.length() > MAX_LABEL_CHARACTERS) {
+			throw new IllegalArgumentException(
+					"label must have at most " + MAX_LABEL_CHARACTERS + " characters, got " + other.length());
+		}
+		return new CallOptions(this.timeout, this.timeoutNanos, other);
+	}
+
+}

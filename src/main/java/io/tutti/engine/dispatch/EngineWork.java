@@ -1,0 +1,131 @@
+package io.tutti.engine.dispatch;
+
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+import io.tutti.Work;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An asynchronous call, completed by the engine's internal future, which no caller gets.
+ */
+final class EngineWork<T extends @Nullable Object> implements Work<T> {
+
+	private final CompletableFuture<T> end;
+
+	private final String call;
+
+	private final Consumer<String> abort;
+
+	private final BooleanSupplier cancellation;
+
+	/**
+	 * @param end the engine's internal future of the call
+	 * @param call description of the call
+	 * @param abort breaks the group with a reason, which ends the call
+	 * @param cancellation withdraws the call; returns whether it did
+	 */
+	EngineWork(CompletableFuture<T> end, String call, Consumer<String> abort, BooleanSupplier cancellation) {
+		this.end = end;
+		this.call = call;
+		this.abort = abort;
+		this.cancellation = cancellation;
+	}
+
+	@Override
+	public T await() {
+		try {
+			return this.end.get();
+		}
+		catch (InterruptedException ex) {
+			throw interrupted();
+		}
+		catch (ExecutionException ex) {
+			throw unchecked(ex.getCause());
+		}
+	}
+
+	@Override
+	public boolean await(Duration limit) {
+		try {
+			this.end.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+			return true;
+		}
+		catch (TimeoutException ex) {
+			return false;
+		}
+		catch (InterruptedException ex) {
+			throw interrupted();
+		}
+		catch (ExecutionException ex) {
+			throw unchecked(ex.getCause());
+		}
+	}
+
+	/** Returns only once the call accesses its buffers no longer. */
+	private RuntimeException interrupted() {
+		this.abort.accept("the calling thread was interrupted while it waited for " + this.call);
+		try {
+			this.end.handle((result, failure) -> null).join();
+			Throwable failure = failure();
+			return (failure != null) ? unchecked(failure)
+					: new IllegalStateException(this.call + " is done, but its waiting thread was interrupted");
+		}
+		finally {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	private static RuntimeException unchecked(Throwable failure) {
+		if (failure instanceof Error error) {
+			throw error;
+		}
+		return (failure instanceof RuntimeException ex) ? ex : new IllegalStateException(failure);
+	}
+
+	@Override
+	public boolean isDone() {
+		return this.end.isDone();
+	}
+
+	@Override
+	public @Nullable Throwable failure() {
+		return isDone() ? this.end.handle((result, failure) -> cause(failure)).join() : null;
+	}
+
+	private static @Nullable Throwable cause(@Nullable Throwable failure) {
+		return (failure instanceof CompletionException && failure.getCause() != null) ? failure.getCause() : failure;
+	}
+
+	@Override
+	public CompletableFuture<T> toFuture() {
+		CompletableFuture<T> copy = new CompletableFuture<>();
+		this.end.whenComplete((result, failure) -> {
+			Throwable cause = cause(failure);
+			if (cause != null) {
+				copy.completeExceptionally(cause);
+			}
+			else {
+				copy.complete(result);
+			}
+		});
+		return copy;
+	}
+
+	@Override
+	public boolean cancel() {
+		return this.cancellation.getAsBoolean();
+	}
+
+	@Override
+	public String toString() {
+		return this.call + ": " + (isDone() ? (failure() != null) ? "failed" : "done" : "running");
+	}
+
+}
