@@ -142,7 +142,7 @@ final class BufferValidation {
 			return;
 		}
 		if (op == null) {
-			throw new NullPointerException(collective + " needs an operator, op must not be null");
+			throw new IllegalArgumentException(collective + " needs an operator, got null");
 		}
 		if (!op.appliesTo(type)) {
 			throw new IllegalArgumentException(op + " needs an integer type, got " + type);

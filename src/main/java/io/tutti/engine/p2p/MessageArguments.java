@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 
 import io.tutti.DataType;
 import io.tutti.Message;
+import io.tutti.RankOutOfRangeException;
 
 /**
  * Checks of a message's arguments before anything is sent.
@@ -18,7 +19,7 @@ public final class MessageArguments {
 
 	public void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
 		requireUsable("send", buffer, type);
-		requirePeer("peer", peer);
+		RankOutOfRangeException.check("peer", peer, this.worldSize);
 		requireTag(tag);
 	}
 
@@ -31,13 +32,13 @@ public final class MessageArguments {
 			requireProbe(source, tag);
 			return;
 		}
-		requirePeer("source", source);
+		RankOutOfRangeException.check("source", source, this.worldSize);
 		requireTag(tag);
 	}
 
 	public void requireProbe(int source, int tag) {
 		if (source != Message.ANY_SOURCE) {
-			requirePeer("source", source);
+			RankOutOfRangeException.check("source", source, this.worldSize);
 		}
 		if (tag != Message.ANY_TAG) {
 			requireTag(tag);
@@ -51,12 +52,6 @@ public final class MessageArguments {
 				: send.asOverlappingSlice(receive).isPresent();
 		if (overlap && send.byteSize() > 0 && receive.byteSize() > 0) {
 			throw new IllegalArgumentException("send and receive buffers must not overlap");
-		}
-	}
-
-	private void requirePeer(String name, int peer) {
-		if (peer < 0 || peer >= this.worldSize) {
-			throw new IllegalArgumentException(name + " must be in 0.." + (this.worldSize - 1) + ", got " + peer);
 		}
 	}
 

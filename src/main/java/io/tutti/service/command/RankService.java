@@ -63,7 +63,7 @@ final class RankService {
 	private ConfigurableApplicationContext start() {
 		SpringApplication spring = new SpringApplication(this.application);
 		spring.setDefaultProperties(this.defaults);
-		spring.addListeners(new PropertyCheck(), new RankLogging());
+		spring.addListeners(new RankLogging());
 		return spring.run(this.arguments.toArray(String[]::new));
 	}
 
