@@ -89,8 +89,8 @@ public final class LaunchCommand implements Callable<Integer> {
 	public Integer call() throws InterruptedException {
 		LaunchConsole console = LaunchConsole.ofThisProcess();
 		try {
+			requireBackend();
 			LaunchPlan plan = plan();
-			warnOfProfile(console);
 			LocalLauncher launcher = new LocalLauncher(plan, LaunchTimings.DEFAULTS, console);
 			return new StoppableLaunch(launcher, LaunchTimings.DEFAULTS.longestStop()).run();
 		}
@@ -113,9 +113,8 @@ public final class LaunchCommand implements Callable<Integer> {
 		if (isProgram(word)) {
 			return String.valueOf(failure.getMessage());
 		}
-		String nearest = NearestName.of(word, COMMANDS);
-		return "there is neither a command nor a program " + word + ((nearest != null)
-				? ". Did you mean " + nearest + "?" : ". The commands are " + String.join(", ", COMMANDS));
+		return "there is neither a command nor a program " + word + ". "
+				+ NearestName.advice(word, COMMANDS, "The commands are " + String.join(", ", COMMANDS));
 	}
 
 	private static boolean isProgram(String word) {
@@ -123,12 +122,12 @@ public final class LaunchCommand implements Callable<Integer> {
 			.anyMatch((folder) -> Files.exists(Path.of(folder, word)));
 	}
 
-	/** Warns if the profile names no backend, since ranks would then use the default. */
-	private void warnOfProfile(LaunchConsole console) {
+	/** An application's own profiles may follow that of the backend. */
+	private void requireBackend() {
 		if (this.profile != null
 				&& Stream.of(this.profile.split(",")).map(String::strip).noneMatch(BACKENDS::contains)) {
-			console.say("warning: profile " + this.profile + " chooses no backend, so ranks use tcp; "
-					+ String.join(", ", BACKENDS) + " choose one");
+			throw new IllegalArgumentException("--profile " + this.profile + " is not a backend. "
+					+ NearestName.advice(this.profile, BACKENDS, "The backends are " + String.join(", ", BACKENDS)));
 		}
 	}
 

@@ -117,9 +117,8 @@ public final class KnownProperties {
 	}
 
 	private String advice(String name) {
-		String nearest = NearestName.of(name,
-				this.names.keySet().stream().map(ConfigurationPropertyName::toString).toList());
-		return (nearest != null) ? "Did you mean " + nearest + "?" : "application.yml lists the properties";
+		return NearestName.advice(name, this.names.keySet().stream().map(ConfigurationPropertyName::toString).toList(),
+				"application.yml lists the properties");
 	}
 
 }

@@ -2,6 +2,9 @@ package io.tutti.service.config;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.BackendUnavailableException;
+import io.tutti.engine.backend.Availability;
+import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
@@ -77,33 +80,39 @@ public class RankConfiguration {
 	@Bean
 	EngineSettings engineSettings(ResolvedRank resolved, RendezvousProperties rendezvous, TransportProperties transport,
 			NetworkProperties network, CollectiveProperties collective, SharedToken token, Timeouts timeouts,
-			ExposureCheck exposure, MpiProperties mpi, RankTls tls, Environment environment) {
+			ExposureCheck exposure, MpiProperties mpi, RankTls tls, Backend backend) {
 		exposure.requireSafeMeeting(resolved.assignment(), rendezvous.bindAddress());
 		String dataAddress = dataAddress(network, resolved.assignment(), exposure);
 		String advertised = transport.advertisedHost();
-		EngineSettings settings = new EngineSettings(BackendProfile.of(environment.getActiveProfiles()),
-				rendezvous.jobId(), token.secret(), resolved.generation(), rendezvous.bindAddress(),
-				(advertised != null) ? advertised : dataAddress, dataAddress, transport.port(),
-				transport.congestionControl(), new SharedConfig(transport.kind(), collective.algorithms()), timeouts,
-				mpi.library(), tls.tls());
-		Backends.requireAvailable(settings);
-		warnOfWhatGoesInTheClear(settings);
+		EngineSettings settings = new EngineSettings(backend.name(), rendezvous.jobId(), token.secret(),
+				resolved.generation(), rendezvous.bindAddress(), (advertised != null) ? advertised : dataAddress,
+				dataAddress, transport.port(), transport.congestionControl(),
+				new SharedConfig(transport.kind(), collective.algorithms()), timeouts, mpi.library(), tls.tls());
+		requireAvailable(backend, settings);
+		warnOfUnencryptedData(settings);
 		return settings;
+	}
+
+	private static void requireAvailable(Backend backend, EngineSettings settings) {
+		Availability found = backend.availability(settings);
+		if (!found.available()) {
+			throw new BackendUnavailableException(backend.name(), found.reason(), String.valueOf(found.action()));
+		}
 	}
 
 	/**
 	 * Warns of unencrypted traffic: MPI libraries and NCCL have their own connections.
 	 */
-	private static void warnOfWhatGoesInTheClear(EngineSettings settings) {
+	private static void warnOfUnencryptedData(EngineSettings settings) {
 		if (settings.tls() == null) {
 			return;
 		}
 		if (settings.mpiLibrary() != null) {
-			log.warn("tutti.tls.bundle is followed on the control plane only: what the MPI library {} carries goes as"
-					+ " it sends it", settings.mpiLibrary());
+			log.warn("tutti.tls.bundle applies to the control plane only: the MPI library {} sends data"
+					+ " unencrypted unless it encrypts them itself", settings.mpiLibrary());
 		}
 		else if (settings.backend().equals(Backends.NCCL)) {
-			log.warn("tutti.tls.bundle is not followed by NCCL: collectives on GPU memory go as it sends them");
+			log.warn("tutti.tls.bundle does not apply to NCCL: collectives on GPU memory are unencrypted");
 		}
 	}
 

@@ -6,11 +6,9 @@ import java.util.Map;
 import java.util.function.Consumer;
 
 import io.tutti.Collective;
-import io.tutti.CollectiveListener;
 import io.tutti.ProcessGroup;
-import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.Engine;
-import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.ControlPlane;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallTotals;
@@ -22,8 +20,8 @@ import io.tutti.ExitCode;
  */
 record EngineGroup(Engine engine) implements JoinedGroup {
 
-	static JoinedGroup join(RankAssignment assignment, EngineSettings settings, CollectiveListener listener) {
-		return new EngineGroup(Engine.join(assignment, settings, listener));
+	static GroupJoiner joiner(Backend backend) {
+		return (assignment, settings, listener) -> new EngineGroup(backend.join(assignment, settings, listener));
 	}
 
 	@Override

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.EngineSettings;
 
 import org.springframework.context.annotation.Bean;
@@ -16,8 +17,8 @@ import org.springframework.context.annotation.Configuration;
 public class GroupConfiguration {
 
 	@Bean
-	GroupJoiner groupFactory() {
-		return EngineGroup::join;
+	GroupJoiner groupJoiner(Backend backend) {
+		return EngineGroup.joiner(backend);
 	}
 
 	@Bean

@@ -75,10 +75,18 @@ class LaunchCommandTest {
 		assertThat(lines("err")).singleElement().asString().startsWith("tutti launch: " + message);
 	}
 
+	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			mpl   | --profile mpl is not a backend. Did you mean mpi?
+			other | --profile other is not a backend. The backends are tcp, mpi, nccl
+			""")
+	void aProfileThatIsNotABackendIsRefused(String profile, String message) throws Exception {
+		assertThat(exitCode(launch("--profile", profile, "true"))).isEqualTo(64);
+		assertThat(lines("err")).singleElement().asString().isEqualTo("tutti launch: " + message);
+	}
+
 	@Test
-	void aProfileThatChoosesNoBackendIsReported() throws Exception {
-		assertThat(exitCode(launch("--profile", "mpl", "true"))).isZero();
-		assertThat(lines("err")).singleElement().asString().contains("profile mpl chooses no backend", "ranks use tcp");
+	void anApplicationsOwnProfileMayAccompanyTheBackend() throws Exception {
 		assertThat(exitCode(launch("--profile", "mine,mpi", "true"))).isZero();
 		assertThat(lines("err")).isEmpty();
 	}

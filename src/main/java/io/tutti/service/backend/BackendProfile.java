@@ -1,0 +1,62 @@
+package io.tutti.service.backend;
+
+import java.util.Arrays;
+import java.util.List;
+
+import io.tutti.BackendUnavailableException;
+import io.tutti.engine.backend.Backends;
+import io.tutti.service.config.ConfigurationException;
+import io.tutti.service.config.NearestName;
+
+import org.springframework.boot.EnvironmentPostProcessor;
+import org.springframework.boot.SpringApplication;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.ConfigurableEnvironment;
+
+/**
+ * Activates the profile of the backend that {@code tutti.backend} names, and checks that
+ * the profiles of at most one backend are active. Other profiles belong to the
+ * application and are ignored.
+ */
+public final class BackendProfile implements EnvironmentPostProcessor, Ordered {
+
+	private static final String PROPERTY = "tutti.backend";
+
+	@Override
+	public void postProcessEnvironment(ConfigurableEnvironment environment, SpringApplication application) {
+		if (!environment.getProperty("tutti.enabled", Boolean.class, true)) {
+			return;
+		}
+		String name = environment.getProperty(PROPERTY);
+		if (name != null) {
+			requireKnown(name);
+			environment.addActiveProfile(name);
+		}
+		requireAtMostOne(environment.getActiveProfiles());
+	}
+
+	private static void requireKnown(String name) {
+		if (!Backends.names().contains(name)) {
+			throw new ConfigurationException(PROPERTY + "=" + name + " is not a backend", NearestName.advice(name,
+					Backends.names(), "The backends are " + String.join(", ", Backends.names())), null);
+		}
+	}
+
+	static void requireAtMostOne(String[] activeProfiles) {
+		List<String> chosen = Arrays.stream(activeProfiles).filter(Backends.names()::contains).distinct().toList();
+		if (chosen.size() > 1) {
+			throw new BackendUnavailableException(String.join(" and ", chosen),
+					"only one backend can be used at a time",
+					"Keep one of the profiles " + String.join(", ", chosen)
+							+ " (spring.profiles.active, variable SPRING_PROFILES_ACTIVE, launch --profile, or "
+							+ PROPERTY + ")");
+		}
+	}
+
+	/** After the configuration files are read. */
+	@Override
+	public int getOrder() {
+		return Ordered.LOWEST_PRECEDENCE;
+	}
+
+}
