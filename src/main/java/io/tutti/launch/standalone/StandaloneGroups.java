@@ -1,5 +1,7 @@
 package io.tutti.launch.standalone;
 
+import java.util.concurrent.atomic.AtomicBoolean;
+
 import io.tutti.CollectiveListener;
 import io.tutti.EnvironmentGroups;
 import io.tutti.ProcessGroup;
@@ -18,25 +20,52 @@ import io.tutti.launch.ResolvedRank;
  */
 public final class StandaloneGroups implements EnvironmentGroups {
 
+	/** A process is one rank of one job. */
+	private static final AtomicBoolean PROCESS_HAS_JOINED = new AtomicBoolean();
+
 	private final ProcessProperties properties;
+
+	private final AtomicBoolean joined;
 
 	/** For the service loader. */
 	public StandaloneGroups() {
-		this(ProcessProperties.ofThisProcess());
+		this(ProcessProperties.ofThisProcess(), PROCESS_HAS_JOINED);
 	}
 
 	StandaloneGroups(ProcessProperties properties) {
+		this(properties, new AtomicBoolean());
+	}
+
+	private StandaloneGroups(ProcessProperties properties, AtomicBoolean joined) {
 		this.properties = properties;
+		this.joined = joined;
 	}
 
 	@Override
 	public ProcessGroup join(CollectiveListener listener) {
+		if (!this.joined.compareAndSet(false, true)) {
+			throw new IllegalStateException("this process has a group from fromEnvironment already: close it before it "
+					+ "joins again, or create further groups by split and subgroup");
+		}
+		try {
+			return joinOnce(listener);
+		}
+		catch (RuntimeException | Error ex) {
+			this.joined.set(false);
+			throw ex;
+		}
+	}
+
+	private ProcessGroup joinOnce(CollectiveListener listener) {
 		NativeLibraryPreparation.prepare();
 		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
 				ResolutionSettings.from(this.properties::text));
 		EngineSettings settings = new StandaloneSettings(this.properties).of(resolved);
 		Engine engine = Engine.join(resolved.assignment(), settings, listener);
-		engine.world().whenClosed(engine::close);
+		engine.world().whenClosed(() -> {
+			engine.close();
+			this.joined.set(false);
+		});
 		return engine.world();
 	}
 

@@ -103,4 +103,18 @@ class StandaloneSettingsTest {
 			.of(RankResolution.resolve(variables, ResolutionSettings.from(properties::text)));
 	}
 
+	@Test
+	@Timeout(60)
+	void aProcessHasOneGroupFromItsEnvironmentAtATime() {
+		StandaloneGroups groups = new StandaloneGroups(new ProcessProperties((name) -> null, Map.of()));
+		for (int round = 0; round < 2; round++) {
+			try (ProcessGroup group = groups.join(CollectiveListener.NONE)) {
+				assertThatThrownBy(() -> groups.join(CollectiveListener.NONE)).isInstanceOf(IllegalStateException.class)
+					.hasMessageContaining("fromEnvironment already")
+					.hasMessageContaining("split");
+				group.barrier();
+			}
+		}
+	}
+
 }
