@@ -1,12 +1,12 @@
 # The image of one rank.
 #
-#   docker build -t tutti .                       takes target/app, the layout that the build makes, if it is there, else builds it
+#   docker build -t tutti .                       uses target/app, the layout of the build, if it exists, else builds it
 #   docker build -t tutti:cuda --target cuda .    the same on a CUDA runtime with NCCL
 #
-# BASE_IMAGE    what ranks run on: a Java 25 runtime with a shell
-# BUILD_IMAGE   what the layout is built on, unless it is there: a JDK 25
+# BASE_IMAGE    image that ranks run on: a Java 25 runtime with a shell
+# BUILD_IMAGE   image that builds the layout if it does not exist: a JDK 25
 # MAVEN_HOME_IMAGE  an image, or a build context called `maven`, with the `repository` and
-#               `wrapper` folders of a ~/.m2: then the build asks no registry for a jar
+#               `wrapper` folders of a ~/.m2: then the build fetches no jar from a registry
 ARG BASE_IMAGE=eclipse-temurin:25-jre
 ARG BUILD_IMAGE=eclipse-temurin:25-jdk
 ARG CUDA_IMAGE=nvidia/cuda:13.0.2-runtime-ubuntu24.04
@@ -22,8 +22,8 @@ RUN --mount=type=bind,from=maven,target=/m2,rw \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
 
-# What both kinds of image hold but the cache: native libraries and dependencies apart from what changes with every
-# commit. One short training proves that the libraries load on this base.
+# The common layers of both images without the caches: native libraries and dependencies are separate from the code,
+# which changes with every commit. A short training job checks that the libraries load on this base.
 FROM ${BASE_IMAGE} AS rank
 COPY --from=layout /source/target/app/natives/ /app/natives/
 COPY --from=layout /source/target/app/lib/ /app/lib/
@@ -32,7 +32,7 @@ COPY src/main/docker/ /app/
 WORKDIR /app
 RUN java --enable-native-access=ALL-UNNAMED -jar /app/tutti.jar train --epochs 1
 
-# A rank that serves and is asked, once per kind of kernels: what it loaded is in the cache.
+# Runs a serving rank and queries it, once per kind of kernels, to record the classes that it loads.
 FROM rank AS cache
 RUN sh /app/train-cache.sh
 
