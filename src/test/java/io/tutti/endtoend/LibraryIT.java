@@ -39,8 +39,9 @@ import org.w3c.dom.NodeList;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * The plain jar as a user has it. The README's samples are compiled against the jar and
- * its declared dependencies, outside this project's class path, and run as two processes.
+ * The plain jar as a user has it. The samples of the documentation are compiled against
+ * the jar and its declared dependencies, outside this project's class path, and run as
+ * two processes.
  */
 @Timeout(180)
 class LibraryIT {
@@ -220,8 +221,13 @@ class LibraryIT {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "PlainSample", "SpringSample" })
-	void theReadmeShowsTheSampleThatIsRun(String sample) throws IOException {
-		assertThat(Files.readString(Path.of("README.md"))).contains(Files.readString(source(sample)));
+	void theDocumentationShowsTheSampleThatIsRun(String sample) throws IOException {
+		assertThat(Files.readString(Path.of("src/docs/library.md"))).contains(Files.readString(source(sample)));
+	}
+
+	@Test
+	void theReadmeShowsThePlainSampleThatIsRun() throws IOException {
+		assertThat(Files.readString(Path.of("README.md"))).contains(Files.readString(source("PlainSample")));
 	}
 
 	private static HttpResponse<String> ask(String method, int port, String path)
