@@ -26,13 +26,13 @@ public final class NearestName {
 			.orElse(null);
 	}
 
-	/** The distance by optimal string alignment. */
 	/** A question for the nearest name, or the other advice if none is near. */
 	public static String advice(String typed, Collection<String> names, String otherwise) {
 		String nearest = of(typed, names);
 		return (nearest != null) ? "Did you mean " + nearest + "?" : otherwise;
 	}
 
+	/** The distance by optimal string alignment. */
 	private static int distance(String one, String other) {
 		int[][] distance = new int[one.length() + 1][other.length() + 1];
 		for (int i = 0; i <= one.length(); i++) {
