@@ -70,6 +70,7 @@ final class BufferValidation {
 			}
 			case ALL_TO_ALL -> requireExchangeSizes(send, receive, type);
 		}
+		this.backend.requireUsable(collective, send, receive, op, false);
 		return countOf(collective, send, receive, type);
 	}
 
@@ -120,6 +121,7 @@ final class BufferValidation {
 			case BARRIER, ALL_REDUCE, REDUCE, BROADCAST, SCAN, EXCLUSIVE_SCAN ->
 				throw new IllegalArgumentException(collective + " has no counts by rank");
 		}
+		this.backend.requireUsable(collective, send, receive, op, true);
 		return (collective == Collective.ALL_TO_ALL) ? 0 : total;
 	}
 

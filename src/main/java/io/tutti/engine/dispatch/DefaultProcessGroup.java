@@ -415,29 +415,29 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
-		messages().send(buffer, type, peer, tag, timeout());
+		messages(buffer).send(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
-		CompletableFuture<Message> sent = messages().sendAsync(buffer, type, peer, tag, timeout());
+		CompletableFuture<Message> sent = messages(buffer).sendAsync(buffer, type, peer, tag, timeout());
 		return new EngineWork<>(sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag,
 				this::abort, () -> messages().cancel(sent));
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
-		return messages().receive(buffer, type, peer, tag, timeout());
+		return messages(buffer).receive(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
-		return messages().receiveAny(buffer, type, source, tag, timeout());
+		return messages(buffer).receiveAny(buffer, type, source, tag, timeout());
 	}
 
 	@Override
 	public Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
-		return work(messages().receiveAsync(buffer, type, source, tag, timeout()),
+		return work(messages(buffer).receiveAsync(buffer, type, source, tag, timeout()),
 				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
 	}
 
@@ -457,11 +457,13 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
-		return messages().sendReceive(send, peer, receive, source, type, tag, timeout());
+		this.backend.requireMessageMemory(send);
+		return messages(receive).sendReceive(send, peer, receive, source, type, tag, timeout());
 	}
 
 	@Override
 	public List<Work<Message>> startAll(List<Transfer> transfers) {
+		transfers.forEach((transfer) -> this.backend.requireMessageMemory(transfer.buffer()));
 		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(transfers.size(), null));
 		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {
 			for (int i = 0; i < works.size(); i++) {
@@ -477,8 +479,10 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	private Work<Message> start(Transfer transfer) {
 		return switch (transfer.direction()) {
 			case RECEIVE -> receiveAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
-			case SEND -> work(messages().sendAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag(),
-					timeout()), "send to rank " + transfer.peer() + " with tag " + transfer.tag());
+			case SEND -> work(
+					messages(transfer.buffer()).sendAsync(transfer.buffer(), transfer.type(), transfer.peer(),
+							transfer.tag(), timeout()),
+					"send to rank " + transfer.peer() + " with tag " + transfer.tag());
 		};
 	}
 
@@ -490,6 +494,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 			this.backend.close();
 			throw ex;
 		}
+	}
+
+	private PointToPoint messages(MemorySegment buffer) {
+		this.backend.requireMessageMemory(buffer);
+		return messages();
 	}
 
 	private PointToPoint messages() {

@@ -3,7 +3,10 @@ package io.tutti.engine.spi;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveException;
+import io.tutti.ReduceOp;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Executes whole collectives for one group. Called by one thread at a time, in issue
@@ -62,6 +65,29 @@ public interface GroupBackend extends AutoCloseable {
 	 */
 	default boolean takesPartsInPlace(long address) {
 		return false;
+	}
+
+	/**
+	 * Checks that a call can run on this memory. Called before the call has a sequence
+	 * number, so that a rejected call leaves the group usable. Sizes and overlaps are
+	 * checked separately.
+	 * @param send buffer to read; empty if this rank reads nothing
+	 * @param receive buffer to write; empty if this rank writes nothing
+	 * @param op operator, {@code null} without a reduction
+	 * @param uneven whether the parts of the ranks differ in size
+	 * @throws IllegalArgumentException if this memory cannot be used in this group
+	 * @throws UnsupportedOperationException if the call is not supported on this memory
+	 */
+	default void requireUsable(Collective collective, MemorySegment send, MemorySegment receive, @Nullable ReduceOp op,
+			boolean uneven) {
+	}
+
+	/**
+	 * Checks that a message can be sent from or received into this memory. Called before
+	 * anything is sent.
+	 * @throws UnsupportedOperationException if it is not host memory
+	 */
+	default void requireMessageMemory(MemorySegment buffer) {
 	}
 
 	/**

@@ -22,6 +22,7 @@ import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Transfer;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.nccl.HostDevices;
 import io.tutti.engine.backend.nccl.NcclBootstrap;
@@ -97,7 +98,6 @@ class NcclEngineTest {
 	}
 
 	@Test
-	@SuppressWarnings("restricted") // as large as the buffer
 	void partsMayLieInPlaceAndOtherOverlapsAreRejected() throws Exception {
 		onRanks(2, (group) -> {
 			MemorySegment host = Arena.ofAuto().allocate(16);
@@ -109,7 +109,7 @@ class NcclEngineTest {
 				.isThrownBy(() -> group.allGather(host.asSlice(4, 8), host, DataType.FLOAT32))
 				.withMessageContaining("must not overlap");
 			try (DeviceBuffer whole = buffer(group, 1, 2, 3, 4)) {
-				MemorySegment device = MemorySegment.ofAddress(whole.address()).reinterpret(16);
+				MemorySegment device = segment(whole);
 				assertThatIllegalArgumentException()
 					.isThrownBy(() -> group.allGather(device.asSlice(4, 8), device, DataType.FLOAT32))
 					.withMessageContaining("must not overlap");
@@ -117,6 +117,89 @@ class NcclEngineTest {
 			return null;
 		});
 		assertThat(this.gpus.calls("allGather")).isZero();
+	}
+
+	@Test
+	void aCallOnUnusableMemoryIsRejectedAndTheGroupStaysUsable() throws Exception {
+		List<float[]> results = onRanks(2, (group) -> {
+			MemorySegment host = Arena.ofAuto().allocate(8);
+			try (DeviceBuffer own = buffer(group, 1, 2);
+					DeviceBuffer other = buffer(group, 3, 4);
+					DeviceBuffer elsewhere = buffer(this.gpus.devices(), 2, 1, 2)) {
+				MemorySegment device = segment(own);
+				MemorySegment remote = segment(elsewhere);
+				for (Runnable call : List.<Runnable>of(() -> group.allReduce(remote, DataType.FLOAT32, ReduceOp.SUM),
+						() -> group.allReduceAsync(remote, DataType.FLOAT32, ReduceOp.SUM),
+						() -> group.allReduce(List.of(host, remote), DataType.FLOAT32, ReduceOp.SUM),
+						() -> group.broadcast(remote, DataType.FLOAT32, 0))) {
+					assertThatIllegalArgumentException().isThrownBy(call::run)
+						.withMessage(
+								"group world works on device " + group.rank() + " here, the buffer is on device 2");
+				}
+				assertThatIllegalArgumentException()
+					.isThrownBy(() -> group.allReduce(device, host, DataType.FLOAT32, ReduceOp.SUM))
+					.withMessage("all-reduce: both buffers must be on the device or both in host memory; "
+							+ "the send buffer is on the device");
+				assertThatIllegalArgumentException()
+					.isThrownBy(() -> group.allReduce(host, device, DataType.FLOAT32, ReduceOp.SUM))
+					.withMessageEndingWith("the send buffer is in host memory");
+				long[] ones = { 1, 1 };
+				assertUnsupported(() -> group.allToAll(device, ones, segment(other), ones, DataType.FLOAT32),
+						"all-to-all with counts by rank is not offered on device memory; pad the parts to one size");
+				assertUnsupported(() -> group.scan(device, device, DataType.FLOAT32, ReduceOp.SUM),
+						"NCCL has no scan; use buffers in host memory");
+				assertUnsupported(() -> group.exclusiveScanAsync(device, device, DataType.FLOAT32, ReduceOp.SUM),
+						"NCCL has no " + Collective.EXCLUSIVE_SCAN + "; use buffers in host memory");
+				assertUnsupported(() -> group.allReduce(device, DataType.INT32, ReduceOp.BITWISE_XOR),
+						"NCCL has no operator " + ReduceOp.BITWISE_XOR + "; use buffers in host memory");
+				assertThat(group.lastEntered()).isEqualTo(-1);
+				group.scan(host, host, DataType.FLOAT32, ReduceOp.SUM);
+				collectives(group, LONG).allReduceInPlace(own, ReduceOp.SUM);
+				return new float[] { read(own) };
+			}
+		});
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(2));
+		assertThat(this.gpus.calls("allReduce")).isEqualTo(2);
+	}
+
+	@Test
+	void aMessageInDeviceMemoryIsRejectedBeforeAnythingIsSent() throws Exception {
+		onRanks(2, (group) -> {
+			int peer = 1 - group.rank();
+			MemorySegment host = Arena.ofAuto().allocate(4);
+			try (DeviceBuffer own = buffer(group, group.rank() + 1)) {
+				MemorySegment device = segment(own);
+				for (Runnable call : List.<Runnable>of(() -> group.send(device, DataType.FLOAT32, peer, 0),
+						() -> group.sendAsync(device, DataType.FLOAT32, peer, 0),
+						() -> group.receive(device, DataType.FLOAT32, peer, 0),
+						() -> group.receiveAny(device, DataType.FLOAT32, peer, 0),
+						() -> group.receiveAsync(device, DataType.FLOAT32, peer, 0),
+						() -> group.sendReceive(device, peer, host, peer, DataType.FLOAT32, 0),
+						() -> group.sendReceive(host, peer, device, peer, DataType.FLOAT32, 0),
+						() -> group.startAll(List.of(Transfer.send(host, DataType.FLOAT32, peer, 0),
+								Transfer.receive(device, DataType.FLOAT32, peer, 0))))) {
+					assertUnsupported(call,
+							"group world sends and receives only host memory, the buffer is on device " + group.rank()
+									+ "; use a collective or a send of an NCCL rank communicator, "
+									+ "or copy the data to host memory");
+				}
+				host.set(ValueLayout.JAVA_FLOAT, 0, group.rank());
+				MemorySegment received = Arena.ofAuto().allocate(4);
+				group.sendReceive(host, peer, received, peer, DataType.FLOAT32, 0);
+				assertThat(received.get(ValueLayout.JAVA_FLOAT, 0)).isEqualTo(peer);
+				assertThat(group.tryProbe(peer, 0)).isNull();
+			}
+			return null;
+		});
+	}
+
+	private static void assertUnsupported(Runnable call, String message) {
+		assertThatExceptionOfType(UnsupportedOperationException.class).isThrownBy(call::run).withMessage(message);
+	}
+
+	@SuppressWarnings("restricted") // as large as the buffer
+	private static MemorySegment segment(DeviceBuffer buffer) {
+		return MemorySegment.ofAddress(buffer.address()).reinterpret(buffer.bytes());
 	}
 
 	@Test

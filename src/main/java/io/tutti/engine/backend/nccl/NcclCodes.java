@@ -1,7 +1,9 @@
 package io.tutti.engine.backend.nccl;
 
+import io.tutti.Collective;
 import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
+import org.jspecify.annotations.Nullable;
 
 /**
  * NCCL's codes for types, operators and flags.
@@ -18,6 +20,20 @@ final class NcclCodes {
 	static final int SHRINK_ABORT = 1;
 
 	private NcclCodes() {
+	}
+
+	/**
+	 * Checks that NCCL has a collective and its operator.
+	 * @param op {@code null} without a reduction
+	 * @throws UnsupportedOperationException if it lacks either
+	 */
+	static void requireSupported(Collective collective, @Nullable ReduceOp op) {
+		if (collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN) {
+			throw new UnsupportedOperationException("NCCL has no " + collective + "; use buffers in host memory");
+		}
+		if (op != null) {
+			of(op);
+		}
 	}
 
 	static int of(DeviceDataType type) {

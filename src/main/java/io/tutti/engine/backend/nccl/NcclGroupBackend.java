@@ -8,6 +8,7 @@ import java.util.List;
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.failure.FailureLatch;
@@ -17,6 +18,7 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collectives on device memory by NCCL, on a dedicated stream, and on host memory by the
@@ -87,32 +89,62 @@ public final class NcclGroupBackend implements GroupBackend {
 	}
 
 	@Override
-	public void run(Call call) {
-		boolean sends = isOnDevice(call.sendAddress(), call.sendBytes());
-		boolean receives = isOnDevice(call.receiveAddress(), call.receiveBytes());
+	public void requireUsable(Collective collective, MemorySegment send, MemorySegment receive, @Nullable ReduceOp op,
+			boolean uneven) {
+		boolean sends = isOnDevice(send);
+		boolean receives = isOnDevice(receive);
 		if (!sends && !receives) {
-			this.host.run(call);
+			this.host.requireUsable(collective, send, receive, op, uneven);
 			return;
 		}
-		if (call.sendBytes() > 0 && call.receiveBytes() > 0 && sends != receives) {
-			throw new IllegalArgumentException(call.collective()
-					+ ": both buffers must be on the device or both in host memory; the send buffer is "
-					+ (sends ? "on the device" : "in host memory"));
+		if (send.byteSize() > 0 && receive.byteSize() > 0 && sends != receives) {
+			throw new IllegalArgumentException(
+					collective + ": both buffers must be on the device or both in host memory; the send buffer is "
+							+ (sends ? "on the device" : "in host memory"));
 		}
-		if (call.uneven()) {
-			throw new UnsupportedOperationException(call.collective()
-					+ " with counts by rank is not offered on device memory; pad the parts to one size");
+		if (uneven) {
+			throw new UnsupportedOperationException(
+					collective + " with counts by rank is not offered on device memory; pad the parts to one size");
 		}
-		runOnDevice(call);
+		NcclCodes.requireSupported(collective, op);
 	}
 
-	private boolean isOnDevice(long address, long bytes) {
-		int device = (bytes > 0) ? this.runtime.deviceOf(address) : DeviceRuntime.NO_DEVICE;
+	@Override
+	public void requireMessageMemory(MemorySegment buffer) {
+		int device = deviceOf(buffer);
+		if (device != DeviceRuntime.NO_DEVICE) {
+			throw new UnsupportedOperationException("group " + this.identity.name()
+					+ " sends and receives only host memory, the buffer is on device " + device
+					+ "; use a collective or a send of an NCCL rank communicator, or copy the data to host memory");
+		}
+	}
+
+	private boolean isOnDevice(MemorySegment buffer) {
+		int device = deviceOf(buffer);
 		if (device != DeviceRuntime.NO_DEVICE && device != this.communicator.device()) {
 			throw new IllegalArgumentException("group " + this.identity.name() + " works on device "
 					+ this.communicator.device() + " here, the buffer is on device " + device);
 		}
 		return device != DeviceRuntime.NO_DEVICE;
+	}
+
+	private int deviceOf(MemorySegment buffer) {
+		return (buffer.isNative() && buffer.byteSize() > 0) ? this.runtime.deviceOf(buffer.address())
+				: DeviceRuntime.NO_DEVICE;
+	}
+
+	@Override
+	public void run(Call call) {
+		if (isOnDevice(call.sendAddress(), call.sendBytes())
+				|| isOnDevice(call.receiveAddress(), call.receiveBytes())) {
+			runOnDevice(call);
+			return;
+		}
+		this.host.run(call);
+	}
+
+	private boolean isOnDevice(long address, long bytes) {
+		return bytes > 0 && this.runtime.deviceOf(address) != DeviceRuntime.NO_DEVICE;
 	}
 
 	private void runOnDevice(Call call) {
