@@ -195,10 +195,10 @@ class InterruptTest {
 	void aSplitOnAnInterruptedThreadSucceedsOrAbortsOnAllRanks(TestedTransport transport) throws Exception {
 		if (transport.splits()) {
 			try (DepartingWorld world = transport.world(WORLD_SIZE, TIMEOUTS)) {
-				requireAllOrNone(together(world, (group) -> {
+				requireAllOrNone(world, together(world, (group) -> {
 					ProcessGroup part = group.split(0, group.rank());
 					assertThat(part.transport()).isEqualTo(group.transport());
-				}));
+				}), INTERRUPTED);
 			}
 		}
 	}
@@ -209,7 +209,7 @@ class InterruptTest {
 		for (int interrupted = 0; interrupted < WORLD_SIZE; interrupted++) {
 			int rank = interrupted;
 			try (DepartingWorld world = transport.world(WORLD_SIZE, TIMEOUTS)) {
-				requireAllOrNone(together(world, rank, (group) -> group.allocate(1 << 16)), rank);
+				requireAllOrNone(world, together(world, rank, (group) -> group.allocate(1 << 16)), rank);
 			}
 		}
 	}
@@ -242,13 +242,24 @@ class InterruptTest {
 		});
 	}
 
-	private static void requireAllOrNone(List<Outcome<Void>> outcomes) {
-		requireAllOrNone(outcomes, INTERRUPTED);
-	}
-
-	private static void requireAllOrNone(List<Outcome<Void>> outcomes, int interrupted) {
+	/**
+	 * A rank whose part was done before another rank aborted has returned; its next call
+	 * fails.
+	 */
+	private static void requireAllOrNone(DepartingWorld world, List<Outcome<Void>> outcomes, int interrupted)
+			throws Exception {
 		if (outcomes.stream().anyMatch((outcome) -> outcome.failure() != null)) {
-			requireAborted(outcomes, interrupted);
+			List<Outcome<Void>> next = RankThreads.outcomes(WORLD_SIZE, LIMIT, (rank) -> {
+				Throwable failure = outcomes.get(rank).failure();
+				if (failure == null) {
+					world.group(rank).barrier();
+				}
+				else if (failure instanceof Exception ex) {
+					throw ex;
+				}
+				return null;
+			});
+			requireAborted(next, interrupted);
 		}
 	}
 
