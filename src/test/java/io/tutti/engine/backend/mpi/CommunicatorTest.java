@@ -66,7 +66,7 @@ class CommunicatorTest {
 				assertThat(never.test()).isEmpty();
 				Thread.currentThread().interrupt();
 				assertThatExceptionOfType(GroupAbortedException.class).isThrownBy(never::waitFor)
-					.withMessageContaining("interrupted in a wait");
+					.withMessageContaining("interrupted while it waited for receive");
 				assertThat(Thread.interrupted()).isTrue();
 			}
 			return 0;
