@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -26,12 +27,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 /**
  * The user's guide: its programs are files that compile, run as two processes and print
- * what the guide says that rank 0 prints.
+ * what the guide says that rank 0 prints. The tests that the conformance table names
+ * exist.
  */
 @Timeout(180)
 class GuideTest {
 
 	private static final Path GUIDE = Path.of("src/docs/guide.md");
+
+	private static final Path CONFORMANCE = Path.of("src/docs/conformance.md");
+
+	private static final Pattern TEST = Pattern.compile("`(\\w+)#(\\w+)`");
 
 	private static final Path PROGRAMS = Path.of("src/test/samples/guide");
 
@@ -77,6 +83,21 @@ class GuideTest {
 			}
 			requireExitCode(first, second);
 		}
+	}
+
+	@Test
+	void everyTestOfTheConformanceTableExists() throws IOException {
+		Map<String, Path> classes = new HashMap<>();
+		try (Stream<Path> files = Files.walk(Path.of("src/test/java"))) {
+			files.forEach((file) -> classes.put(file.getFileName().toString().replace(".java", ""), file));
+		}
+		Matcher test = TEST.matcher(Files.readString(CONFORMANCE));
+		int found = 0;
+		for (; test.find(); found++) {
+			assertThat(classes).containsKey(test.group(1));
+			assertThat(Files.readString(classes.get(test.group(1)))).contains("void " + test.group(2) + "(");
+		}
+		assertThat(found).isGreaterThan(40);
 	}
 
 	private void requireExitCode(GuideRank.Running first, GuideRank.Running second) throws Exception {
