@@ -176,6 +176,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		return this.runner.recorder();
 	}
 
+	/** The backend that executes this group's collectives. */
+	public GroupBackend groupBackend() {
+		return this.backend;
+	}
+
 	/** The group's name, members and this process's rank. */
 	public GroupIdentity identity() {
 		return this.identity;

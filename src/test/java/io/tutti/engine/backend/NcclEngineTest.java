@@ -24,9 +24,14 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Transfer;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.nccl.DeviceOperands;
+import io.tutti.engine.backend.nccl.DeviceReduction;
 import io.tutti.engine.backend.nccl.HostDevices;
 import io.tutti.engine.backend.nccl.NcclBootstrap;
+import io.tutti.engine.backend.nccl.NcclGroup;
 import io.tutti.engine.backend.nccl.ScriptedGpus;
+import io.tutti.engine.backend.nccl.StreamOperations;
 import io.tutti.engine.device.DeviceBuffer;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.DeviceDataType;
@@ -213,6 +218,50 @@ class NcclEngineTest {
 		assertThat(outcomes.getFirst().failure()).isInstanceOf(IllegalArgumentException.class)
 			.hasMessage("group world works on device 0 here, the buffer is on device 2");
 		assertThat(this.gpus.calls("allReduce")).isZero();
+	}
+
+	@Test
+	void theCommunicatorAndItsStreamAreReachedFromTheGroup() throws Exception {
+		List<float[]> results = onRanks(2, (group) -> {
+			NcclGroup nccl = NcclGroup.of(group.withTimeout(LONG));
+			assertThat(nccl.communicator().rank()).isEqualTo(group.rank());
+			assertThat(nccl.communicator().device()).isEqualTo(group.rank());
+			assertThat(nccl.stream()).isEqualTo(nccl.operations().stream());
+			long stream = this.gpus.devices().createStream();
+			try (DeviceBuffer one = buffer(group, group.rank() + 1); DeviceBuffer two = buffer(group, group.rank())) {
+				nccl.operations().allReduce(DeviceOperands.inPlace(one), DeviceReduction.of(ReduceOp.SUM));
+				nccl.synchronize();
+				StreamOperations ownStream = nccl.operations(stream);
+				assertThat(ownStream.stream()).isEqualTo(stream);
+				ownStream.allReduce(DeviceOperands.inPlace(two), DeviceReduction.of(ReduceOp.MAX));
+				ownStream.synchronize();
+				group.barrier();
+				return new float[] { read(one), read(two) };
+			}
+		});
+		assertThat(results).allSatisfy((result) -> assertThat(result).containsExactly(3, 1));
+	}
+
+	@Test
+	void aGroupOfAnotherBackendHasNoCommunicator() {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			assertUnsupported(() -> NcclGroup.of(world.group(0)),
+					"group world runs on simulated, which has no NCCL " + "communicator. Start with the profile nccl");
+		}
+	}
+
+	@Test
+	void aSingleRankRunsOnTheDevice() throws Exception {
+		List<float[]> results = onRanks(1, (group) -> {
+			try (DeviceBuffer own = buffer(group, 5, 6);
+					DeviceBuffer mean = collectives(group, LONG).allReduce(own, ReduceOp.AVERAGE);
+					DeviceBuffer all = collectives(group, LONG).allGather(own)) {
+				return new float[] { read(mean), read(all), all.count() };
+			}
+		});
+		assertThat(results.getFirst()).containsExactly(5, 5, 2);
+		assertThat(this.gpus.calls("allReduce")).isOne();
+		assertThat(this.gpus.calls("allGather")).isOne();
 	}
 
 	@Test

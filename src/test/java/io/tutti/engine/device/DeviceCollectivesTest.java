@@ -1,6 +1,7 @@
 package io.tutti.engine.device;
 
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -12,6 +13,7 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.backend.nccl.HostDevices;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -166,6 +168,63 @@ class DeviceCollectivesTest {
 			return null;
 		});
 		assertThat(this.devices.allocations()).isZero();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 7, SEVERAL_CHUNKS })
+	void theAverageOfTwoRanksGoesThroughHostMemory(int count) throws Exception {
+		RankThreads.run(2, LONG, (rank) -> {
+			try (DeviceBuffer own = buffer(rank, count);
+					DeviceBuffer mean = collectives(rank, ALLOWED).allReduce(own, ReduceOp.AVERAGE);
+					DeviceBuffer all = collectives(rank, ALLOWED).allGather(own);
+					DeviceBuffer part = collectives(rank, ALLOWED).reduceScatter(all, ReduceOp.AVERAGE)) {
+				for (int index = 0; index < count; index += Math.max(1, count / 50)) {
+					assertThat(at(mean, index)).isEqualTo((value(0, index) + value(1, index)) / 2);
+					assertThat(at(part, index)).isEqualTo(value(rank, index));
+				}
+			}
+			return null;
+		});
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, SEVERAL_CHUNKS })
+	void aSingleRankWorksThroughHostMemory(int count) {
+		try (SimulatedWorld alone = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			DeviceCollectives collectives = new DeviceCollectives(alone.group(0), this.devices, ALLOWED, this.listener,
+					LONG);
+			try (DeviceBuffer own = buffer(0, count);
+					DeviceBuffer mean = collectives.allReduce(own, ReduceOp.AVERAGE);
+					DeviceBuffer copy = collectives.broadcast(own, 0);
+					DeviceBuffer all = collectives.allGather(own);
+					DeviceBuffer part = collectives.reduceScatter(own, ReduceOp.SUM);
+					DeviceBuffer exchanged = collectives.allToAll(own);
+					DeviceBuffer gathered = collectives.gather(own, 0)) {
+				float[] expected = HostDevices.read(own.address(), count);
+				for (DeviceBuffer result : List.of(mean, copy, all, part, exchanged, gathered)) {
+					assertThat(result.count()).isEqualTo(count);
+					assertThat(Arrays.equals(HostDevices.read(result.address(), count), expected)).isTrue();
+				}
+			}
+		}
+		assertThat(this.warnings).hasSize(6);
+		assertThat(this.devices.allocations()).isZero();
+	}
+
+	/** Rank 1 joins the first chunk's collective only after rank 0 copies the second. */
+	@Test
+	void theNextChunkIsCopiedWhileTheCollectiveRuns() throws Exception {
+		RankThreads.run(2, LONG, (rank) -> {
+			try (DeviceBuffer own = buffer(rank, SEVERAL_CHUNKS)) {
+				if (rank == 1) {
+					Awaitility.await().atMost(LONG).until(() -> this.devices.copies() >= 2);
+				}
+				collectives(rank, ALLOWED).allReduceInPlace(own, ReduceOp.SUM);
+				assertThat(at(own, SEVERAL_CHUNKS - 1))
+					.isEqualTo(value(0, SEVERAL_CHUNKS - 1) + value(1, SEVERAL_CHUNKS - 1));
+			}
+			return null;
+		});
 	}
 
 	@Test

@@ -68,6 +68,10 @@ public final class NcclGroupBackend implements GroupBackend {
 						List.of(identity.worldRank()), String.valueOf(failure.getMessage()))));
 	}
 
+	RankCommunicator communicator() {
+		return this.communicator;
+	}
+
 	@Override
 	public String name() {
 		return NAME;
