@@ -51,7 +51,7 @@ public final class MpiWorld {
 
 	private final WorldView view;
 
-	private MpiWorld(MpiLibrary library, MpiThread thread, WorldView view) {
+	MpiWorld(MpiLibrary library, MpiThread thread, WorldView view) {
 		this.library = library;
 		this.thread = thread;
 		this.view = view;
@@ -266,7 +266,7 @@ public final class MpiWorld {
 	}
 
 	/** Rank, world size and largest tag according to the library. */
-	private record WorldView(int rank, int worldSize, int largestTag) {
+	record WorldView(int rank, int worldSize, int largestTag) {
 
 	}
 
