@@ -8,13 +8,17 @@ public final class BackendUnavailableException extends RuntimeException implemen
 
 	private static final long serialVersionUID = 1L;
 
+	/** Name of the backend. */
 	private final String backend;
 
+	/** What is missing or wrong. */
 	private final String problem;
 
+	/** What to do about it. */
 	private final String action;
 
 	/**
+	 * Creates the exception for a backend.
 	 * @param backend name of the backend, such as {@code nccl}
 	 * @param problem what is missing or wrong, as the rest of a sentence
 	 * @param action what to do about it, as a sentence with no full stop
@@ -26,17 +30,26 @@ public final class BackendUnavailableException extends RuntimeException implemen
 		this.action = action;
 	}
 
-	/** Name of the backend. */
+	/**
+	 * Name of the backend.
+	 * @return name of the backend
+	 */
 	public String backend() {
 		return this.backend;
 	}
 
-	/** What is missing or wrong. */
+	/**
+	 * What is missing or wrong.
+	 * @return what is missing or wrong
+	 */
 	public String problem() {
 		return this.problem;
 	}
 
-	/** What to do about it. */
+	/**
+	 * What to do about it.
+	 * @return what to do about it
+	 */
 	public String action() {
 		return this.action;
 	}

@@ -41,7 +41,10 @@ public enum Collective {
 		this.label = label;
 	}
 
-	/** The name in configuration and output, such as {@code all-reduce}. */
+	/**
+	 * The name in configuration and output, such as {@code all-reduce}.
+	 * @return the name in configuration and output, such as {@code all-reduce}
+	 */
 	public String label() {
 		return this.label;
 	}
@@ -51,6 +54,7 @@ public enum Collective {
 	 * bandwidths are comparable between world sizes. Same definition as the bus bandwidth
 	 * of nccl-tests.
 	 * @param ranks how many ranks take part
+	 * @return the fraction, 0 if no data is transferred
 	 */
 	public double busFactor(int ranks) {
 		double others = (double) (ranks - 1) / ranks;
@@ -62,7 +66,10 @@ public enum Collective {
 		};
 	}
 
-	/** Whether it combines operands, so that it needs an operator. */
+	/**
+	 * Whether it combines operands, so that it needs an operator.
+	 * @return whether it combines operands, so that it needs an operator
+	 */
 	public boolean reduces() {
 		return switch (this) {
 			case ALL_REDUCE, REDUCE, REDUCE_SCATTER, SCAN, EXCLUSIVE_SCAN -> true;
@@ -72,6 +79,8 @@ public enum Collective {
 
 	/**
 	 * The collective with an ordinal received from a peer.
+	 * @param ordinal number that a peer sent
+	 * @return the collective with an ordinal received from a peer
 	 * @throws IllegalArgumentException if no collective has that ordinal
 	 */
 	public static Collective ofOrdinal(int ordinal) {

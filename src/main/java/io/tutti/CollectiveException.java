@@ -17,8 +17,10 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 
 	private final transient Failure failure;
 
+	/** The rank that the exception is about. */
 	private final int rank;
 
+	/** Number of ranks. */
 	private final int worldSize;
 
 	CollectiveException(int rank, int worldSize, Failure failure, String where, String hint,
@@ -33,6 +35,9 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * The exception for a failure.
 	 * @param rank the rank, among all ranks of the job, that throws it
 	 * @param worldSize number of ranks of the job
+	 * @param failure what happened
+	 * @param cause cause of the exception, null for none
+	 * @return the exception for a failure
 	 */
 	public static CollectiveException of(int rank, int worldSize, Failure failure, @Nullable Throwable cause) {
 		return of(rank, worldSize, failure, "", cause);
@@ -52,23 +57,33 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * The same failure with this rank's operation in the message.
 	 * @param what description of the call, send or receive
 	 * @param elapsed time since it started
+	 * @return the same failure with this rank's operation in the message
 	 */
 	public CollectiveException during(String what, Duration elapsed) {
 		String where = " (this rank was in " + what + " for " + elapsed.toMillis() + " ms)";
 		return of(this.rank, this.worldSize, this.failure, where, getCause());
 	}
 
-	/** What happened, the same on every rank. */
+	/**
+	 * What happened, the same on every rank.
+	 * @return what happened, the same on every rank
+	 */
 	public Failure failure() {
 		return this.failure;
 	}
 
-	/** The rank, among all ranks of the job, that threw this. */
+	/**
+	 * The rank, among all ranks of the job, that threw this.
+	 * @return the rank, among all ranks of the job, that threw this
+	 */
 	public int rank() {
 		return this.rank;
 	}
 
-	/** Number of ranks of the job. */
+	/**
+	 * Number of ranks of the job.
+	 * @return number of ranks of the job
+	 */
 	public int worldSize() {
 		return this.worldSize;
 	}
@@ -76,22 +91,33 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	/**
 	 * The ranks of the job that are at fault: lost, missing, in disagreement or aborting.
 	 * May be empty.
+	 * @return the ranks of the job that are at fault: lost, missing, in disagreement or
+	 * aborting
 	 */
 	public List<Integer> peers() {
 		return this.failure.ranks();
 	}
 
-	/** The name of the group in which the failure happened. */
+	/**
+	 * The name of the group in which the failure happened.
+	 * @return the name of the group in which the failure happened
+	 */
 	public String group() {
 		return this.failure.group();
 	}
 
-	/** The collective that failed, {@code null} outside of a collective. */
+	/**
+	 * The collective that failed, {@code null} outside of a collective.
+	 * @return the collective that failed, {@code null} outside of a collective
+	 */
 	public @Nullable Collective collective() {
 		return this.failure.collective();
 	}
 
-	/** The collective's number in its group, -1 outside of a collective. */
+	/**
+	 * The collective's number in its group, -1 outside of a collective.
+	 * @return the collective's number in its group, -1 outside of a collective
+	 */
 	public long sequence() {
 		return this.failure.sequence();
 	}

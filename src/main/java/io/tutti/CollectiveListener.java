@@ -11,22 +11,32 @@ public interface CollectiveListener {
 	CollectiveListener NONE = new CollectiveListener() {
 	};
 
-	/** Information for an operator. */
+	/**
+	 * Information for an operator.
+	 * @param message text of the event
+	 */
 	default void note(String message) {
 	}
 
-	/** A problem that does not break the group. */
+	/**
+	 * A problem that does not break the group.
+	 * @param message text of the event
+	 */
 	default void warn(String message) {
 	}
 
 	/**
 	 * A rank was told to stop during rendezvous and has left. It may join again, so the
 	 * other ranks keep waiting.
+	 * @param rank the rank that left
 	 */
 	default void withdrew(int rank) {
 	}
 
-	/** A group broke; the failure is the same on every rank. */
+	/**
+	 * A group broke; the failure is the same on every rank.
+	 * @param failure the failure
+	 */
 	default void broken(Failure failure) {
 	}
 

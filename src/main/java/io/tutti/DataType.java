@@ -38,17 +38,26 @@ public enum DataType {
 		this.bytes = bytes;
 	}
 
-	/** The name in configuration and output, such as {@code float32}. */
+	/**
+	 * The name in configuration and output, such as {@code float32}.
+	 * @return the name in configuration and output, such as {@code float32}
+	 */
 	public String label() {
 		return this.label;
 	}
 
-	/** Bytes per element. */
+	/**
+	 * Bytes per element.
+	 * @return bytes per element
+	 */
 	public int bytes() {
 		return this.bytes;
 	}
 
-	/** Whether elements are integers. */
+	/**
+	 * Whether elements are integers.
+	 * @return whether elements are integers
+	 */
 	public boolean isInteger() {
 		return switch (this) {
 			case INT8, UINT8, INT32, INT64 -> true;
@@ -58,6 +67,8 @@ public enum DataType {
 
 	/**
 	 * The type with an ordinal received from a peer.
+	 * @param ordinal number that a peer sent
+	 * @return the type with an ordinal received from a peer
 	 * @throws IllegalArgumentException if no type has that ordinal
 	 */
 	public static DataType ofOrdinal(int ordinal) {

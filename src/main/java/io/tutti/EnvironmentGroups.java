@@ -12,10 +12,14 @@ public interface EnvironmentGroups {
 	/**
 	 * Joins the other ranks. The group owns all resources that are created for it.
 	 * @param listener receives events from rendezvous on
+	 * @return the group of all ranks
 	 */
 	ProcessGroup join(CollectiveListener listener);
 
-	/** The implementation on the class path. */
+	/**
+	 * The implementation on the class path.
+	 * @return the implementation on the class path
+	 */
 	static EnvironmentGroups load() {
 		return ServiceLoader.load(EnvironmentGroups.class, EnvironmentGroups.class.getClassLoader())
 			.findFirst()

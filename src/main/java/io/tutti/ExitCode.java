@@ -44,7 +44,10 @@ public final class ExitCode {
 	 */
 	public interface Source {
 
-		/** The exit code of a process that ends with this exception. */
+		/**
+		 * The exit code of a process that ends with this exception.
+		 * @return the exit code of a process that ends with this exception
+		 */
 		int exitCode();
 
 	}
@@ -55,6 +58,8 @@ public final class ExitCode {
 	/**
 	 * The exit code for an exception: that of the exception itself or of the first of its
 	 * causes that has one, otherwise {@link #INTERNAL}.
+	 * @param failure what happened
+	 * @return the exit code
 	 */
 	public static int of(Throwable failure) {
 		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -65,7 +70,11 @@ public final class ExitCode {
 		return INTERNAL;
 	}
 
-	/** The exit code for a failure of a group. */
+	/**
+	 * The exit code for a failure of a group.
+	 * @param failure what happened
+	 * @return the exit code for a failure of a group
+	 */
 	public static int of(Failure failure) {
 		return switch (failure.kind()) {
 			case TIMEOUT -> DEADLINE_PASSED;

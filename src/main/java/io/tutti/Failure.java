@@ -41,6 +41,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	/** The name of the group of all ranks. */
 	public static final String WORLD = "world";
 
+	/** Copies the ranks. */
 	public Failure {
 		ranks = List.copyOf(ranks);
 	}
@@ -49,17 +50,30 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	 * The kind of failure when a call needs a rank that has left the group. A rank that
 	 * has left the group of all ranks is lost to every group; a rank that has left a
 	 * subgroup is missing only there.
+	 * @param group name of the group
+	 * @return the kind of failure when a call needs a rank that has left the group
 	 */
 	public static Kind departure(String group) {
 		return group.equals(WORLD) ? Kind.PEER_LOST : Kind.ABORTED;
 	}
 
-	/** A failure detected outside of any collective call. */
+	/**
+	 * A failure detected outside of any collective call.
+	 * @param kind kind of failure
+	 * @param group name of the group
+	 * @param ranks the world ranks at fault
+	 * @param detail description of what was detected
+	 * @return a failure detected outside of any collective call
+	 */
 	public static Failure outside(Kind kind, String group, List<Integer> ranks, String detail) {
 		return new Failure(kind, group, -1, null, ranks, detail, Duration.ZERO, Duration.ZERO);
 	}
 
-	/** The same failure with another detail text. */
+	/**
+	 * The same failure with another detail text.
+	 * @param other the new detail text
+	 * @return the same failure with another detail text
+	 */
 	public Failure withDetail(String other) {
 		return new Failure(this.kind, this.group, this.sequence, this.collective, this.ranks, other, this.elapsed,
 				this.timeout);
@@ -67,6 +81,7 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	/**
 	 * One readable sentence: collective, sequence, group, ranks, cause and elapsed time.
+	 * @return one readable sentence: collective, sequence, group, ranks, cause and elapsed time
 	 */
 	public String describe() {
 		StringBuilder text = new StringBuilder();

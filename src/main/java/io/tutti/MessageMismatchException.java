@@ -9,13 +9,17 @@ public final class MessageMismatchException extends IllegalArgumentException {
 
 	private static final long serialVersionUID = 1L;
 
+	/** The rank that sent the message. */
 	private final int source;
 
+	/** The message's tag. */
 	private final int tag;
 
+	/** Size of the message in bytes, -1 if not known. */
 	private final long bytes;
 
 	/**
+	 * For a message whose size is known.
 	 * @param source the rank of the group that sent the message
 	 * @param tag its tag
 	 * @param sent its element type
@@ -46,17 +50,26 @@ public final class MessageMismatchException extends IllegalArgumentException {
 		this.bytes = -1;
 	}
 
-	/** The rank of the group that sent the message. */
+	/**
+	 * The rank of the group that sent the message.
+	 * @return the rank of the group that sent the message
+	 */
 	public int source() {
 		return this.source;
 	}
 
-	/** The message's tag. */
+	/**
+	 * The message's tag.
+	 * @return the message's tag
+	 */
 	public int tag() {
 		return this.tag;
 	}
 
-	/** The message's size in bytes, -1 if it is not known. */
+	/**
+	 * The message's size in bytes, -1 if it is not known.
+	 * @return the message's size in bytes, -1 if it is not known
+	 */
 	public long bytes() {
 		return this.bytes;
 	}

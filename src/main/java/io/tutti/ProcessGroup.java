@@ -55,6 +55,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * such as {@code TUTTI_TIMEOUT_HEARTBEAT}. Closing the group leaves the job and
 	 * releases all resources. A process can have one such group at a time. Diagnostics go
 	 * to standard error, such as the reason why ranks of one host cannot share memory.
+	 * @return the group of all ranks
 	 * @throws IllegalStateException if this process has such a group already
 	 * @throws RuntimeException if the configuration is invalid, before any data is sent,
 	 * or if the rendezvous fails; the message names the missing ranks
@@ -66,45 +67,78 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #fromEnvironment()} for a program that has its own log.
 	 * @param listener receives events from rendezvous on
+	 * @return the group of all ranks
 	 */
 	static ProcessGroup fromEnvironment(CollectiveListener listener) {
 		return EnvironmentGroups.load().join(listener);
 	}
 
-	/** This process's rank in the group. */
+	/**
+	 * This process's rank in the group.
+	 * @return this process's rank in the group
+	 */
 	int rank();
 
-	/** How many ranks the group has. */
+	/**
+	 * How many ranks the group has.
+	 * @return how many ranks the group has
+	 */
 	int worldSize();
 
-	/** The group's name. */
+	/**
+	 * The group's name.
+	 * @return the group's name
+	 */
 	String name();
 
-	/** Generation of the job that the group belongs to. */
+	/**
+	 * Generation of the job that the group belongs to.
+	 * @return generation of the job that the group belongs to
+	 */
 	long generation();
 
-	/** Name of the backend that executes the collectives. */
+	/**
+	 * Name of the backend that executes the collectives.
+	 * @return name of the backend that executes the collectives
+	 */
 	String backend();
 
-	/** Name of the transport that carries the group's data. */
+	/**
+	 * Name of the transport that carries the group's data.
+	 * @return name of the transport that carries the group's data
+	 */
 	String transport();
 
 	/**
 	 * Whether collectives accept segments in GPU memory. Both buffers of such a call are
 	 * in GPU memory, and no other code may access them during the call.
+	 * @return whether collectives accept segments in GPU memory
 	 */
 	boolean takesDeviceMemory();
 
-	/** Whether the group can still be used. */
+	/**
+	 * Whether the group can still be used.
+	 * @return whether the group can still be used
+	 */
 	GroupState state();
 
-	/** The failure that broke the group, {@code null} if it is not broken. */
+	/**
+	 * The failure that broke the group, {@code null} if it is not broken.
+	 * @return the failure that broke the group, {@code null} if it is not broken
+	 */
 	@Nullable Failure failure();
 
-	/** Sequence number of the last collective that this rank has started, -1 for none. */
+	/**
+	 * Sequence number of the last collective that this rank has started, -1 for none.
+	 * @return sequence number of the last collective that this rank has started, -1 for
+	 * none
+	 */
 	long lastEntered();
 
-	/** Time limit of calls on this view of the group. */
+	/**
+	 * Time limit of calls on this view of the group.
+	 * @return time limit of calls on this view of the group
+	 */
 	Duration timeout();
 
 	/**
@@ -113,6 +147,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * everything else with this group; closing one closes both.
 	 * @param timeout more than zero; the limit of this rank's calls. Ranks may differ:
 	 * the first deadline that passes breaks the group on every rank
+	 * @return the same group with another time limit for each call, synchronous or
+	 * asynchronous
 	 */
 	ProcessGroup withTimeout(Duration timeout);
 
@@ -121,6 +157,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * in this rank's failures and flight recorder. It need not be the same on all ranks.
 	 * The recorder distinguishes up to 1,000 labels of a group.
 	 * @param label short text; empty for none
+	 * @return the same group with a label for its calls, such as the name of a layer
 	 */
 	ProcessGroup withLabel(String label);
 
@@ -130,12 +167,17 @@ public interface ProcessGroup extends AutoCloseable {
 	 * times the buffer.
 	 * @param buffer this rank's operand of any number of elements, the same on every
 	 * rank; replaced by the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	void allReduce(MemorySegment buffer, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on the buffer between
 	 * position and limit, in native byte order. The buffer's position does not change.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(ByteBuffer buffer, DataType type, ReduceOp op) {
 		allReduce(segment("buffer", buffer, type), type, op);
@@ -143,6 +185,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of FLOAT32.
+	 * @param values this rank's operand, replaced by the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(float[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.FLOAT32, op);
@@ -150,6 +194,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of FLOAT64.
+	 * @param values this rank's operand, replaced by the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(double[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.FLOAT64, op);
@@ -157,6 +203,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of INT32.
+	 * @param values this rank's operand, replaced by the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(int[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.INT32, op);
@@ -164,6 +212,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of INT64.
+	 * @param values this rank's operand, replaced by the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(long[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.INT64, op);
@@ -172,6 +222,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)}, without waiting for the
 	 * result.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op);
 
@@ -181,11 +235,17 @@ public interface ProcessGroup extends AutoCloseable {
 	 * cost as much as a large one. The result is bit-identical on all ranks and from run
 	 * to run, but may differ from separate calls in the last bits.
 	 * @param buffers any number; the same sizes in the same order on every rank
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #allReduce(List, DataType, ReduceOp)}, without waiting for the result.
+	 * @param buffers memory of the call, the same sizes in the same order on every rank
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op);
 
@@ -195,6 +255,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand of any number of elements, the same on every rank;
 	 * left as it is
 	 * @param receive as large as {@code send}; must not overlap it
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	void allReduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
@@ -202,6 +264,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		allReduce(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -210,6 +276,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(float[] send, float[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -218,6 +287,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(double[] send, double[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -226,6 +298,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(int[] send, int[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -234,6 +309,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void allReduce(long[] send, long[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -242,6 +320,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)}, without
 	 * waiting for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> allReduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
@@ -252,6 +335,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * left as it is
 	 * @param receive the result, as large as {@code send}; ignored except on the root,
 	 * where it may be the same segment as {@code send}
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 * @param root the rank that gets the result
 	 */
 	void reduce(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
@@ -260,6 +345,11 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @param root rank of the root
 	 */
 	default void reduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op, int root) {
 		reduce(segment("send", send, type), segment("receive", receive, type), type, op, root);
@@ -268,6 +358,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
+	 * @param root rank of the root
 	 */
 	default void reduce(float[] send, float[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op, root);
@@ -276,6 +370,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
+	 * @param root rank of the root
 	 */
 	default void reduce(double[] send, double[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op, root);
@@ -284,6 +382,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
+	 * @param root rank of the root
 	 */
 	default void reduce(int[] send, int[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op, root);
@@ -292,6 +394,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
+	 * @param root rank of the root
 	 */
 	default void reduce(long[] send, long[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op, root);
@@ -300,6 +406,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)}, without
 	 * waiting for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
 
@@ -307,6 +419,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Copies the root's buffer to every rank.
 	 * @param buffer any number of elements, the same on every rank; read on the root,
 	 * replaced on the others
+	 * @param type element type of the buffers
 	 * @param root the rank to copy from
 	 */
 	void broadcast(MemorySegment buffer, DataType type, int root);
@@ -314,6 +427,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on the buffer between position
 	 * and limit, in native byte order. The buffer's position does not change.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param root rank of the root
 	 */
 	default void broadcast(ByteBuffer buffer, DataType type, int root) {
 		broadcast(segment("buffer", buffer, type), type, root);
@@ -321,6 +437,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of FLOAT32.
+	 * @param values this rank's operand, replaced by the result
+	 * @param root rank of the root
 	 */
 	default void broadcast(float[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
@@ -328,6 +446,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of FLOAT64.
+	 * @param values this rank's operand, replaced by the result
+	 * @param root rank of the root
 	 */
 	default void broadcast(double[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
@@ -335,6 +455,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of INT32.
+	 * @param values this rank's operand, replaced by the result
+	 * @param root rank of the root
 	 */
 	default void broadcast(int[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
@@ -342,6 +464,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of INT64.
+	 * @param values this rank's operand, replaced by the result
+	 * @param root rank of the root
 	 */
 	default void broadcast(long[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
@@ -350,6 +474,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)}, without waiting for the
 	 * result.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> broadcastAsync(MemorySegment buffer, DataType type, int root);
 
@@ -359,11 +487,17 @@ public interface ProcessGroup extends AutoCloseable {
 	 * much as a large one. The result is bit-identical on all ranks and from run to run,
 	 * but may differ from separate calls in the last bits.
 	 * @param buffers any number; the same sizes in the same order on every rank
+	 * @param type element type of the buffers
+	 * @param root rank of the root
 	 */
 	void broadcast(List<MemorySegment> buffers, DataType type, int root);
 
 	/**
 	 * As {@link #broadcast(List, DataType, int)}, without waiting for the result.
+	 * @param buffers memory of the call, the same sizes in the same order on every rank
+	 * @param type element type of the buffers
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> broadcastAsync(List<MemorySegment> buffers, DataType type, int root);
 
@@ -372,6 +506,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * this rank's part of {@code receive}; otherwise the buffers must not overlap.
 	 * @param send this rank's part of {@code n} elements, the same on every rank
 	 * @param receive {@code n × worldSize} elements
+	 * @param type element type of the buffers
 	 */
 	void allGather(MemorySegment send, MemorySegment receive, DataType type);
 
@@ -379,6 +514,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
 	 */
 	default void allGather(ByteBuffer send, ByteBuffer receive, DataType type) {
 		allGather(segment("send", send, type), segment("receive", receive, type), type);
@@ -386,6 +524,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allGather(float[] send, float[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
@@ -393,6 +533,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allGather(double[] send, double[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
@@ -400,6 +542,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allGather(int[] send, int[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
@@ -407,6 +551,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allGather(long[] send, long[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
@@ -415,6 +561,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)}, without waiting for
 	 * the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @return the work of this call
 	 */
 	Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type);
 
@@ -424,12 +574,18 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's part: {@code counts[rank]} elements
 	 * @param receive the sum of the counts in elements; must not overlap {@code send}
 	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 * @param type element type of the buffers
 	 */
 	void allGather(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)}, without
 	 * waiting for the result. The counts are copied.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param counts elements of each rank's part, by rank
+	 * @param type element type of the buffers
+	 * @return the work of this call
 	 */
 	Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
 
@@ -441,6 +597,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand of {@code n × worldSize} elements
 	 * @param receive this rank's part of the result: {@code n} elements, the same on
 	 * every rank
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	void reduceScatter(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
@@ -448,6 +606,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	default void reduceScatter(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		reduceScatter(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -456,6 +618,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void reduceScatter(float[] send, float[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -464,6 +629,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void reduceScatter(double[] send, double[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -472,6 +640,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void reduceScatter(int[] send, int[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -480,6 +651,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void reduceScatter(long[] send, long[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -488,6 +662,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)},
 	 * without waiting for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
@@ -498,6 +677,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param receive this rank's part of the result: {@code counts[rank]} elements; must
 	 * not overlap {@code send}
 	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	void reduceScatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op);
 
@@ -505,6 +686,12 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As
 	 * {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)},
 	 * without waiting for the result. The counts are copied.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param counts elements of each rank's part, by rank
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op);
 
@@ -514,6 +701,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * overlap.
 	 * @param send this rank's part of {@code n} elements, the same on every rank
 	 * @param receive {@code n × worldSize} elements; ignored except on the root
+	 * @param type element type of the buffers
 	 * @param root the rank that gets the parts
 	 */
 	void gather(MemorySegment send, MemorySegment receive, DataType type, int root);
@@ -522,6 +710,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param root rank of the root
 	 */
 	default void gather(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
 		gather(segment("send", send, type), segment("receive", receive, type), type, root);
@@ -530,6 +722,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void gather(float[] send, float[] receive, int root) {
 		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
@@ -538,6 +733,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void gather(double[] send, double[] receive, int root) {
 		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
@@ -545,6 +743,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void gather(int[] send, int[] receive, int root) {
 		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, root);
@@ -552,6 +753,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void gather(long[] send, long[] receive, int root) {
 		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, root);
@@ -560,6 +764,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)}, without waiting
 	 * for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
 
@@ -569,6 +778,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's part: {@code counts[rank]} elements
 	 * @param receive the sum of the counts in elements; ignored except on the root
 	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 * @param type element type of the buffers
 	 * @param root the rank that gets the parts
 	 */
 	void gather(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
@@ -576,6 +786,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, long[], DataType, int)}, without
 	 * waiting for the result. The counts are copied.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param counts elements of each rank's part, by rank
+	 * @param type element type of the buffers
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
 
@@ -585,6 +801,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * not overlap.
 	 * @param send {@code n × worldSize} elements; ignored except on the root
 	 * @param receive this rank's part of {@code n} elements, the same on every rank
+	 * @param type element type of the buffers
 	 * @param root the rank that sends the parts
 	 */
 	void scatter(MemorySegment send, MemorySegment receive, DataType type, int root);
@@ -593,6 +810,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param root rank of the root
 	 */
 	default void scatter(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
 		scatter(segment("send", send, type), segment("receive", receive, type), type, root);
@@ -601,6 +822,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void scatter(float[] send, float[] receive, int root) {
 		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
@@ -609,6 +833,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void scatter(double[] send, double[] receive, int root) {
 		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
@@ -617,6 +844,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void scatter(int[] send, int[] receive, int root) {
 		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, root);
@@ -625,6 +855,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param root rank of the root
 	 */
 	default void scatter(long[] send, long[] receive, int root) {
 		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, root);
@@ -633,6 +866,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)}, without waiting
 	 * for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
 
@@ -642,6 +880,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send the sum of the counts in elements; ignored except on the root
 	 * @param receive this rank's part: {@code counts[rank]} elements
 	 * @param counts elements of each rank's part, by rank; the same on every rank
+	 * @param type element type of the buffers
 	 * @param root the rank that sends the parts
 	 */
 	void scatter(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
@@ -649,6 +888,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, long[], DataType, int)}, without
 	 * waiting for the result. The counts are copied.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param counts elements of each rank's part, by rank
+	 * @param type element type of the buffers
+	 * @param root rank of the root
+	 * @return the work of this call
 	 */
 	Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
 
@@ -657,12 +902,16 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send a part of {@code n} elements for each rank; the same size on every rank
 	 * @param receive a part of {@code n} elements from each rank; must not overlap
 	 * {@code send}
+	 * @param type element type of the buffers
 	 */
 	void allToAll(MemorySegment send, MemorySegment receive, DataType type);
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on the buffers between
 	 * position and limit, in native byte order. The buffers' positions do not change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
 	 */
 	default void allToAll(ByteBuffer send, ByteBuffer receive, DataType type) {
 		allToAll(segment("send", send, type), segment("receive", receive, type), type);
@@ -670,6 +919,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allToAll(float[] send, float[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
@@ -677,6 +928,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allToAll(double[] send, double[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
@@ -684,6 +937,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allToAll(int[] send, int[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
@@ -691,6 +946,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
 	 */
 	default void allToAll(long[] send, long[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
@@ -699,6 +956,10 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)}, without waiting for
 	 * the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @return the work of this call
 	 */
 	Work<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type);
 
@@ -711,12 +972,19 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param receive the parts from each rank: the sum of {@code receiveCounts} in
 	 * elements; must not overlap {@code send}
 	 * @param receiveCounts elements from each rank, by rank
+	 * @param type element type of the buffers
 	 */
 	void allToAll(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts, DataType type);
 
 	/**
 	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)},
 	 * without waiting for the result. The counts are copied.
+	 * @param send this rank's operand or parts
+	 * @param sendCounts elements for each rank, by rank
+	 * @param receive memory for the result
+	 * @param receiveCounts elements from each rank, by rank
+	 * @param type element type of the buffers
+	 * @return the work of this call
 	 */
 	Work<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
 			DataType type);
@@ -727,6 +995,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand of any number of elements, the same on every rank;
 	 * left as it is
 	 * @param receive as large as {@code send}; the same segment, or no overlap
+	 * @param type element type of the buffers
 	 * @param op any operator except {@link ReduceOp#AVERAGE}
 	 */
 	void scan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
@@ -735,6 +1004,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	default void scan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		scan(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -743,6 +1016,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void scan(float[] send, float[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -751,6 +1027,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void scan(double[] send, double[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -759,6 +1038,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void scan(int[] send, int[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -767,6 +1049,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void scan(long[] send, long[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -775,6 +1060,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)}, without waiting
 	 * for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> scanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
@@ -785,6 +1075,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param send this rank's operand of any number of elements, the same on every rank;
 	 * left as it is
 	 * @param receive as large as {@code send}; the same segment, or no overlap
+	 * @param type element type of the buffers
 	 * @param op any operator except {@link ReduceOp#AVERAGE}
 	 */
 	void exclusiveScan(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
@@ -793,6 +1084,10 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
 	 */
 	default void exclusiveScan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		exclusiveScan(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -801,6 +1096,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void exclusiveScan(float[] send, float[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -809,6 +1107,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void exclusiveScan(double[] send, double[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -817,6 +1118,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT32.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void exclusiveScan(int[] send, int[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -825,6 +1129,9 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT64.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param op operator that combines the operands
 	 */
 	default void exclusiveScan(long[] send, long[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -833,13 +1140,21 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)},
 	 * without waiting for the result.
+	 * @param send this rank's operand or parts
+	 * @param receive memory for the result
+	 * @param type element type of the buffers
+	 * @param op operator that combines the operands
+	 * @return the work of this call
 	 */
 	Work<Void> exclusiveScanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
 
 	/** Returns when every rank has called it. */
 	void barrier();
 
-	/** As {@link #barrier()}, without waiting for the other ranks. */
+	/**
+	 * As {@link #barrier()}, without waiting for the other ranks.
+	 * @return the work of this call
+	 */
 	Work<Void> barrierAsync();
 
 	/**
@@ -872,6 +1187,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, the
 	 * group breaks.
 	 * @param buffer the message: whole elements, or none
+	 * @param type element type of the message
 	 * @param peer the rank to send to; may be this one
 	 * @param tag the tag that the receive must match, 0 or more
 	 */
@@ -879,6 +1195,11 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #send(MemorySegment, DataType, int, int)}, without waiting.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param peer rank to send to or to receive from
+	 * @param tag tag of the message, 0 or more
+	 * @return the work of this call
 	 */
 	Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
 
@@ -888,6 +1209,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@link CollectiveTimeoutException} and the group stays usable; afterwards, the
 	 * group breaks.
 	 * @param buffer receives the message; may be larger than it
+	 * @param type element type of the message
 	 * @param peer the rank that sends; may be this one
 	 * @param tag the tag it sends with, 0 or more
 	 * @return the number of elements received
@@ -899,11 +1221,21 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #receive(MemorySegment, DataType, int, int)} from a rank or
 	 * {@link Message#ANY_SOURCE}, with a tag or {@link Message#ANY_TAG}.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param source rank to receive from, or {@link Message#ANY_SOURCE}
+	 * @param tag tag of the message, or {@link Message#ANY_TAG}
+	 * @return source, tag and number of elements of the message
 	 */
 	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag);
 
 	/**
 	 * As {@link #receiveAny(MemorySegment, DataType, int, int)}, without waiting.
+	 * @param buffer memory of the call
+	 * @param type element type of the buffers
+	 * @param source rank to receive from, or {@link Message#ANY_SOURCE}
+	 * @param tag tag of the message, or {@link Message#ANY_TAG}
+	 * @return the work of this call
 	 */
 	Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag);
 
@@ -920,6 +1252,8 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #probe}, without waiting.
+	 * @param source rank to receive from
+	 * @param tag tag of the message, 0 or more
 	 * @return {@code null} if no message matches
 	 */
 	@Nullable Message tryProbe(int source, int tag);
@@ -927,8 +1261,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * Sends one message and receives another at the same time. A passed time limit breaks
 	 * the group.
+	 * @param send this rank's operand or parts
 	 * @param peer the rank to send to
+	 * @param receive memory for the result
 	 * @param source the rank to receive from
+	 * @param type element type of the buffers
+	 * @param tag tag of the message, 0 or more
 	 * @return the number of elements received
 	 */
 	long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag);
@@ -937,6 +1275,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Starts several sends and receives at once. Receives are posted first, so that the
 	 * order in the list does not matter between ranks; among receives, and among sends to
 	 * one peer, the order of the list counts.
+	 * @param transfers sends and receives to start
 	 * @return the work of each transfer, in list order; that of a send completes with the
 	 * peer in place of the source
 	 */
@@ -949,6 +1288,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * closes it. Closing a group from {@code fromEnvironment} leaves the job and closes
 	 * all its subgroups.
 	 * @param color the group to join; negative for none
+	 * @param key position of this rank among those of its colour
 	 * @return the group, or {@code null} for a negative colour
 	 */
 	@Nullable ProcessGroup split(int color, int key);
@@ -965,6 +1305,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Breaks the group on every rank with a reason that every rank reports. May be called
 	 * from any thread, any number of times; the first failure remains the cause. Waits
 	 * for rank 0's verdict for at most the abort timeout.
+	 * @param reason reason that every rank reports
 	 */
 	void abort(String reason);
 

@@ -8,8 +8,10 @@ public final class RankOutOfRangeException extends IllegalArgumentException {
 
 	private static final long serialVersionUID = 1L;
 
+	/** The rank that the exception is about. */
 	private final int rank;
 
+	/** Number of ranks. */
 	private final int worldSize;
 
 	private RankOutOfRangeException(String role, int rank, int worldSize) {
@@ -21,6 +23,7 @@ public final class RankOutOfRangeException extends IllegalArgumentException {
 	/**
 	 * Checks a rank.
 	 * @param role what the rank was passed as, such as {@code root}
+	 * @param rank rank in question
 	 * @param worldSize number of ranks in the group
 	 * @throws RankOutOfRangeException if it is not in the group
 	 */
@@ -30,12 +33,18 @@ public final class RankOutOfRangeException extends IllegalArgumentException {
 		}
 	}
 
-	/** The invalid rank. */
+	/**
+	 * The invalid rank.
+	 * @return the invalid rank
+	 */
 	public int rank() {
 		return this.rank;
 	}
 
-	/** Number of ranks in the group. */
+	/**
+	 * Number of ranks in the group.
+	 * @return number of ranks in the group
+	 */
 	public int worldSize() {
 		return this.worldSize;
 	}

@@ -36,7 +36,10 @@ public enum ReduceOp {
 		this.label = label;
 	}
 
-	/** The name in configuration and output, such as {@code sum}. */
+	/**
+	 * The name in configuration and output, such as {@code sum}.
+	 * @return the name in configuration and output, such as {@code sum}
+	 */
 	public String label() {
 		return this.label;
 	}
@@ -44,6 +47,9 @@ public enum ReduceOp {
 	/**
 	 * Whether it combines elements of a type; bitwise and logical operators need
 	 * integers.
+	 * @param type element type of the buffers
+	 * @return whether it combines elements of a type; bitwise and logical operators need
+	 * integers
 	 */
 	public boolean appliesTo(DataType type) {
 		return switch (this) {
@@ -54,6 +60,8 @@ public enum ReduceOp {
 
 	/**
 	 * The operator with an ordinal received from a peer.
+	 * @param ordinal number that a peer sent
+	 * @return the operator with an ordinal received from a peer
 	 * @throws IllegalArgumentException if no operator has that ordinal
 	 */
 	public static ReduceOp ofOrdinal(int ordinal) {

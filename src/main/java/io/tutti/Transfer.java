@@ -24,12 +24,26 @@ public record Transfer(Direction direction, MemorySegment buffer, DataType type,
 
 	}
 
-	/** Sends a message, as {@link ProcessGroup#sendAsync} does. */
+	/**
+	 * Sends a message, as {@link ProcessGroup#sendAsync} does.
+	 * @param buffer memory of the call
+	 * @param type element type of the message
+	 * @param peer rank to send to or to receive from
+	 * @param tag tag of the message, 0 or more
+	 * @return the send
+	 */
 	public static Transfer send(MemorySegment buffer, DataType type, int peer, int tag) {
 		return new Transfer(Direction.SEND, buffer, type, peer, tag);
 	}
 
-	/** Receives a message, as {@link ProcessGroup#receiveAsync} does. */
+	/**
+	 * Receives a message, as {@link ProcessGroup#receiveAsync} does.
+	 * @param buffer memory of the call
+	 * @param type element type of the message
+	 * @param source rank to receive from
+	 * @param tag tag of the message, 0 or more
+	 * @return the receive
+	 */
 	public static Transfer receive(MemorySegment buffer, DataType type, int source, int tag) {
 		return new Transfer(Direction.RECEIVE, buffer, type, source, tag);
 	}

@@ -29,21 +29,29 @@ public interface Work<T extends @Nullable Object> {
 	/**
 	 * Waits until the call is done, but not longer than a limit. The call continues after
 	 * it.
+	 * @param limit the longest time to wait
 	 * @return whether the call is done
 	 * @throws CollectiveException if the call has failed
 	 */
 	boolean await(Duration limit);
 
-	/** Whether the call has ended, by success or failure. */
+	/**
+	 * Whether the call has ended, by success or failure.
+	 * @return whether the call has ended, by success or failure
+	 */
 	boolean isDone();
 
-	/** Why the call failed; {@code null} if it has not ended or succeeded. */
+	/**
+	 * Why the call failed; {@code null} if it has not ended or succeeded.
+	 * @return why the call failed; {@code null} if it has not ended or succeeded
+	 */
 	@Nullable Throwable failure();
 
 	/**
 	 * A future that completes as the call does, on a thread of its own. It is a copy:
 	 * completing, cancelling or timing it out affects neither the call nor other copies,
 	 * so only a future that this class completed shows that the buffers are free.
+	 * @return a future that completes as the call does, on a thread of its own
 	 */
 	CompletableFuture<T> toFuture();
 
@@ -58,7 +66,9 @@ public interface Work<T extends @Nullable Object> {
 
 	/**
 	 * Waits until any of the given calls is done.
+	 * @param <W> kind of work
 	 * @param works at least one
+	 * @param limit the longest time to wait
 	 * @return the first in iteration order that is done, {@code null} if none is done
 	 * within the limit
 	 * @throws InterruptedException if the thread is interrupted; the calls continue
@@ -79,6 +89,7 @@ public interface Work<T extends @Nullable Object> {
 
 	/**
 	 * Waits until all of the given calls are done.
+	 * @param works any number of calls
 	 * @throws CollectiveException the failure of the first in iteration order that
 	 * failed, after all have ended
 	 */
