@@ -1,5 +1,6 @@
 package io.tutti.service.page;
 
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
 import org.springframework.http.CacheControl;
@@ -15,6 +16,7 @@ import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
  * Serves the live page, its files and its event stream. The content security policy
  * allows only files of this origin, and of scripts only the page's own.
  */
+@Lazy
 @Controller
 @RequestMapping("${tutti.page.path:/tutti}")
 final class PageController {

@@ -23,12 +23,15 @@ import io.tutti.service.group.JoinedGroup;
 import jakarta.annotation.PreDestroy;
 import org.jspecify.annotations.Nullable;
 
+import org.springframework.context.annotation.Lazy;
+
 /**
  * Collectives over HTTP for processes beside the ranks. The ranks match each call over
  * the control plane first, so a call that cannot succeed has no effect. Matched calls run
  * in the order that rank 0 assigned, in a process group of their own, which is formed for
  * the first call. All calls together share one memory budget.
  */
+@Lazy
 final class HttpCollectives {
 
 	private static final String GROUP = "http";

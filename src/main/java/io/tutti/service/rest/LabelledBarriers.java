@@ -10,10 +10,13 @@ import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
 
+import org.springframework.context.annotation.Lazy;
+
 /**
  * Labelled barriers over the control plane, where they cannot interleave with the
  * collectives of training.
  */
+@Lazy
 final class LabelledBarriers {
 
 	/** The timeout is a barrier's only parameter, and a repeated call may change it. */

@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SpanProcessor;
-import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
@@ -35,8 +34,6 @@ final class CollectiveTracing implements SmartLifecycle {
 
 	private final double share;
 
-	private final ObjectProvider<SpanExporter> exporters;
-
 	private final ObjectProvider<SpanProcessor> processors;
 
 	private final ObjectProvider<Resource> resource;
@@ -45,12 +42,10 @@ final class CollectiveTracing implements SmartLifecycle {
 
 	CollectiveTracing(GroupLifecycle group, EngineSettings settings,
 			@Value("${management.tracing.sampling.probability:0.1}") double share,
-			ObjectProvider<SpanExporter> exporters, ObjectProvider<SpanProcessor> processors,
-			ObjectProvider<Resource> resource) {
+			ObjectProvider<SpanProcessor> processors, ObjectProvider<Resource> resource) {
 		this.group = group;
 		this.settings = settings;
 		this.share = share;
-		this.exporters = exporters;
 		this.processors = processors;
 		this.resource = resource;
 	}
@@ -58,7 +53,7 @@ final class CollectiveTracing implements SmartLifecycle {
 	@Override
 	public synchronized void start() {
 		List<SpanProcessor> receivers = this.processors.stream().toList();
-		if (this.exporters.stream().findAny().isEmpty() || receivers.isEmpty()) {
+		if (receivers.isEmpty()) {
 			return;
 		}
 		CollectiveSpans spans = new CollectiveSpans(this.settings.jobId(), this.share,

@@ -14,11 +14,16 @@ import org.springframework.context.annotation.Import;
 /**
  * A span for each collective, if the application exports spans.
  */
-@AutoConfiguration(after = ProcessGroupAutoConfiguration.class)
+@AutoConfiguration(after = ProcessGroupAutoConfiguration.class,
+		afterName = { CollectiveTracingAutoConfiguration.BOOT + "otlp.OtlpTracingAutoConfiguration",
+				CollectiveTracingAutoConfiguration.BOOT + "zipkin.ZipkinWithOpenTelemetryTracingAutoConfiguration" })
 @ConditionalOnClass({ SdkTracerProvider.class, SpanExporter.class })
-@ConditionalOnBean(GroupLifecycle.class)
+@ConditionalOnBean({ GroupLifecycle.class, SpanExporter.class })
 @ConditionalOnBooleanProperty(name = "tutti.tracing.enabled", matchIfMissing = true)
 @Import(CollectiveTracing.class)
 public class CollectiveTracingAutoConfiguration {
+
+	/** The package of Boot's exporters, which an application need not have. */
+	static final String BOOT = "org.springframework.boot.micrometer.tracing.opentelemetry.autoconfigure.";
 
 }

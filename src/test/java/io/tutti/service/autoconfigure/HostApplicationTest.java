@@ -6,6 +6,7 @@ import java.util.function.Consumer;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.sdk.trace.export.SpanExporter;
 import io.tutti.ProcessGroup;
 import io.tutti.service.config.HttpProperties;
 import io.tutti.service.group.GroupLifecycle;
@@ -47,6 +48,7 @@ import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.context.ConfigurableWebApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -72,6 +74,7 @@ class HostApplicationTest {
 				RestAutoConfiguration.class, RestSecurityAutoConfiguration.class,
 				CollectiveTracingAutoConfiguration.class))
 		.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+		.withBean(SpanExporter.class, SpanExporter::composite)
 		.withUserConfiguration(Host.class);
 
 	@Test
@@ -185,6 +188,24 @@ class HostApplicationTest {
 	@Test
 	void theMetersAreRegistered() {
 		this.runner.run((context) -> assertThat(context.getBeansOfType(MeterBinder.class)).hasSize(2));
+	}
+
+	@Test
+	void controllersAreCreatedAtTheirFirstRequest() {
+		this.runner.run((context) -> {
+			assertThat(created(context)).isEmpty();
+			assertThat(http(context).get().uri("/api/v1/group")).hasStatusOk();
+			assertThat(created(context)).singleElement().asString().endsWith("GroupController");
+		});
+	}
+
+	private static List<String> created(AssertableWebApplicationContext context) {
+		return List.of(context.getBeanDefinitionNames())
+			.stream()
+			.filter((name) -> name.startsWith("io.tutti") && name.endsWith("Controller"))
+			.filter(context.getSourceApplicationContext(ConfigurableWebApplicationContext.class)
+				.getBeanFactory()::containsSingleton)
+			.toList();
 	}
 
 	@ParameterizedTest
