@@ -92,7 +92,7 @@ public final class GroupProbe {
 		answers.forEach((answer) -> System.out.println(answer.line()));
 		boolean agreed = agree(answers);
 		System.out.println(agreed ? "all " + this.ranks.size() + " ranks are one group"
-				: "the ranks are not one group after " + limit.toSeconds() + " s");
+				: "the ranks do not form one group after " + limit.toSeconds() + " s");
 		return agreed;
 	}
 

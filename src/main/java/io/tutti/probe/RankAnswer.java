@@ -36,7 +36,7 @@ record RankAnswer(boolean belongs, long generation, String line) {
 			return new RankAnswer(false, UNKNOWN, name + " did not answer: " + ex);
 		}
 		catch (JacksonException ex) {
-			return new RankAnswer(false, UNKNOWN, name + " answered what is no JSON");
+			return new RankAnswer(false, UNKNOWN, name + " answered with invalid JSON");
 		}
 	}
 

@@ -29,7 +29,7 @@ record RollCall(boolean complete, String line) {
 		try {
 			HttpAnswer answer = HttpAnswer.ofPost(rank.resolve("/api/v1/roll-call"), token, trust, TIMEOUT);
 			if (answer.status() != OK) {
-				return new RollCall(false, "roll call: refused with " + answer.status() + ": " + answer.body());
+				return new RollCall(false, "roll call: rejected with " + answer.status() + ": " + answer.body());
 			}
 			JsonNode roll = JsonMapper.shared().readTree(answer.body());
 			boolean complete = roll.path("answered").size() == worldSize && roll.path("silentRanks").isEmpty();
@@ -39,7 +39,7 @@ record RollCall(boolean complete, String line) {
 			return new RollCall(false, "roll call: no answer: " + ex);
 		}
 		catch (JacksonException ex) {
-			return new RollCall(false, "roll call: answered what is no JSON");
+			return new RollCall(false, "roll call: answered with invalid JSON");
 		}
 	}
 

@@ -112,7 +112,7 @@ class ContainersIT {
 			for (int rank : List.of(0, 2)) {
 				job.rank(rank).requireExit(80, END);
 				assertThat(job.rank(rank).output())
-					.contains("asked to stop (rank 2 got SIGTERM), but after 4.0 s the ranks had not");
+					.contains("stop requested (rank 2 got SIGTERM), but after 4.0 s the ranks had not");
 			}
 		}
 	}

@@ -144,7 +144,7 @@ final class StandaloneSettings {
 	private static String checked(String token, String from) {
 		String stripped = token.strip();
 		if (stripped.isEmpty()) {
-			throw new IllegalArgumentException(from + " holds no token: put a secret there, or leave it unset");
+			throw new IllegalArgumentException(from + " contains no token: put a secret there, or unset the property");
 		}
 		return stripped;
 	}

@@ -55,7 +55,7 @@ final class FormingGroup implements MethodInterceptor {
 
 	private JoinedGroup await() {
 		if (!this.lifecycle.isRunning() && !this.lifecycle.formed().isDone()) {
-			throw new IllegalStateException("the group is joined once every bean is made: use it from an"
+			throw new IllegalStateException("the group is joined after all beans are created: use it from an"
 					+ " ApplicationRunner or a SmartLifecycle, not from a constructor or @PostConstruct");
 		}
 		try {

@@ -16,11 +16,11 @@ final class AgainstOptions {
 	private static final int MAX_ROUNDS = 100;
 
 	@Option(names = "--against", paramLabel = "PEERS", defaultValue = "",
-			description = "Run these too, where installed, and print the ratios: openmpi,mpich,gloo.")
+			description = "Also run these peers, if installed, and print the ratios: openmpi,mpich,gloo.")
 	private String against = "";
 
 	@Option(names = "--interleave", paramLabel = "ROUNDS", defaultValue = "1",
-			description = "With --against: take turns so often and print medians (default: ${DEFAULT-VALUE}).")
+			description = "With --against: number of interleaved rounds; prints their medians (default: ${DEFAULT-VALUE}).")
 	private int rounds = 1;
 
 	/** Number of rounds in which each system is measured once. */

@@ -35,7 +35,7 @@ import org.springframework.util.unit.DataSize;
  */
 @Command(name = "bench", mixinStandardHelpOptions = true, sortOptions = false,
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
-		description = "One rank of a collective benchmark in the manner of nccl-tests; rank 0 prints the table.",
+		description = "One rank of a collective benchmark by the rules of nccl-tests; rank 0 prints the table.",
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 bench                                  all-reduce from 4 B to 64 MB",
 				"  ./tutti launch -n 2 bench --collective all --max-bytes 1MB",
@@ -56,7 +56,7 @@ final class BenchCommand implements Callable<Integer> {
 	private @Nullable CommandSpec spec;
 
 	@Option(names = "--collective", paramLabel = "NAME", defaultValue = "all-reduce",
-			description = "What to run, such as broadcast or send-receive, or `all` (default: ${DEFAULT-VALUE}).")
+			description = "Operation, such as broadcast or send-receive, or `all` (default: ${DEFAULT-VALUE}).")
 	private String collective = ALL;
 
 	@Option(names = "--min-bytes", paramLabel = "SIZE", defaultValue = "4",
@@ -68,7 +68,7 @@ final class BenchCommand implements Callable<Integer> {
 	private String maxBytes = "";
 
 	@Option(names = "--factor", paramLabel = "N", defaultValue = "4",
-			description = "By how much the size grows from line to line (default: ${DEFAULT-VALUE}).")
+			description = "Growth factor of the size from line to line (default: ${DEFAULT-VALUE}).")
 	private int factor;
 
 	@Option(names = "--iterations", paramLabel = "N", defaultValue = "0",
@@ -89,11 +89,10 @@ final class BenchCommand implements Callable<Integer> {
 	private String op = "";
 
 	@Option(names = "--buffers", paramLabel = "KIND", defaultValue = "private",
-			description = "private, or engine for memory that the engine allocates (default: ${DEFAULT-VALUE}).")
+			description = "private, or engine for buffers allocated by the engine (default: ${DEFAULT-VALUE}).")
 	private String buffers = "";
 
-	@Option(names = "--transport", paramLabel = "NAME",
-			description = "What may carry data: auto, tcp or shm (default: auto).")
+	@Option(names = "--transport", paramLabel = "NAME", description = "Transport: auto, tcp or shm (default: auto).")
 	private @Nullable String transport;
 
 	@Option(names = "--congestion-control", paramLabel = "NAME",
@@ -101,7 +100,7 @@ final class BenchCommand implements Callable<Integer> {
 	private @Nullable String congestionControl;
 
 	@Option(names = "--bind-to", paramLabel = "WHAT", defaultValue = "core",
-			description = "What each rank's measuring thread is kept on: core, where there are enough, or none"
+			description = "Binding of each rank's measuring thread: core, if there are enough, or none"
 					+ " (default: ${DEFAULT-VALUE}).")
 	private String bindTo = "";
 

@@ -47,10 +47,10 @@ final class BrokenGroup {
 			return CompletableFuture.failedFuture(exception(failure));
 		}
 		if (this.linger == null) {
-			log.error("{}. Still answering; stop it to end it", failure.describe());
+			log.error("{}. Still answering requests until it is stopped", failure.describe());
 			return new CompletableFuture<>();
 		}
-		log.error("{}. Answering for {} s more", failure.describe(), this.linger.toSeconds());
+		log.error("{}. Answering requests for another {} s", failure.describe(), this.linger.toSeconds());
 		Executor later = CompletableFuture.delayedExecutor(this.linger.toMillis(), TimeUnit.MILLISECONDS);
 		return CompletableFuture.runAsync(() -> {
 			throw exception(failure);

@@ -74,7 +74,7 @@ final class ComparisonRun {
 			throw new ConfigurationException(
 					"Only " + group.assignment().localWorldSize() + " of " + group.assignment().worldSize()
 							+ " ranks are on this host",
-					"--against needs all of them on one; start them there or leave it out", null);
+					"--against needs all ranks on one host: start them there or omit it", null);
 		}
 		JoinedGroup joined = group.formed().get();
 		ProcessGroup world = joined.world();
@@ -136,7 +136,7 @@ final class ComparisonRun {
 		BarrierOutcome outcome = this.joined.control().barrier(BARRIER, limit);
 		if (outcome.result() != BarrierOutcome.Result.PASSED) {
 			throw new IllegalStateException("after " + outcome.waitedMillis() + " ms of " + limit.toMillis()
-					+ " the peers' benchmarks on rank 0 were not done; missing ranks: " + outcome.missingRanks());
+					+ " the peers' benchmarks on rank 0 had not ended; missing ranks: " + outcome.missingRanks());
 		}
 	}
 

@@ -26,11 +26,11 @@ import picocli.CommandLine.Unmatched;
  * partial lines. The command starts no Spring and loads no JSON library, so that it takes
  * a fraction of a second.
  */
-@Command(name = "env", description = "Explains which rank this process is, and why.", mixinStandardHelpOptions = true,
+@Command(name = "env", description = "Explains the resolved rank of this process.", mixinStandardHelpOptions = true,
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION, footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti env                        this process, as text",
 				"  ./tutti env --json                 the same as one line of JSON",
-				"  ./tutti launch -n 4 env            each of four ranks explains itself",
+				"  ./tutti launch -n 4 env            explains each of four ranks",
 				"  mpirun -np 4 ./tutti env --json    under another launcher",
 				"  RANK=1 WORLD_SIZE=2 ./tutti env    the effect of these variables" })
 public final class EnvCommand implements Callable<Integer> {

@@ -31,13 +31,13 @@ import picocli.CommandLine.Parameters;
  * {@code launch}: starts ranks on this machine. All arguments after the launched
  * command's first word, options included, belong to that command.
  */
-@Command(name = "launch", description = "Starts ranks on this machine, as torchrun does and with its variables.",
+@Command(name = "launch", description = "Starts ranks on this machine with torchrun's options and variables.",
 		mixinStandardHelpOptions = true, exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		modelTransformer = LaunchCommand.StopAtCommand.class, sortOptions = false, footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti launch -n 2 train --epochs 5       trains on two ranks",
 				"  ./tutti launch -n 3 serve                  serves on 8080, 8081, 8082",
 				"  ./tutti launch -n 4 bench --format tsv     only rank 0's table on stdout",
-				"  ./tutti launch -n 2 --max-restarts 3 train starts both again after a failure",
+				"  ./tutti launch -n 2 --max-restarts 3 train restarts both after a failure",
 				"  ./tutti launch -n 2 -- python worker.py    any program",
 				"  ./tutti launch -n 8 --nnodes 2 --node-rank 1 --master-addr host0 train",
 				"                                             the second of two machines" })
@@ -54,23 +54,23 @@ public final class LaunchCommand implements Callable<Integer> {
 			description = "Ranks on this machine (default: 1).")
 	private int ranksPerNode;
 
-	@Option(names = "--nnodes", paramLabel = "N", defaultValue = "1", description = "Machines (default: 1).")
+	@Option(names = "--nnodes", paramLabel = "N", defaultValue = "1", description = "Number of machines (default: 1).")
 	private int nodes;
 
 	@Option(names = "--node-rank", paramLabel = "R", defaultValue = "0",
-			description = "Which machine this is, from 0 (default: 0).")
+			description = "Index of this machine, from 0 (default: 0).")
 	private int nodeRank;
 
 	@Option(names = "--master-addr", paramLabel = "HOST",
-			description = "Where ranks meet: the machine with node rank 0 (default: this machine).")
+			description = "Rendezvous address: the machine with node rank 0 (default: this machine).")
 	private @Nullable String masterAddress;
 
 	@Option(names = "--master-port", paramLabel = "PORT",
-			description = "The port where they meet (default: a free one; 29500 with several machines).")
+			description = "Rendezvous port (default: a free port; 29500 with several machines).")
 	private @Nullable Integer masterPort;
 
 	@Option(names = "--max-restarts", paramLabel = "K", defaultValue = "0",
-			description = "How often the whole group starts again after a failure (default: 0).")
+			description = "Number of restarts of the whole group after failures (default: 0).")
 	private int maxRestarts;
 
 	@Option(names = "--http-port", paramLabel = "PORT",
@@ -78,7 +78,7 @@ public final class LaunchCommand implements Callable<Integer> {
 	private @Nullable Integer httpPort;
 
 	@Option(names = "--profile", paramLabel = "NAME",
-			description = "Spring profile of every rank; tcp, mpi and nccl choose the backend.")
+			description = "Spring profile of every rank; tcp, mpi and nccl select the backend.")
 	private @Nullable String profile;
 
 	@Parameters(paramLabel = "COMMAND", arity = "1..*",
@@ -108,12 +108,12 @@ public final class LaunchCommand implements Callable<Integer> {
 	private String describe(IOException failure) {
 		String word = this.command.getFirst();
 		if (word.contains(File.separator)) {
-			return Files.exists(Path.of(word)) ? String.valueOf(failure.getMessage()) : "there is no program " + word;
+			return Files.exists(Path.of(word)) ? String.valueOf(failure.getMessage()) : "program not found: " + word;
 		}
 		if (isProgram(word)) {
 			return String.valueOf(failure.getMessage());
 		}
-		return "there is neither a command nor a program " + word + ". "
+		return "neither a command nor a program: " + word + ". "
 				+ NearestName.advice(word, COMMANDS, "The commands are " + String.join(", ", COMMANDS));
 	}
 

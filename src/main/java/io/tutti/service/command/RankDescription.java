@@ -76,7 +76,7 @@ public record RankDescription(int rank, int worldSize, int localRank, int localW
 		text.append("rank %d of %d%n".formatted(this.rank, this.worldSize));
 		text.append("source: %s%n".formatted(this.source));
 		text.append("local rank %d of %d on this host%n".formatted(this.localRank, this.localWorldSize));
-		text.append("ranks meet at %s port %d%n".formatted(this.masterAddress, this.masterPort));
+		text.append("rendezvous at %s port %d%n".formatted(this.masterAddress, this.masterPort));
 		this.used.forEach((name, value) -> text.append("used: %s=%s%n".formatted(name, value)));
 		this.ignored.forEach((line) -> text.append("note: %s%n".formatted(line)));
 		this.conflicts.forEach((line) -> text.append("conflict: %s%n".formatted(line)));

@@ -12,10 +12,10 @@ import picocli.CommandLine.Option;
 final class RankOptions {
 
 	@Option(names = "--http-port", paramLabel = "PORT",
-			description = "Port for HTTP, to which the local rank is added; 0 lets the kernel pick.")
+			description = "HTTP port, to which the local rank is added; 0 for an ephemeral port.")
 	private @Nullable Integer httpPort;
 
-	@Option(names = "--debug", description = "Show where a failure came from.")
+	@Option(names = "--debug", description = "Print the stack trace of a failure.")
 	private boolean debug;
 
 	/** Whether to print stack traces. */

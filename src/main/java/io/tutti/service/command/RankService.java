@@ -81,7 +81,7 @@ final class RankService {
 	 * service.
 	 */
 	private int cutOff(Throwable failure) {
-		System.err.println("tutti: stopped before it was done");
+		System.err.println("tutti: stopped before the command had ended");
 		if (this.debug) {
 			failure.printStackTrace();
 		}

@@ -31,7 +31,7 @@ import org.springframework.context.ApplicationContext;
 		footerHeading = "%nExamples:%n",
 		footer = { "  ./tutti serve                              rank 0 of 1, HTTP on 127.0.0.1:8080",
 				"  ./tutti launch -n 3 serve                  three ranks, HTTP on 8080, 8081, 8082",
-				"  ./tutti serve --tutti.serve.linger=30s     end 30 s after the group broke" })
+				"  ./tutti serve --tutti.serve.linger=30s     exit 30 s after the group broke" })
 final class ServeCommand implements Callable<Integer> {
 
 	private static final Logger log = LoggerFactory.getLogger(ServeCommand.class);
@@ -69,7 +69,7 @@ final class ServeCommand implements Callable<Integer> {
 	private static CompletableFuture<String> drained(GroupLifecycle group) {
 		CompletableFuture<String> drained = new CompletableFuture<>();
 		group.formed().thenAccept((joined) -> joined.onDrain((reason) -> {
-			log.info("asked to stop: {}", reason);
+			log.info("stop requested: {}", reason);
 			drained.complete(reason);
 		}));
 		return drained;

@@ -18,7 +18,7 @@ final class StopRequest implements AutoCloseable {
 
 	/** Watches for the end of the launcher only. */
 	StopRequest(Map<String, String> environment) {
-		this.watch = LauncherWatch.start(environment, () -> ask("the launcher is gone"));
+		this.watch = LauncherWatch.start(environment, () -> ask("the launcher has ended"));
 	}
 
 	/**

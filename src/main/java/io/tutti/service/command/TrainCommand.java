@@ -27,10 +27,10 @@ import picocli.CommandLine.Unmatched;
 		exitCodeOnInvalidInput = ExitCode.BAD_CONFIGURATION,
 		description = "One rank of a data-parallel training job; exits when it is done.",
 		footerHeading = "%nExamples:%n",
-		footer = { "  ./tutti launch -n 2 train                         two ranks, the digits that come along",
+		footer = { "  ./tutti launch -n 2 train                         two ranks, the bundled digits data set",
 				"  ./tutti launch -n 2 train --epochs 5 --report r.json",
-				"  ./tutti launch -n 4 train --data table.csv.gz     numbers with the label in the last column",
-				"  ./tutti launch -n 2 train --checkpoint run1       continues where it was stopped" })
+				"  ./tutti launch -n 4 train --data table.csv.gz     numbers, the class in the last column",
+				"  ./tutti launch -n 2 train --checkpoint run1       continues from the checkpoint" })
 final class TrainCommand implements Callable<Integer> {
 
 	/**
@@ -59,7 +59,7 @@ final class TrainCommand implements Callable<Integer> {
 	private double learningRate;
 
 	@Option(names = "--seed", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_SEED,
-			description = "What the split, the initial parameters and the order of samples follow from"
+			description = "Seed of the split, the initial parameters and the order of samples"
 					+ " (default: ${DEFAULT-VALUE}).")
 	private long seed;
 
@@ -68,18 +68,18 @@ final class TrainCommand implements Callable<Integer> {
 	private int threads;
 
 	@Option(names = "--data", paramLabel = "FILE",
-			description = "Table to train on, .csv or .csv.gz: numbers, the label last (default: the digits).")
+			description = "Table to train on, .csv or .csv.gz: numbers, the class last (default: the digits).")
 	private @Nullable Path data;
 
 	@Option(names = "--checkpoint", paramLabel = "DIR",
-			description = "Where the checkpoint is kept, and continued from if there is one.")
+			description = "Checkpoint directory; the job continues from a checkpoint in it.")
 	private @Nullable Path checkpoint;
 
 	@Option(names = "--checkpoint-every", paramLabel = "N", defaultValue = "0",
 			description = "Steps between checkpoints (default: one after each epoch).")
 	private int checkpointEvery;
 
-	@Option(names = "--report", paramLabel = "FILE", description = "Where rank 0 writes the summary as JSON.")
+	@Option(names = "--report", paramLabel = "FILE", description = "File to which rank 0 writes the summary as JSON.")
 	private @Nullable Path report;
 
 	@Mixin

@@ -37,7 +37,7 @@ final class TrainingFiles {
 		}
 		if (Files.isDirectory(data) || !Files.isReadable(data)) {
 			throw refused("the table " + data + " cannot be read: "
-					+ (Files.isDirectory(data) ? "it is a folder" : "permission denied"), "--data");
+					+ (Files.isDirectory(data) ? "it is a directory" : "permission denied"), "--data");
 		}
 	}
 
@@ -47,10 +47,10 @@ final class TrainingFiles {
 		}
 		Path folder = report.toAbsolutePath().getParent();
 		if (Files.isDirectory(report)) {
-			throw refused("the report " + report + " cannot be written: it is a folder", "--report");
+			throw refused("the report " + report + " cannot be written: it is a directory", "--report");
 		}
 		if (folder == null || !Files.isDirectory(folder)) {
-			throw refused("the report " + report + " cannot be written: there is no folder " + folder, "--report");
+			throw refused("the report " + report + " cannot be written: there is no directory " + folder, "--report");
 		}
 		if (!Files.isWritable(Files.exists(report) ? report : folder)) {
 			throw refused("the report " + report + " cannot be written: permission denied", "--report");
@@ -65,8 +65,8 @@ final class TrainingFiles {
 		}
 		if (existing != null && !(Files.isDirectory(existing) && Files.isWritable(existing))) {
 			throw refused(
-					"the checkpoint folder " + folder + " cannot be used: " + existing
-							+ (Files.isDirectory(existing) ? " cannot be written" : " is not a folder"),
+					"the checkpoint directory " + folder + " cannot be used: " + existing
+							+ (Files.isDirectory(existing) ? " cannot be written" : " is not a directory"),
 					"--checkpoint");
 		}
 	}

@@ -88,8 +88,8 @@ final class TrainingRun {
 	private int stoppedBeforeTheMeeting(StopRequest stop) {
 		int rank = this.group.assignment().rank();
 		stop.reason()
-			.thenAccept((reason) -> System.err
-				.println("tutti: rank " + rank + " got " + reason + " before all ranks had met; nothing to save yet"));
+			.thenAccept((reason) -> System.err.println(
+					"tutti: rank " + rank + " got " + reason + " during rendezvous; there is nothing to save yet"));
 		return ExitCode.STOPPED_ON_REQUEST;
 	}
 
@@ -123,7 +123,7 @@ final class TrainingRun {
 
 	/** Aborts after the drain timeout, in case a rank cannot finish its step. */
 	private void abortAfterDrain(JoinedGroup joined, String reason) {
-		String abort = String.format(Locale.ROOT, "asked to stop (%s), but after %.1f s the ranks had not", reason,
+		String abort = String.format(Locale.ROOT, "stop requested (%s), but after %.1f s the ranks had not", reason,
 				this.drain.toMillis() / 1e3);
 		CompletableFuture.delayedExecutor(this.drain.toNanos(), TimeUnit.NANOSECONDS)
 			.execute(() -> joined.world().abort(abort));

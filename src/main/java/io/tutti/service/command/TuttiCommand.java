@@ -22,10 +22,10 @@ import picocli.CommandLine.Spec;
 		footer = { "  ./tutti launch -n 2 train          two ranks on this machine train a model together",
 				"  ./tutti launch -n 2 bench          speed of collectives between two ranks",
 				"  ./tutti launch -n 3 serve          three ranks with HTTP on 8080, 8081 and 8082",
-				"  ./tutti serve                      one rank; the same as no command at all",
+				"  ./tutti serve                      one rank; the default command",
 				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
-				"  ./tutti env                        which rank this process would be, and why",
-				"%nThe commands serve, train, bench and env take any property as --name=value, as application.yml lists them." })
+				"  ./tutti env                        explains the resolved rank of this process",
+				"%nThe commands serve, train, bench and env take any property as --name=value, as listed in application.yml." })
 public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";
@@ -82,7 +82,7 @@ public final class TuttiCommand implements Runnable {
 			case "launch" -> new LaunchCommand();
 			case "env" -> new EnvCommand();
 			case "rehearse" -> new RehearseCommand();
-			default -> throw new IllegalArgumentException("there is no command " + name);
+			default -> throw new IllegalArgumentException("unknown command " + name);
 		};
 	}
 

@@ -8,8 +8,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Options of collectives.
  *
- * @param algorithms algorithms to use instead of the measured table's, such as
- * {@code all-reduce=ring,broadcast=chain}; rank 0's count for all ranks
+ * @param algorithms algorithms that override the measured table, such as
+ * {@code all-reduce=ring,broadcast=chain}; rank 0's apply to all ranks
  */
 @ConfigurationProperties("tutti.collective")
 public record CollectiveProperties(@DefaultValue("") AlgorithmOverrides algorithms) {

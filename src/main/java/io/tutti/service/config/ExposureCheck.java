@@ -13,7 +13,7 @@ final class ExposureCheck {
 
 	private static final String ACTION = "Set tutti.security.token or tutti.security.token-file"
 			+ " (variables TUTTI_SECURITY_TOKEN, TUTTI_SECURITY_TOKENFILE), %s,"
-			+ " or set tutti.security.anonymous=true to let anybody in who can reach it";
+			+ " or set tutti.security.anonymous=true to let any process join that can reach it";
 
 	private final boolean open;
 
@@ -26,7 +26,7 @@ final class ExposureCheck {
 		if (!this.open && !(address != null && address.isLoopbackAddress())) {
 			throw new ConfigurationException(
 					"HTTP would listen on " + ((address != null) ? address.getHostAddress() : "every address")
-							+ ", beyond this host, and there is no token",
+							+ ", which other hosts can reach, and no token is set",
 					ACTION.formatted("or tutti.http.address=127.0.0.1"));
 		}
 	}
@@ -36,8 +36,8 @@ final class ExposureCheck {
 		if (!this.open && RendezvousExposure.beyondThisHost(assignment, bindAddress)) {
 			String address = (bindAddress != null) ? bindAddress : assignment.masterAddress();
 			throw new ConfigurationException(
-					"the ranks would meet at " + address + ", beyond this host, and there is no token",
-					ACTION.formatted("or let the ranks meet at 127.0.0.1 if all are on this host"));
+					"rendezvous would listen on " + address + ", which other hosts can reach, and no token is set",
+					ACTION.formatted("or use the rendezvous address 127.0.0.1 if all ranks are on this host"));
 		}
 	}
 

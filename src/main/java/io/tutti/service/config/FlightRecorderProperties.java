@@ -10,11 +10,11 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Options of the flight recorder. Recording itself is always on.
  *
- * @param onFailure whether a file is left behind when the group breaks
- * @param folder where those files go; the system's folder for temporary files by default
- * @param keep how many of them each rank keeps, the newest
- * @param sites whether it remembers which line of the application called, which costs
- * each call some microseconds
+ * @param onFailure whether each rank writes a file when the group breaks
+ * @param folder folder of these files; by default the system's folder for temporary files
+ * @param keep number of files that each rank keeps; older ones are deleted
+ * @param sites whether each call records the calling line of the application, which costs
+ * some microseconds
  */
 @ConfigurationProperties("tutti.flight-recorder")
 public record FlightRecorderProperties(@DefaultValue("true") boolean onFailure, @Nullable Path folder,

@@ -8,9 +8,9 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 /**
  * Collectives on device memory.
  *
- * @param hostFallback whether collectives on device memory may go through host memory
- * where the group's backend does not reach the devices, each with a warning; by default
- * as the variable {@code TUTTI_ENABLE_GPU_FALLBACK} says, and otherwise not
+ * @param hostFallback whether collectives on device memory are staged through host memory
+ * if the group's backend does not support device memory, each with a warning; by default
+ * the value of the variable {@code TUTTI_ENABLE_GPU_FALLBACK}, else false
  */
 @ConfigurationProperties("tutti.gpu")
 public record GpuProperties(@Nullable Boolean hostFallback) {

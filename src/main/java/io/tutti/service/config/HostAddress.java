@@ -28,7 +28,7 @@ record HostAddress(String interfaceName, InetAddress address) {
 		}
 		catch (SocketException ex) {
 			throw new ConfigurationException("this host's network interfaces cannot be listed: " + ex.getMessage(),
-					"Leave tutti.network.interface out", ex);
+					"Unset tutti.network.interface", ex);
 		}
 	}
 

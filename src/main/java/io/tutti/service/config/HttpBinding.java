@@ -69,8 +69,8 @@ final class HttpBinding implements WebServerFactoryCustomizer<ConfigurableWebSer
 				.map(HostAddress::text)
 				.collect(Collectors.joining(", "));
 			throw new ConfigurationException(
-					"HTTP cannot listen at " + address.getHostAddress() + ", which is no address of this host",
-					"Set " + property + " to one that is: " + (there.isEmpty() ? "but none is up" : there));
+					"HTTP cannot listen at " + address.getHostAddress() + ", which is not an address of this host",
+					"Set " + property + " to one of: " + (there.isEmpty() ? "none, since no interface is up" : there));
 		}
 	}
 

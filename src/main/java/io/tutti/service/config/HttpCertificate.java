@@ -46,17 +46,17 @@ final class HttpCertificate implements WebServerFactoryCustomizer<ConfigurableWe
 			throw ex;
 		}
 		catch (RuntimeException | GeneralSecurityException ex) {
-			throw refused("HTTP cannot use TLS as server.ssl asks for: " + RankTls.innermost(ex), ex);
+			throw refused("HTTP cannot use TLS as configured in server.ssl: " + RankTls.innermost(ex), ex);
 		}
 	}
 
 	private static void requireUsable(SslBundle bundle) throws GeneralSecurityException {
 		CertifiedKey shown = CertifiedKey.of(bundle);
 		if (shown == null) {
-			throw refused("HTTP has no certificate with its private key to show (server.ssl)", null);
+			throw refused("HTTP has no certificate with a private key (server.ssl)", null);
 		}
 		if (!shown.belongTogether()) {
-			throw refused("the private key that HTTP is given (server.ssl) is not that of its certificate "
+			throw refused("the private key of HTTP (server.ssl) does not match its certificate "
 					+ shown.certificate().getSubjectX500Principal(), null);
 		}
 		bundle.createSslContext();

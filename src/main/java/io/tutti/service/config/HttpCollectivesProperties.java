@@ -9,11 +9,11 @@ import org.springframework.util.unit.DataSize;
 /**
  * Collectives over HTTP.
  *
- * @param enabled whether any process beside this rank may call them
- * @param maxBytes the largest body, and the largest answer, of one call
- * @param memory what the bodies and answers of all calls on this rank may take together,
- * the answers kept for repeated rounds included: the larger of 256 MB and twice
- * {@code max-bytes} by default
+ * @param enabled whether other processes may call collectives over HTTP
+ * @param maxBytes largest request body and largest response body of one call
+ * @param memory limit of the memory for request and response bodies of all calls on this
+ * rank, including responses kept for repeated rounds; by default the larger of 256 MB and
+ * twice {@code max-bytes}
  */
 @ConfigurationProperties("tutti.http-collectives")
 public record HttpCollectivesProperties(@DefaultValue("true") boolean enabled, @DefaultValue("64MB") DataSize maxBytes,

@@ -21,7 +21,7 @@ final class HttpFailureAnalyzer extends AbstractFailureAnalyzer<WebServerExcepti
 		}
 		return new FailureAnalysis("HTTP cannot listen: " + refused.getMessage(),
 				"Choose another port with --http-port (tutti.http.port, TUTTI_HTTP_PORT), 1024 or above where lower ones"
-						+ " are kept from this user, or another address with tutti.http.address",
+						+ " are privileged, or another address with tutti.http.address",
 				cause);
 	}
 

@@ -11,11 +11,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * Address, port, host names and path of HTTP.
  *
  * @param address address to bind, loopback by default
- * @param port port to which the local rank is added; 0 for the kernel's choice
- * @param allowedHosts hosts under which HTTP serves, beside loopback, the address that
- * accepted the connection and the advertised host: names, addresses, and
- * {@code *.example.org} for every name below a domain; a request's {@code Host} header
- * must name one
+ * @param port port to which the local rank is added; 0 for an ephemeral port
+ * @param allowedHosts allowed values of a request's {@code Host} header, besides
+ * loopback, the address that accepted the connection and the advertised host: names,
+ * addresses, and {@code *.example.org} for every name below a domain
  * @param basePath path of the REST interface
  */
 @ConfigurationProperties("tutti.http")
@@ -41,7 +40,7 @@ public record HttpProperties(@DefaultValue("127.0.0.1") InetAddress address, @De
 		int sum = this.port + localRank;
 		if (sum > Ports.LAST) {
 			throw new ConfigurationException(
-					"tutti.http.port=" + this.port + " plus local rank " + localRank + " is past the last port, "
+					"tutti.http.port=" + this.port + " plus local rank " + localRank + " exceeds the highest port, "
 							+ Ports.LAST,
 					"Set tutti.http.port (--http-port) to " + (Ports.LAST - localRank) + " or less, or to 0");
 		}

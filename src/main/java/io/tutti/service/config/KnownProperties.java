@@ -106,7 +106,7 @@ public final class KnownProperties {
 	private void require(String name) {
 		ConfigurationPropertyName canonical = ConfigurationPropertyName.adapt(name, '.');
 		if (TUTTI.isAncestorOf(canonical) && !isKnown(canonical)) {
-			throw new ConfigurationException("there is no property " + name, advice(name));
+			throw new ConfigurationException("unknown property " + name, advice(name));
 		}
 	}
 
@@ -118,7 +118,7 @@ public final class KnownProperties {
 
 	private String advice(String name) {
 		return NearestName.advice(name, this.names.keySet().stream().map(ConfigurationPropertyName::toString).toList(),
-				"application.yml lists the properties");
+				"application.yml lists all properties");
 	}
 
 }

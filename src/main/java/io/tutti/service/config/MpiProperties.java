@@ -8,14 +8,14 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * Options of the profile {@code mpi}.
  *
  * @param library the MPI library to use: {@code openmpi}, {@code mpich} or a path; by
- * default none, and our own engine does the work
+ * default none: Tutti's own engine runs the collectives
  */
 @ConfigurationProperties("tutti.mpi")
 public record MpiProperties(@Nullable String library) {
 
 	public MpiProperties {
 		if (library != null && library.isBlank()) {
-			throw new IllegalArgumentException("library must be openmpi, mpich or a path; leave it out to have none");
+			throw new IllegalArgumentException("library must be openmpi, mpich or a path; unset it for none");
 		}
 	}
 

@@ -8,10 +8,10 @@ import org.springframework.boot.context.properties.bind.Name;
 /**
  * Selects the network interface for data connections.
  *
- * @param wanted the interface by its name ({@code eth0}), a prefix of names ({@code eth})
- * or the network that its address lies in ({@code 10.1.0.0/16}, {@code fd00::/8}); by
- * default data connections are accepted on every interface, and a rank advertises its end
- * of the connection to rank 0
+ * @param wanted the interface: its name ({@code eth0}), a prefix of the name
+ * ({@code eth}) or the network of its address ({@code 10.1.0.0/16}, {@code fd00::/8}); by
+ * default data connections are accepted on every interface, and a rank advertises its
+ * local address of the connection to rank 0
  */
 @ConfigurationProperties("tutti.network")
 public record NetworkProperties(@Name("interface") @Nullable String wanted) {

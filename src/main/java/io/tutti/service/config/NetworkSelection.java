@@ -51,9 +51,9 @@ final class NetworkSelection {
 	private ConfigurationException nothingFits(String wanted) {
 		String there = this.present.stream().map(HostAddress::toString).collect(Collectors.joining(", "));
 		return new ConfigurationException(
-				"tutti.network.interface=" + wanted + " is no interface of this host that is up and has an address",
-				"There are: " + (there.isEmpty() ? "none" : there)
-						+ ". Give one's name, a prefix of its name, or a network that its address lies in");
+				"tutti.network.interface=" + wanted + " is not an interface of this host that is up and has an address",
+				"Available: " + (there.isEmpty() ? "none" : there)
+						+ ". Give one's name, a prefix of its name, or a network of its address");
 	}
 
 	private static boolean isIpv6(InetAddress address) {

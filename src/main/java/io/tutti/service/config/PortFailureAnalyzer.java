@@ -13,7 +13,7 @@ final class PortFailureAnalyzer extends AbstractFailureAnalyzer<PortInUseExcepti
 	protected FailureAnalysis analyze(Throwable rootFailure, PortInUseException cause) {
 		return new FailureAnalysis("HTTP port " + cause.getPort() + " is already in use",
 				"Stop the process that listens there, or choose another base with --http-port (tutti.http.port,"
-						+ " TUTTI_HTTP_PORT), to which the local rank is added; 0 lets the kernel pick",
+						+ " TUTTI_HTTP_PORT), to which the local rank is added; 0 for an ephemeral port",
 				cause);
 	}
 

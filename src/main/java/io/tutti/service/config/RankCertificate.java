@@ -58,9 +58,9 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	RankCertificate requireName(String name, Tls tls) {
 		if (!tls.isNamedBy(this.certificate)) {
 			throw new ConfigurationException(
-					subject(name) + " does not carry the DNS name tutti.tls.peer-name=" + tls.peerName(),
+					subject(name) + " does not contain the DNS name tutti.tls.peer-name=" + tls.peerName(),
 					"Issue it with that name among its subject alternative names, or set tutti.tls.peer-name to"
-							+ " one that every rank's certificate carries");
+							+ " a name in every rank's certificate");
 		}
 		return this;
 	}
@@ -68,13 +68,13 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	private void requireUse(String name) {
 		Date now = new Date();
 		if (now.after(this.certificate.getNotAfter()) || now.before(this.certificate.getNotBefore())) {
-			throw new ConfigurationException(subject(name) + " is good from "
+			throw new ConfigurationException(subject(name) + " is valid from "
 					+ this.certificate.getNotBefore().toInstant() + " to " + validUntil() + " only",
 					"Renew it, or correct this host's clock");
 		}
 		if (!isFor(FOR_SERVERS) || !isFor(FOR_CLIENTS)) {
 			throw new ConfigurationException(subject(name) + " is not for both servers and clients",
-					"A rank calls others and is called: issue it with the extended key usages serverAuth and"
+					"A rank is both client and server: issue it with the extended key usages serverAuth and"
 							+ " clientAuth, or with none");
 		}
 	}
@@ -106,7 +106,8 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	private static void requireTrust(String name, SslStoreBundle stores) {
 		if (stores.getTrustStore() == null) {
 			throw new ConfigurationException(
-					"SSL bundle " + name + " has no trust store: certificates of any public authority would do",
+					"SSL bundle " + name
+							+ " has no trust store: certificates of any public authority would be accepted",
 					"Give the bundle the certificate of the job's own authority (truststore.certificate)");
 		}
 	}
@@ -114,12 +115,12 @@ record RankCertificate(SSLContext context, X509Certificate certificate) {
 	private static X509Certificate certificate(String name, SslBundle bundle) {
 		CertifiedKey shown = read(name, bundle);
 		if (shown == null) {
-			throw new ConfigurationException("SSL bundle " + name + " holds no certificate with its private key",
+			throw new ConfigurationException("SSL bundle " + name + " contains no certificate with a private key",
 					"Give the bundle both (keystore.certificate and keystore.private-key)");
 		}
 		if (!shown.belongTogether()) {
 			throw new ConfigurationException(
-					"the private key of SSL bundle " + name + " is not that of its certificate "
+					"the private key of SSL bundle " + name + " does not match its certificate "
 							+ shown.certificate().getSubjectX500Principal(),
 					"Give the bundle the key that the certificate was issued for");
 		}

@@ -52,7 +52,7 @@ public final class RankTls {
 			throw ex;
 		}
 		catch (NoSuchSslBundleException ex) {
-			throw new ConfigurationException("there is no SSL bundle " + name + " (tutti.tls.bundle)",
+			throw new ConfigurationException("unknown SSL bundle " + name + " (tutti.tls.bundle)",
 					SslBundleFailureAnalyzer.action(name), ex);
 		}
 		catch (RuntimeException ex) {

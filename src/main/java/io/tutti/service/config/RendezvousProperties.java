@@ -8,10 +8,10 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Options of the rendezvous. Its address follows from the rank's resolution.
  *
- * @param jobId name of the job; ranks of another job are refused
- * @param bindAddress where rank 0 listens, by default the meeting point's own address
- * @param portOffset how far from {@code MASTER_PORT} ranks meet where torchrun's agent
- * holds that port; read when the rank is resolved, 1 by default
+ * @param jobId name of the job; ranks of another job are rejected
+ * @param bindAddress address at which rank 0 listens; by default the rendezvous address
+ * @param portOffset offset of the rendezvous port from {@code MASTER_PORT} if torchrun's
+ * agent listens on that port; read when the rank is resolved, 1 by default
  */
 @ConfigurationProperties("tutti.rendezvous")
 public record RendezvousProperties(@DefaultValue("default") String jobId, @Nullable String bindAddress,

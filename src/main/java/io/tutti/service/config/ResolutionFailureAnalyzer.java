@@ -16,7 +16,7 @@ final class ResolutionFailureAnalyzer extends AbstractFailureAnalyzer<Resolution
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, ResolutionException cause) {
 		return new FailureAnalysis(cause.getMessage(),
-				"Correct " + cause.variable() + "; `tutti env` explains what a rank is resolved from", cause);
+				"Correct " + cause.variable() + "; `tutti env` explains the resolution of a rank", cause);
 	}
 
 }

@@ -10,10 +10,10 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * Access control for joining ranks and for HTTP requests that change state. The token is
  * redacted.
  *
- * @param token shared secret of the job, for the meeting of ranks and for HTTP requests
- * that change something
- * @param tokenFile file that holds the token instead; white space around it is ignored
- * @param anonymous whether to listen beyond loopback without a token
+ * @param token shared secret of the job, for rendezvous and for HTTP requests that change
+ * state
+ * @param tokenFile file with the token; surrounding white space is ignored
+ * @param anonymous whether no token is needed to listen beyond loopback
  */
 @ConfigurationProperties("tutti.security")
 public record SecurityProperties(@Nullable String token, @Nullable Path tokenFile, boolean anonymous) {
@@ -21,7 +21,7 @@ public record SecurityProperties(@Nullable String token, @Nullable Path tokenFil
 	public SecurityProperties {
 		if (token != null && tokenFile != null) {
 			throw new IllegalArgumentException(
-					"tutti.security.token and tutti.security.token-file are both set; only one of them can be followed");
+					"tutti.security.token and tutti.security.token-file are both set: set only one of them");
 		}
 	}
 

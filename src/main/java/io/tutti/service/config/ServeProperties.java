@@ -9,8 +9,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 /**
  * Options of {@code serve}.
  *
- * @param linger how long it stays answerable after its group broke; without limit by
- * default
+ * @param linger how long a rank answers requests after its group broke; by default
+ * without limit
  */
 @ConfigurationProperties("tutti.serve")
 public record ServeProperties(@Nullable Duration linger) {

@@ -68,7 +68,7 @@ public final class SharedToken {
 	private static String checked(String token, String from) {
 		String stripped = token.strip();
 		if (stripped.isEmpty()) {
-			throw new ConfigurationException(from + " holds no token", "Put a secret there, or leave it unset");
+			throw new ConfigurationException(from + " contains no token", "Put a secret there, or unset the property");
 		}
 		if (bytes(stripped).length > MAX_BYTES) {
 			throw new ConfigurationException(from + " is longer than " + MAX_BYTES + " bytes", "Use a shorter secret");

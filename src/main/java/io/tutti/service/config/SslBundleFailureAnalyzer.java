@@ -11,8 +11,7 @@ final class SslBundleFailureAnalyzer extends AbstractFailureAnalyzer<NoSuchSslBu
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, NoSuchSslBundleException cause) {
-		return new FailureAnalysis("there is no SSL bundle " + cause.getBundleName(), action(cause.getBundleName()),
-				cause);
+		return new FailureAnalysis("unknown SSL bundle " + cause.getBundleName(), action(cause.getBundleName()), cause);
 	}
 
 	/** The action to take for a bundle that is not configured. */

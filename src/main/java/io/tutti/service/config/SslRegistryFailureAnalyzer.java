@@ -21,7 +21,7 @@ final class SslRegistryFailureAnalyzer implements FailureAnalyzer {
 			if (cause instanceof BeanCreationException bean && REGISTRY.equals(bean.getBeanName())) {
 				return new FailureAnalysis(
 						"an SSL bundle under spring.ssl.bundle cannot be used: " + RankTls.innermost(bean),
-						"Check the files, passwords and names that are given there", bean);
+						"Check its files, passwords and names", bean);
 			}
 		}
 		return null;

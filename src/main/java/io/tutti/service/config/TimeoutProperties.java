@@ -10,12 +10,12 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
 /**
  * Timeouts of a rank.
  *
- * @param rendezvous until all ranks have met, 5 min by default
- * @param collective one collective call, 10 min by default
+ * @param rendezvous limit of rendezvous, 5 min by default
+ * @param collective limit of one collective call, 10 min by default
  * @param heartbeat silence after which a rank counts as lost, 30 s by default
- * @param abort how long a rank that saw a failure waits for rank 0's verdict, 5 s by
+ * @param abort how long a rank that detected a failure waits for rank 0's verdict, 5 s by
  * default
- * @param drain from the request to stop until the group has ended, 30 s by default
+ * @param drain limit from a stop request until the group has ended, 30 s by default
  */
 @ConfigurationProperties("tutti.timeout")
 public record TimeoutProperties(@Nullable Duration rendezvous, @Nullable Duration collective,

@@ -9,8 +9,8 @@ import org.springframework.boot.context.properties.ConfigurationProperties;
  * {@code server.ssl}.
  *
  * @param bundle name of the Spring SSL bundle with this rank's certificate and key and
- * with the authority that it trusts; unset for connections in the clear
- * @param peerName DNS name that every rank's certificate carries
+ * the trusted authority; no TLS if unset
+ * @param peerName DNS name in every rank's certificate
  */
 @ConfigurationProperties("tutti.tls")
 public record TlsProperties(@Nullable String bundle, @Nullable String peerName) {
@@ -20,12 +20,12 @@ public record TlsProperties(@Nullable String bundle, @Nullable String peerName) 
 		peerName = given(peerName);
 		if (bundle == null && peerName != null) {
 			throw new IllegalArgumentException("tutti.tls.peer-name=" + peerName
-					+ " is set without tutti.tls.bundle: connections would go in the clear");
+					+ " is set without tutti.tls.bundle: connections would be unencrypted");
 		}
 		if (bundle != null && peerName == null) {
 			throw new IllegalArgumentException("tutti.tls.bundle=" + bundle
-					+ " is set without tutti.tls.peer-name, the DNS name that every rank's certificate carries:"
-					+ " any certificate of the authority would do");
+					+ " is set without tutti.tls.peer-name, the DNS name in every rank's certificate:"
+					+ " any certificate of the authority would be accepted");
 		}
 	}
 

@@ -8,9 +8,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Options of {@code train}.
  *
- * @param device what a rank computes on: {@code cpu}; {@code cuda} for the GPU of its
- * local rank, {@code cuda:n} for one by number; {@code auto} for a GPU where the group's
- * backend and libtorch both reach one, else the CPU
+ * @param device device of a rank: {@code cpu}; {@code cuda} for the GPU of its local
+ * rank, {@code cuda:n} for a GPU by number; {@code auto} for a GPU if both the group's
+ * backend and libtorch support one, else the CPU
  */
 @ConfigurationProperties("tutti.train")
 public record TrainProperties(@DefaultValue("auto") String device) {

@@ -9,15 +9,15 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 /**
  * Options of the data transport.
  *
- * @param port port for data connections, to which the local rank is added; 0 for the
- * kernel's choice
- * @param advertisedHost host that peers use to reach this rank, by default the local end
- * of its connection to rank 0
- * @param congestionControl TCP congestion control for connections inside one host, where
- * the kernel offers it; {@code system} to leave it alone
- * @param kind what may carry data: {@code auto} for shared memory where every rank proves
- * to see the same and TCP otherwise, {@code tcp}, or {@code shm} for shared memory or
- * nothing
+ * @param port port for data connections, to which the local rank is added; 0 for an
+ * ephemeral port
+ * @param advertisedHost host that peers use to connect to this rank; by default the local
+ * address of its connection to rank 0
+ * @param congestionControl TCP congestion control for connections inside one host, if the
+ * kernel supports it; {@code system} for the kernel's setting
+ * @param kind transport of data: {@code auto} for shared memory where the ranks verify
+ * that they share it and TCP otherwise, {@code tcp}, or {@code shm} to fail without
+ * shared memory
  */
 @ConfigurationProperties("tutti.transport")
 public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,

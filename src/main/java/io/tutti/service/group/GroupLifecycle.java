@@ -56,7 +56,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private volatile boolean closed;
 
-	/** How long the group took to form, 0 before it has formed. */
+	/** Duration of rendezvous, 0 before it has formed. */
 	private volatile long formingNanos;
 
 	/**
@@ -89,7 +89,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return this.withdrawn.copy();
 	}
 
-	/** How long the group took to form, {@link Duration#ZERO} before it has formed. */
+	/** Duration of rendezvous, {@link Duration#ZERO} before it has formed. */
 	public Duration formedAfter() {
 		return Duration.ofNanos(this.formingNanos);
 	}

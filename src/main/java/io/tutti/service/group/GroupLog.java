@@ -24,7 +24,7 @@ final class GroupLog implements CollectiveListener {
 
 	@Override
 	public void withdrew(int rank) {
-		log.warn("rank {} was stopped before all ranks had met", rank);
+		log.warn("rank {} was stopped during rendezvous", rank);
 	}
 
 }

@@ -48,10 +48,10 @@ final class CollectiveMetrics implements MeterBinder {
 		}
 		bindFailures(registry);
 		Gauge.builder("tutti.collective.inflight", this, CollectiveMetrics::inFlight)
-			.description("Collectives that this rank is in, over all its groups")
+			.description("Collectives in flight on this rank, over all its groups")
 			.register(registry);
 		Gauge.builder("tutti.collective.last.sequence", this, (self) -> self.ofWorld(DefaultProcessGroup::lastEntered))
-			.description("Sequence number of the last collective that was entered in the group of all ranks")
+			.description("Sequence number of the last collective of the world group")
 			.register(registry);
 	}
 
@@ -61,7 +61,7 @@ final class CollectiveMetrics implements MeterBinder {
 		timer(collective, CallTotals::failed, CallTotals::failedNanos).tags(tags.and(OUTCOME, "failure"))
 			.register(registry);
 		FunctionCounter.builder("tutti.collective.bytes", this, (self) -> self.total(collective, CallTotals::bytes))
-			.description("Bytes of the larger of the two buffers of each call that ended well")
+			.description("Bytes of the larger of the two buffers of each successful call")
 			.baseUnit("bytes")
 			.tags(tags)
 			.register(registry);
@@ -72,7 +72,7 @@ final class CollectiveMetrics implements MeterBinder {
 		return FunctionTimer
 			.builder("tutti.collective.duration", this, (self) -> self.total(collective, count),
 					(self) -> self.total(collective, nanos), TimeUnit.NANOSECONDS)
-			.description("Collectives, and the time from their turn to their end");
+			.description("Collectives, and the time from their start to their end");
 	}
 
 	private void bindSpeed(MeterRegistry registry, Collective collective, Tags tags) {
@@ -82,7 +82,7 @@ final class CollectiveMetrics implements MeterBinder {
 		Gauge
 			.builder("tutti.collective.algorithm.bandwidth", this,
 					(self) -> self.ofWorld((world) -> self.speeds.algorithmBandwidth(world, collective)))
-			.description("Bytes of the buffer per second of the last minute's calls in the group of all ranks")
+			.description("Bytes of the buffer per second of the last minute's calls of the world group")
 			.baseUnit("bytes_per_second")
 			.tags(tags)
 			.register(registry);
@@ -90,7 +90,7 @@ final class CollectiveMetrics implements MeterBinder {
 			.builder("tutti.collective.bus.bandwidth", this,
 					(self) -> self.ofWorld((world) -> self.speeds.algorithmBandwidth(world, collective)
 							* collective.busFactor(world.worldSize())))
-			.description("What the busiest connection carried per second, comparable between world sizes")
+			.description("Bytes per second of the busiest connection, comparable between world sizes")
 			.baseUnit("bytes_per_second")
 			.tags(tags)
 			.register(registry);
@@ -99,7 +99,7 @@ final class CollectiveMetrics implements MeterBinder {
 	private void bindFailures(MeterRegistry registry) {
 		failures(registry, "tutti.collective.timeouts", "Groups that broke because a deadline passed",
 				Failure.Kind.TIMEOUT);
-		failures(registry, "tutti.collective.mismatches", "Groups that broke because ranks called different things",
+		failures(registry, "tutti.collective.mismatches", "Groups that broke because of a mismatch of collectives",
 				Failure.Kind.MISMATCH);
 		failures(registry, "tutti.collective.aborts", "Groups that were aborted", Failure.Kind.ABORTED);
 	}

@@ -35,18 +35,18 @@ final class GroupMetrics implements MeterBinder {
 	public void bindTo(MeterRegistry registry) {
 		for (GroupState state : GroupState.values()) {
 			Gauge.builder("tutti.group.state", this.group, (group) -> (group.status().state() == state) ? 1 : 0)
-				.description("1 for the state that the group is in")
+				.description("1 for the current state of the group")
 				.tag("state", state.name().toLowerCase(Locale.ROOT))
 				.register(registry);
 		}
 		Gauge.builder("tutti.group.generation", this, GroupMetrics::generation)
-			.description("Which forming of the job the group belongs to")
+			.description("Generation of the group")
 			.register(registry);
 		TimeGauge.builder("tutti.rendezvous.duration", this, TimeUnit.NANOSECONDS, GroupMetrics::formingNanos)
-			.description("How long the group took to form")
+			.description("Duration of rendezvous")
 			.register(registry);
 		TimeGauge.builder("tutti.rank.arrival.skew", this.arrivals, TimeUnit.MICROSECONDS, ArrivalWatch::meanMicros)
-			.description("How much later than the first rank this one came to the last collectives, on average")
+			.description("Mean arrival delay of this rank after the first rank in the last collectives")
 			.register(registry);
 		for (int rank = 0; rank < this.group.assignment().worldSize(); rank++) {
 			if (rank != this.group.assignment().rank()) {
@@ -57,7 +57,7 @@ final class GroupMetrics implements MeterBinder {
 
 	private void bindPeer(MeterRegistry registry, int rank) {
 		Gauge.builder("tutti.peer.up", this, (self) -> self.up(rank))
-			.description("Whether the peer is there")
+			.description("Whether the peer is connected")
 			.tag("peer", String.valueOf(rank))
 			.register(registry);
 		Gauge.builder("tutti.peer.rtt", this, (self) -> self.roundTripSeconds(rank))

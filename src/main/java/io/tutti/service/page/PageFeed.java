@@ -67,7 +67,7 @@ final class PageFeed implements SmartLifecycle {
 		try {
 			if (!this.running || this.viewers >= MOST_VIEWERS) {
 				throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
-						"at most " + MOST_VIEWERS + " may look at once");
+						"at most " + MOST_VIEWERS + " may be open at once");
 			}
 			this.viewers++;
 			long seen = this.published;
@@ -139,7 +139,7 @@ final class PageFeed implements SmartLifecycle {
 			});
 		}
 		catch (RuntimeException ex) {
-			log.warn("the page could not be brought up to date", ex);
+			log.warn("the page could not be updated", ex);
 		}
 	}
 

@@ -30,19 +30,19 @@ final class BarrierController {
 		this.timeouts = timeouts;
 	}
 
-	@Operation(operationId = "barrier", summary = "Meets the other ranks at a label",
-			description = "A rank's k-th call of a label joins its k-th barrier. The first deadline to pass breaks the barrier for all who had come; a rank that comes after that gets 409, and its next call joins the next barrier. A call whose client closes the connection before every rank has come is withdrawn. Goes over the control plane, so it cannot cross with training.",
+	@Operation(operationId = "barrier", summary = "Enters a labelled barrier",
+			description = "A rank's k-th call of a label joins its k-th barrier. The first deadline that passes breaks the barrier for all ranks that have arrived; a rank that arrives later gets 409, and its next call joins the next barrier. A call whose client closes the connection before every rank has arrived is withdrawn. Uses the control plane, so that it cannot interfere with training.",
 			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
 					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 							schema = @Schema(implementation = BarrierRequest.class),
 							examples = @ExampleObject(Examples.BARRIER))))
-	@ApiResponse(responseCode = "200", description = "Every rank came",
+	@ApiResponse(responseCode = "200", description = "Every rank arrived",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = BarrierView.class),
 					examples = @ExampleObject(Examples.BARRIER_PASSED)))
 	@ApiResponse(responseCode = "409",
-			description = "The barrier had been broken by a deadline before this rank came; or the named round is over")
-	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
+			description = "A deadline broke the barrier before this rank arrived; or the named round is over")
+	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not arrive")
 	@PostMapping(path = "/barrier", consumes = MediaType.APPLICATION_JSON_VALUE)
 	BarrierView barrier(@RequestBody BarrierRequest body, @Parameter(hidden = true) HttpServletRequest request) {
 		return BarrierView.of(this.barriers.pass(body.wait(this.timeouts.collective(), ClientProbe.of(request))));

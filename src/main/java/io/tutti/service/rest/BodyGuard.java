@@ -82,7 +82,7 @@ final class BodyGuard extends OncePerRequestFilter {
 			}
 		}
 		catch (IOException | IllegalStateException ex) {
-			this.logger.debug("the rest of a body was left", ex);
+			this.logger.debug("the rest of a body was not read", ex);
 		}
 	}
 

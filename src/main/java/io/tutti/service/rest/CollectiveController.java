@@ -46,11 +46,10 @@ final class CollectiveController {
 		this.timeouts = timeouts;
 	}
 
-	@Operation(operationId = "collective",
-			summary = "Calls a collective together with the processes beside the other ranks",
-			description = "Bytes in and out are little endian. Ranks that bring nothing, such as all but the root of a broadcast or scatter, send an empty body. Matched over the control plane first: a call that is refused harms nothing. A call whose client closes the connection before every rank has come is withdrawn.",
+	@Operation(operationId = "collective", summary = "Calls a collective together with clients of the other ranks",
+			description = "Request and response are little endian. Ranks without input, such as all but the root of a broadcast or scatter, send an empty body. Calls are first matched over the control plane: a rejected call has no effect. A call whose client closes the connection before every rank has arrived is withdrawn.",
 			parameters = {
-					@Parameter(name = "collective", in = ParameterIn.PATH, description = "What to call",
+					@Parameter(name = "collective", in = ParameterIn.PATH, description = "The collective",
 							schema = @Schema(type = "string", example = "all-reduce",
 									allowableValues = { "all-reduce", "broadcast", "reduce", "all-gather",
 											"reduce-scatter", "gather", "scatter", "all-to-all", "barrier" })),
@@ -58,24 +57,23 @@ final class CollectiveController {
 							schema = @Schema(type = "string", defaultValue = "float32",
 									allowableValues = { "float32", "float64", "float16", "bfloat16", "int8", "uint8",
 											"int32", "int64" })),
-					@Parameter(name = "op", in = ParameterIn.QUERY,
-							description = "Operator, where the collective reduces",
+					@Parameter(name = "op", in = ParameterIn.QUERY, description = "Operator, if the collective reduces",
 							schema = @Schema(type = "string", defaultValue = "sum",
 									allowableValues = { "sum", "product", "min", "max", "average", "bitwise-and",
 											"bitwise-or", "bitwise-xor", "logical-and", "logical-or", "logical-xor" })),
 					@Parameter(name = "root", in = ParameterIn.QUERY,
-							description = "Root rank, where the collective has one",
+							description = "Root rank, if the collective has one",
 							schema = @Schema(type = "integer", format = "int32", minimum = "0", defaultValue = "0")),
 					@Parameter(name = "label", in = ParameterIn.QUERY,
-							description = "Which count of calls this one belongs to",
+							description = "Label; calls are counted per label",
 							schema = @Schema(type = "string", minLength = 1, maxLength = 256,
 									defaultValue = "default")),
 					@Parameter(name = "round", in = ParameterIn.QUERY,
-							description = "Which round of the label, as every rank names it. Repeating the last round with the same parameters and body gets the same answer; an older round, or the same with something else, gets 409. Without it a rank's k-th call of the label joins its k-th round",
+							description = "Round of the label, the same on every rank. Repeating the last round with the same parameters and body gets the same response; an older round, or the same one with different parameters, gets 409. Without it, a rank's k-th call of the label joins the k-th round",
 							schema = @Schema(type = "integer", format = "int64", minimum = "0",
 									maximum = "9007199254740991")),
 					@Parameter(name = "timeoutMs", in = ParameterIn.QUERY,
-							description = "How long the other ranks may take to come, in milliseconds; the collective timeout by default",
+							description = "Timeout for the arrival of the other ranks in milliseconds; default: the collective timeout",
 							schema = @Schema(type = "integer", format = "int64", minimum = "1",
 									maximum = "86400000")) },
 			requestBody = @RequestBody(description = "This rank's elements",
@@ -84,13 +82,13 @@ final class CollectiveController {
 	@ApiResponse(responseCode = "200", description = "This rank's part of the result",
 			content = @Content(mediaType = MediaType.APPLICATION_OCTET_STREAM_VALUE,
 					schema = @Schema(type = "string", format = "binary")))
-	@ApiResponse(responseCode = "408", description = "The body did not come in time")
+	@ApiResponse(responseCode = "408", description = "The body did not arrive in time")
 	@ApiResponse(responseCode = "409",
-			description = "Ranks called different collectives, which calls names; or the call had been given up before this rank came; or the named round is over or was called with something else")
-	@ApiResponse(responseCode = "501", description = "Collectives over HTTP are switched off here")
+			description = "Ranks called different collectives, listed in calls; or the call had timed out before this rank arrived; or the named round is over or was called with different parameters")
+	@ApiResponse(responseCode = "501", description = "Collectives over HTTP are disabled")
 	@ApiResponse(responseCode = "503",
-			description = "The group is not ready; or no memory was to be had for the call: send it again after Retry-After")
-	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not come")
+			description = "The group is not ready; or memory for the call was not available: send it again after Retry-After")
+	@ApiResponse(responseCode = "504", description = "A deadline passed; missingRanks did not arrive")
 	@PostMapping(path = "/collectives/{collective}", consumes = MediaType.APPLICATION_OCTET_STREAM_VALUE,
 			produces = MediaType.APPLICATION_OCTET_STREAM_VALUE)
 	void call(@Parameter(hidden = true) @PathVariable String collective, HttpServletRequest request,

@@ -33,13 +33,13 @@ final class ControlController {
 	 * Responds before the abort takes effect: on the MPI backend, an abort ends this
 	 * process.
 	 */
-	@Operation(operationId = "abort", summary = "Ends the group on every rank, at once",
-			description = "Every rank exits with 80 and tells the reason.",
+	@Operation(operationId = "abort", summary = "Aborts the group on every rank",
+			description = "Every rank exits with 80 and reports the reason.",
 			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
 					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 							schema = @Schema(implementation = ControlRequest.class),
 							examples = @ExampleObject(Examples.ABORT))))
-	@ApiResponse(responseCode = "202", description = "On its way to every rank",
+	@ApiResponse(responseCode = "202", description = "The request was sent to every rank",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = ControlView.class), examples = @ExampleObject(Examples.ABORTING)))
 	@PostMapping(path = "/control/abort", consumes = MediaType.APPLICATION_JSON_VALUE)
@@ -53,20 +53,22 @@ final class ControlController {
 		return new ControlView("abort", reason);
 	}
 
-	@Operation(operationId = "drain", summary = "Stops every rank in order, at the next step they agree on",
-			description = "A training job keeps a checkpoint and exits with 79; a rank that serves exits with 0.",
+	@Operation(operationId = "drain", summary = "Stops every rank at the same step boundary",
+			description = "A training job writes a checkpoint and exits with 79; a serving rank exits with 0.",
 			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = true,
 					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 							schema = @Schema(implementation = ControlRequest.class),
 							examples = @ExampleObject(Examples.DRAIN))))
-	@ApiResponse(responseCode = "202", description = "On its way to every rank",
+	@ApiResponse(responseCode = "202", description = "The request was sent to every rank",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = ControlView.class), examples = @ExampleObject(Examples.DRAINING)))
 	@PostMapping(path = "/control/drain", consumes = MediaType.APPLICATION_JSON_VALUE)
 	@ResponseStatus(HttpStatus.ACCEPTED)
 	ControlView drain(@RequestBody ControlRequest request) {
 		String reason = request.checkedReason();
-		this.group.ready().control().requestDrain("rank " + this.group.assignment().rank() + " was told: " + reason);
+		this.group.ready()
+			.control()
+			.requestDrain("rank " + this.group.assignment().rank() + " received the request: " + reason);
 		return new ControlView("drain", reason);
 	}
 

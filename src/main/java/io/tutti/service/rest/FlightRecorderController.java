@@ -64,7 +64,7 @@ final class FlightRecorderController {
 									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
 			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {
 		if (format != null) {
-			throw ProblemException.invalidArgument("format must be chrome-trace or be left out, got " + format);
+			throw ProblemException.invalidArgument("format must be chrome-trace or omitted, got " + format);
 		}
 		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
 		JoinedGroup joined = joined();

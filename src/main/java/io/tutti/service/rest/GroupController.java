@@ -33,9 +33,9 @@ final class GroupController {
 		this.settings = settings;
 	}
 
-	@Operation(operationId = "group", summary = "Shows the group as this rank sees it",
-			description = "Answers in every state: FORMING, READY, BROKEN and CLOSED.")
-	@ApiResponse(responseCode = "200", description = "How the group stands",
+	@Operation(operationId = "group", summary = "Returns the state of the group on this rank",
+			description = "Available in every state: FORMING, READY, BROKEN and CLOSED.")
+	@ApiResponse(responseCode = "200", description = "State of the group",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = GroupView.class), examples = @ExampleObject(Examples.GROUP)))
 	@GetMapping("/group")
@@ -43,7 +43,7 @@ final class GroupController {
 		return GroupView.of(this.group.status(), this.group.assignment(), this.settings.backend(), this.group.joined());
 	}
 
-	@Operation(operationId = "peers", summary = "Shows what this rank knows of each other rank")
+	@Operation(operationId = "peers", summary = "Returns the state of each peer")
 	@ApiResponse(responseCode = "200", description = "The other ranks",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					array = @ArraySchema(schema = @Schema(implementation = PeerView.class)),

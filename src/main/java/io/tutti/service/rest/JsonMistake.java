@@ -18,7 +18,7 @@ final class JsonMistake {
 				"unknown field " + unknown.getPropertyName() + "; known are " + unknown.getKnownPropertyIds();
 			case MismatchedInputException _ when !mistake.getPath().isEmpty() ->
 				"field " + mistake.getPath().getLast().getPropertyName() + " has a value of the wrong type";
-			default -> "the body is not the JSON object that this endpoint takes";
+			default -> "the body is not a JSON object of this endpoint";
 		};
 	}
 

@@ -16,7 +16,7 @@ import org.springframework.http.ProblemDetail;
 enum ProblemType {
 
 	COLLECTIVE_TIMEOUT("A deadline passed",
-			"Check the missing ranks: they have stopped, are slow or are elsewhere in the program"),
+			"Check the missing ranks: they have stopped, are slow or are at another call"),
 
 	COLLECTIVE_MISMATCH("Ranks called different collectives",
 			"Every rank must issue the same collectives in the same order"),

@@ -38,13 +38,13 @@ final class RollCallController {
 		this.waits = waits;
 	}
 
-	@Operation(operationId = "rollCall", summary = "Asks every rank for a sign of life",
-			description = "Goes over the control plane: it works while collectives hang, and after the group broke as far as rank 0 is there. The body may be left out.",
+	@Operation(operationId = "rollCall", summary = "Queries every rank",
+			description = "Uses the control plane: it works while collectives hang, and after the group broke if rank 0 is connected. The body is optional.",
 			requestBody = @io.swagger.v3.oas.annotations.parameters.RequestBody(required = false,
 					content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 							schema = @Schema(implementation = RollCallRequest.class),
 							examples = @ExampleObject(Examples.ROLL_CALL))))
-	@ApiResponse(responseCode = "200", description = "Who answered and who did not",
+	@ApiResponse(responseCode = "200", description = "Ranks that answered and ranks that did not",
 			content = @Content(mediaType = MediaType.APPLICATION_JSON_VALUE,
 					schema = @Schema(implementation = RollCallView.class),
 					examples = @ExampleObject(Examples.ROLL_CALL_ANSWERED)))

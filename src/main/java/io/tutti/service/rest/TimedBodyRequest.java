@@ -70,7 +70,7 @@ final class TimedBodyRequest extends HttpServletRequestWrapper {
 
 		private void requireTime() throws SocketTimeoutException {
 			if (this.deadline.expired()) {
-				throw new SocketTimeoutException("the body had not come whole after " + this.deadline.timeout());
+				throw new SocketTimeoutException("the body was incomplete after " + this.deadline.timeout());
 			}
 		}
 

@@ -45,7 +45,7 @@ final class TransferMemory implements AutoCloseable {
 	 */
 	static void requireRoom(long answerBytes, long maxBytes) {
 		if (answerBytes > maxBytes) {
-			throw new BodyTooLargeException("an answer would have " + answerBytes + " bytes", maxBytes);
+			throw new BodyTooLargeException("a response would have " + answerBytes + " bytes", maxBytes);
 		}
 	}
 
@@ -81,7 +81,7 @@ final class TransferMemory implements AutoCloseable {
 			MemorySegment.copy(MemorySegment.ofArray(chunk), 0, memory, filled, read);
 			filled += read;
 			if (deadline.expired()) {
-				throw new SocketTimeoutException("the body had not come whole after " + deadline.timeout());
+				throw new SocketTimeoutException("the body was incomplete after " + deadline.timeout());
 			}
 		}
 		return memory.asSlice(0, filled);

@@ -41,7 +41,7 @@ final class WebServerProblems extends ErrorReportValve {
 			response.finishResponse();
 		}
 		catch (IOException ex) {
-			this.container.getLogger().debug("a caller did not wait for its answer", ex);
+			this.container.getLogger().debug("a client closed its connection before the response", ex);
 		}
 	}
 

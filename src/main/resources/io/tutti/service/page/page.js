@@ -76,12 +76,12 @@ function rankCard(rank) {
   title.append(line("span", "rank " + rank.rank + (rank.self ? " (this one)" : "")), line("span", signs[rank.state]));
   card.append(title);
   if (rank.state === "lost" || rank.state === "left") {
-    card.append(line("p", rank.state === "lost" ? "it ended or fell silent" : "it has left in order"));
+    card.append(line("p", rank.state === "lost" ? "its connection ended or its heartbeat timed out" : "it has left the group"));
     return card;
   }
   card.append(line("p", rank.call ? rank.call : "in no collective"));
   const facts = [];
-  if (rank.sequence >= 0) facts.push("came to #" + rank.sequence);
+  if (rank.sequence >= 0) facts.push("at #" + rank.sequence);
   if (rank.roundTripMicros != null) facts.push("round trip " + time(rank.roundTripMicros));
   if (rank.lateMicros != null) facts.push("late by " + time(rank.lateMicros));
   card.append(line("p", facts.join(" · ")));
@@ -119,7 +119,7 @@ function training(job) {
 function show(now) {
   const words = { FORMING: "◌ Forming", READY: "● Ready", BROKEN: "✕ Broken", CLOSED: "○ Closed" };
   find("say").dataset.state = (now.state === "READY" && now.trouble) ? "trouble" : now.state.toLowerCase();
-  text("state", words[now.state] + ((now.state === "READY" && now.trouble) ? ", but ▲ somebody waits" : ""));
+  text("state", words[now.state] + ((now.state === "READY" && now.trouble) ? ", but ▲ ranks are missing" : ""));
   text("problem", now.problem || "");
   text("verdict", now.verdict || "");
   text("group", `rank ${now.rank} of ${now.worldSize} · backend ${now.backend}`

@@ -70,7 +70,7 @@ class ProcessGroupAutoConfigurationTest {
 	@Test
 	void aRendezvousBeyondThisHostWithoutATokenIsRejected() {
 		this.runner.withPropertyValues("tutti.rank=0", "tutti.world-size=2", "tutti.master-address=192.0.2.1")
-			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("there is no token"));
+			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("no token is set"));
 	}
 
 	@Test

@@ -66,9 +66,9 @@ class LaunchCommandTest {
 
 	@ParameterizedTest
 	@CsvSource(delimiter = '|', textBlock = """
-			tarin            | there is neither a command nor a program tarin. Did you mean train?
-			no-such-thing    | there is neither a command nor a program no-such-thing. The commands are serve, train
-			/no/such/program | there is no program /no/such/program
+			tarin            | neither a command nor a program: tarin. Did you mean train?
+			no-such-thing    | neither a command nor a program: no-such-thing. The commands are serve, train
+			/no/such/program | program not found: /no/such/program
 			""")
 	void aMisspeltCommandIsNamed(String word, String message) throws Exception {
 		assertThat(exitCode(launch(word, "--epochs", "1"))).isEqualTo(64);

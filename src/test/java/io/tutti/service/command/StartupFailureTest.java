@@ -65,10 +65,10 @@ class StartupFailureTest {
 					--tutti.rank=x                         | tutti.rank=x
 					--tutti.timeout.abort=5m               | timeout abort (PT5M) must not exceed heartbeat
 					--tutti.timeout.collective=soon        | tutti.timeout.collective=soon is not a Duration
-					--tutti.timeout.colective=5m           | there is no property tutti.timeout.colective. Did you mean tutti.timeout.collective?
-					--tutti.timeouts.heartbeat=5s          | there is no property tutti.timeouts.heartbeat. Did you mean tutti.timeout.heartbeat?
-					--tutti.ranks=1                        | there is no property tutti.ranks. Did you mean tutti.rank?
-					--tutti.warp-drive.engaged=true        | there is no property tutti.warp-drive.engaged. application.yml lists
+					--tutti.timeout.colective=5m           | unknown property tutti.timeout.colective. Did you mean tutti.timeout.collective?
+					--tutti.timeouts.heartbeat=5s          | unknown property tutti.timeouts.heartbeat. Did you mean tutti.timeout.heartbeat?
+					--tutti.ranks=1                        | unknown property tutti.ranks. Did you mean tutti.rank?
+					--tutti.warp-drive.engaged=true        | unknown property tutti.warp-drive.engaged. application.yml lists
 					--tutti.http.port=70000                | HTTP port must be in 0..65535, got 70000
 					--tutti.transport.port=-1              | data port must be in 0..65535, got -1
 					--tutti.security.token-file=/no/file   | token file /no/file cannot be read
@@ -78,8 +78,8 @@ class StartupFailureTest {
 					--tutti.rendezvous.job-id=             | job id must not be blank
 					--tutti.tls.peer-name=ranks            | tutti.tls.peer-name=ranks is set without tutti.tls.bundle
 					--tutti.tls.bundle=ranks               | tutti.tls.bundle=ranks is set without tutti.tls.peer-name
-					--server.ssl.bundle=nobody             | there is no SSL bundle nobody. Describe it under spring.ssl.bundle.pem.nobody
-					--server.ssl.certificate=file:/no/such.crt | HTTP cannot use TLS as server.ssl asks for
+					--server.ssl.bundle=nobody             | unknown SSL bundle nobody. Describe it under spring.ssl.bundle.pem.nobody
+					--server.ssl.certificate=file:/no/such.crt | HTTP cannot use TLS as configured in server.ssl
 					--spring.profiles.active=tcp,mpi       | backend tcp and mpi is not available: only one backend
 					--spring.profiles.active=nccl          | backend nccl is not available
 					""")
@@ -119,7 +119,7 @@ class StartupFailureTest {
 			.first()
 			.asString()
 			.contains("/no/such.crt")
-			.contains("Check the files, passwords and names");
+			.contains("files, passwords and names");
 	}
 
 	@Test
@@ -140,8 +140,8 @@ class StartupFailureTest {
 		assertThat(told()).hasSize(1)
 			.first()
 			.asString()
-			.contains("HTTP cannot listen at 192.0.2.1, which is no address of this host")
-			.containsPattern("Set tutti.http.address to one that is: .*127\\.0\\.0\\.1");
+			.contains("HTTP cannot listen at 192.0.2.1, which is not an address of this host")
+			.containsPattern("Set tutti.http.address to one of: .*127\\.0\\.0\\.1");
 	}
 
 	/** Simulates a privileged port, since a test may run as a privileged user. */

@@ -30,21 +30,21 @@ class TrainingFilesTest {
 	@Test
 	void aMissingTableIsNamedOnEveryRank() {
 		assertRefused(options(this.directory.resolve("none.csv"), null, null), 1, "none.csv", "no such file", "--data");
-		assertRefused(options(this.directory, null, null), 1, "is a folder", "--data");
+		assertRefused(options(this.directory, null, null), 1, "is a directory", "--data");
 	}
 
 	@Test
 	void aReportThatCannotBeWrittenIsNamedOnTheRankThatWritesIt() {
 		TrainingOptions nowhere = options(null, null, this.directory.resolve("none/report.json"));
-		assertRefused(nowhere, 0, "report.json", "there is no folder", "--report");
+		assertRefused(nowhere, 0, "report.json", "there is no directory", "--report");
 		TrainingFiles.requireUsable(nowhere, 1);
-		assertRefused(options(null, null, this.directory), 0, "is a folder", "--report");
+		assertRefused(options(null, null, this.directory), 0, "is a directory", "--report");
 	}
 
 	@Test
 	void aCheckpointFolderBelowAFileIsNamed() throws Exception {
 		Path file = Files.createFile(this.directory.resolve("file"));
-		assertRefused(options(null, file.resolve("run"), null), 0, "checkpoint folder", "is not a folder",
+		assertRefused(options(null, file.resolve("run"), null), 0, "checkpoint directory", "is not a directory",
 				"--checkpoint");
 	}
 

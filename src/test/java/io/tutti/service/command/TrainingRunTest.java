@@ -59,7 +59,7 @@ class TrainingRunTest {
 		finally {
 			System.setErr(console);
 		}
-		assertThat(said.toString(StandardCharsets.UTF_8)).contains("rank 0 got SIGTERM before all ranks had met");
+		assertThat(said.toString(StandardCharsets.UTF_8)).contains("rank 0 got SIGTERM during rendezvous");
 	}
 
 	@Test

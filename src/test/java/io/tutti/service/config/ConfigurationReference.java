@@ -29,10 +29,10 @@ final class ConfigurationReference {
 	private static final String HEAD = """
 			# Configuration
 
-			Every property of Tutti's own, written from the records that hold them: `application.yml` sets them, and so do
-			`--name=value` on the command line and variables (`TUTTI_TIMEOUT_HEARTBEAT=10s` is `tutti.timeout.heartbeat`).
-			The command line goes before variables, variables before the file. Spring Boot's own properties work too. Where no
-			default is given, the text says what holds. Durations are written `10s`, `5m`; sizes `64MB`.
+			All properties of Tutti, generated from their records. They can be set in `application.yml`, as `--name=value` on
+			the command line, and as variables (`TUTTI_TIMEOUT_HEARTBEAT=10s` is `tutti.timeout.heartbeat`). The command line
+			overrides variables, and variables override the file. Spring Boot's own properties work too. If the default
+			column is empty, the description gives the default. Durations are written `10s`, `5m`; sizes `64MB`.
 
 			""";
 
@@ -56,7 +56,7 @@ final class ConfigurationReference {
 				}
 			}
 		}
-		return HEAD + "| property | type | default | what it is |\n|---|---|---|---|\n"
+		return HEAD + "| property | type | default | description |\n|---|---|---|---|\n"
 				+ String.join("", rows.values());
 	}
 

@@ -53,24 +53,25 @@ class RankTlsTest {
 		assertThatIllegalArgumentException().isThrownBy(() -> new TlsProperties("ranks", null))
 			.withMessageContaining("tutti.tls.peer-name");
 		assertThatIllegalArgumentException().isThrownBy(() -> new TlsProperties(null, "x"))
-			.withMessageContaining("in the clear");
+			.withMessageContaining("unencrypted");
 	}
 
 	@Test
 	void anUnknownBundleIsNamed() {
 		assertThatThrownBy(() -> RankTls.of(ASKED, provider())).isInstanceOf(ConfigurationException.class)
-			.hasMessageContaining("there is no SSL bundle ranks")
+			.hasMessageContaining("unknown SSL bundle ranks")
 			.hasMessageContaining("spring.ssl.bundle.pem.ranks");
 	}
 
 	@Test
 	void anUnusableBundleIsRejectedWithTheReason() {
 		refused(SslBundle.of(stores(OURS.rank(), false)), "has no trust store");
-		refused(SslBundle.of(SslStoreBundle.of(null, null, OURS.trust())), "holds no certificate with its private key");
+		refused(SslBundle.of(SslStoreBundle.of(null, null, OURS.trust())),
+				"contains no certificate with a private key");
 		refused(bundle(OURS.issue(Duration.ofDays(1), List.of("other.test"))),
-				"does not carry the DNS name tutti.tls.peer-name=ranks.test");
+				"does not contain the DNS name tutti.tls.peer-name=ranks.test");
 		refused(bundle(new Identity(OURS.rank().key(), OURS.rank().certificate())),
-				"private key of SSL bundle ranks is not that of its certificate CN=rank");
+				"private key of SSL bundle ranks does not match its certificate CN=rank");
 		refused(bundle(OURS.issue(Duration.ofHours(-1), List.of(Authority.NAME))), "Renew it");
 		refused(bundle(OURS.issue(Duration.ofDays(1), List.of(Authority.NAME), KeyPurposeId.id_kp_serverAuth)),
 				"not for both servers and clients");

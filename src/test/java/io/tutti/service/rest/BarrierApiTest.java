@@ -119,8 +119,8 @@ class BarrierApiTest {
 			{"label":5}                            | label has a value of the wrong type
 			{"label":["x"]}                        | label has a value of the wrong type
 			{"label":"x","timeout":5}              | unknown field timeout
-			{"label":"x"} {}                       | the body is not the JSON object
-			[1,2]                                  | the body is not the JSON object
+			{"label":"x"} {}                       | the body is not a JSON object
+			[1,2]                                  | the body is not a JSON object
 			""")
 	void anInvalidArgumentIsRefusedByName(String body, String detail) {
 		assertThat(post(body)).hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)

@@ -50,7 +50,7 @@ class ControlApiTest {
 		List<String> reasons = new CopyOnWriteArrayList<>();
 		this.group.onDrain(reasons::add);
 		assertThat(post("control/drain", "{\"reason\":\"maintenance\"}")).hasStatus(HttpStatus.ACCEPTED);
-		assertThat(reasons).containsExactly("rank 1 was told: maintenance");
+		assertThat(reasons).containsExactly("rank 1 received the request: maintenance");
 	}
 
 	@Test

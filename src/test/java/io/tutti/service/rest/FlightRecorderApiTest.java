@@ -46,7 +46,7 @@ class FlightRecorderApiTest {
 		assertThat(this.http.get().uri("/api/v1/flight-recorder?format=foo"))
 			.hasStatus(HttpStatus.UNPROCESSABLE_CONTENT)
 			.bodyText()
-			.contains("format must be chrome-trace or be left out, got foo");
+			.contains("format must be chrome-trace or omitted, got foo");
 	}
 
 	@Test

@@ -80,7 +80,7 @@ class HttpCollectivesTest {
 			.content(new byte[400 << 10])
 			.exchange()).hasStatus(HttpStatus.CONTENT_TOO_LARGE)
 			.bodyText()
-			.contains("an answer would have 1228800 bytes");
+			.contains("a response would have 1228800 bytes");
 	}
 
 	private MvcTestResult allReduce() {
