@@ -88,13 +88,29 @@ public final class ExitCode {
 	 * Makes every uncaught exception of any thread print its stack trace and end the
 	 * process with its exit code. Meant as the first line of a program's {@code main}.
 	 * Without it, the JVM ends with 1 after an exception in {@code main}, and a launcher
-	 * restarts what can never succeed.
+	 * restarts what can never succeed. While the JVM shuts down already, the exception is
+	 * only printed.
 	 */
 	public static void onUncaughtException() {
 		Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
-			failure.printStackTrace();
-			System.exit(of(failure));
+			try {
+				failure.printStackTrace();
+			}
+			finally {
+				exit(of(failure));
+			}
 		});
+	}
+
+	/** An exit from a shutdown hook would wait for that hook forever. */
+	private static void exit(int code) {
+		try {
+			Runtime.getRuntime().removeShutdownHook(Thread.currentThread());
+		}
+		catch (IllegalStateException shuttingDown) {
+			return;
+		}
+		System.exit(code);
 	}
 
 }

@@ -352,7 +352,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void reduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op, int root) {
-		reduce(segment("send", send, type), segment("receive", receive, type), type, op, root);
+		reduce(segment("send", send, type), onRoot("receive", receive, type, root), type, op, root);
 	}
 
 	/**
@@ -364,7 +364,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void reduce(float[] send, float[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op, root);
+		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT32, op, root);
 	}
 
 	/**
@@ -376,7 +376,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void reduce(double[] send, double[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op, root);
+		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT64, op, root);
 	}
 
 	/**
@@ -388,7 +388,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void reduce(int[] send, int[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op, root);
+		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT32, op, root);
 	}
 
 	/**
@@ -400,7 +400,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void reduce(long[] send, long[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op, root);
+		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT64, op, root);
 	}
 
 	/**
@@ -716,7 +716,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void gather(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
-		gather(segment("send", send, type), segment("receive", receive, type), type, root);
+		gather(segment("send", send, type), onRoot("receive", receive, type, root), type, root);
 	}
 
 	/**
@@ -727,7 +727,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void gather(float[] send, float[] receive, int root) {
-		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
+		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT32, root);
 	}
 
 	/**
@@ -738,7 +738,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void gather(double[] send, double[] receive, int root) {
-		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
+		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT64, root);
 	}
 
 	/**
@@ -748,7 +748,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void gather(int[] send, int[] receive, int root) {
-		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, root);
+		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT32, root);
 	}
 
 	/**
@@ -758,7 +758,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void gather(long[] send, long[] receive, int root) {
-		gather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, root);
+		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT64, root);
 	}
 
 	/**
@@ -816,7 +816,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void scatter(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
-		scatter(segment("send", send, type), segment("receive", receive, type), type, root);
+		scatter(onRoot("send", send, type, root), segment("receive", receive, type), type, root);
 	}
 
 	/**
@@ -827,7 +827,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void scatter(float[] send, float[] receive, int root) {
-		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
+		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
 	}
 
 	/**
@@ -838,7 +838,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void scatter(double[] send, double[] receive, int root) {
-		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
+		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
 	}
 
 	/**
@@ -849,7 +849,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void scatter(int[] send, int[] receive, int root) {
-		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, root);
+		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.INT32, root);
 	}
 
 	/**
@@ -860,7 +860,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param root rank of the root
 	 */
 	default void scatter(long[] send, long[] receive, int root) {
-		scatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, root);
+		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.INT64, root);
 	}
 
 	/**
@@ -1320,6 +1320,27 @@ public interface ProcessGroup extends AutoCloseable {
 	 */
 	@Override
 	void close();
+
+	/** The buffer on the root; other ranks ignore it, so it may be anything there. */
+	private MemorySegment onRoot(String name, ByteBuffer buffer, DataType type, int root) {
+		return (rank() == root) ? segment(name, buffer, type) : MemorySegment.NULL;
+	}
+
+	private MemorySegment onRoot(float[] values, int root) {
+		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+	}
+
+	private MemorySegment onRoot(double[] values, int root) {
+		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+	}
+
+	private MemorySegment onRoot(int[] values, int root) {
+		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+	}
+
+	private MemorySegment onRoot(long[] values, int root) {
+		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+	}
 
 	private static MemorySegment segment(String name, ByteBuffer buffer, DataType type) {
 		if (type.bytes() > 1 && buffer.order() != ByteOrder.nativeOrder()) {

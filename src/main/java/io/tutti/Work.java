@@ -79,7 +79,7 @@ public interface Work<T extends @Nullable Object> {
 		}
 		CompletableFuture<?>[] ends = works.stream().map(Work::toFuture).toArray(CompletableFuture<?>[]::new);
 		try {
-			CompletableFuture.anyOf(ends).get(limit.toNanos(), TimeUnit.NANOSECONDS);
+			CompletableFuture.anyOf(ends).get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
 		}
 		catch (ExecutionException | TimeoutException ex) {
 			// The caller asks the work itself.
@@ -94,17 +94,20 @@ public interface Work<T extends @Nullable Object> {
 	 * failed, after all have ended
 	 */
 	static void awaitAll(Collection<? extends Work<?>> works) {
-		RuntimeException failure = null;
+		Throwable failure = null;
 		for (Work<?> work : works) {
 			try {
 				work.await();
 			}
-			catch (RuntimeException ex) {
+			catch (RuntimeException | Error ex) {
 				failure = (failure != null) ? failure : ex;
 			}
 		}
-		if (failure != null) {
-			throw failure;
+		switch (failure) {
+			case Error error -> throw error;
+			case RuntimeException unchecked -> throw unchecked;
+			case null, default -> {
+			}
 		}
 	}
 

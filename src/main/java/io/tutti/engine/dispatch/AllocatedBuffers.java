@@ -98,15 +98,28 @@ final class AllocatedBuffers implements AutoCloseable {
 		}
 	}
 
-	/** Frees what is left; no call runs any more. */
+	/**
+	 * Frees what is left; no call of this group runs any more.
+	 * @throws IllegalStateException if code outside of this group uses a buffer, which
+	 * then stays allocated; the others are freed
+	 */
 	@Override
 	public synchronized void close() {
+		IllegalStateException inUse = null;
 		for (Allocation allocation : this.allocations) {
-			if (allocation != null) {
-				allocation.arena().close();
+			try {
+				if (allocation != null) {
+					allocation.arena().close();
+				}
+			}
+			catch (IllegalStateException ex) {
+				inUse = ex;
 			}
 		}
 		this.allocations.clear();
+		if (inUse != null) {
+			throw new IllegalStateException("a buffer of a closed group is in use outside of the group", inUse);
+		}
 	}
 
 }

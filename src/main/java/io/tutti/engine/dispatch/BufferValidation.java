@@ -200,7 +200,7 @@ final class BufferValidation {
 		requireShared("receive", receive);
 	}
 
-	private static void requireShared(String name, MemorySegment segment) {
+	static void requireShared(String name, MemorySegment segment) {
 		if (!segment.isAccessibleBy(ANY_THREAD)) {
 			throw new IllegalArgumentException(name + " buffer belongs to a confined arena, which is its thread's "
 					+ "alone; an asynchronous call needs a shared, automatic or global one");
@@ -227,7 +227,7 @@ final class BufferValidation {
 	}
 
 	private void requireParts(String wholeName, MemorySegment whole, String partName, MemorySegment part) {
-		long expected = Math.multiplyExact(part.byteSize(), (long) this.worldSize);
+		long expected = product(partName, part.byteSize(), this.worldSize);
 		if (whole.byteSize() != expected) {
 			throw new IllegalArgumentException(wholeName + " buffer must be " + expected + " bytes (" + this.worldSize
 					+ " ranks × " + part.byteSize() + " of the " + partName + " buffer), got " + whole.byteSize());
@@ -262,7 +262,7 @@ final class BufferValidation {
 			throw new IllegalArgumentException("receive buffer must be " + send.byteSize()
 					+ " bytes, as the send buffer is, got " + receive.byteSize());
 		}
-		long unit = Math.multiplyExact(this.worldSize, type.bytes());
+		long unit = (long) this.worldSize * type.bytes();
 		if (send.byteSize() % unit != 0) {
 			throw new IllegalArgumentException("buffer of " + send.byteSize() + " bytes is not whole elements of "
 					+ type + " for each of " + this.worldSize + " ranks (multiples of " + unit + " bytes)");
@@ -280,13 +280,25 @@ final class BufferValidation {
 			if (counts[i] < 0) {
 				throw new IllegalArgumentException(name + "[" + i + "] must be at least 0, got " + counts[i]);
 			}
-			total = Math.addExact(total, counts[i]);
+			if (counts[i] > Long.MAX_VALUE - total) {
+				throw new IllegalArgumentException("the sum of the " + name + " must be at most " + Long.MAX_VALUE
+						+ ", exceeded at " + name + "[" + i + "] = " + counts[i]);
+			}
+			total += counts[i];
 		}
 		return total;
 	}
 
+	private static long product(String name, long value, int factor) {
+		if (value > Long.MAX_VALUE / factor) {
+			throw new IllegalArgumentException(
+					name + " must be at most " + Long.MAX_VALUE / factor + " to be addressable, got " + value);
+		}
+		return value * factor;
+	}
+
 	private static void requireCount(String name, MemorySegment buffer, long count, DataType type) {
-		long expected = Math.multiplyExact(count, (long) type.bytes());
+		long expected = product("count", count, type.bytes());
 		if (buffer.byteSize() != expected) {
 			throw new IllegalArgumentException(name + " buffer must be " + expected + " bytes (" + count
 					+ " elements of " + type + " by the counts), got " + buffer.byteSize());

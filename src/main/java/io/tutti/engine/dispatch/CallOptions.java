@@ -7,7 +7,7 @@ import io.tutti.engine.spi.Deadline;
 /**
  * Options of the calls on one view of a group.
  *
- * @param timeout time limit of a call
+ * @param timeout time limit of a call, at most 292 years, so that it fits nanoseconds
  * @param timeoutNanos the same in nanoseconds
  * @param label label of the calls, empty for none
  */
@@ -16,11 +16,13 @@ record CallOptions(Duration timeout, long timeoutNanos, String label) {
 	private static final int MAX_LABEL_CHARACTERS = 200;
 
 	static CallOptions of(Duration timeout) {
-		return new CallOptions(timeout, Deadline.nanosOf(timeout), "");
+		long nanos = Deadline.nanosOf(timeout);
+		return new CallOptions(Duration.ofNanos(nanos), nanos, "");
 	}
 
 	CallOptions withTimeout(Duration other) {
-		return new CallOptions(other, Deadline.nanosOf(other), this.label);
+		long nanos = Deadline.nanosOf(other);
+		return new CallOptions(Duration.ofNanos(nanos), nanos, this.label);
 	}
 
 	CallOptions withLabel(String other) {

@@ -147,6 +147,7 @@ final class CallRunner implements AutoCloseable {
 
 	private List<PackedBuffers> packs(Collective collective, List<MemorySegment> buffers, DataType type,
 			@Nullable ReduceOp op, int root) {
+		this.buffers.check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
 		for (MemorySegment buffer : buffers) {
 			this.buffers.check(collective, buffer, buffer, type, op, root);
 		}

@@ -13,6 +13,7 @@ import io.tutti.Work;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
+import io.tutti.engine.p2p.MessageArguments;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.GroupIdentity;
@@ -43,6 +44,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	private final CallRunner runner;
 
 	private final AllocatedBuffers buffers;
+
+	private final MessageArguments arguments;
 
 	private final GroupFactory factory;
 
@@ -86,6 +89,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.messages = openMessages();
 		this.runner = new CallRunner(identity, backend, latch);
 		this.buffers = new AllocatedBuffers(backend);
+		this.arguments = new MessageArguments(identity.worldSize());
 		this.split = new GroupSplit(identity, factory);
 	}
 
@@ -100,6 +104,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		this.messages = group.messages;
 		this.runner = group.runner;
 		this.buffers = group.buffers;
+		this.arguments = group.arguments;
 		this.split = group.split;
 	}
 
@@ -425,6 +430,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
+		BufferValidation.requireShared("send", buffer);
 		CompletableFuture<Message> sent = messages(buffer).sendAsync(buffer, type, peer, tag, timeout());
 		return new EngineWork<>(sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag,
 				this::abort, () -> messages().cancel(sent));
@@ -442,6 +448,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
+		BufferValidation.requireShared("receive", buffer);
 		return work(messages(buffer).receiveAsync(buffer, type, source, tag, timeout()),
 				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
 	}
@@ -468,17 +475,34 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public List<Work<Message>> startAll(List<Transfer> transfers) {
-		transfers.forEach((transfer) -> this.backend.requireMessageMemory(transfer.buffer()));
-		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(transfers.size(), null));
+		List<Transfer> all = List.copyOf(transfers);
+		all.forEach(this::requireValid);
+		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(all.size(), null));
 		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {
 			for (int i = 0; i < works.size(); i++) {
-				Transfer transfer = transfers.get(i);
+				Transfer transfer = all.get(i);
 				if (transfer.direction() == direction) {
 					works.set(i, start(transfer));
 				}
 			}
 		}
 		return List.copyOf(works);
+	}
+
+	/**
+	 * Checks a transfer before any is started: the caller would get no work for those
+	 * that were started before the invalid one.
+	 */
+	private void requireValid(Transfer transfer) {
+		this.backend.requireMessageMemory(transfer.buffer());
+		BufferValidation.requireShared((transfer.direction() == Transfer.Direction.SEND) ? "send" : "receive",
+				transfer.buffer());
+		switch (transfer.direction()) {
+			case SEND ->
+				this.arguments.requireSend(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
+			case RECEIVE -> this.arguments.requireReceive(transfer.buffer(), transfer.type(), transfer.peer(),
+					transfer.tag(), true);
+		}
 	}
 
 	private Work<Message> start(Transfer transfer) {
@@ -566,7 +590,15 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 		finally {
 			this.runner.close();
+			releaseMemory();
+		}
+	}
+
+	private void releaseMemory() {
+		try {
 			this.buffers.close();
+		}
+		finally {
 			this.latch.leave(recorder().lastCompleted());
 			this.backend.close();
 			this.factory.closed(this);

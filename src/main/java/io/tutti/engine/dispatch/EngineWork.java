@@ -54,7 +54,7 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 	@Override
 	public boolean await(Duration limit) {
 		try {
-			this.end.get(limit.toNanos(), TimeUnit.NANOSECONDS);
+			this.end.get(TimeUnit.NANOSECONDS.convert(limit), TimeUnit.NANOSECONDS);
 			return true;
 		}
 		catch (TimeoutException ex) {

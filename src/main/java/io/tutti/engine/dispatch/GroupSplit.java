@@ -1,9 +1,11 @@
 package io.tutti.engine.dispatch;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.zip.CRC32;
 
 import io.tutti.Failure;
 import io.tutti.ProcessGroup;
@@ -52,7 +54,20 @@ final class GroupSplit {
 	@Nullable DefaultProcessGroup of(ProcessGroup parent, List<Integer> ranks) {
 		requireRanks(ranks);
 		int place = ranks.indexOf(this.identity.rank());
-		return agree(parent, (place < 0) ? NONE : 0, place, ranks.hashCode() | 1);
+		return agree(parent, (place < 0) ? NONE : 0, place, digest(ranks));
+	}
+
+	/**
+	 * Different for any two likely lists, which a hash code is not. Never 0, the digest
+	 * of a split.
+	 */
+	private static int digest(List<Integer> ranks) {
+		ByteBuffer bytes = ByteBuffer.allocate(ranks.size() * Integer.BYTES);
+		ranks.forEach(bytes::putInt);
+		CRC32 checksum = new CRC32();
+		checksum.update(bytes.flip());
+		int digest = (int) checksum.getValue();
+		return (digest != 0) ? digest : 1;
 	}
 
 	private void requireRanks(List<Integer> ranks) {
