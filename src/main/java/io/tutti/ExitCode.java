@@ -36,9 +36,6 @@ public final class ExitCode {
 	/** Aborted on request. */
 	public static final int ABORTED = 80;
 
-	/** Added to the number of a signal that ended a process. */
-	public static final int SIGNAL_BASE = 128;
-
 	/**
 	 * An exception with an exit code of its own.
 	 */

@@ -81,7 +81,8 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	/**
 	 * One readable sentence: collective, sequence, group, ranks, cause and elapsed time.
-	 * @return one readable sentence: collective, sequence, group, ranks, cause and elapsed time
+	 * @return one readable sentence: collective, sequence, group, ranks, cause and
+	 * elapsed time
 	 */
 	public String describe() {
 		StringBuilder text = new StringBuilder();

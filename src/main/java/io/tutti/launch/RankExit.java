@@ -10,6 +10,9 @@ import io.tutti.ExitCode;
  */
 record RankExit(int rank, int exitCode) {
 
+	/** Added to the number of a signal that ended a process. */
+	static final int SIGNAL_BASE = 128;
+
 	boolean failed() {
 		return this.exitCode != ExitCode.DONE;
 	}
@@ -25,7 +28,7 @@ record RankExit(int rank, int exitCode) {
 	}
 
 	private String code() {
-		String signal = switch (this.exitCode - ExitCode.SIGNAL_BASE) {
+		String signal = switch (this.exitCode - SIGNAL_BASE) {
 			case 1 -> "SIGHUP";
 			case 2 -> "SIGINT";
 			case 3 -> "SIGQUIT";

@@ -1,6 +1,5 @@
 package io.tutti.launch;
 
-import io.tutti.ExitCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,7 +16,7 @@ import java.util.stream.Collectors;
 final class RankGroup {
 
 	/** Exit code after SIGKILL. */
-	private static final int KILLED = ExitCode.SIGNAL_BASE + 9;
+	private static final int KILLED = RankExit.SIGNAL_BASE + 9;
 
 	/** How long to wait for the last output of a rank that has ended. */
 	private static final Duration OUTPUT_LIMIT = Duration.ofSeconds(1);

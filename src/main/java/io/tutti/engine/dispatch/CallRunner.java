@@ -170,7 +170,18 @@ final class CallRunner implements AutoCloseable {
 			else {
 				runInTurn(buffer, buffer, issuedNanos, startedNanos);
 			}
+			copyBack(pack, buffer);
+		}
+	}
+
+	/** As {@link #packed}, for a buffer that was closed while the call ran. */
+	private void copyBack(PackedBuffers pack, MemorySegment buffer) {
+		try {
 			pack.scatter(buffer);
+		}
+		catch (RuntimeException | Error ex) {
+			this.latch.giveUp(this.call, ex);
+			throw ex;
 		}
 	}
 
