@@ -77,7 +77,7 @@ public final class Backends {
 
 	private static Availability unknown(String name) {
 		return Availability.no("there is no backend of that name",
-				"Choose one of " + String.join(", ", names()) + " as the Spring profile");
+				"Choose one of " + String.join(", ", names()) + " as tutti.backend or as the Spring profile");
 	}
 
 }

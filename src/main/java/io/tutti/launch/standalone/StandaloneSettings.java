@@ -59,11 +59,12 @@ final class StandaloneSettings {
 	EngineSettings ofAuthenticated(ResolvedRank resolved) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		rejectTls();
-		return new EngineSettings(defaults.backend(), this.properties.text("tutti.rendezvous.job-id", defaults.jobId()),
-				token(), resolved.generation(), bindAddress(), this.properties.text("tutti.transport.advertised-host"),
-				defaults.dataAddress(), this.properties.port("tutti.transport.port", defaults.dataPort()),
+		return new EngineSettings(this.properties.text("tutti.backend", defaults.backend()),
+				this.properties.text("tutti.rendezvous.job-id", defaults.jobId()), token(), resolved.generation(),
+				bindAddress(), this.properties.text("tutti.transport.advertised-host"), defaults.dataAddress(),
+				this.properties.port("tutti.transport.port", defaults.dataPort()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
-				sharedConfig(), timeouts(), defaults.mpiLibrary());
+				sharedConfig(), timeouts(), this.properties.text("tutti.mpi.library"));
 	}
 
 	private SharedConfig sharedConfig() {

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 
+import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
@@ -101,6 +102,30 @@ class StandaloneSettingsTest {
 		ProcessProperties properties = new ProcessProperties(systemProperties::get, variables);
 		return new StandaloneSettings(properties)
 			.of(RankResolution.resolve(variables, ResolutionSettings.from(properties::text)));
+	}
+
+	@Test
+	void theBackendIsChosenByItsProperty() {
+		assertThat(settings(Map.of(), Map.of()).backend()).isEqualTo("tcp");
+		EngineSettings mpi = settings(Map.of("tutti.backend", "mpi"), Map.of("TUTTI_MPI_LIBRARY", "mpich"));
+		assertThat(mpi.backend()).isEqualTo("mpi");
+		assertThat(mpi.mpiLibrary()).isEqualTo("mpich");
+		StandaloneGroups groups = new StandaloneGroups(
+				new ProcessProperties(Map.of("tutti.backend", "tpc")::get, Map.of()));
+		assertThatThrownBy(() -> groups.join(CollectiveListener.NONE)).isInstanceOf(BackendUnavailableException.class)
+			.hasMessageContaining("backend tpc is not available")
+			.hasMessageContaining("tcp, mpi, nccl as tutti.backend");
+	}
+
+	@Test
+	@Timeout(60)
+	void aGroupOfOneRunsOnTheChosenBackend() {
+		try (ProcessGroup group = new StandaloneGroups(
+				new ProcessProperties(Map.of("tutti.backend", "mpi")::get, Map.of()))
+			.join(CollectiveListener.NONE)) {
+			assertThat(group.backend()).isEqualTo("mpi");
+			group.barrier();
+		}
 	}
 
 	@Test
