@@ -44,12 +44,23 @@ final class AllocatedBuffers implements AutoCloseable {
 		Arena arena = Arena.ofShared();
 		try {
 			MemorySegment buffer = this.backend.allocate(bytes, arena, exchange, deadline);
-			this.allocations.add(new Allocation(buffer, arena));
+			add(new Allocation(buffer, arena));
 			return buffer;
 		}
 		catch (RuntimeException | Error ex) {
 			arena.close();
 			throw ex;
+		}
+	}
+
+	/** Takes the place of a freed allocation, the same on every rank. */
+	private void add(Allocation allocation) {
+		int free = this.allocations.indexOf(null);
+		if (free >= 0) {
+			this.allocations.set(free, allocation);
+		}
+		else {
+			this.allocations.add(allocation);
 		}
 	}
 
