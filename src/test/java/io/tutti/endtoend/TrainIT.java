@@ -107,7 +107,7 @@ class TrainIT {
 	void aMalformedTableIsAnErrorThatNamesLineAndColumn() throws Exception {
 		Path table = Files.writeString(this.directory.resolve("table.csv"), "1,2,0\n3,oops,1\n");
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "train", "--data", table.toString())) {
-			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(64);
+			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isEqualTo(65);
 			assertThat(launch.output()).contains("line 2").contains("column 2").doesNotContain("\tat ");
 		}
 	}
