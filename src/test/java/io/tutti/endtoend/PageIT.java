@@ -92,7 +92,8 @@ class PageIT {
 			assertThat(sum(first)).isEqualTo(2);
 			assertThat(sum(second)).isEqualTo(2);
 			browser.visit("http://rebound.localhost:" + port + "/");
-			assertThat(browser.texts("body").getFirst()).contains("the host rebound.localhost is not a name or address");
+			assertThat(browser.texts("body").getFirst())
+				.contains("the host rebound.localhost is not a name or address");
 			browser.visit("http://127.0.0.1:" + port + "/");
 			Awaitility.await()
 				.atMost(LIMIT)
