@@ -137,10 +137,11 @@ class LaunchCommandTest {
 	}
 
 	private Process launch(String... arguments) throws IOException {
-		List<String> command = new ArrayList<>(
-				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-						"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
-						System.getProperty("java.class.path"), Main.class.getName()));
+		// A test run in the background of a shell inherits that SIGINT is ignored.
+		List<String> command = new ArrayList<>(List.of("env", "--default-signal=INT",
+				Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp",
+				System.getProperty("java.class.path"), Main.class.getName()));
 		command.addAll(List.of(arguments));
 		Process launcher = new ProcessBuilder(command).redirectInput(new File("/dev/null"))
 			.redirectOutput(this.directory.resolve("out").toFile())
