@@ -29,10 +29,11 @@ public final class ClientMessagesFuzz {
 	public static void read(byte[] input) {
 		ByteArrayOutputStream stream = new ByteArrayOutputStream();
 		int at = 0;
+		boolean connected = true;
 		while (at < input.length) {
 			int end = Math.min(input.length, at + 1 + (input[at] & 0xff));
 			byte[] message = Arrays.copyOfRange(input, at + 1, end);
-			check(message);
+			connected = connected && isAccepted(message);
 			stream.writeBytes(ByteBuffer.allocate(Integer.BYTES).putInt(message.length).array());
 			stream.writeBytes(message);
 			at = end;
@@ -40,11 +41,13 @@ public final class ClientMessagesFuzz {
 		accept(stream.toByteArray());
 	}
 
-	private static void check(byte[] message) {
+	/** As for a connection, which rank 0 closes after the first refused message. */
+	private static boolean isAccepted(byte[] message) {
 		try {
 			if (MessageCodec.decode(ByteBuffer.wrap(message)) instanceof Hello hello) {
 				POLICY.check(hello);
 			}
+			return true;
 		}
 		catch (HandshakeException ex) {
 			MessageCodec.encode(ex.message());
@@ -52,6 +55,7 @@ public final class ClientMessagesFuzz {
 		catch (MalformedFrameException ex) {
 			// Rank 0 refuses the client.
 		}
+		return false;
 	}
 
 	private static void accept(byte[] stream) {
