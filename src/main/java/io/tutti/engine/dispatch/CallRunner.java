@@ -107,9 +107,7 @@ final class CallRunner implements AutoCloseable {
 		long ticket = this.order.draw(1);
 		long startedNanos = awaitTurn(ticket, 1, collective, issuedNanos, options);
 		try {
-			this.call.deadline().restart(issuedNanos, options.timeoutNanos());
-			this.call.describe(ticket, collective, count, type, op, root);
-			this.call.label(options.label());
+			describe(ticket, collective, count, type, op, root, issuedNanos, options);
 			this.call.counts(sendCounts, receiveCounts);
 			runInTurn(send, receive, issuedNanos, startedNanos);
 		}
@@ -156,13 +154,11 @@ final class CallRunner implements AutoCloseable {
 
 	private void runPacks(long first, Collective collective, List<PackedBuffers> packs, DataType type,
 			@Nullable ReduceOp op, int root, long issuedNanos, CallOptions options, boolean asynchronous) {
-		this.call.deadline().restart(issuedNanos, options.timeoutNanos());
 		for (int i = 0; i < packs.size(); i++) {
 			PackedBuffers pack = packs.get(i);
-			this.call.describe(first + i, collective, pack.bytes() / type.bytes(), type, op, root);
-			this.call.label(options.label());
+			describe(first + i, collective, pack.bytes() / type.bytes(), type, op, root, issuedNanos, options);
 			this.call.counts(null, null);
-			MemorySegment buffer = packed(pack);
+			MemorySegment buffer = orGiveUp(() -> pack.gather(this.packing));
 			long startedNanos = System.nanoTime();
 			if (asynchronous) {
 				ArenaHold.run(buffer, buffer, () -> runInTurn(buffer, buffer, issuedNanos, startedNanos));
@@ -170,14 +166,20 @@ final class CallRunner implements AutoCloseable {
 			else {
 				runInTurn(buffer, buffer, issuedNanos, startedNanos);
 			}
-			copyBack(pack, buffer);
+			orGiveUp(() -> {
+				pack.scatter(buffer);
+				return buffer;
+			});
 		}
 	}
 
-	/** As {@link #packed}, for a buffer that was closed while the call ran. */
-	private void copyBack(PackedBuffers pack, MemorySegment buffer) {
+	/**
+	 * Copies the buffers of a list. If one of them has been closed, breaks the group,
+	 * since the other ranks wait for this call.
+	 */
+	private MemorySegment orGiveUp(Supplier<MemorySegment> copy) {
 		try {
-			pack.scatter(buffer);
+			return copy.get();
 		}
 		catch (RuntimeException | Error ex) {
 			this.latch.giveUp(this.call, ex);
@@ -185,15 +187,12 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	/** A buffer that was closed before the call's turn breaks the group: others wait. */
-	private MemorySegment packed(PackedBuffers pack) {
-		try {
-			return pack.gather(this.packing);
-		}
-		catch (RuntimeException | Error ex) {
-			this.latch.giveUp(this.call, ex);
-			throw ex;
-		}
+	/** The call that now has its turn; its deadline counts from the issue. */
+	private void describe(long ticket, Collective collective, long count, DataType type, @Nullable ReduceOp op,
+			int root, long issuedNanos, CallOptions options) {
+		this.call.deadline().restart(issuedNanos, options.timeoutNanos());
+		this.call.describe(ticket, collective, count, type, op, root);
+		this.call.label(options.label());
 	}
 
 	/**
@@ -237,9 +236,7 @@ final class CallRunner implements AutoCloseable {
 			DataType type, @Nullable ReduceOp op, int root, long @Nullable [] sendCounts,
 			long @Nullable [] receiveCounts, CallOptions options) {
 		return submit(collective, 1, options, (ticket, issuedNanos) -> {
-			this.call.deadline().restart(issuedNanos, options.timeoutNanos());
-			this.call.describe(ticket, collective, count, type, op, root);
-			this.call.label(options.label());
+			describe(ticket, collective, count, type, op, root, issuedNanos, options);
 			this.call.counts(sendCounts, receiveCounts);
 			ArenaHold.run(send, receive, () -> runInTurn(send, receive, issuedNanos, System.nanoTime()));
 		});
