@@ -1,8 +1,10 @@
 package io.tutti.training;
 
+import java.util.stream.IntStream;
+
 /**
- * A table split four to one into training and test rows, by a seed. Both parts are scaled
- * by statistics of the training rows only. Each column is scaled by its
+ * A table split into training and test rows: as given, or four to one by a seed. Both
+ * parts are scaled by statistics of the training rows only. Each column is scaled by its
  * {@link ColumnScale}. A wide table is also multiplied by one factor, so that a row has
  * about the norm of a row of {@value #ROW_SQUARES} columns.
  *
@@ -18,8 +20,10 @@ record DataSplit(Dataset training, Dataset test) {
 	private static final double ROW_SQUARES = 64;
 
 	static DataSplit of(Dataset table, long seed) {
-		int[] order = Shuffle.order(table.rows(), seed, Shuffle.SPLIT);
-		int cut = (int) (table.rows() * 4L / 5);
+		boolean isSplit = table.testRows() > 0;
+		int[] order = isSplit ? IntStream.range(0, table.rows()).toArray()
+				: Shuffle.order(table.rows(), seed, Shuffle.SPLIT);
+		int cut = isSplit ? table.rows() - table.testRows() : (int) (table.rows() * 4L / 5);
 		Dataset training = table.select(order, 0, cut);
 		Dataset test = table.select(order, cut, table.rows());
 		for (int column = 0; column < table.columns(); column++) {

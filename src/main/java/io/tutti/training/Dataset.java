@@ -2,7 +2,9 @@ package io.tutti.training;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
+import java.util.List;
 
 /**
  * A labelled data set: rows of features, and the class of each row.
@@ -11,8 +13,19 @@ import java.security.MessageDigest;
  * @param classes number of classes
  * @param features rows x columns values in row-major order
  * @param labels class of each row, 0 to {@code classes - 1}
+ * @param classNames names of the classes, empty if the table holds their numbers
+ * @param testRows number of rows at the end that are for the test, 0 to set aside a part
  */
-record Dataset(int columns, int classes, float[] features, int[] labels) {
+record Dataset(int columns, int classes, float[] features, int[] labels, List<String> classNames, int testRows) {
+
+	Dataset {
+		classNames = List.copyOf(classNames);
+	}
+
+	/** A data set of numbered classes without test rows. */
+	Dataset(int columns, int classes, float[] features, int[] labels) {
+		this(columns, classes, features, labels, List.of(), 0);
+	}
 
 	/** Number of rows. */
 	int rows() {
@@ -28,7 +41,10 @@ record Dataset(int columns, int classes, float[] features, int[] labels) {
 		return values;
 	}
 
-	/** SHA-256 over all features and labels, in hexadecimal; identifies the table. */
+	/**
+	 * SHA-256 over all features and labels, the names of the classes and the number of
+	 * test rows, if any, in hexadecimal; identifies the table.
+	 */
 	String sha256() {
 		MessageDigest digest = Sha256.newDigest();
 		ByteBuffer row = ByteBuffer.allocate((this.columns + 1) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
@@ -37,6 +53,13 @@ record Dataset(int columns, int classes, float[] features, int[] labels) {
 			row.asFloatBuffer().put(this.features, index * this.columns, this.columns);
 			row.putInt(this.columns * Float.BYTES, this.labels[index]);
 			digest.update(row);
+		}
+		for (String name : this.classNames) {
+			digest.update(name.getBytes(StandardCharsets.UTF_8));
+			digest.update((byte) '\n');
+		}
+		if (this.testRows > 0) {
+			digest.update(("test rows " + this.testRows).getBytes(StandardCharsets.UTF_8));
 		}
 		return Sha256.hex(digest);
 	}

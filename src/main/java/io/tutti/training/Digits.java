@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.file.Path;
 
 /**
  * The bundled digits data set: 1797 images of handwritten digits, 8 by 8 pixels. The
@@ -20,7 +21,7 @@ final class Digits {
 			if (stream == null) {
 				throw new IllegalStateException("the digits (" + RESOURCE + ") are missing from the class path");
 			}
-			return TableReader.read(RESOURCE, stream);
+			return TableReader.read(TableSource.of(Path.of(RESOURCE)), stream);
 		}
 		catch (IOException ex) {
 			throw new UncheckedIOException("cannot read " + RESOURCE, ex);

@@ -3,50 +3,66 @@ package io.tutti.training;
 import java.io.BufferedInputStream;
 import java.io.BufferedReader;
 import java.io.EOFException;
+import java.io.FilterReader;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.Reader;
+import java.io.UncheckedIOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.ZipException;
 
-import org.jspecify.annotations.Nullable;
+import de.siegmar.fastcsv.reader.AbstractBaseCsvCallbackHandler;
+import de.siegmar.fastcsv.reader.CsvParseException;
+import de.siegmar.fastcsv.reader.CsvReader;
 
 /**
- * Reads a table of comma-separated numbers whose last column is the class of the row. The
- * first line may be a header. Blank lines are skipped. Input that starts with gzip's
- * magic number is decompressed.
+ * Reads a table in CSV format (RFC 4180) into a {@link TableBuilder}. Blank lines are
+ * skipped. Input that starts with gzip's magic number is decompressed.
  */
 final class TableReader {
 
-	/** Maximum line length, so that a file without line ends does not fill the memory. */
-	private static final int MAX_LINE_CHARS = 1 << 20;
+	/**
+	 * Maximum length of a row, so that a file without line ends or with a missing quote
+	 * does not fill the memory.
+	 */
+	private static final int MAX_ROW_CHARS = 1 << 20;
 
 	private final String name;
 
-	private final Reader input;
+	private final CountingReader input;
 
-	private final TableBuilder table;
-
-	private int lineNumber;
+	private final Rows rows = new Rows();
 
 	private TableReader(String name, Reader input) {
 		this.name = name;
-		this.input = input;
-		this.table = new TableBuilder(name);
+		this.input = new CountingReader(input);
 	}
 
 	/**
-	 * Reads a file.
-	 * @throws MalformedDataException if the file cannot be read or is malformed
+	 * Reads the files of a table.
+	 * @throws MalformedDataException if a file cannot be read or is malformed
 	 */
-	static Dataset read(Path file) {
+	static Dataset read(TableSource source) {
+		TableBuilder table = new TableBuilder(source);
+		read(source.file(), source, table);
+		if (source.testFile() != null) {
+			table.beginTest(source.testFile().toString());
+			read(source.testFile(), source, table);
+		}
+		return table.build();
+	}
+
+	private static void read(Path file, TableSource source, TableBuilder table) {
 		try (InputStream stream = Files.newInputStream(file)) {
-			return read(file.toString(), stream);
+			read(file.toString(), stream, source, table);
 		}
 		catch (NoSuchFileException ex) {
 			throw new MalformedDataException("cannot read " + file + ": there is no such file", ex);
@@ -56,11 +72,24 @@ final class TableReader {
 		}
 	}
 
-	/** Reads a stream and leaves it open. */
-	static Dataset read(String name, InputStream stream) throws IOException {
+	/** Reads a stream as the table's only file and leaves it open. */
+	static Dataset read(TableSource source, InputStream stream) throws IOException {
+		TableBuilder table = new TableBuilder(source);
+		read(source.file().toString(), stream, source, table);
+		return table.build();
+	}
+
+	private static void read(String name, InputStream stream, TableSource source, TableBuilder table)
+			throws IOException {
 		try {
-			Reader input = new InputStreamReader(unpacked(stream), StandardCharsets.UTF_8);
-			return new TableReader(name, new BufferedReader(input)).readTable();
+			// A decoder of its own reports malformed input instead of replacing it.
+			Reader input = new BufferedReader(
+					new InputStreamReader(unpacked(stream), StandardCharsets.UTF_8.newDecoder()));
+			skipByteOrderMark(input);
+			new TableReader(name, input).read(source.separator(), table);
+		}
+		catch (CharacterCodingException ex) {
+			throw new MalformedDataException(name + " is not UTF-8 text; convert it to UTF-8", ex);
 		}
 		catch (ZipException | EOFException ex) {
 			throw new MalformedDataException(name + " is damaged: it starts like gzip, but " + ex.getMessage(), ex);
@@ -75,36 +104,105 @@ final class TableReader {
 		return (magic == GZIPInputStream.GZIP_MAGIC) ? new GZIPInputStream(buffered) : buffered;
 	}
 
-	private Dataset readTable() throws IOException {
-		String line = readLine();
-		while (line != null) {
-			if (!line.isBlank()) {
-				this.table.add(this.lineNumber, line.split(",", -1));
-			}
-			line = readLine();
+	private static void skipByteOrderMark(Reader input) throws IOException {
+		input.mark(1);
+		if (input.read() != '\ufeff') {
+			input.reset();
 		}
-		return this.table.build();
 	}
 
-	private @Nullable String readLine() throws IOException {
-		this.lineNumber++;
-		StringBuilder line = new StringBuilder();
-		int read = this.input.read();
-		if (read < 0) {
-			return null;
-		}
-		while (read >= 0 && read != '\n') {
-			if (line.length() == MAX_LINE_CHARS) {
-				throw new MalformedDataException(this.name + " line " + this.lineNumber + ": longer than "
-						+ MAX_LINE_CHARS + " characters; is it a table of comma-separated numbers?");
+	private void read(char separator, TableBuilder table) throws IOException {
+		try (CsvReader<List<String>> reader = CsvReader.builder()
+			.fieldSeparator(separator)
+			.skipEmptyLines(true)
+			.allowExtraFields(true)
+			.allowMissingFields(true)
+			.allowExtraCharsAfterClosingQuote(false)
+			.trimWhitespacesAroundQuotes(true)
+			.maxBufferSize(2 * MAX_ROW_CHARS)
+			.build(this.rows, this.input)) {
+			for (List<String> cells : reader) {
+				if (cells.size() > 1 || !cells.getFirst().isBlank()) {
+					table.add(this.rows.line(), cells);
+				}
+				this.input.characters = 0;
 			}
-			line.append((char) read);
-			read = this.input.read();
 		}
-		if (this.lineNumber == 1 && !line.isEmpty() && line.charAt(0) == '\ufeff') {
-			line.deleteCharAt(0);
+		catch (UncheckedIOException ex) {
+			if (ex.getCause() instanceof RowTooLongException) {
+				throw rowTooLong(ex);
+			}
+			throw ex.getCause();
 		}
-		return line.toString();
+		catch (CsvParseException ex) {
+			Throwable cause = (ex.getCause() != null) ? ex.getCause() : ex;
+			throw new MalformedDataException(this.name + " line " + this.rows.line() + ": " + cause.getMessage()
+					+ "; check the quotes and the separator (--separator)", ex);
+		}
+	}
+
+	private MalformedDataException rowTooLong(Exception cause) {
+		return new MalformedDataException(this.name + " line " + this.rows.line() + ": longer than " + MAX_ROW_CHARS
+				+ " characters; is a closing quote missing, or is it not a table of separated cells?", cause);
+	}
+
+	/** Collects the cells of a row. */
+	private static final class Rows extends AbstractBaseCsvCallbackHandler<List<String>> {
+
+		private List<String> cells = new ArrayList<>();
+
+		/** The row's first line, from 1. */
+		long line() {
+			return getStartingLineNumber();
+		}
+
+		@Override
+		protected void handleBegin(long startingLineNumber) {
+			this.cells = new ArrayList<>(this.cells.size());
+		}
+
+		@Override
+		protected void handleField(int index, char[] buffer, int offset, int length, boolean quoted) {
+			this.cells.add(new String(buffer, offset, length));
+		}
+
+		@Override
+		protected List<String> buildRecord() {
+			return this.cells;
+		}
+
+	}
+
+	/** Fails in a row that is too long. */
+	private static final class CountingReader extends FilterReader {
+
+		private int characters;
+
+		CountingReader(Reader input) {
+			super(input);
+		}
+
+		@Override
+		public int read(char[] buffer, int offset, int length) throws IOException {
+			int read = super.read(buffer, offset, length);
+			this.characters += Math.max(read, 0);
+			if (this.characters > MAX_ROW_CHARS) {
+				throw new RowTooLongException();
+			}
+			return read;
+		}
+
+		@Override
+		public void close() {
+			// The caller closes the stream.
+		}
+
+	}
+
+	private static final class RowTooLongException extends IOException {
+
+		private static final long serialVersionUID = 1L;
+
 	}
 
 }

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
  */
 public record TrainingOptions(int epochs, int globalBatch, double learningRate, long seed, int threads,
-		@Nullable Path data, @Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
+		@Nullable TableSource data, @Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
 
 	/** Default number of epochs. */
 	public static final int DEFAULT_EPOCHS = 30;

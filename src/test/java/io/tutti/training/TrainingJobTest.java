@@ -212,7 +212,8 @@ class TrainingJobTest {
 				.append('\n');
 		}
 		Path file = Files.writeString(this.directory.resolve("own.csv"), table);
-		TrainingSummary summary = train(2, (_) -> new TrainingOptions(30, 16, 0.05, 42, 1, file, null, 0, null))
+		TrainingSummary summary = train(2,
+				(_) -> new TrainingOptions(30, 16, 0.05, 42, 1, TableSource.of(file), null, 0, null))
 			.getFirst();
 		assertThat(summary.testAccuracy()).isGreaterThanOrEqualTo(0.9);
 	}
@@ -220,9 +221,8 @@ class TrainingJobTest {
 	@Test
 	void aReadErrorOfOneRankIsReportedToTheOthers() throws Exception {
 		Path broken = Files.writeString(this.directory.resolve("broken.csv"), "1,2,0\n1,x,1\n");
-		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
-				(rank) -> new TrainingOptions(1, 32, 0.05, 42, 1, (rank == 1) ? broken : null, null, 0, null),
-				(_) -> TrainingListener.NONE);
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (rank) -> new TrainingOptions(1, 32, 0.05, 42, 1,
+				(rank == 1) ? TableSource.of(broken) : null, null, 0, null), (_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(1).failure()).isInstanceOf(MalformedDataException.class)
 			.hasMessageContaining("line 2, column 2");
 		assertThat(outcomes.get(0).failure()).isInstanceOf(GroupAbortedException.class)
@@ -290,7 +290,8 @@ class TrainingJobTest {
 				.append('\n');
 		}
 		Path file = Files.writeString(this.directory.resolve("kinds.csv"), table);
-		TrainingSummary summary = train(worldSize, (_) -> new TrainingOptions(30, 32, 0.05, 42, 1, file, null, 0, null))
+		TrainingSummary summary = train(worldSize,
+				(_) -> new TrainingOptions(30, 32, 0.05, 42, 1, TableSource.of(file), null, 0, null))
 			.getFirst();
 		assertThat(summary.testAccuracy()).isGreaterThanOrEqualTo(0.9);
 	}

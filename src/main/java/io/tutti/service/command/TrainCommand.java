@@ -9,6 +9,7 @@ import java.util.concurrent.Callable;
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
+import io.tutti.training.TableSource;
 import io.tutti.training.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -30,6 +31,7 @@ import picocli.CommandLine.Unmatched;
 		footer = { "  ./tutti launch -n 2 train                         two ranks, the bundled digits data set",
 				"  ./tutti launch -n 2 train --epochs 5 --report r.json",
 				"  ./tutti launch -n 4 train --data table.csv.gz     numbers, the class in the last column",
+				"  ./tutti launch -n 4 train --data a.csv --test-data b.csv --separator ';' --label species",
 				"  ./tutti launch -n 2 train --checkpoint run1       continues from the checkpoint" })
 final class TrainCommand implements Callable<Integer> {
 
@@ -68,8 +70,26 @@ final class TrainCommand implements Callable<Integer> {
 	private int threads;
 
 	@Option(names = "--data", paramLabel = "FILE",
-			description = "Table to train on, .csv or .csv.gz: numbers, the class last (default: the digits).")
+			description = "Table to train on, .csv or .csv.gz: numbers and a class per line (default: the digits).")
 	private @Nullable Path data;
+
+	@Option(names = "--label", paramLabel = "COLUMN",
+			description = "Column of the class, a number or a text: its number from 1, or its name in the header"
+					+ " (default: the last column).")
+	private @Nullable String label;
+
+	@Option(names = "--separator", paramLabel = "CHAR",
+			description = "Separates the cells of a line: one character, or tab (default: a comma).")
+	private @Nullable String separator;
+
+	@Option(names = "--header", negatable = true, fallbackValue = "true",
+			description = "The first line holds the names of the columns, or with --no-header a row"
+					+ " (default: names if none of its cells is a number).")
+	private @Nullable Boolean header;
+
+	@Option(names = "--test-data", paramLabel = "FILE",
+			description = "Table to test on, with the columns of --data (default: a fifth of the rows of --data).")
+	private @Nullable Path testData;
 
 	@Option(names = "--checkpoint", paramLabel = "DIR",
 			description = "Checkpoint directory; the job continues from a checkpoint in it.")
@@ -99,10 +119,22 @@ final class TrainCommand implements Callable<Integer> {
 		}
 	}
 
+	private @Nullable TableSource table() {
+		if (this.data == null) {
+			if (this.testData != null || this.label != null || this.separator != null || this.header != null) {
+				throw new IllegalArgumentException("--test-data, --label, --separator and --header describe a table,"
+						+ " and none was given; add --data");
+			}
+			return null;
+		}
+		char between = (this.separator != null) ? TableSource.separator(this.separator) : TableSource.DEFAULT_SEPARATOR;
+		return new TableSource(this.data, this.testData, between, this.label, this.header);
+	}
+
 	private TrainingOptions training() {
 		try {
 			return new TrainingOptions(this.epochs, this.globalBatch, this.learningRate, this.seed, this.threads,
-					this.data, this.checkpoint, this.checkpointEvery, this.report);
+					table(), this.checkpoint, this.checkpointEvery, this.report);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

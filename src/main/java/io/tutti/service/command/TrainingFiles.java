@@ -23,7 +23,10 @@ final class TrainingFiles {
 	 */
 	static void requireUsable(TrainingOptions options, int rank) {
 		if (options.data() != null) {
-			requireReadable(options.data());
+			requireReadable(options.data().file(), "--data");
+			if (options.data().testFile() != null) {
+				requireReadable(options.data().testFile(), "--test-data");
+			}
 		}
 		if (rank == 0) {
 			requireReport(options.report());
@@ -31,13 +34,13 @@ final class TrainingFiles {
 		}
 	}
 
-	private static void requireReadable(Path data) {
+	private static void requireReadable(Path data, String option) {
 		if (!Files.exists(data)) {
-			throw refused("the table " + data + " cannot be read: there is no such file", "--data");
+			throw refused("the table " + data + " cannot be read: there is no such file", option);
 		}
 		if (Files.isDirectory(data) || !Files.isReadable(data)) {
 			throw refused("the table " + data + " cannot be read: "
-					+ (Files.isDirectory(data) ? "it is a directory" : "permission denied"), "--data");
+					+ (Files.isDirectory(data) ? "it is a directory" : "permission denied"), option);
 		}
 	}
 

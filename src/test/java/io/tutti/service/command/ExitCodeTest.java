@@ -16,6 +16,7 @@ import io.tutti.training.MalformedDataException;
 import io.tutti.training.TrainingDivergedException;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
+import io.tutti.training.TableSource;
 import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -68,7 +69,8 @@ class ExitCodeTest {
 
 	@Test
 	void malformedTrainingDataAreBadData() {
-		TrainingOptions options = new TrainingOptions(1, 32, 0.1, 42, 1, Path.of("/none.csv"), null, 0, null);
+		TrainingOptions options = new TrainingOptions(1, 32, 0.1, 42, 1, TableSource.of(Path.of("/none.csv")), null, 0,
+				null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			MalformedDataException failure = catchThrowableOfType(MalformedDataException.class,
 					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());

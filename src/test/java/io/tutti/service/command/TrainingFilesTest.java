@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.tutti.service.config.ConfigurationException;
+import io.tutti.training.TableSource;
 import io.tutti.training.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -34,6 +35,14 @@ class TrainingFilesTest {
 	}
 
 	@Test
+	void aMissingTestTableIsNamedOnEveryRank() throws Exception {
+		Path data = Files.createFile(this.directory.resolve("table.csv"));
+		TableSource source = new TableSource(data, this.directory.resolve("none.csv"), ',', null, null);
+		assertRefused(new TrainingOptions(1, 32, 0.1, 1, 1, source, null, 0, null), 1, "none.csv", "no such file",
+				"--test-data");
+	}
+
+	@Test
 	void aReportThatCannotBeWrittenIsNamedOnTheRankThatWritesIt() {
 		TrainingOptions nowhere = options(null, null, this.directory.resolve("none/report.json"));
 		assertRefused(nowhere, 0, "report.json", "there is no directory", "--report");
@@ -55,7 +64,8 @@ class TrainingFilesTest {
 	}
 
 	private static TrainingOptions options(@Nullable Path data, @Nullable Path checkpoint, @Nullable Path report) {
-		return new TrainingOptions(1, 32, 0.1, 1, 1, data, checkpoint, 0, report);
+		return new TrainingOptions(1, 32, 0.1, 1, 1, (data != null) ? TableSource.of(data) : null, checkpoint, 0,
+				report);
 	}
 
 }
