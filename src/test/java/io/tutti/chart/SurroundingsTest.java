@@ -34,8 +34,9 @@ class SurroundingsTest {
 	 */
 	private static final Set<String> METERS = Set.of("collective_duration", "collective_bytes", "collective_inflight",
 			"collective_timeouts", "collective_mismatches", "collective_aborts", "collective_last_sequence",
-			"collective_algorithm_bandwidth", "collective_bus_bandwidth", "rank_arrival_skew", "peer_up", "peer_rtt",
-			"rendezvous_duration", "group_generation", "group_state", "start_time");
+			"collective_algorithm_bandwidth", "collective_bus_bandwidth", "rank_arrival_skew", "peers", "peer_rtt_max",
+			"peer_rtt_median", "peer_silence_max", "rendezvous_duration", "group_generation", "group_state",
+			"start_time");
 
 	private static final Pattern METER = Pattern.compile("(?:tutti|process)_([a-z_]+)");
 
@@ -199,7 +200,8 @@ class SurroundingsTest {
 		for (JsonNode rule : rules) {
 			assertThat(meters(rule.path("expr").asString())).isNotEmpty().isSubsetOf(METERS);
 			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"", "pod=~\"demo-tutti-[0-9]+(-.+)?\"");
-			assertThat(rule.at("/annotations/summary").asString()).contains("{{ $labels.pod }}");
+			assertThat(rule.at("/annotations/summary").asString()).containsAnyOf("{{ $labels.pod }}",
+					"a rank of demo-tutti");
 		}
 	}
 

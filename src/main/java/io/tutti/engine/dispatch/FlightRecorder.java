@@ -66,17 +66,18 @@ public final class FlightRecorder {
 	/** Distinct call sites, well below the limit of 16 bits. */
 	private static final int MAX_SITES = 1024;
 
-	private static final int DONE = 0;
+	private static final int DONE_BYTES = 0;
 
-	private static final int FAILED = 1;
+	private static final int DONE_NANOS = 1;
 
-	private static final int DONE_BYTES = 2;
+	private static final int FAILED_NANOS = 2;
 
-	private static final int DONE_NANOS = 3;
+	/** Counts of the successful calls by duration. */
+	private static final int DONE = 3;
 
-	private static final int FAILED_NANOS = 4;
+	private static final int FAILED = DONE + CallDurations.BUCKETS;
 
-	private static final int TOTALS = 5;
+	private static final int TOTALS = FAILED + CallDurations.BUCKETS;
 
 	private static final CallRecord.State[] STATES = CallRecord.State.values();
 
@@ -183,13 +184,14 @@ public final class FlightRecorder {
 
 	private void add(Collective collective, boolean well, long bytes, long nanos) {
 		int total = collective.ordinal() * TOTALS;
+		int bucket = CallDurations.bucket(nanos);
 		if (well) {
-			this.totals[total + DONE]++;
+			this.totals[total + DONE + bucket]++;
 			this.totals[total + DONE_BYTES] += bytes;
 			this.totals[total + DONE_NANOS] += nanos;
 		}
 		else {
-			this.totals[total + FAILED]++;
+			this.totals[total + FAILED + bucket]++;
 			this.totals[total + FAILED_NANOS] += nanos;
 		}
 	}
@@ -243,8 +245,9 @@ public final class FlightRecorder {
 	public CallTotals totals(Collective collective) {
 		VarHandle.acquireFence();
 		int total = collective.ordinal() * TOTALS;
-		return new CallTotals(this.totals[total + DONE], this.totals[total + FAILED], this.totals[total + DONE_BYTES],
-				this.totals[total + DONE_NANOS], this.totals[total + FAILED_NANOS]);
+		return new CallTotals(new CallDurations(this.totals, total + DONE, this.totals[total + DONE_NANOS]),
+				new CallDurations(this.totals, total + FAILED, this.totals[total + FAILED_NANOS]),
+				this.totals[total + DONE_BYTES]);
 	}
 
 	private @Nullable CallRecord record(long sequence) {

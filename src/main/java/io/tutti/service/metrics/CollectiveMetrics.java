@@ -70,7 +70,7 @@ final class CollectiveMetrics implements MeterBinder {
 	private FunctionTimer.Builder<CollectiveMetrics> timer(Collective collective, ToLongFunction<CallTotals> count,
 			ToLongFunction<CallTotals> nanos) {
 		return FunctionTimer
-			.builder("tutti.collective.duration", this, (self) -> self.total(collective, count),
+			.builder(CollectiveDurations.METER, this, (self) -> self.total(collective, count),
 					(self) -> self.total(collective, nanos), TimeUnit.NANOSECONDS)
 			.description("Collectives, and the time from their start to their end");
 	}

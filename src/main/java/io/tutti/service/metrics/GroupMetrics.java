@@ -2,25 +2,26 @@ package io.tutti.service.metrics;
 
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.ToIntFunction;
 
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.tutti.GroupState;
-import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.group.PeerSummary;
 import io.tutti.service.recorder.ArrivalWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Meters of the group's state, of its peers and of this rank's arrival delay. Peer meters
- * have no value before the group has formed.
+ * Meters of the group's state, of its peers as a whole and of this rank's arrival delay.
+ * Their number does not depend on the world size. Peer meters have no value before the
+ * group has formed.
  */
 final class GroupMetrics implements MeterBinder {
-
-	private static final double MICROS_PER_SECOND = 1e6;
 
 	private final GroupLifecycle group;
 
@@ -48,23 +49,32 @@ final class GroupMetrics implements MeterBinder {
 		TimeGauge.builder("tutti.rank.arrival.skew", this.arrivals, TimeUnit.MICROSECONDS, ArrivalWatch::meanMicros)
 			.description("Mean arrival delay of this rank after the first rank in the last collectives")
 			.register(registry);
-		for (int rank = 0; rank < this.group.assignment().worldSize(); rank++) {
-			if (rank != this.group.assignment().rank()) {
-				bindPeer(registry, rank);
-			}
-		}
+		bindPeers(registry, "up", PeerSummary::up);
+		bindPeers(registry, "unknown", PeerSummary::unknown);
+		bindPeers(registry, "left", PeerSummary::left);
+		bindPeers(registry, "lost", PeerSummary::lost);
+		bindTime(registry, "tutti.peer.rtt.max", "Longest of the last round trips to the peers that are up",
+				TimeUnit.MICROSECONDS, PeerSummary::maxRoundTripMicros);
+		bindTime(registry, "tutti.peer.rtt.median", "Median of the last round trips to the peers that are up",
+				TimeUnit.MICROSECONDS, PeerSummary::medianRoundTripMicros);
+		bindTime(registry, "tutti.peer.silence.max", "Longest time since a peer that is up was last seen",
+				TimeUnit.MILLISECONDS, PeerSummary::maxSilenceMs);
 	}
 
-	private void bindPeer(MeterRegistry registry, int rank) {
-		Gauge.builder("tutti.peer.up", this, (self) -> self.up(rank))
-			.description("Whether the peer is connected")
-			.tag("peer", String.valueOf(rank))
-			.register(registry);
-		Gauge.builder("tutti.peer.rtt", this, (self) -> self.roundTripSeconds(rank))
-			.description("Last measured round trip to the peer over the control plane")
-			.baseUnit("seconds")
-			.tag("peer", String.valueOf(rank))
-			.register(registry);
+	private void bindPeers(MeterRegistry registry, String state, ToIntFunction<PeerSummary> count) {
+		Gauge.builder("tutti.peers", this, (self) -> {
+			PeerSummary peers = self.peers();
+			return (peers != null) ? count.applyAsInt(peers) : Double.NaN;
+		}).description("Other ranks by state").tag("state", state).register(registry);
+	}
+
+	private void bindTime(MeterRegistry registry, String name, String description, TimeUnit unit,
+			Function<PeerSummary, @Nullable Long> time) {
+		TimeGauge.builder(name, this, unit, (self) -> {
+			PeerSummary peers = self.peers();
+			Long known = (peers != null) ? time.apply(peers) : null;
+			return (known != null) ? known : Double.NaN;
+		}).description(description).register(registry);
 	}
 
 	private double generation() {
@@ -77,35 +87,9 @@ final class GroupMetrics implements MeterBinder {
 		return (nanos > 0) ? nanos : Double.NaN;
 	}
 
-	private double up(int rank) {
-		PeerStatus peer = peer(rank);
-		if (peer == null) {
-			return Double.NaN;
-		}
-		if (peer.state() != PeerStatus.State.UP) {
-			return 0;
-		}
-		return hearsOf(rank) ? 1 : Double.NaN;
-	}
-
-	/**
-	 * A rank learns the state of the others from rank 0, so it is current only while rank
-	 * 0 is up.
-	 */
-	private boolean hearsOf(int rank) {
-		PeerStatus source = peer(0);
-		return rank == 0 || this.group.assignment().rank() == 0
-				|| (source != null && source.state() == PeerStatus.State.UP);
-	}
-
-	private double roundTripSeconds(int rank) {
-		PeerStatus peer = peer(rank);
-		return (peer != null && peer.roundTripMicros() >= 0) ? peer.roundTripMicros() / MICROS_PER_SECOND : Double.NaN;
-	}
-
-	private @Nullable PeerStatus peer(int rank) {
+	private @Nullable PeerSummary peers() {
 		JoinedGroup joined = this.group.joined();
-		return (joined != null) ? joined.control().peer(rank) : null;
+		return (joined != null) ? PeerSummary.of(this.group.assignment().rank(), joined.control().peers()) : null;
 	}
 
 }

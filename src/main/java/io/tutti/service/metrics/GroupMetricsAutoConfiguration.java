@@ -18,7 +18,8 @@ import org.springframework.context.annotation.Import;
 @ConditionalOnClass(MeterRegistry.class)
 @ConditionalOnBean(GroupLifecycle.class)
 @ConditionalOnBooleanProperty(name = "tutti.metrics.enabled", matchIfMissing = true)
-@Import({ ArrivalWatch.class, CollectiveMetrics.class, FailureCounts.class, GroupMetrics.class })
+@Import({ ArrivalWatch.class, CollectiveMetrics.class, FailureCounts.class, GroupMetrics.class,
+		PrometheusHistogramConfiguration.class })
 public class GroupMetricsAutoConfiguration {
 
 }

@@ -33,7 +33,8 @@ final class Examples {
 
 	static final String GROUP = """
 			{"state": "READY", "rank": 1, "worldSize": 3, "localRank": 1, "localWorldSize": 3, "backend": "tcp",
-			"generation": 4}""";
+			"generation": 4, "peers": {"up": 1, "unknown": 0, "left": 0, "lost": 1, "medianRoundTripMicros": 250,
+			"maxRoundTripMicros": 250, "slowestRank": 0, "maxSilenceMs": 12}}""";
 
 	static final String PEERS = """
 			[{"rank": 0, "state": "UP", "address": "10.0.0.1:41000", "transport": "tcp", "lastSeenMs": 12,

@@ -8,6 +8,7 @@ import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.group.PeerSummary;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,15 +24,17 @@ import org.jspecify.annotations.Nullable;
  * formation is complete
  * @param problem what is wrong; absent if nothing is
  * @param lostRanks ranks that were lost; absent if none was
+ * @param peers the other ranks in summary; absent until the group has formed
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record GroupView(GroupState state, int rank, int worldSize, int localRank, int localWorldSize, String backend,
-		@Nullable Long generation, @Nullable String problem, @Nullable List<Integer> lostRanks) {
+		@Nullable Long generation, @Nullable String problem, @Nullable List<Integer> lostRanks,
+		@Nullable PeerSummary peers) {
 
 	static GroupView of(GroupStatus status, RankAssignment who, String backend, @Nullable JoinedGroup joined) {
 		return new GroupView(status.state(), who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
 				backend, (joined != null) ? joined.world().generation() : null, status.problem(),
-				lost(status.failure()));
+				lost(status.failure()), (joined != null) ? PeerSummary.of(who.rank(), joined.control().peers()) : null);
 	}
 
 	private static @Nullable List<Integer> lost(@Nullable Failure failure) {

@@ -116,6 +116,7 @@ class FlightRecorderTest {
 		assertThat(totals.failed()).isOne();
 		assertThat(totals.bytes()).isEqualTo(14L * 999 * 1000 / 2);
 		assertThat(totals.doneNanos()).isPositive();
+		assertThat(totals.success().counts()).hasSize(CallDurations.boundsNanos().length + 1);
 		assertThat(this.recorder.totals(Collective.BARRIER)).isEqualTo(CallTotals.NONE);
 		assertThat(this.recorder.latest(1).getFirst().state()).isEqualTo(CallRecord.State.FAILED);
 	}

@@ -76,61 +76,25 @@ class MetersTest {
 
 		@Test
 		void peersAndTheStateOfTheGroupAreReported() {
-			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"0\"} 1.0", "tutti_peer_up{peer=\"2\"} 0.0",
-					"tutti_peer_rtt_seconds{peer=\"0\"} 2.5E-4", "tutti_peer_rtt_seconds{peer=\"2\"} NaN",
-					"tutti_group_generation 4.0", "tutti_group_state{state=\"ready\"} 1.0",
-					"tutti_group_state{state=\"broken\"} 0.0", "tutti_collective_inflight 0.0",
-					"tutti_collective_last_sequence -1.0");
+			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 1.0", "tutti_peers{state=\"lost\"} 1.0",
+					"tutti_peers{state=\"left\"} 0.0", "tutti_peers{state=\"unknown\"} 0.0",
+					"tutti_peer_rtt_max_seconds 2.5E-4", "tutti_peer_rtt_median_seconds 2.5E-4",
+					"tutti_peer_silence_max_seconds 0.012", "tutti_group_generation 4.0",
+					"tutti_group_state{state=\"ready\"} 1.0", "tutti_group_state{state=\"broken\"} 0.0",
+					"tutti_collective_inflight 0.0", "tutti_collective_last_sequence -1.0");
 		}
 
 		@Test
 		void withoutRankZeroTheStateOfOtherPeersIsUnknown() {
 			PeerStatus told = new PeerStatus(2, "fd00::2", 42000, 100, 300, PeerStatus.State.UP);
 			this.group.addPeer(told);
-			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"2\"} 1.0");
+			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 2.0", "tutti_peers{state=\"lost\"} 0.0",
+					"tutti_peer_rtt_max_seconds 3.0E-4", "tutti_peer_rtt_median_seconds 2.75E-4");
 			this.group.addPeer(RankOfThree.RANK_ZERO.apply(PeerStatus.State.LOST));
-			assertThat(scrape(this.http)).contains("tutti_peer_up{peer=\"0\"} 0.0", "tutti_peer_up{peer=\"2\"} NaN");
+			assertThat(scrape(this.http)).contains("tutti_peers{state=\"up\"} 0.0",
+					"tutti_peers{state=\"unknown\"} 1.0", "tutti_peers{state=\"lost\"} 1.0");
 			this.group.addPeer(RankOfThree.RANK_ZERO.apply(PeerStatus.State.UP));
 			this.group.addPeer(RankOfThree.LOST);
-		}
-
-		@Test
-		void everyPanelOfTheDashboardNamesAnExistingMeter() throws IOException {
-			Set<String> there = metersIn(scrape(this.http));
-			JsonNode dashboard = JsonMapper.shared()
-				.readTree(Files.readString(Path.of("helm", "tutti", "dashboards", "tutti.json")));
-			for (JsonNode panel : dashboard.path("panels")) {
-				for (JsonNode target : panel.path("targets")) {
-					assertThat(metersIn(target.path("expr").asString())).as(panel.path("title").asString())
-						.isNotEmpty()
-						.isSubsetOf(there);
-				}
-			}
-			JsonNode variables = dashboard.at("/templating/list");
-			assertThat(there).containsAll(metersIn(variables.toString()));
-		}
-
-		@Test
-		void everyAlertNamesAnExistingMeter() throws IOException {
-			Set<String> there = metersIn(scrape(this.http));
-			String rules = Files.readString(Path.of("helm", "tutti", "templates", "prometheusrule.yaml"));
-			assertThat(rules.lines().filter((line) -> line.contains("expr:"))).hasSize(7)
-				.allSatisfy((line) -> assertThat(metersIn(line)).isNotEmpty().isSubsetOf(there));
-		}
-
-		@Test
-		void everyDocumentedMeterExists() throws IOException {
-			String page = Files.readString(Path.of("src/docs/operations.md"));
-			String table = page.substring(page.indexOf("## Meters"), page.indexOf("The skew compares"));
-			Set<String> documented = new TreeSet<>();
-			Matcher braces = Pattern.compile("`(tutti_\\w*)(?:\\{([a-z,]+)\\})?(\\w*)`").matcher(table);
-			while (braces.find()) {
-				String middles = (braces.group(2) != null) ? braces.group(2) : "";
-				Arrays.stream(middles.split(","))
-					.map((middle) -> braces.group(1) + middle + braces.group(3))
-					.forEach(documented::add);
-			}
-			assertThat(documented).hasSizeGreaterThan(15).isSubsetOf(metersIn(scrape(this.http)));
 		}
 
 	}
@@ -159,11 +123,74 @@ class MetersTest {
 			assertThat(scraped).contains(
 					"tutti_collective_duration_seconds_count" + tags + ",outcome=\"success\"} 2500",
 					"tutti_collective_duration_seconds_count" + tags + ",outcome=\"failure\"} 0",
+					"tutti_collective_duration_seconds_bucket" + tags + ",outcome=\"success\",le=\"+Inf\"} 2500",
 					"tutti_collective_bytes_total" + tags + "} 20000.0", "tutti_collective_last_sequence 2499.0",
 					"tutti_collective_bus_bandwidth_bytes_per_second" + tags + "} 0.0");
-			assertThat(scraped)
+			assertThat(scraped).contains("# TYPE tutti_collective_duration_seconds histogram")
+				.containsPattern("duration_seconds_bucket.*outcome=\"success\",le=\"0.001\"} [1-9]")
+				.doesNotContain("tutti_collective_duration_seconds_max", "op=\"scan\",outcome")
 				.containsPattern("algorithm_bandwidth_bytes_per_second\\{backend=\"tcp\",op=\"all-reduce\"} [1-9]")
 				.containsPattern("tutti_rendezvous_duration_seconds [0-9.E-]+");
+		}
+
+	}
+
+	/** The histogram of a collective appears with its first call. */
+	@Nested
+	@SpringBootTest(classes = TuttiApplication.class,
+			properties = { "tutti.rank=0", "tutti.world-size=1", "tutti.rendezvous.job-id=names",
+					"management.prometheus.metrics.export.enabled=true" })
+	@AutoConfigureMockMvc
+	class Names {
+
+		@Autowired
+		private MockMvcTester http;
+
+		@Autowired
+		private GroupLifecycle group;
+
+		private String scrapeAfterACall() {
+			this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world().barrier();
+			return scrape(this.http);
+		}
+
+		@Test
+		void everyPanelOfTheDashboardNamesAnExistingMeter() throws IOException {
+			Set<String> there = metersIn(scrapeAfterACall());
+			JsonNode dashboard = JsonMapper.shared()
+				.readTree(Files.readString(Path.of("helm", "tutti", "dashboards", "tutti.json")));
+			for (JsonNode panel : dashboard.path("panels")) {
+				for (JsonNode target : panel.path("targets")) {
+					assertThat(metersIn(target.path("expr").asString())).as(panel.path("title").asString())
+						.isNotEmpty()
+						.isSubsetOf(there);
+				}
+			}
+			JsonNode variables = dashboard.at("/templating/list");
+			assertThat(there).containsAll(metersIn(variables.toString()));
+		}
+
+		@Test
+		void everyAlertNamesAnExistingMeter() throws IOException {
+			Set<String> there = metersIn(scrapeAfterACall());
+			String rules = Files.readString(Path.of("helm", "tutti", "templates", "prometheusrule.yaml"));
+			assertThat(rules.lines().filter((line) -> line.contains("expr:"))).hasSize(7)
+				.allSatisfy((line) -> assertThat(metersIn(line)).isNotEmpty().isSubsetOf(there));
+		}
+
+		@Test
+		void everyDocumentedMeterExists() throws IOException {
+			String page = Files.readString(Path.of("src/docs/operations.md"));
+			String table = page.substring(page.indexOf("## Meters"), page.indexOf("The skew compares"));
+			Set<String> documented = new TreeSet<>();
+			Matcher braces = Pattern.compile("`(tutti_\\w*)(?:\\{([a-z,]+)\\})?(\\w*)`").matcher(table);
+			while (braces.find()) {
+				String middles = (braces.group(2) != null) ? braces.group(2) : "";
+				Arrays.stream(middles.split(","))
+					.map((middle) -> braces.group(1) + middle + braces.group(3))
+					.forEach(documented::add);
+			}
+			assertThat(documented).hasSizeGreaterThan(15).isSubsetOf(metersIn(scrapeAfterACall()));
 		}
 
 	}

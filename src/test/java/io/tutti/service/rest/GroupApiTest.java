@@ -27,7 +27,8 @@ class GroupApiTest {
 	void theGroupShowsItsRankAndState() {
 		assertThat(this.http.get().uri("/api/v1/group")).hasStatusOk().bodyJson().isStrictlyEqualTo("""
 				{"state":"READY","rank":1,"worldSize":3,"localRank":1,"localWorldSize":3,"backend":"tcp",
-				"generation":4}""");
+				"generation":4,"peers":{"up":1,"unknown":0,"left":0,"lost":1,"medianRoundTripMicros":250,
+				"maxRoundTripMicros":250,"slowestRank":0,"maxSilenceMs":12}}""");
 	}
 
 	@Test
