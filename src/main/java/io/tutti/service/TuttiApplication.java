@@ -8,7 +8,7 @@ import io.tutti.service.config.ServeProperties;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.LogContext;
 import io.tutti.service.http.HttpLimitsConfiguration;
-import io.tutti.service.page.TrainingWatch;
+import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.service.rest.RestServerConfiguration;
 
 import org.springframework.boot.SpringBootConfiguration;

@@ -1,6 +1,7 @@
 package io.tutti.training;
 
 import java.util.Arrays;
+import java.util.function.Supplier;
 
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;
@@ -16,6 +17,8 @@ final class SampleTensors implements AutoCloseable {
 
 	private final Tensor labels;
 
+	private long selectionNanos;
+
 	SampleTensors(Dataset data, TrainingDevice device) {
 		this.device = device;
 		try (Tensor flat = torch.tensor(data.features())) {
@@ -26,12 +29,12 @@ final class SampleTensors implements AutoCloseable {
 
 	/** Features of the samples with the given indices. */
 	Tensor features(Tensor indices) {
-		return this.features.index_select(0, indices);
+		return timed(() -> this.features.index_select(0, indices));
 	}
 
 	/** Labels of the samples with the given indices. */
 	Tensor labels(Tensor indices) {
-		return this.labels.index_select(0, indices);
+		return timed(() -> this.labels.index_select(0, indices));
 	}
 
 	/** Features of a range of samples, without a copy. */
@@ -46,7 +49,20 @@ final class SampleTensors implements AutoCloseable {
 
 	/** Indices of the samples in a share of an order. */
 	Tensor indices(int[] order, Share share) {
-		return this.device.take(torch.tensor(Arrays.stream(order, share.from(), share.to()).asLongStream().toArray()));
+		return timed(() -> this.device
+			.take(torch.tensor(Arrays.stream(order, share.from(), share.to()).asLongStream().toArray())));
+	}
+
+	/** Total time spent on selecting samples by index. */
+	long selectionNanos() {
+		return this.selectionNanos;
+	}
+
+	private Tensor timed(Supplier<Tensor> selection) {
+		long start = System.nanoTime();
+		Tensor selected = selection.get();
+		this.selectionNanos += System.nanoTime() - start;
+		return selected;
 	}
 
 	@Override

@@ -24,6 +24,12 @@ public interface TrainingListener {
 	default void step(long step, double loss) {
 	}
 
+	/**
+	 * Times of the step on this rank; unlike the other values they differ between ranks.
+	 */
+	default void timed(StepTimes times) {
+	}
+
 	/** An epoch is complete, and the model was evaluated on the test samples. */
 	default void epochDone(EpochResult result) {
 	}

@@ -98,14 +98,19 @@ final class TrainingLoop implements AutoCloseable {
 	/** Returns whether the ranks have agreed to stop after this step. */
 	private boolean runStep(int[] order, int stepInEpoch) {
 		long start = System.nanoTime();
+		long dataNanos = this.samples.selectionNanos();
+		long waitedNanos = this.replica.replicas().waitedNanos();
 		int batch = this.schedule.batchSize(stepInEpoch);
 		Share share = this.schedule.share(stepInEpoch, this.group.rank());
 		StepTotals all = this.replica.learn(this.samples, order, share, batch, this.stopReason.get() != null);
 		this.progress = this.progress.plus(all.lossSum(), batch);
 		this.divergence.step(this.progress.step(), all.lossSum());
 		this.trainedSamples += batch;
-		this.trainingNanos += System.nanoTime() - start;
+		long nanos = System.nanoTime() - start;
+		this.trainingNanos += nanos;
 		this.listener.step(this.progress.step(), all.lossSum() / batch);
+		this.listener.timed(new StepTimes(batch, nanos, this.samples.selectionNanos() - dataNanos,
+				this.replica.replicas().waitedNanos() - waitedNanos));
 		return all.stop();
 	}
 

@@ -4,6 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 import io.tutti.training.EpochResult;
+import io.tutti.training.StepTimes;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingPlan;
 import io.tutti.training.TrainingSummary;
@@ -27,6 +28,11 @@ record TrainingListeners(List<TrainingListener> listeners) implements TrainingLi
 		for (TrainingListener listener : this.listeners) {
 			listener.step(step, loss);
 		}
+	}
+
+	@Override
+	public void timed(StepTimes times) {
+		this.listeners.forEach((listener) -> listener.timed(times));
 	}
 
 	@Override

@@ -17,7 +17,7 @@ import io.tutti.launch.LiveLines;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
-import io.tutti.service.page.TrainingWatch;
+import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;

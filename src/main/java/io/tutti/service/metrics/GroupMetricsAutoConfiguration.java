@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Import;
 @ConditionalOnBean(GroupLifecycle.class)
 @ConditionalOnBooleanProperty(name = "tutti.metrics.enabled", matchIfMissing = true)
 @Import({ ArrivalWatch.class, CollectiveMetrics.class, FailureCounts.class, GroupMetrics.class,
-		PrometheusHistogramConfiguration.class })
+		PrometheusHistogramConfiguration.class, TrainingMetrics.class })
 public class GroupMetricsAutoConfiguration {
 
 }

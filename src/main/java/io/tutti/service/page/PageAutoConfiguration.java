@@ -2,6 +2,7 @@ package io.tutti.service.page;
 
 import io.tutti.service.autoconfigure.ProcessGroupAutoConfiguration;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.recorder.TrainingWatch;
 import tools.jackson.databind.json.JsonMapper;
 
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -20,6 +20,8 @@ import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.recorder.TrainingProgress;
+import io.tutti.service.recorder.TrainingWatch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,7 +70,12 @@ final class PageStates {
 				(joined != null) ? joined.world().generation() : null, status.problem(),
 				(joined != null) ? analysis.verdict() : null, trouble,
 				new RankCards(rank, accounts, peers, analysis, failure).all(worldSize), inFlight(accounts),
-				bytesPerSecond(joined), skewMicros(analysis), this.training.view());
+				bytesPerSecond(joined), skewMicros(analysis), training());
+	}
+
+	private @Nullable TrainingView training() {
+		TrainingProgress progress = this.training.progress();
+		return (progress != null) ? TrainingView.of(progress) : null;
 	}
 
 	private static List<FlightRow> inFlight(Map<Integer, RankTrace> accounts) {

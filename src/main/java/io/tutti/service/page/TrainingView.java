@@ -1,5 +1,8 @@
 package io.tutti.service.page;
 
+import io.tutti.service.recorder.TrainingProgress;
+import io.tutti.service.recorder.TrainingSpeed;
+import io.tutti.training.EpochResult;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param testAccuracy share of the test samples classified correctly after the last epoch
  * @param state {@code stopping} with the reason, {@code stopped} or {@code done}; absent
  * before that
+ * @param speed recent speed, absent before the first step
  */
 record TrainingView(String data, long step, long totalSteps, int epoch, int epochs, @Nullable Double loss,
-		@Nullable Double testAccuracy, @Nullable String state) {
+		@Nullable Double testAccuracy, @Nullable String state, @Nullable TrainingSpeed speed) {
+
+	static TrainingView of(TrainingProgress progress) {
+		EpochResult passed = progress.epoch();
+		return new TrainingView(progress.plan().data(), progress.step(), progress.plan().totalSteps(),
+				(passed != null) ? passed.epoch() : 0, progress.plan().epochs(), progress.loss(),
+				(passed != null) ? passed.testAccuracy() : null, progress.state(), progress.speed());
+	}
+
 }
