@@ -1,5 +1,7 @@
 package io.tutti;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The requested backend cannot run collectives in this process. The message states the
  * cause and the action to take. There is no silent fallback to another backend.
@@ -17,17 +19,58 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	/** What to do about it. */
 	private final String action;
 
+	/** This process's rank in the job, -1 if it is not known. */
+	private final int rank;
+
+	/** Number of ranks of the job, -1 if it is not known. */
+	private final int worldSize;
+
 	/**
-	 * Creates the exception for a backend.
+	 * Creates the exception for a backend where this process's rank is not known.
 	 * @param backend name of the backend, such as {@code nccl}
 	 * @param problem what is missing or wrong, as the rest of a sentence
 	 * @param action what to do about it, as a sentence with no full stop
 	 */
 	public BackendUnavailableException(String backend, String problem, String action) {
-		super("backend " + backend + " is not available: " + problem + ". " + action);
+		this(backend, problem, action, -1, -1, null);
+	}
+
+	private BackendUnavailableException(String backend, String problem, String action, int rank, int worldSize,
+			@Nullable Throwable cause) {
+		super(((rank >= 0) ? "rank " + rank + ": " : "") + "backend " + backend + " is not available: " + problem + ". "
+				+ action, cause);
 		this.backend = backend;
 		this.problem = problem;
 		this.action = action;
+		this.rank = rank;
+		this.worldSize = worldSize;
+	}
+
+	/**
+	 * The same exception with the rank that throws it, for code that knows it.
+	 * @param rank this process's rank among all ranks of the job
+	 * @param worldSize number of ranks of the job
+	 * @return the exception with rank and world size; this one if it has them already
+	 */
+	public BackendUnavailableException onRank(int rank, int worldSize) {
+		return (this.rank >= 0) ? this
+				: new BackendUnavailableException(this.backend, this.problem, this.action, rank, worldSize, this);
+	}
+
+	/**
+	 * The rank, among all ranks of the job, that threw this.
+	 * @return the rank, -1 if the exception was thrown before the rank was known
+	 */
+	public int rank() {
+		return this.rank;
+	}
+
+	/**
+	 * Number of ranks of the job.
+	 * @return the number of ranks, -1 if the exception was thrown before it was known
+	 */
+	public int worldSize() {
+		return this.worldSize;
 	}
 
 	/**

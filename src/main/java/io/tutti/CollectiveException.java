@@ -15,7 +15,8 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 
 	private static final long serialVersionUID = 1L;
 
-	private final transient Failure failure;
+	/** What happened. */
+	private final Failure failure;
 
 	/** The rank that the exception is about. */
 	private final int rank;

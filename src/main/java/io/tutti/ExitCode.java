@@ -1,5 +1,9 @@
 package io.tutti;
 
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.Set;
+
 /**
  * Exit codes of ranks, by which a launcher or Kubernetes decides whether to restart them.
  * They are plain constants, since annotations of the command line refer to them.
@@ -54,12 +58,14 @@ public final class ExitCode {
 
 	/**
 	 * The exit code for an exception: that of the exception itself or of the first of its
-	 * causes that has one, otherwise {@link #INTERNAL}.
+	 * causes that has one, otherwise {@link #INTERNAL}. Ends also for causes that form a
+	 * cycle.
 	 * @param failure what happened
 	 * @return the exit code
 	 */
 	public static int of(Throwable failure) {
-		for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+		Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+		for (Throwable cause = failure; cause != null && seen.add(cause); cause = cause.getCause()) {
 			if (cause instanceof Source source) {
 				return source.exitCode();
 			}

@@ -1,5 +1,6 @@
 package io.tutti;
 
+import java.io.Serializable;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param timeout timeout of the call, zero if none applied
  */
 public record Failure(Kind kind, String group, long sequence, @Nullable Collective collective, List<Integer> ranks,
-		String detail, Duration elapsed, Duration timeout) {
+		String detail, Duration elapsed, Duration timeout) implements Serializable {
 
 	/** The kinds of failure of a formed group. */
 	public enum Kind {

@@ -9,6 +9,15 @@ public final class MessageMismatchException extends IllegalArgumentException {
 
 	private static final long serialVersionUID = 1L;
 
+	/** The rank that received the message, among all ranks of the job. */
+	private final int rank;
+
+	/** Number of ranks of the job. */
+	private final int worldSize;
+
+	/** Name of the group. */
+	private final String group;
+
 	/** The rank that sent the message. */
 	private final int source;
 
@@ -19,35 +28,74 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	private final long bytes;
 
 	/**
+	 * The receive that a message does not fit.
+	 *
+	 * @param rank the rank that receives, among all ranks of the job
+	 * @param worldSize number of ranks of the job
+	 * @param group name of the group
+	 * @param type element type of the receive
+	 * @param room size of the receive buffer in bytes
+	 */
+	public record Receive(int rank, int worldSize, String group, DataType type, long room) {
+	}
+
+	/**
 	 * For a message whose size is known.
 	 * @param source the rank of the group that sent the message
 	 * @param tag its tag
 	 * @param sent its element type
 	 * @param bytes its size
-	 * @param expected the element type of the receive
-	 * @param room size of the receive buffer in bytes
+	 * @param receive the receive that it does not fit
 	 */
-	public MessageMismatchException(int source, int tag, DataType sent, long bytes, DataType expected, long room) {
-		super("the message from rank " + source + " with tag " + tag + " is " + bytes + " bytes of " + sent
-				+ "; the receive buffer takes at most " + room + " bytes of " + expected);
-		this.source = source;
-		this.tag = tag;
-		this.bytes = bytes;
+	public MessageMismatchException(int source, int tag, DataType sent, long bytes, Receive receive) {
+		this(source, tag, bytes, receive, " is " + bytes + " bytes of " + sent + "; the receive buffer takes at most "
+				+ receive.room() + " bytes of " + receive.type());
 	}
 
 	/**
 	 * For a message that is too large but whose exact size is not known.
 	 * @param source the rank of the group that sent the message
 	 * @param tag its tag
-	 * @param expected the element type of the receive
-	 * @param room size of the receive buffer in bytes
+	 * @param receive the receive that it does not fit
 	 */
-	public MessageMismatchException(int source, int tag, DataType expected, long room) {
-		super("the message from rank " + source + " with tag " + tag
-				+ " is larger than the receive buffer, which takes at most " + room + " bytes of " + expected);
+	public MessageMismatchException(int source, int tag, Receive receive) {
+		this(source, tag, -1, receive, " is larger than the receive buffer, which takes at most " + receive.room()
+				+ " bytes of " + receive.type());
+	}
+
+	private MessageMismatchException(int source, int tag, long bytes, Receive receive, String what) {
+		super("rank " + receive.rank() + ": group " + receive.group() + ": the message from rank " + source
+				+ " with tag " + tag + what);
+		this.rank = receive.rank();
+		this.worldSize = receive.worldSize();
+		this.group = receive.group();
 		this.source = source;
 		this.tag = tag;
-		this.bytes = -1;
+		this.bytes = bytes;
+	}
+
+	/**
+	 * The rank that received the message, among all ranks of the job.
+	 * @return the rank that received the message, among all ranks of the job
+	 */
+	public int rank() {
+		return this.rank;
+	}
+
+	/**
+	 * Number of ranks of the job.
+	 * @return number of ranks of the job
+	 */
+	public int worldSize() {
+		return this.worldSize;
+	}
+
+	/**
+	 * The name of the group in which the message was sent.
+	 * @return the name of the group in which the message was sent
+	 */
+	public String group() {
+		return this.group;
 	}
 
 	/**

@@ -1176,6 +1176,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param buffer the whole buffer, as {@code allocate} returned it
 	 * @throws IllegalArgumentException if it is not a buffer of this group, or is freed
 	 * already
+	 * @throws IllegalStateException if a call of this rank still uses it; it is no buffer
+	 * of the group any more, and its memory is released by a later {@code allocate} or
+	 * {@code free}, or when the group is closed
 	 */
 	void free(MemorySegment buffer);
 

@@ -84,6 +84,11 @@ public interface Work<T extends @Nullable Object> {
 		catch (ExecutionException | TimeoutException ex) {
 			// The caller asks the work itself.
 		}
+		finally {
+			for (CompletableFuture<?> end : ends) {
+				end.cancel(false);
+			}
+		}
 		return works.stream().filter(Work::isDone).findFirst().orElse(null);
 	}
 

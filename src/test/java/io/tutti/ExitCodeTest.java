@@ -25,6 +25,15 @@ class ExitCodeTest {
 		assertThat(exitCodeOf("hook")).isEqualTo(3);
 	}
 
+	@Test
+	void causesThatFormACycleHaveAnExitCode() {
+		RuntimeException first = new RuntimeException("first");
+		RuntimeException second = new RuntimeException("second", first);
+		first.initCause(second);
+		assertThat(ExitCode.of(first)).isEqualTo(ExitCode.INTERNAL);
+		assertThat(ExitCode.of(new RuntimeException(new BadData()))).isEqualTo(ExitCode.BAD_DATA);
+	}
+
 	private static int exitCodeOf(String where) throws IOException, InterruptedException {
 		Process process = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-cp",
 				System.getProperty("java.class.path"), Program.class.getName(), where)

@@ -72,8 +72,13 @@ public final class Engine implements AutoCloseable {
 	 * @throws RendezvousException if the rendezvous fails or this rank is rejected
 	 */
 	public static Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		Backends.requireAvailable(settings);
-		return Backends.of(settings.backend()).join(assignment, settings, events);
+		try {
+			Backends.requireAvailable(settings);
+			return Backends.of(settings.backend()).join(assignment, settings, events);
+		}
+		catch (BackendUnavailableException ex) {
+			throw ex.onRank(assignment.rank(), assignment.worldSize());
+		}
 	}
 
 	/** Joins the other ranks and forms a group with the built-in algorithms. */

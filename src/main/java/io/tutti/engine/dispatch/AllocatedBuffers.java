@@ -26,6 +26,9 @@ final class AllocatedBuffers implements AutoCloseable {
 
 	private final List<@Nullable Allocation> allocations = new ArrayList<>();
 
+	/** Arenas of freed buffers that were in use, to close later. */
+	private final List<Arena> inUse = new ArrayList<>();
+
 	AllocatedBuffers(GroupBackend backend) {
 		this.backend = backend;
 	}
@@ -41,6 +44,7 @@ final class AllocatedBuffers implements AutoCloseable {
 		Deadline deadline = Deadline.after(group.timeout());
 		MetadataExchange exchange = new GroupExchange(group);
 		requireSame(exchange, bytes, deadline, "every rank must allocate the same number of bytes");
+		release();
 		Arena arena = Arena.ofShared();
 		try {
 			MemorySegment buffer = this.backend.allocate(bytes, arena, exchange, deadline);
@@ -68,6 +72,9 @@ final class AllocatedBuffers implements AutoCloseable {
 	 * Frees a buffer on every rank.
 	 * @throws IllegalArgumentException on every rank, if the ranks free different
 	 * allocations or one of them frees none
+	 * @throws IllegalStateException if a call of this rank still uses the buffer; its
+	 * memory is released by a later {@code free} or {@code allocate}, or by the end of
+	 * the group
 	 */
 	synchronized void free(DefaultProcessGroup group, MemorySegment buffer) {
 		int index = indexOf(buffer);
@@ -79,7 +86,32 @@ final class AllocatedBuffers implements AutoCloseable {
 					+ " has allocated, or it is freed already; pass the segment that allocate returned");
 		}
 		this.backend.free(freed.buffer());
-		freed.arena().close();
+		this.inUse.add(freed.arena());
+		if (!release().isEmpty() && freed.buffer().scope().isAlive()) {
+			throw new IllegalStateException(
+					"rank " + group.identity().worldRank() + ": group " + group.name() + " has freed a buffer of "
+							+ freed.buffer().byteSize() + " bytes that a call still uses; its memory"
+							+ " is released later: wait for all work on a buffer before you free it");
+		}
+	}
+
+	/**
+	 * Closes the arenas of freed buffers that no call uses any more.
+	 * @return the failures to close the others
+	 */
+	private List<IllegalStateException> release() {
+		List<IllegalStateException> failures = new ArrayList<>();
+		this.inUse.removeIf((arena) -> {
+			try {
+				arena.close();
+				return true;
+			}
+			catch (IllegalStateException ex) {
+				failures.add(ex);
+				return false;
+			}
+		});
+		return failures;
 	}
 
 	private int indexOf(MemorySegment buffer) {
@@ -116,20 +148,16 @@ final class AllocatedBuffers implements AutoCloseable {
 	 */
 	@Override
 	public synchronized void close() {
-		IllegalStateException inUse = null;
 		for (Allocation allocation : this.allocations) {
-			try {
-				if (allocation != null) {
-					allocation.arena().close();
-				}
-			}
-			catch (IllegalStateException ex) {
-				inUse = ex;
+			if (allocation != null) {
+				this.inUse.add(allocation.arena());
 			}
 		}
 		this.allocations.clear();
-		if (inUse != null) {
-			throw new IllegalStateException("a buffer of a closed group is in use outside of the group", inUse);
+		List<IllegalStateException> failures = release();
+		if (!failures.isEmpty()) {
+			throw new IllegalStateException("a buffer of a closed group is in use outside of the group",
+					failures.getFirst());
 		}
 	}
 

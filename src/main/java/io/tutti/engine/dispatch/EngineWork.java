@@ -1,8 +1,10 @@
 package io.tutti.engine.dispatch;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -24,6 +26,13 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 	private final Consumer<String> abort;
 
 	private final BooleanSupplier cancellation;
+
+	/**
+	 * Copies that are not completed yet, {@code null} until the first. A copy that its
+	 * caller completes is removed: a future keeps its dependents until it ends, which may
+	 * be never for a receive that a program polls.
+	 */
+	private @Nullable Set<CompletableFuture<T>> copies;
 
 	/**
 	 * @param end the engine's internal future of the call
@@ -106,16 +115,39 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 	@Override
 	public CompletableFuture<T> toFuture() {
 		CompletableFuture<T> copy = new CompletableFuture<>();
+		Set<CompletableFuture<T>> open = copies();
+		open.add(copy);
+		copy.whenComplete((result, failure) -> open.remove(copy));
+		if (isDone()) {
+			completeCopies(open);
+		}
+		return copy;
+	}
+
+	private synchronized Set<CompletableFuture<T>> copies() {
+		Set<CompletableFuture<T>> open = this.copies;
+		if (open == null) {
+			Set<CompletableFuture<T>> created = ConcurrentHashMap.newKeySet();
+			this.end.whenComplete((result, failure) -> completeCopies(created));
+			this.copies = created;
+			return created;
+		}
+		return open;
+	}
+
+	/** Called after the call has ended. */
+	private void completeCopies(Set<CompletableFuture<T>> open) {
 		this.end.whenComplete((result, failure) -> {
 			Throwable cause = cause(failure);
-			if (cause != null) {
-				copy.completeExceptionally(cause);
-			}
-			else {
-				copy.complete(result);
+			for (CompletableFuture<T> copy : open) {
+				if (cause != null) {
+					copy.completeExceptionally(cause);
+				}
+				else {
+					copy.complete(result);
+				}
 			}
 		});
-		return copy;
 	}
 
 	@Override

@@ -7,6 +7,7 @@ import java.util.function.Consumer;
 import io.tutti.DataType;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
+import io.tutti.engine.spi.GroupIdentity;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,8 @@ final class MessageProtocol implements FrameReader.Handler {
 	 */
 	private static final int CREDIT_PART = 8;
 
+	private final GroupIdentity identity;
+
 	private final int rank;
 
 	private final BufferPool pool;
@@ -40,14 +43,15 @@ final class MessageProtocol implements FrameReader.Handler {
 	/**
 	 * @param completed is called with each operation that is done
 	 */
-	MessageProtocol(int rank, int worldSize, BufferPool pool, PeerChannels channels,
+	MessageProtocol(GroupIdentity identity, BufferPool pool, PeerChannels channels,
 			Consumer<MessageOperation> completed) {
-		this.rank = rank;
+		this.identity = identity;
+		this.rank = identity.rank();
 		this.pool = pool;
 		this.channels = channels;
 		this.completed = completed;
 		this.creditShare = (int) Math.min(EagerCredit.LARGEST_BYTES - EagerCredit.INITIAL_BYTES,
-				pool.unexpectedLimit() / CREDIT_PART / Math.max(1, worldSize - 1));
+				pool.unexpectedLimit() / CREDIT_PART / Math.max(1, identity.worldSize() - 1));
 	}
 
 	/** Starts an operation. */
@@ -416,13 +420,14 @@ final class MessageProtocol implements FrameReader.Handler {
 		this.completed.accept(receive);
 	}
 
-	private static RuntimeException misfit(MessageOperation receive, int source, int tag, DataType type, long bytes) {
+	private RuntimeException misfit(MessageOperation receive, int source, int tag, DataType type, long bytes) {
 		if (receive.bufferClosed()) {
 			return new IllegalStateException("the buffer was closed before a message from rank " + source + " with tag "
 					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "
 					+ "arena open until the call returns or its future is done");
 		}
-		return new MessageMismatchException(source, tag, type, bytes, receive.type, receive.bytes);
+		return new MessageMismatchException(source, tag, type, bytes, new MessageMismatchException.Receive(
+				this.identity.worldRank(), this.identity.jobSize(), this.identity.name(), receive.type, receive.bytes));
 	}
 
 	/** Forgets all receives and messages. */

@@ -56,8 +56,8 @@ public final class PointToPointEngine implements PointToPoint {
 		this.connections = connections;
 		this.drain = settings.drain();
 		this.arguments = new MessageArguments(identity.worldSize());
-		this.engine = new ProgressEngine(identity.rank(), identity.worldSize(), connections, settings.unexpected(),
-				this::toVerdict, (cause) -> MessageFailures.broken(identity, cause));
+		this.engine = new ProgressEngine(identity, connections, settings.unexpected(), this::toVerdict,
+				(cause) -> MessageFailures.broken(identity, cause));
 		this.failures = new MessageFailures(identity, latch, this.engine);
 		this.limits = settings.oversubscribed() ? IdleStrategy.Limits.OVERSUBSCRIBED_MESSAGE
 				: IdleStrategy.Limits.MESSAGE;

@@ -14,6 +14,7 @@ import java.util.function.Function;
 
 import io.tutti.DataType;
 import io.tutti.Message;
+import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.Connections;
 import org.jspecify.annotations.Nullable;
 
@@ -74,15 +75,15 @@ final class ProgressEngine {
 	 * @param toVerdict maps the failure of an operation to the group's verdict
 	 * @param broken builds the failure of all operations after an error on this rank
 	 */
-	ProgressEngine(int rank, int worldSize, Connections connections, UnexpectedMessageBudget unexpected,
+	ProgressEngine(GroupIdentity identity, Connections connections, UnexpectedMessageBudget unexpected,
 			BiFunction<MessageOperation, RuntimeException, RuntimeException> toVerdict,
 			Function<Throwable, RuntimeException> broken) {
 		this.connections = connections;
 		this.toVerdict = toVerdict;
 		this.broken = broken;
 		this.pool = new BufferPool(unexpected);
-		this.channels = new PeerChannels(worldSize, connections, this.pool, this::complete);
-		this.protocol = new MessageProtocol(rank, worldSize, this.pool, this.channels, this::complete);
+		this.channels = new PeerChannels(identity.worldSize(), connections, this.pool, this::complete);
+		this.protocol = new MessageProtocol(identity, this.pool, this.channels, this::complete);
 	}
 
 	/** Takes the lock, which is never held while a thread waits. */

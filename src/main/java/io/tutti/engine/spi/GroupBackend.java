@@ -43,8 +43,8 @@ public interface GroupBackend extends AutoCloseable {
 	}
 
 	/**
-	 * Releases a buffer of {@link #allocate} that is not memory of its arena. Every rank
-	 * calls it in the same order; no call uses the buffer any more.
+	 * Forgets a buffer of {@link #allocate}, whose arena the caller closes afterwards.
+	 * Every rank calls it in the same order; no call uses the buffer any more.
 	 */
 	default void free(MemorySegment buffer) {
 	}

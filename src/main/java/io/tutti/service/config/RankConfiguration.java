@@ -88,15 +88,16 @@ public class RankConfiguration {
 				resolved.generation(), rendezvous.bindAddress(), (advertised != null) ? advertised : dataAddress,
 				dataAddress, transport.port(), transport.congestionControl(),
 				new SharedConfig(transport.kind(), collective.algorithms()), timeouts, mpi.library(), tls.tls());
-		requireAvailable(backend, settings);
+		requireAvailable(backend, settings, resolved.assignment());
 		warnOfUnencryptedData(settings);
 		return settings;
 	}
 
-	private static void requireAvailable(Backend backend, EngineSettings settings) {
+	private static void requireAvailable(Backend backend, EngineSettings settings, RankAssignment assignment) {
 		Availability found = backend.availability(settings);
 		if (!found.available()) {
-			throw new BackendUnavailableException(backend.name(), found.reason(), String.valueOf(found.action()));
+			throw new BackendUnavailableException(backend.name(), found.reason(), String.valueOf(found.action()))
+				.onRank(assignment.rank(), assignment.worldSize());
 		}
 	}
 

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 
+import io.tutti.BackendUnavailableException;
 import io.tutti.Collective;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Backend;
@@ -21,7 +22,14 @@ import io.tutti.ExitCode;
 record EngineGroup(Engine engine) implements JoinedGroup {
 
 	static GroupJoiner joiner(Backend backend) {
-		return (assignment, settings, listener) -> new EngineGroup(backend.join(assignment, settings, listener));
+		return (assignment, settings, listener) -> {
+			try {
+				return new EngineGroup(backend.join(assignment, settings, listener));
+			}
+			catch (BackendUnavailableException ex) {
+				throw ex.onRank(assignment.rank(), assignment.worldSize());
+			}
+		};
 	}
 
 	@Override

@@ -30,7 +30,9 @@ class BackendsTest {
 			.isThrownBy(() -> Engine.join(RankAssignment.single(), settings("gloo"), CollectiveListener.NONE))
 			.withMessageContaining("backend gloo is not available")
 			.withMessageContaining("tcp, mpi, nccl")
-			.satisfies((ex) -> assertThat(ex.backend()).isEqualTo("gloo"));
+			.satisfies((ex) -> assertThat(ex.backend()).isEqualTo("gloo"))
+			.satisfies((ex) -> assertThat(ex.rank()).isZero())
+			.satisfies((ex) -> assertThat(ex.worldSize()).isOne());
 	}
 
 	@ParameterizedTest

@@ -4,8 +4,12 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.Pipe;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
@@ -26,6 +30,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.awaitility.Awaitility.await;
 
 /**
  * Views of a group, kinds of buffers, allocated memory and the data of exceptions.
@@ -123,6 +128,35 @@ class GroupViewTest {
 			assertThatThrownBy(() -> world.group(0).allReduce(foreign, DataType.INT32, ReduceOp.SUM))
 				.isInstanceOf(IllegalArgumentException.class)
 				.hasMessageContaining("nativeOrder");
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void aFreedBufferInUseIsReleasedLater(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment buffer = group.allocate(4 << 20);
+				Pipe pipe = Pipe.open();
+				FutureTask<Integer> use = new FutureTask<>(() -> pipe.source().read(buffer.asByteBuffer()));
+				Thread user = Thread.ofPlatform().daemon().start(use);
+				await().atMost(LIMIT)
+					.until(() -> Stream.of(user.getStackTrace()).anyMatch((frame) -> frame.isNativeMethod()));
+				assertThatThrownBy(() -> group.free(buffer)).isInstanceOf(IllegalStateException.class)
+					.hasMessageContaining("rank " + rank)
+					.hasMessageContaining("still uses");
+				assertThat(buffer.get(ValueLayout.JAVA_BYTE, 5)).isZero();
+				MemorySegment next = group.allocate(4 << 20);
+				next.set(ValueLayout.JAVA_INT, 0, 1);
+				group.allReduce(next, DataType.INT32, ReduceOp.SUM);
+				assertThat(next.get(ValueLayout.JAVA_INT, 0)).isEqualTo(2);
+				pipe.sink().write(ByteBuffer.allocate(1));
+				assertThat(use.get(20, TimeUnit.SECONDS)).isOne();
+				group.free(next);
+				assertThat(buffer.scope().isAlive()).isFalse();
+				return null;
+			});
 		}
 	}
 

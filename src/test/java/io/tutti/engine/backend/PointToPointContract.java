@@ -284,7 +284,13 @@ abstract class PointToPointContract {
 					.hasMessageContaining("rank 0")
 					.hasMessageContaining("tag 5")
 					.hasMessageContaining(bytes + " bytes")
-					.hasMessageContaining(small.length + " bytes");
+					.hasMessageContaining(small.length + " bytes")
+					.satisfies((ex) -> {
+						MessageMismatchException failure = (MessageMismatchException) ex;
+						assertThat(failure.rank()).isOne();
+						assertThat(failure.worldSize()).isEqualTo(2);
+						assertThat(failure.group()).isEqualTo("world");
+					});
 				assertThat(small).containsOnly(0);
 				assertThatThrownBy(() -> group.receive(heap(new byte[4 * bytes]), DataType.INT32, 0, 5))
 					.isInstanceOf(MessageMismatchException.class)

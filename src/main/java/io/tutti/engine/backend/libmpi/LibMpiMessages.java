@@ -14,6 +14,7 @@ import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Failure;
 import io.tutti.Message;
+import io.tutti.MessageMismatchException;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.MessageArguments;
 import io.tutti.engine.spi.Deadline;
@@ -193,6 +194,11 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private boolean hasLeft(int peer) {
 		return this.latch.departed().isAbsentFor(this.identity.members().get(peer), ARRIVING);
+	}
+
+	MessageMismatchException tooLarge(int source, int tag, DataType type, long room) {
+		return new MessageMismatchException(source, tag, new MessageMismatchException.Receive(this.identity.worldRank(),
+				this.identity.jobSize(), this.identity.name(), type, room));
 	}
 
 	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, List<Integer> peers,

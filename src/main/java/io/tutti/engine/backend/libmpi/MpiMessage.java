@@ -8,7 +8,6 @@ import java.util.concurrent.CompletableFuture;
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Message;
-import io.tutti.MessageMismatchException;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
@@ -110,7 +109,7 @@ final class MpiMessage extends MpiOperation {
 		this.source = NativeMemory.getInt(status() + abi.statusSource());
 		this.foundTag = NativeMemory.getInt(status() + abi.statusTag());
 		if (code != 0 && calls.isTruncation(code)) {
-			throw new MessageMismatchException(this.source, this.foundTag, this.type, this.memory.byteSize());
+			throw this.messages.tooLarge(this.source, this.foundTag, this.type, this.memory.byteSize());
 		}
 		super.ended(calls, code);
 		this.count = calls.count(status(), abi.type(this.type));

@@ -105,7 +105,8 @@ public final class NcclBootstrap {
 			if (statuses[rank].length == 0 || statuses[rank][0] != READY) {
 				throw new BackendUnavailableException(NcclGroupBackend.NAME,
 						"rank " + identity.members().get(rank) + " cannot use it: " + reason(statuses[rank]),
-						"Give every rank a GPU and NCCL, or use the profile tcp");
+						"Give every rank a GPU and NCCL, or use the profile tcp")
+					.onRank(identity.worldRank(), identity.jobSize());
 			}
 		}
 		return UniqueId.fromBytes(Arrays.copyOfRange(statuses[0], 1, statuses[0].length));

@@ -109,7 +109,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	 * map it, allocates plain native memory and notifies the listener. Every rank calls
 	 * it in the same order.
 	 * @param bytes the same on every rank
-	 * @param arena owns the plain memory
+	 * @param arena owns the buffer
 	 * @return a zeroed buffer of that size
 	 * @throws IllegalArgumentException on every rank, if they ask for different sizes
 	 * @throws IOException if the exchange failed
@@ -119,7 +119,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		SymmetricAllocator allocating = new SymmetricAllocator(this.memory.self(), this.memory.ranks(), exchange,
 				this.directory, deadline);
 		SharedAllocation made = allocating.allocate(bytes);
-		MemorySegment own = (made != null) ? this.buffers.add(made) : arena.allocate(bytes, BUFFER_ALIGNMENT);
+		MemorySegment own = (made != null) ? this.buffers.add(made, arena) : arena.allocate(bytes, BUFFER_ALIGNMENT);
 		if (made == null) {
 			this.events
 				.note("a buffer of " + bytes + " bytes is not shared between ranks, because " + allocating.refusal());
@@ -128,7 +128,10 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		return own;
 	}
 
-	/** Unmaps a buffer that all ranks can access in place; ignores other memory. */
+	/**
+	 * Makes a buffer private that all ranks can access in place; ignores other memory.
+	 * Its arena releases it.
+	 */
 	public void free(MemorySegment buffer) {
 		this.buffers.free(buffer);
 	}
@@ -220,7 +223,6 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 	public synchronized void close() {
 		if (!this.closed) {
 			this.closed = true;
-			this.buffers.close();
 			this.memory.close();
 			this.arena.close();
 		}

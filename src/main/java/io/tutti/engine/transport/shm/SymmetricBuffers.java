@@ -46,17 +46,28 @@ public final class SymmetricBuffers {
 		this.descriptor = arena.allocate(DESCRIPTOR_BYTES, Long.BYTES).address();
 	}
 
-	/** Registers an allocation that all ranks have made. */
-	MemorySegment add(SharedAllocation allocation) {
+	/**
+	 * Registers an allocation that all ranks have made.
+	 * @param arena owns the allocation from now on: closing it unmaps the memory
+	 */
+	MemorySegment add(SharedAllocation allocation, Arena arena) {
 		int free = Arrays.asList(this.allocations).indexOf(null);
 		int index = (free >= 0) ? free : this.allocations.length;
 		@Nullable SharedAllocation[] more = Arrays.copyOf(this.allocations, Math.max(this.allocations.length, index + 1));
 		more[index] = allocation;
 		this.allocations = more;
-		return allocation.part(this.memory.self());
+		return owned(allocation.part(this.memory.self()), arena, allocation);
 	}
 
-	/** Unmaps the allocation that a buffer belongs to, if it belongs to one. */
+	@SuppressWarnings("restricted")
+	private static MemorySegment owned(MemorySegment part, Arena arena, SharedAllocation allocation) {
+		return part.reinterpret(arena, (ended) -> allocation.close());
+	}
+
+	/**
+	 * Makes the allocation that a buffer belongs to, if it belongs to one, private to
+	 * this rank. Its arena unmaps it.
+	 */
 	void free(MemorySegment buffer) {
 		@Nullable SharedAllocation[] fewer = this.allocations.clone();
 		for (int i = 0; i < fewer.length; i++) {
@@ -64,7 +75,6 @@ public final class SymmetricBuffers {
 			if (allocation != null && allocation.address(this.memory.self()) == buffer.address()) {
 				fewer[i] = null;
 				this.allocations = fewer;
-				allocation.close();
 			}
 		}
 	}
@@ -159,14 +169,6 @@ public final class SymmetricBuffers {
 			}
 		}
 		this.waiting.moved();
-	}
-
-	void close() {
-		for (SharedAllocation allocation : this.allocations) {
-			if (allocation != null) {
-				allocation.close();
-			}
-		}
 	}
 
 }

@@ -1,0 +1,68 @@
+package io.tutti;
+
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.time.Duration;
+import java.util.List;
+
+import org.junit.jupiter.api.Test;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The data of exceptions, also after frameworks have sent them to another process.
+ */
+class CollectiveExceptionTest {
+
+	@Test
+	void aSerializedExceptionKeepsItsData() throws Exception {
+		Failure failure = new Failure(Failure.Kind.TIMEOUT, "world", 7, Collective.ALL_REDUCE, List.of(2, 3),
+				"no answer", Duration.ofMillis(20), Duration.ofMillis(10));
+		CollectiveException copy = copyOf(CollectiveException.of(1, 4, failure, new IOException("closed")));
+		assertThat(copy).isInstanceOf(CollectiveTimeoutException.class).hasMessageContaining("all-reduce #7");
+		assertThat(copy.failure()).isEqualTo(failure);
+		assertThat(copy.peers()).containsExactly(2, 3);
+		assertThat(copy.rank()).isOne();
+		assertThat(copy.exitCode()).isEqualTo(ExitCode.DEADLINE_PASSED);
+	}
+
+	@Test
+	void aMessageThatDoesNotFitCarriesRankAndGroup() throws Exception {
+		MessageMismatchException failure = copyOf(new MessageMismatchException(3, 9, DataType.INT32, 40,
+				new MessageMismatchException.Receive(1, 4, "world", DataType.INT32, 8)));
+		assertThat(failure).hasMessage("rank 1: group world: the message from rank 3 with tag 9 is 40 bytes of int32; "
+				+ "the receive buffer takes at most 8 bytes of int32");
+		assertThat(failure.rank()).isOne();
+		assertThat(failure.worldSize()).isEqualTo(4);
+		assertThat(failure.group()).isEqualTo("world");
+		assertThat(failure.source()).isEqualTo(3);
+		assertThat(failure.bytes()).isEqualTo(40);
+	}
+
+	@Test
+	void aMissingBackendCarriesTheRankThatMissesIt() {
+		BackendUnavailableException early = new BackendUnavailableException("nccl", "no device", "Add one");
+		assertThat(early.rank()).isEqualTo(-1);
+		BackendUnavailableException late = early.onRank(2, 4);
+		assertThat(late).hasMessage("rank 2: backend nccl is not available: no device. Add one").hasCause(early);
+		assertThat(late.rank()).isEqualTo(2);
+		assertThat(late.worldSize()).isEqualTo(4);
+		assertThat(late.onRank(3, 4)).isSameAs(late);
+	}
+
+	private static <T> T copyOf(T original) throws IOException, ClassNotFoundException {
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		try (ObjectOutputStream out = new ObjectOutputStream(bytes)) {
+			out.writeObject(original);
+		}
+		try (ObjectInputStream in = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray()))) {
+			@SuppressWarnings("unchecked")
+			T copy = (T) in.readObject();
+			return copy;
+		}
+	}
+
+}
