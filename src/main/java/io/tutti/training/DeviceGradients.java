@@ -4,6 +4,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.DataType;
@@ -58,9 +59,18 @@ final class DeviceGradients implements GradientMemory {
 	}
 
 	@Override
+	public boolean prefersPacked() {
+		return true;
+	}
+
+	@Override
+	public boolean overlaps(int coresPerRank) {
+		return this.group.takesDeviceMemory();
+	}
+
+	@Override
 	public MemorySegment allocate(long bytes) {
-		DeviceBuffer buffer = DeviceBuffer.allocate(this.runtime, this.device, bytes / Float.BYTES,
-				DeviceDataType.FLOAT32);
+		DeviceBuffer buffer = DeviceBuffer.allocate(this.runtime, this.device, bytes, DeviceDataType.UINT8);
 		this.buffers.add(buffer);
 		return segment(buffer.address(), bytes);
 	}
@@ -100,21 +110,29 @@ final class DeviceGradients implements GradientMemory {
 	}
 
 	@Override
-	public void allReduce(MemorySegment gradients, ReduceOp op) {
+	public void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op) {
 		this.computed.run();
-		this.collectives.allReduceInPlace(DeviceBuffer.wrap(this.device, gradients.address(),
-				gradients.byteSize() / Float.BYTES, DeviceDataType.FLOAT32), op);
+		buffers.forEach((buffer) -> this.collectives.allReduceInPlace(
+				DeviceBuffer.wrap(this.device, buffer.address(), buffer.byteSize() / type.bytes(), deviceType(type)),
+				op));
+	}
+
+	private static DeviceDataType deviceType(DataType type) {
+		return Arrays.stream(DeviceDataType.values())
+			.filter((candidate) -> candidate.host() == type)
+			.findFirst()
+			.orElseThrow();
 	}
 
 	/** Synchronous if the group's backend does not support device memory. */
 	@Override
-	public @Nullable Work<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
+	public @Nullable Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op) {
 		if (!this.group.takesDeviceMemory()) {
-			allReduce(gradients, op);
+			allReduce(buffers, type, op);
 			return null;
 		}
 		this.computed.run();
-		return this.group.allReduceAsync(gradients, DataType.FLOAT32, op);
+		return this.group.allReduceAsync(buffers, type, op);
 	}
 
 	@Override

@@ -3,20 +3,20 @@ package io.tutti.training;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
-import org.bytedeco.pytorch.TensorVector;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the replicas of a model identical on all ranks by all-reducing their gradients.
  * <p>
- * The constructor broadcasts rank 0's parameters and buffers and moves the gradients into
- * a few flat buckets of native memory. A training step is then
+ * The constructor broadcasts rank 0's parameters and buffers. A training step is then
  *
  * <pre>
  * replicas.zeroGradients();
@@ -25,23 +25,30 @@ import org.jspecify.annotations.Nullable;
  * optimizer.step();
  * </pre>
  *
- * Buckets are reduced in place, in the same order on every rank, and by default while the
- * backward pass is still computing the gradients of earlier layers. A rank without
- * samples in a step omits {@code backward()} and contributes zeros. A parameter that a
- * rank's loss does not depend on contributes zeros too. Buffers are broadcast only by the
- * constructor: later changes, such as the running statistics of batch normalisation, stay
- * local to the rank.
+ * Gradients are assigned to buckets of one element type, and each bucket is reduced in
+ * place, in the memory into which autograd has written the gradients. The buckets are
+ * reduced in the same order on every rank and, if there are cores for it, while the
+ * backward pass is still computing the gradients of earlier layers. After the first step
+ * the buckets follow the order in which rank 0 has completed its gradients, and gradients
+ * that a rank did not compute come last.
  * <p>
- * Parameters must be float32, all in main memory or all on one GPU. Parameters that
- * require no gradient or have no elements are not reduced. A tensor that is registered
- * under several names is one parameter with one gradient; libtorch's {@code parameters()}
- * lists it once per name, and an optimizer that is given that list updates it once per
- * entry. The buckets of a model on a GPU are in device memory and are reduced in place;
- * the initial broadcast goes through main memory. Parameters of the model must not be
- * added, removed or replaced. Close this object before the model runs a backward pass on
- * its own again: until then this object owns the memory of the gradients, and its
- * autograd hooks stay registered. Not thread-safe: use one thread at a time. A
- * {@link io.tutti.CollectiveException} means that the group is broken.
+ * A rank without samples in a step omits {@code backward()} and contributes zeros. A
+ * parameter that a rank's loss does not depend on contributes zeros too. A parameter that
+ * no rank's loss depends on has no gradient after the step, as in a single process.
+ * Buffers are broadcast only by the constructor: later changes, such as the running
+ * statistics of batch normalisation, stay local to the rank.
+ * <p>
+ * Parameters are float32, float64, float16 or bfloat16, all in main memory or all on one
+ * GPU; {@link ModelTensors} takes them from a module, a TorchScript model or any other
+ * program. Parameters that require no gradient or have no elements are not reduced. A
+ * tensor with several names is one parameter with one gradient; libtorch's
+ * {@code parameters()} lists it once per name, and an optimizer that is given that list
+ * updates it once per entry. Gradients of a model on a GPU are packed in device memory
+ * and reduced there; the initial broadcast goes through main memory. Parameters of the
+ * model must not be added, removed or replaced. Close this object before the model runs a
+ * backward pass on its own again: until then its autograd hooks stay registered. Not
+ * thread-safe: use one thread at a time. A {@link io.tutti.CollectiveException} means
+ * that the group is broken.
  * <p>
  * Creating a model loads libtorch. Create the group first, or call
  * {@link io.tutti.engine.javacpp.NativeLibraryPreparation#prepare()}, so that ranks that
@@ -49,9 +56,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DistributedDataParallel implements AutoCloseable {
 
-	private final TensorVector parameters;
+	/** The tensors of the model, each as a handle that this object releases. */
+	private final List<Tensor> handles = new ArrayList<>();
 
-	private final List<Tensor> frozen;
+	private final List<Parameter> frozen;
 
 	private final long parameterCount;
 
@@ -61,48 +69,71 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/**
 	 * Wraps a model with {@link DataParallelSettings#defaults()}.
-	 * @see #DistributedDataParallel(ProcessGroup, Module, DataParallelSettings)
+	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings)
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module) {
 		this(group, module, DataParallelSettings.defaults());
 	}
 
 	/**
-	 * Wraps a model. A collective call: every rank wraps its replica at the same position
-	 * in the group's order of collectives.
-	 * @param group the ranks that train together; must outlive this object
-	 * @param module the model; the caller keeps ownership
-	 * @param settings the same on every rank
-	 * @throws IllegalArgumentException if no parameter requires a gradient and has
-	 * elements, or if a parameter is not float32 in main memory or is computed from
-	 * another tensor
-	 * @throws ReplicaMismatchException if the ranks' models or settings differ
+	 * Wraps a model.
+	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings)
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
-		this(group, module, settings, null, 0);
+		this(group, ModelTensors.of(module), settings);
 	}
 
 	/**
-	 * Wraps a model that may be on a GPU. A collective call.
-	 * @param onDevice device collectives of the group, for the gradients of a model on a
-	 * GPU
-	 * @throws IllegalArgumentException if no parameter requires a gradient and has
-	 * elements, if a parameter is not float32 or is computed from another tensor, or if
-	 * parameters are on several devices
-	 * @throws ReplicaMismatchException if the ranks' models or settings differ
+	 * Wraps a model that may be on a GPU.
+	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings,
+	 * DeviceCollectives)
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			DeviceCollectives onDevice) {
-		this(group, module, settings, onDevice, 0);
+		this(group, ModelTensors.of(module), settings, onDevice);
 	}
 
 	/**
-	 * Wraps a model with a few piggybacked float32 values in the last bucket. They are
-	 * reduced with the gradients and need no separate all-reduce.
+	 * Wraps the tensors of a model. A collective call: every rank wraps its replica at
+	 * the same position in the group's order of collectives.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param model the model; the caller keeps ownership
+	 * @param settings the same on every rank
+	 * @throws IllegalArgumentException if no parameter requires a gradient and has
+	 * elements, or if such a parameter is not a float16, bfloat16, float32 or float64 in
+	 * main memory or is computed from another tensor
+	 * @throws ReplicaMismatchException if the ranks' models or settings differ
+	 */
+	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings) {
+		this(group, model, settings, null, 0);
+	}
+
+	/**
+	 * Wraps the tensors of a model that may be on a GPU. A collective call.
+	 * @param onDevice device collectives of the group, for the gradients of a model on a
+	 * GPU
+	 * @throws IllegalArgumentException if no parameter requires a gradient and has
+	 * elements, if such a parameter has another type than float16, bfloat16, float32 or
+	 * float64 or is computed from another tensor, or if parameters are on several devices
+	 * @throws ReplicaMismatchException if the ranks' models or settings differ
+	 */
+	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
+			DeviceCollectives onDevice) {
+		this(group, model, settings, onDevice, 0);
+	}
+
+	/**
+	 * Wraps a model with a few piggybacked float32 values. They are reduced with the last
+	 * gradients.
 	 */
 	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
-		this(group, module, settings, piggybackedValues,
+		this(group, ModelTensors.of(module), settings, onDevice, piggybackedValues);
+	}
+
+	private DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
+			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
+		this(group, model, settings, piggybackedValues,
 				(first) -> ParameterPlacement.of(first).memory(group, onDevice));
 	}
 
@@ -110,27 +141,43 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @param memory creates the gradient memory, given the first parameter that requires
 	 * a gradient
 	 */
-	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings, int piggybackedValues,
-			Function<Tensor, GradientMemory> memory) {
-		this.parameters = module.parameters();
-		this.parameters.retainReference();
-		List<Tensor> distinct = TensorIdentity.distinct(tensors(this.parameters));
-		List<Tensor> learning = learning(distinct);
-		this.frozen = distinct.stream().filter((parameter) -> !parameter.requires_grad()).toList();
-		GradientMemory place = memory.apply(learning.getFirst());
-		this.parameterCount = learning.stream().mapToLong(Tensor::numel).sum();
-		try (TensorVector moduleBuffers = module.buffers()) {
-			List<Tensor> all = new ArrayList<>(tensors(this.parameters));
-			all.addAll(tensors(moduleBuffers));
-			ReplicaLayout.requireSame(group, all, settings);
-			TensorIdentity.distinct(all).forEach((tensor) -> TensorBroadcast.fromRankZero(group, tensor));
-		}
-		this.buckets = new GradientBuckets(place, learning, settings, piggybackedValues);
+	DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
+			int piggybackedValues, Function<Tensor, GradientMemory> memory) {
+		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
+		List<Parameter> distinct = distinct(all);
+		List<Parameter> learning = learning(distinct);
+		this.frozen = distinct.stream().filter((parameter) -> !parameter.tensor().requires_grad()).toList();
+		GradientMemory place = memory.apply(learning.getFirst().tensor());
+		this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
+		all.addAll(retained(model.buffers()));
+		ReplicaLayout.requireSame(group, all, settings);
+		TensorBroadcast.fromRankZero(group, distinct(all).stream().map(Parameter::tensor).toList());
+		boolean overlap = settings.overlap().isUsed(group, place);
+		this.buckets = new GradientBuckets(place, learning, settings,
+				new ReadinessOrder(group, learning.size(), overlap), overlap, piggybackedValues);
+	}
+
+	private List<Parameter> retained(Map<String, Tensor> named) {
+		return named.entrySet().stream().map((entry) -> {
+			Tensor handle = new Tensor(entry.getValue());
+			handle.retainReference();
+			this.handles.add(handle);
+			return new Parameter(entry.getKey(), handle);
+		}).toList();
+	}
+
+	/** The tensors without duplicates, under their first names. */
+	private static List<Parameter> distinct(List<Parameter> tensors) {
+		int[] first = TensorIdentity.firstIndices(tensors.stream().map(Parameter::tensor).toList());
+		return IntStream.range(0, first.length)
+			.filter((index) -> first[index] == index)
+			.mapToObj(tensors::get)
+			.toList();
 	}
 
 	/**
-	 * Sets all gradients to zero at the start of a step. {@code Optimizer.zero_grad()}
-	 * works too, but each gradient is then copied into its bucket again.
+	 * Drops all gradients at the start of a step, so that they are undefined until the
+	 * backward pass writes them. {@code Optimizer.zero_grad()} works too.
 	 * @throws IllegalStateException if overlap is on and the gradients of a backward pass
 	 * are not synchronized yet: other ranks may already have them
 	 */
@@ -143,10 +190,12 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * Reduces the remaining buckets and waits until every gradient is the combination of
 	 * all ranks' gradients. A collective call: every rank makes it once per step, after
 	 * its backward pass, if any.
-	 * @throws IllegalStateException if overlap is on and a rank made more than one
-	 * backward pass since the last call. Every rank throws it, with all gradients zero
-	 * and ready for the next step. Also thrown, on this rank only and before it joins the
-	 * call, if a parameter requires a gradient that required none when it was wrapped
+	 * @throws IllegalStateException on every rank, with all gradients dropped and ready
+	 * for the next step: if a rank made more than one backward pass since the last call,
+	 * unless overlap is {@link Overlap#NEVER}; or if gradients are summed and a rank
+	 * added to the sum of the step before. On this rank only: if a gradient was changed
+	 * or dropped while it was being reduced; or, before it joins the call, if a parameter
+	 * requires a gradient that required none when it was wrapped
 	 */
 	public void synchronizeGradients() {
 		requireOpen();
@@ -186,8 +235,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * Frees the memory of the buckets. The parameters keep their values and have no
-	 * gradients. Idempotent.
+	 * Removes the hooks. The parameters keep their values and have no gradients.
+	 * Idempotent.
 	 */
 	@Override
 	public void close() {
@@ -196,7 +245,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		}
 		this.closed = true;
 		this.buckets.close();
-		this.parameters.releaseReference();
+		this.handles.forEach(Tensor::releaseReference);
 	}
 
 	private void requireOpen() {
@@ -206,9 +255,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/** The parameters that require a gradient and have elements. */
-	private static List<Tensor> learning(List<Tensor> parameters) {
-		List<Tensor> learning = parameters.stream()
-			.filter((parameter) -> parameter.requires_grad() && parameter.numel() > 0)
+	private static List<Parameter> learning(List<Parameter> parameters) {
+		List<Parameter> learning = parameters.stream()
+			.filter((parameter) -> parameter.tensor().requires_grad() && parameter.tensor().numel() > 0)
 			.toList();
 		if (learning.isEmpty()) {
 			throw new IllegalArgumentException("the model has no parameter that requires a gradient and has elements");
@@ -218,26 +267,21 @@ public final class DistributedDataParallel implements AutoCloseable {
 		return learning;
 	}
 
-	private static void requireLeaf(Tensor parameter) {
-		if (!parameter.is_leaf()) {
-			throw new IllegalArgumentException("a parameter of shape " + ReplicaLayout.shape(parameter)
+	private static void requireLeaf(Parameter parameter) {
+		if (!parameter.tensor().is_leaf()) {
+			throw new IllegalArgumentException(parameter
 					+ " is computed from another tensor and has no gradient of its own: register the tensor that it"
 					+ " is computed from, or detach it");
 		}
 	}
 
 	/** The gradient of such a parameter would not be reduced. */
-	private static void requireFrozen(Tensor parameter) {
-		if (parameter.requires_grad()) {
-			throw new IllegalStateException("a parameter of shape " + ReplicaLayout.shape(parameter)
-					+ " that required no gradient when it was wrapped requires one now: close this"
-					+ " DistributedDataParallel and wrap the model again, or freeze the parameter");
+	private static void requireFrozen(Parameter parameter) {
+		if (parameter.tensor().requires_grad()) {
+			throw new IllegalStateException(
+					parameter + " required no gradient when it was wrapped and requires one now: close this"
+							+ " DistributedDataParallel and wrap the model again, or freeze the parameter");
 		}
-	}
-
-	/** The tensors, valid as long as the vector. */
-	private static List<Tensor> tensors(TensorVector vector) {
-		return List.of(vector.get());
 	}
 
 }

@@ -1,31 +1,34 @@
 package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
-import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gradients in contiguous memory of one device that are reduced together, in place.
+ * Gradients of one element type that are reduced together, in place.
  */
 final class GradientBucket {
 
 	private final GradientMemory place;
 
-	private final MemorySegment memory;
-
-	/** The whole memory as a tensor. */
-	private final Tensor flat;
-
 	private final List<GradientSlot> slots;
 
-	private final MemorySegment piggybackedValues;
+	private final DataType type;
 
-	private final MemorySegment piggybackedValuesOnHost;
+	/** Reduced with the gradients; only in the last bucket. */
+	private final @Nullable GradientStatus status;
+
+	/** Memory for all gradients as one tensor, if they are packed. */
+	private final @Nullable Tensor flat;
 
 	/** Number of gradients that the backward pass has not completed yet. */
 	private int incomplete;
@@ -33,45 +36,32 @@ final class GradientBucket {
 	private @Nullable Work<Void> reduction;
 
 	/**
-	 * A bucket over memory that holds the slots, followed by any piggybacked values.
+	 * A bucket.
+	 * @param slots gradients of one type; empty in a bucket for the status alone
+	 * @param flat memory of the gradients' type and total size, if they are packed
 	 */
-	GradientBucket(GradientMemory place, MemorySegment memory, List<GradientSlot> slots,
-			MemorySegment piggybackedValues) {
+	GradientBucket(GradientMemory place, List<GradientSlot> slots, @Nullable MemorySegment flat,
+			@Nullable GradientStatus status) {
 		this.place = place;
-		this.memory = memory;
 		this.slots = List.copyOf(slots);
-		this.flat = TensorMemory.flat(memory, slots.getFirst().parameter());
-		this.flat.retainReference();
-		this.piggybackedValues = piggybackedValues;
-		this.piggybackedValuesOnHost = place.onHost(piggybackedValues);
+		this.type = slots.isEmpty() ? DataType.FLOAT32 : slots.getFirst().type();
+		this.status = status;
+		this.flat = (flat != null) ? flat(flat, slots.getFirst()) : null;
 		this.incomplete = slots.size();
 	}
 
+	private static Tensor flat(MemorySegment memory, GradientSlot slot) {
+		Tensor flat = TensorMemory.flat(memory, slot.parameter().tensor());
+		flat.retainReference();
+		return flat;
+	}
+
+	List<GradientSlot> slots() {
+		return this.slots;
+	}
+
 	long bytes() {
-		return this.memory.byteSize();
-	}
-
-	/**
-	 * The piggybacked values in main memory, reduced and set to zero with the gradients.
-	 */
-	MemorySegment piggybackedValues() {
-		return this.piggybackedValuesOnHost;
-	}
-
-	void attach() {
-		this.slots.forEach(GradientSlot::attach);
-	}
-
-	void detach() {
-		this.slots.forEach(GradientSlot::detach);
-		this.flat.releaseReference();
-	}
-
-	/** Sets all gradients to zero. */
-	void zero() {
-		TensorMemory.zero(this.flat);
-		this.piggybackedValuesOnHost.fill((byte) 0);
-		attach();
+		return this.slots.stream().mapToLong(GradientSlot::bytes).sum();
 	}
 
 	/** Counts one more gradient as complete. */
@@ -83,42 +73,38 @@ final class GradientBucket {
 		return this.incomplete == 0;
 	}
 
-	/**
-	 * Marks this rank's gradients as invalid. All ranks see the mark once the bucket is
-	 * reduced. Only for a bucket whose last element is reserved for the mark.
-	 */
-	void invalidate() {
-		try (Tensor mark = mark(); Scalar invalid = new Scalar(1.0)) {
-			mark.fill_(invalid);
-		}
-	}
-
-	/** Whether any rank set the mark; valid once the bucket is reduced. */
-	boolean isInvalid() {
-		try (Tensor mark = mark()) {
-			return mark.item_float() != 0;
-		}
-	}
-
-	private Tensor mark() {
-		return this.flat.narrow(0, this.flat.numel() - 1, 1);
-	}
-
-	/** Reduces the bucket on the calling thread. */
+	/** Reduces the bucket on the calling thread, with the status, if it has one. */
 	void reduce(ReduceOp op) {
-		this.slots.forEach(GradientSlot::adopt);
-		this.place.send(this.piggybackedValuesOnHost, this.piggybackedValues);
-		this.place.allReduce(this.memory, op);
-		this.place.fetch(this.piggybackedValues, this.piggybackedValuesOnHost);
+		List<MemorySegment> buffers = gather();
+		if (this.status != null) {
+			this.status.send();
+			buffers.add(this.status.memory());
+		}
+		this.place.allReduce(buffers, this.type, op);
 	}
 
 	/**
-	 * Starts the reduction on the group's worker thread. Never called for the last
-	 * bucket: its piggybacked values are final only after the backward pass.
+	 * Starts the reduction on the group's worker thread. Never called for the bucket with
+	 * the status, which is known after the backward pass.
 	 */
 	void startReducing(ReduceOp op) {
-		this.slots.forEach(GradientSlot::adopt);
-		this.reduction = this.place.allReduceAsync(this.memory, op);
+		this.reduction = this.place.allReduceAsync(gather(), this.type, op);
+	}
+
+	/** Waits for the reduction, if any was started, and distributes its results. */
+	void finish() {
+		if (this.reduction != null) {
+			this.reduction.await();
+			this.reduction = null;
+		}
+		if (this.flat != null) {
+			unpack(this.flat);
+		}
+		if (this.status != null) {
+			this.status.fetch();
+		}
+		this.slots.forEach(GradientSlot::release);
+		this.incomplete = this.slots.size();
 	}
 
 	/** The reduction that was started in this step, {@code null} if none. */
@@ -126,11 +112,47 @@ final class GradientBucket {
 		return this.reduction;
 	}
 
-	/** Prepares the bucket for the next backward pass. */
-	void nextStep() {
-		this.slots.forEach(GradientSlot::nextStep);
-		this.incomplete = this.slots.size();
-		this.reduction = null;
+	void close() {
+		if (this.flat != null) {
+			this.flat.releaseReference();
+		}
+	}
+
+	private List<MemorySegment> gather() {
+		List<MemorySegment> buffers = new ArrayList<>(this.slots.size() + 1);
+		this.slots.forEach(GradientSlot::take);
+		if (this.flat != null) {
+			pack(this.flat);
+			buffers.add(TensorMemory.of(this.flat));
+		}
+		else {
+			this.slots.forEach((slot) -> buffers.add(slot.memory()));
+		}
+		return buffers;
+	}
+
+	private void pack(Tensor all) {
+		try (NoGradGuard _ = new NoGradGuard(); TensorVector parts = new TensorVector()) {
+			for (GradientSlot slot : this.slots) {
+				try (Tensor part = TensorMemory.flattened(slot.taken())) {
+					parts.push_back(part);
+				}
+			}
+			torch.cat_out(all, parts).close();
+		}
+	}
+
+	private void unpack(Tensor all) {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			long offset = 0;
+			for (GradientSlot slot : this.slots) {
+				try (Tensor part = TensorMemory.flattened(slot.taken());
+						Tensor result = all.narrow(0, offset, part.numel())) {
+					part.copy_(result);
+					offset += part.numel();
+				}
+			}
+		}
 	}
 
 }

@@ -3,11 +3,15 @@ package io.tutti.training;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
+import io.tutti.DataType;
 import io.tutti.Work;
-import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,9 +30,23 @@ final class GradientBuckets implements AutoCloseable {
 
 	private final DataParallelSettings settings;
 
-	private final List<GradientBucket> buckets = new ArrayList<>();
+	private final boolean overlap;
 
-	private final List<GradientHook> hooks = new ArrayList<>();
+	private final List<GradientSlot> slots;
+
+	private final List<GradientHook> hooks;
+
+	private final GradientStatus status;
+
+	private final ReadinessOrder order;
+
+	/** Memory of packed gradients by type, allocated once. */
+	private final Map<DataType, MemorySegment> packed = new EnumMap<>(DataType.class);
+
+	private List<GradientBucket> buckets = List.of();
+
+	/** The bucket of each gradient. */
+	private final GradientBucket[] bucketOf;
 
 	/** Number of buckets whose reduction has started in this step. */
 	private int started;
@@ -39,11 +57,17 @@ final class GradientBuckets implements AutoCloseable {
 	 */
 	private @Nullable HookedGradient announced;
 
+	/** Whether backward passes accumulate without reductions. */
+	private boolean accumulating;
+
 	/** Whether a backward pass of this step has computed a gradient. */
 	private boolean computed;
 
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
+
+	/** Whether a backward pass added to the gradients of the step before. */
+	private boolean stale;
 
 	/** First failure of a hook, rethrown later since native code calls the hooks. */
 	private @Nullable HookFailure hookFailure;
@@ -54,29 +78,36 @@ final class GradientBuckets implements AutoCloseable {
 
 	/**
 	 * Creates the buckets for the gradients of some parameters.
-	 * @param place gradient memory on the parameters' device; this object closes it
-	 * @param piggybackedValues number of piggybacked values in the last bucket
+	 * @param place memory on the parameters' device; this object closes it
+	 * @param order the order of the buckets
+	 * @param overlap whether buckets are reduced during the backward pass
+	 * @param piggybackedValues number of piggybacked values
 	 */
-	GradientBuckets(GradientMemory place, List<Tensor> parameters, DataParallelSettings settings,
-			int piggybackedValues) {
+	GradientBuckets(GradientMemory place, List<Parameter> parameters, DataParallelSettings settings,
+			ReadinessOrder order, boolean overlap, int piggybackedValues) {
 		this.place = place;
 		this.settings = settings;
-		BucketPlan plan = BucketPlan.of(parameters.stream().map(GradientBuckets::bytes).toList(),
-				settings.bucketBytes());
-		for (List<Integer> members : plan.buckets()) {
-			boolean last = members == plan.buckets().getLast();
-			add(members.stream().map(parameters::get).toList(), last ? piggybackedValues : 0,
-					last && settings.overlap());
-		}
+		this.order = order;
+		this.overlap = overlap;
+		this.slots = parameters.stream().map(GradientBuckets::slot).toList();
+		this.slots.forEach(GradientSlot::drop);
+		this.status = new GradientStatus(place, piggybackedValues, parameters.size());
+		this.bucketOf = new GradientBucket[this.slots.size()];
+		plan();
+		this.hooks = IntStream.range(0, this.slots.size()).mapToObj(this::hook).toList();
 	}
 
-	/** The piggybacked values of the last bucket. */
+	private static GradientSlot slot(Parameter parameter) {
+		return new GradientSlot(parameter, TensorMemory.type(parameter.tensor()).orElseThrow());
+	}
+
+	/** The piggybacked values. */
 	MemorySegment piggybackedValues() {
-		return this.buckets.getLast().piggybackedValues();
+		return this.status.piggybackedValues();
 	}
 
 	int count() {
-		return this.buckets.size();
+		return (int) this.buckets.stream().filter((bucket) -> !bucket.slots().isEmpty()).count();
 	}
 
 	long allReducedBytes() {
@@ -87,15 +118,35 @@ final class GradientBuckets implements AutoCloseable {
 		return this.waitedNanos;
 	}
 
+	boolean overlaps() {
+		return this.overlap;
+	}
+
 	void zero() {
 		completeAnnounced();
-		if (this.computed) {
+		if (this.computed && this.settings.overlap() != Overlap.NEVER) {
 			throw new IllegalStateException(
 					"zeroGradients() was called between a backward pass and synchronizeGradients(),"
 							+ " when other ranks may already have some of the gradients: call synchronizeGradients() first,"
 							+ " or disable overlap in the settings");
 		}
-		this.buckets.forEach(GradientBucket::zero);
+		this.computed = false;
+		this.stale = false;
+		this.slots.forEach(GradientSlot::drop);
+		piggybackedValues().fill((byte) 0);
+	}
+
+	/**
+	 * Whether backward passes from now on accumulate without reductions.
+	 * @throws IllegalStateException if a pass of this step may already be reduced
+	 */
+	void accumulate(boolean wanted) {
+		completeAnnounced();
+		if (wanted && this.computed && this.settings.overlap() != Overlap.NEVER) {
+			throw new IllegalStateException("noSync() was called after a backward pass whose gradients are being"
+					+ " reduced: make all backward passes of a step but the last inside noSync()");
+		}
+		this.accumulating = wanted;
 	}
 
 	/**
@@ -109,20 +160,42 @@ final class GradientBuckets implements AutoCloseable {
 	 */
 	void synchronize() {
 		long start = System.nanoTime();
-		requireHooksSucceeded();
 		completeAnnounced();
-		if (this.repeated) {
-			this.buckets.getLast().invalidate();
+		requireHooksSucceeded();
+		@Nullable GradientSlot touched = first((slot) -> !slot.isUntouched());
+		boolean added = this.stale || sums() && first(GradientSlot::isReduced) != null;
+		this.status.write(this.repeated, added, this.slots);
+		reduceRemaining();
+		this.buckets.forEach(GradientBucket::finish);
+		for (int index = 0; index < this.slots.size(); index++) {
+			if (!this.status.isUsed(index)) {
+				this.slots.get(index).drop();
+			}
+			this.slots.get(index).recordReduced();
 		}
-		while (this.started < this.buckets.size()) {
-			count(this.buckets.get(this.started++)).reduce(this.settings.scaling().op());
-		}
-		this.buckets.forEach(GradientBuckets::awaitReduction);
-		this.buckets.forEach(GradientBucket::nextStep);
 		this.started = 0;
 		this.computed = false;
+		if (this.order.learn(this.status)) {
+			plan();
+		}
 		this.waitedNanos += System.nanoTime() - start;
-		requireValid();
+		requireValid(touched);
+	}
+
+	private void reduceRemaining() {
+		try {
+			while (this.started < this.buckets.size()) {
+				count(this.buckets.get(this.started++)).reduce(this.settings.scaling().op());
+			}
+		}
+		catch (IllegalStateException ex) {
+			this.place.abort(String.valueOf(ex.getMessage()));
+			throw ex;
+		}
+	}
+
+	private @Nullable GradientSlot first(Predicate<GradientSlot> condition) {
+		return this.slots.stream().filter(condition).findFirst().orElse(null);
 	}
 
 	/** Aborts the group if a hook has failed, since this rank omits reductions then. */
@@ -133,73 +206,109 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		this.hookFailure = null;
 		if (!(failure.cause() instanceof CollectiveException)) {
-			this.place.abort("the gradient hook of a parameter of shape "
-					+ ReplicaLayout.shape(failure.slot().parameter()) + " failed: " + failure.cause());
+			this.place.abort("the gradient hook of " + failure.slot().parameter() + " failed: " + failure.cause());
 		}
 		throw failure.cause();
 	}
 
-	private void requireValid() {
-		if (!this.settings.overlap() || !this.buckets.getLast().isInvalid()) {
-			return;
-		}
-		String rank = this.repeated ? "this rank" : "another rank";
+	private void requireValid(@Nullable GradientSlot touched) {
+		boolean first = this.repeated;
+		boolean added = this.stale;
 		this.repeated = false;
-		zero();
-		throw new IllegalStateException(rank + " made a second backward pass before synchronizeGradients(), while the"
-				+ " gradients of the first were being reduced. All gradients are zero now on every rank, and the next"
-				+ " step can begin; to accumulate several backward passes, disable overlap in the settings");
+		this.stale = false;
+		if (this.status.isRepeated() && this.settings.overlap() != Overlap.NEVER) {
+			zero();
+			throw new IllegalStateException((first ? "this rank" : "another rank")
+					+ " made a second backward pass before synchronizeGradients(), while the gradients of the first were"
+					+ " being reduced. All gradients are zero now on every rank, and the next step can begin; to"
+					+ " accumulate several backward passes, make all but the last inside noSync(), or disable overlap"
+					+ " in the settings");
+		}
+		if (this.status.isStale()) {
+			zero();
+			throw new IllegalStateException((added ? "this rank" : "a rank")
+					+ " added to the sum of the step before, which the ranks would sum again. All gradients are zero now"
+					+ " on every rank, and the next step can begin; call zeroGradients() before the backward passes of"
+					+ " each step");
+		}
+		if (touched != null) {
+			throw new IllegalStateException("the gradient of " + touched.parameter() + " was changed or dropped between"
+					+ " the backward pass and synchronizeGradients(), while it was being reduced: change gradients after"
+					+ " synchronizeGradients()");
+		}
+	}
+
+	/** Whether the ranks' gradients are summed, so that equal parts would multiply. */
+	private boolean sums() {
+		return this.settings.scaling() == GradientScaling.SUM;
 	}
 
 	@Override
 	public void close() {
 		this.hooks.forEach(GradientHook::remove);
-		this.buckets.forEach(GradientBucket::detach);
+		this.slots.forEach(GradientSlot::drop);
 		if (this.buckets.stream().allMatch(GradientBuckets::isIdle)) {
+			this.slots.forEach(GradientSlot::release);
+			this.buckets.forEach(GradientBucket::close);
 			this.place.close();
 		}
 	}
 
-	/**
-	 * Adds a bucket.
-	 * @param marked whether the last element is reserved for the mark of invalid
-	 * gradients
-	 */
-	private void add(List<Tensor> parameters, long piggybackedValues, boolean marked) {
-		long piggybackedBytes = piggybackedValues * Float.BYTES;
-		long bytes = parameters.stream().mapToLong(GradientBuckets::bytes).sum() + piggybackedBytes
-				+ (marked ? Float.BYTES : 0);
-		MemorySegment memory = this.place.allocate(bytes);
-		List<GradientSlot> slots = new ArrayList<>();
-		long offset = 0;
-		for (Tensor parameter : parameters) {
-			slots.add(new GradientSlot(parameter, memory.asSlice(offset, bytes(parameter))));
-			offset += bytes(parameter);
+	/** Makes buckets in the current order. The last one also reduces the status. */
+	private void plan() {
+		this.buckets.forEach(GradientBucket::close);
+		List<List<Integer>> plan = this.order.plan(this.slots, this.settings.bucketBytes()).buckets();
+		List<GradientBucket> planned = new ArrayList<>();
+		Map<DataType, Long> filled = new EnumMap<>(DataType.class);
+		for (List<Integer> members : plan) {
+			List<GradientSlot> inside = members.stream().map(this.slots::get).toList();
+			boolean last = members == plan.getLast() && inside.getFirst().type() == DataType.FLOAT32;
+			GradientBucket bucket = new GradientBucket(this.place, inside, memory(inside, filled),
+					last ? this.status : null);
+			members.forEach((index) -> this.bucketOf[index] = bucket);
+			planned.add(bucket);
 		}
-		GradientBucket bucket = new GradientBucket(this.place, memory, slots, memory.asSlice(offset, piggybackedBytes));
-		bucket.zero();
-		this.buckets.add(bucket);
-		if (this.settings.overlap()) {
-			slots.forEach((slot) -> this.hooks.add(hook(new HookedGradient(bucket, slot))));
+		if (this.slots.get(plan.getLast().getFirst()).type() != DataType.FLOAT32) {
+			planned.add(new GradientBucket(this.place, List.of(), null, this.status));
 		}
+		this.buckets = planned;
 	}
 
-	private GradientHook hook(HookedGradient gradient) {
-		return new GradientHook(gradient.slot().parameter(), () -> announce(gradient));
+	/** Memory of a bucket, if gradients are packed. */
+	private @Nullable MemorySegment memory(List<GradientSlot> inside, Map<DataType, Long> filled) {
+		if (!this.place.prefersPacked()) {
+			return null;
+		}
+		DataType type = inside.getFirst().type();
+		MemorySegment all = this.packed.computeIfAbsent(type, (_) -> this.place.allocate(bytes(this.slots, type)));
+		long bytes = bytes(inside, type);
+		return all.asSlice(filled.merge(type, bytes, Long::sum) - bytes, bytes);
+	}
+
+	private static long bytes(List<GradientSlot> slots, DataType type) {
+		return slots.stream().filter((slot) -> slot.type() == type).mapToLong(GradientSlot::bytes).sum();
+	}
+
+	private GradientHook hook(int index) {
+		HookedGradient gradient = new HookedGradient(index, this.slots.get(index));
+		return new GradientHook(gradient.slot().parameter().tensor(), () -> announce(gradient));
 	}
 
 	/** Action of a hook: the previously announced gradient is accumulated, if at all. */
 	private void announce(HookedGradient gradient) {
 		try {
 			completeAnnounced();
-			startComplete();
 			gradient.slot().announce();
 			this.announced = gradient;
 		}
 		catch (RuntimeException ex) {
-			if (this.hookFailure == null) {
-				this.hookFailure = new HookFailure(gradient.slot(), ex);
-			}
+			fail(gradient.slot(), ex);
+		}
+	}
+
+	private void fail(GradientSlot slot, RuntimeException cause) {
+		if (this.hookFailure == null) {
+			this.hookFailure = new HookFailure(slot, cause);
 		}
 	}
 
@@ -209,21 +318,31 @@ final class GradientBuckets implements AutoCloseable {
 		if (last == null || !last.slot().isAccumulated()) {
 			return;
 		}
-		this.computed = true;
-		if (last.slot().complete()) {
-			last.bucket().completeOne();
+		this.stale |= sums() && last.slot().isAddedToReduced();
+		if (this.accumulating) {
+			return;
 		}
-		else {
+		this.computed = true;
+		if (!last.slot().complete()) {
 			this.repeated = true;
+			return;
+		}
+		this.order.completed(last.index());
+		this.bucketOf[last.index()].completeOne();
+		try {
+			startComplete();
+		}
+		catch (RuntimeException ex) {
+			fail(last.slot(), ex);
 		}
 	}
 
 	/**
-	 * Starts complete buckets, except the last one. It holds the mark of invalid
-	 * gradients and the piggybacked values, which are final after the backward pass.
+	 * Starts complete buckets, except the last one. It holds the status, which is known
+	 * after the backward pass.
 	 */
 	private void startComplete() {
-		while (this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
+		while (this.overlap && this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
 			count(this.buckets.get(this.started++)).startReducing(this.settings.scaling().op());
 		}
 	}
@@ -231,13 +350,6 @@ final class GradientBuckets implements AutoCloseable {
 	private GradientBucket count(GradientBucket bucket) {
 		this.allReducedBytes += bucket.bytes();
 		return bucket;
-	}
-
-	private static void awaitReduction(GradientBucket bucket) {
-		Work<Void> reduction = bucket.reduction();
-		if (reduction != null) {
-			reduction.await();
-		}
 	}
 
 	/**
@@ -254,12 +366,8 @@ final class GradientBuckets implements AutoCloseable {
 		}
 	}
 
-	private static long bytes(Tensor parameter) {
-		return parameter.numel() * Float.BYTES;
-	}
-
 	/** A gradient with a hook. */
-	private record HookedGradient(GradientBucket bucket, GradientSlot slot) {
+	private record HookedGradient(int index, GradientSlot slot) {
 
 	}
 

@@ -1,18 +1,29 @@
 package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
+import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Contiguous memory for gradients on the device of their parameters, and the all-reduce
- * on it. The host may read and write only the segments that {@link #onHost} returns.
+ * Memory on the device of the gradients, and the all-reduce on it. The host may read and
+ * write only the segments that {@link #onHost} returns.
  */
 interface GradientMemory extends AutoCloseable {
 
-	/** Allocates uninitialised memory for gradients, which {@link #close()} frees. */
+	/** Whether one call for many gradients in one memory is much faster than a list. */
+	boolean prefersPacked();
+
+	/**
+	 * Whether reductions during the backward pass make a step faster.
+	 * @param coresPerRank cores of this host for each of its ranks
+	 */
+	boolean overlaps(int coresPerRank);
+
+	/** Allocates uninitialised memory, which {@link #close()} frees. */
 	MemorySegment allocate(long bytes);
 
 	/** The segment in main memory where the host reads and writes these values. */
@@ -24,14 +35,14 @@ interface GradientMemory extends AutoCloseable {
 	/** Copies values from the gradient memory to main memory. */
 	void fetch(MemorySegment numbers, MemorySegment onHost);
 
-	/** Reduces float32 values in place over all ranks, after all work queued so far. */
-	void allReduce(MemorySegment gradients, ReduceOp op);
+	/** Reduces buffers in place over all ranks, after all work queued so far. */
+	void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #allReduce}, if possible on another thread. Keeps its position in the
 	 * group's order of collectives.
 	 */
-	@Nullable Work<Void> allReduceAsync(MemorySegment gradients, ReduceOp op);
+	@Nullable Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op);
 
 	/** Aborts the group of the ranks that reduce these gradients. */
 	void abort(String reason);

@@ -1,45 +1,86 @@
 package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
 
+import io.tutti.DataType;
+import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Storage;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Memory of one parameter's gradient in its bucket.
+ * The gradient of one parameter. It stays in the memory into which autograd has written
+ * it, unless it shares that memory or has another layout than on the other ranks.
  */
 final class GradientSlot {
 
-	private final Tensor parameter;
+	private final Parameter parameter;
 
-	private final Tensor gradient;
+	private final DataType type;
 
-	private final MemorySegment memory;
+	private final long bytes;
 
+	private final long[] sizes;
+
+	/** The layout in memory, the same on every rank. */
+	private final long[] strides;
+
+	/** Whether autograd has accumulated into the gradient in this step. */
 	private boolean computed;
 
-	/** Address and version of the gradient tensor before the last accumulation. */
-	private long addressBefore;
+	/** Whether this rank had a gradient when it was taken. */
+	private boolean contributed;
 
-	private long versionBefore;
+	/** The gradient of this step while it is reduced, with its version. */
+	private @Nullable Tensor taken;
 
-	GradientSlot(Tensor parameter, MemorySegment memory) {
-		this.parameter = parameter;
-		this.gradient = TensorMemory.shapedLike(parameter, memory);
-		this.gradient.retainReference();
-		this.memory = memory;
+	private long versionWhenTaken;
+
+	/** State of the gradient before the last accumulation. */
+	private State before = State.UNDEFINED;
+
+	/** State of the gradient after the last step. */
+	private State reduced = State.UNDEFINED;
+
+	/** Identity and version of a gradient tensor. */
+	private record State(long address, long version) {
+
+		static final State UNDEFINED = new State(0, 0);
+
+		static State of(Tensor gradient) {
+			return gradient.defined() ? new State(TensorIdentity.identity(gradient), gradient._version()) : UNDEFINED;
+		}
+
 	}
 
-	Tensor parameter() {
+	GradientSlot(Parameter parameter, DataType type) {
+		this.parameter = parameter;
+		this.type = type;
+		Tensor tensor = parameter.tensor();
+		this.bytes = Math.multiplyExact(tensor.numel(), type.bytes());
+		this.sizes = dimensions(tensor.sizes());
+		this.strides = tensor.is_non_overlapping_and_dense() ? dimensions(tensor.strides()) : rowMajor(this.sizes);
+	}
+
+	Parameter parameter() {
 		return this.parameter;
+	}
+
+	DataType type() {
+		return this.type;
+	}
+
+	long bytes() {
+		return this.bytes;
 	}
 
 	/** Records the state of the gradient before autograd may accumulate into it. */
 	void announce() {
-		try (Tensor current = this.parameter.grad()) {
-			this.addressBefore = address(current);
-			this.versionBefore = version(current);
-		}
+		this.before = current();
 	}
 
 	/**
@@ -47,9 +88,19 @@ final class GradientSlot {
 	 * {@code torch.grad} calls the hooks too, but accumulates nothing.
 	 */
 	boolean isAccumulated() {
-		try (Tensor current = this.parameter.grad()) {
-			return address(current) != this.addressBefore || version(current) != this.versionBefore;
-		}
+		return !current().equals(this.before);
+	}
+
+	/**
+	 * Whether the last accumulation added to the unchanged gradient of the step before.
+	 */
+	boolean isAddedToReduced() {
+		return !this.before.equals(State.UNDEFINED) && this.before.equals(this.reduced);
+	}
+
+	/** Whether the gradient is still that of the step before. */
+	boolean isReduced() {
+		return !this.reduced.equals(State.UNDEFINED) && current().equals(this.reduced);
 	}
 
 	/**
@@ -62,55 +113,145 @@ final class GradientSlot {
 		return first;
 	}
 
-	/** Prepares the slot for the next backward pass. */
-	void nextStep() {
+	/** Whether this rank has a gradient for this step. */
+	boolean contributes() {
+		if (this.taken != null) {
+			return this.contributed;
+		}
+		try (Tensor gradient = this.parameter.tensor().grad()) {
+			return gradient.defined();
+		}
+	}
+
+	/**
+	 * The gradient for the reduction, zeros if there is none. The slot keeps it alive
+	 * until {@link #release()}.
+	 * @throws IllegalStateException if the gradient is sparse
+	 */
+	Tensor take() {
+		try (Tensor gradient = this.parameter.tensor().grad()) {
+			this.contributed = gradient.defined();
+			Tensor dense = isReducible(gradient) ? new Tensor(gradient) : copy(gradient);
+			dense.retainReference();
+			this.taken = dense;
+			this.versionWhenTaken = dense._version();
+			return dense;
+		}
+	}
+
+	/** The memory of the gradient that was taken. */
+	MemorySegment memory() {
+		return TensorMemory.of(taken());
+	}
+
+	Tensor taken() {
+		Tensor gradient = this.taken;
+		if (gradient == null) {
+			throw new IllegalStateException("the gradient of " + this.parameter + " is not being reduced");
+		}
+		return gradient;
+	}
+
+	/**
+	 * Whether the program has left the gradient as it was when it was taken.
+	 */
+	boolean isUntouched() {
+		Tensor gradient = this.taken;
+		return gradient == null
+				|| current().equals(new State(TensorIdentity.identity(gradient), this.versionWhenTaken));
+	}
+
+	/** Ends the reduction; the gradient is the parameter's only one again. */
+	void release() {
+		Tensor gradient = this.taken;
+		this.taken = null;
 		this.computed = false;
+		if (gradient != null) {
+			gradient.releaseReference();
+		}
 	}
 
-	private static long address(Tensor gradient) {
-		return gradient.defined() ? TensorMemory.address(gradient) : 0;
+	/** Records the gradient as the result of a step. */
+	void recordReduced() {
+		this.reduced = current();
 	}
 
-	private static long version(Tensor gradient) {
-		return gradient.defined() ? gradient._version() : 0;
+	/** Removes the gradient, so that autograd writes the next one instead of adding. */
+	void drop() {
+		this.parameter.tensor().mutable_grad().reset();
+		this.reduced = State.UNDEFINED;
+	}
+
+	private State current() {
+		try (Tensor gradient = this.parameter.tensor().grad()) {
+			return State.of(gradient);
+		}
 	}
 
 	/**
-	 * Sets the slot as the parameter's gradient, so that autograd accumulates into it.
+	 * Whether the gradient can be reduced where it is. Memory that it shares with another
+	 * tensor may be read by the rest of the backward pass, or be another gradient.
 	 */
-	void attach() {
-		this.parameter.mutable_grad().put(this.gradient);
+	private boolean isReducible(Tensor gradient) {
+		if (!gradient.defined()) {
+			return false;
+		}
+		if (gradient.layout().intern() != torch.Layout.Strided) {
+			throw new IllegalStateException("the gradient of " + this.parameter
+					+ " is sparse, which cannot be reduced: use the layer without sparse gradients");
+		}
+		try (Storage storage = gradient.storage()) {
+			return storage.use_count() == 1 && TensorMemory.type(gradient).filter(this.type::equals).isPresent()
+					&& hasLayout(gradient);
+		}
 	}
 
-	/**
-	 * Copies this step's gradient into the slot if the gradient tensor was replaced, and
-	 * zeroes the slot if it was dropped ({@code Optimizer.zero_grad()} drops it).
-	 */
-	void adopt() {
-		try (Tensor current = this.parameter.grad()) {
-			if (!current.defined()) {
-				TensorMemory.zero(this.gradient);
+	private boolean hasLayout(Tensor gradient) {
+		long[] other = dimensions(gradient.strides());
+		if (!Arrays.equals(this.sizes, dimensions(gradient.sizes()))) {
+			return false;
+		}
+		for (int dimension = 0; dimension < this.sizes.length; dimension++) {
+			if (this.sizes[dimension] > 1 && this.strides[dimension] != other[dimension]) {
+				return false;
 			}
-			else if (TensorMemory.address(current) != this.memory.address()) {
-				copy(current);
+		}
+		return true;
+	}
+
+	/** Gives the parameter a gradient of its own with the right layout. */
+	private Tensor copy(Tensor gradient) {
+		try (NoGradGuard _ = new NoGradGuard(); TensorOptions options = this.parameter.tensor().options()) {
+			Tensor copy = torch.empty_strided(this.sizes, this.strides, options);
+			if (gradient.defined()) {
+				copy.copy_(gradient);
 			}
 			else {
-				return;
+				copy.zero_();
 			}
-		}
-		attach();
-	}
-
-	private void copy(Tensor current) {
-		try (NoGradGuard _ = new NoGradGuard()) {
-			this.gradient.copy_(current);
+			this.parameter.tensor().mutable_grad().put(copy);
+			return copy;
 		}
 	}
 
-	/** Removes the parameter's gradient before its memory is freed. */
-	void detach() {
-		this.parameter.mutable_grad().reset();
-		this.gradient.releaseReference();
+	private static long[] dimensions(LongArrayRef dimensions) {
+		try (dimensions) {
+			long[] values = new long[(int) dimensions.size()];
+			for (int index = 0; index < values.length; index++) {
+				values[index] = dimensions.get(index);
+			}
+			return values;
+		}
+	}
+
+	private static long[] rowMajor(long[] sizes) {
+		long[] strides = new long[sizes.length];
+		long stride = 1;
+		for (int dimension = sizes.length - 1; dimension >= 0; dimension--) {
+			strides[dimension] = stride;
+			stride *= Math.max(1, sizes[dimension]);
+		}
+		return strides;
 	}
 
 }

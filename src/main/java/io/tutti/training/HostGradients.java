@@ -2,11 +2,13 @@ package io.tutti.training;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
+import org.bytedeco.pytorch.global.torch;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +25,17 @@ final class HostGradients implements GradientMemory {
 
 	HostGradients(ProcessGroup group) {
 		this.group = group;
+	}
+
+	/** The group packs the small ones of a list by itself. */
+	@Override
+	public boolean prefersPacked() {
+		return false;
+	}
+
+	@Override
+	public boolean overlaps(int coresPerRank) {
+		return coresPerRank > torch.get_num_threads();
 	}
 
 	@Override
@@ -46,13 +59,13 @@ final class HostGradients implements GradientMemory {
 	}
 
 	@Override
-	public void allReduce(MemorySegment gradients, ReduceOp op) {
-		this.group.allReduce(gradients, DataType.FLOAT32, op);
+	public void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op) {
+		this.group.allReduce(buffers, type, op);
 	}
 
 	@Override
-	public @Nullable Work<Void> allReduceAsync(MemorySegment gradients, ReduceOp op) {
-		return this.group.allReduceAsync(gradients, DataType.FLOAT32, op);
+	public @Nullable Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op) {
+		return this.group.allReduceAsync(buffers, type, op);
 	}
 
 	@Override

@@ -25,27 +25,27 @@ record ParameterPlacement(torch.DeviceType kind, int index) {
 	}
 
 	/**
-	 * Checks that parameters are float32 on one CPU or GPU, so that gradients can share
-	 * buckets.
+	 * Checks that parameters have types that can be reduced and are on one CPU or GPU.
 	 * @throws IllegalArgumentException if not; the message names the first such parameter
 	 */
-	static void requireOne(List<Tensor> parameters) {
-		ParameterPlacement first = of(parameters.getFirst());
-		for (Tensor parameter : parameters) {
-			ParameterPlacement place = of(parameter);
+	static void requireOne(List<Parameter> parameters) {
+		ParameterPlacement first = of(parameters.getFirst().tensor());
+		for (Parameter parameter : parameters) {
+			ParameterPlacement place = of(parameter.tensor());
 			if (!place.equals(first)) {
 				throw new IllegalArgumentException("parameters must all be on one device, the first is on " + first
-						+ ", got a " + description(parameter, place));
+						+ ", got " + parameter + " on " + place);
 			}
-			if (!place.isKnown() || parameter.scalar_type().intern() != torch.ScalarType.Float) {
-				throw new IllegalArgumentException("parameters must be float32 in main memory or on a GPU, got a "
-						+ description(parameter, place));
+			if (!place.isKnown()) {
+				throw new IllegalArgumentException(
+						"parameters must be in main memory or on a GPU, got " + parameter + " on " + place);
+			}
+			if (TensorMemory.type(parameter.tensor()).isEmpty()) {
+				throw new IllegalArgumentException(
+						"parameters that require a gradient must be float32, float64, float16 or bfloat16, got "
+								+ parameter + " of type " + parameter.tensor().scalar_type().intern());
 			}
 		}
-	}
-
-	private static String description(Tensor parameter, ParameterPlacement place) {
-		return parameter.scalar_type().intern() + " of shape " + ReplicaLayout.shape(parameter) + " on " + place;
 	}
 
 	private boolean isKnown() {

@@ -10,8 +10,9 @@ import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * The shapes of a model's tensors, and which entries are the same tensor. Must be the
- * same on every rank, since gradients are reduced by their position in memory.
+ * Names, types, shapes and strides of a model's tensors, and which names are the same
+ * tensor. Must be the same on every rank, since gradients are reduced by their position
+ * in memory.
  */
 final class ReplicaLayout {
 
@@ -21,43 +22,65 @@ final class ReplicaLayout {
 	/**
 	 * Compares the layouts of all ranks. A collective call.
 	 * @throws ReplicaMismatchException if a rank's layout differs from rank 0's; the
-	 * message names the rank and both layouts
+	 * message names the rank and the first difference
 	 */
-	static void requireSame(ProcessGroup group, List<Tensor> tensors, DataParallelSettings settings) {
+	static void requireSame(ProcessGroup group, List<Parameter> tensors, DataParallelSettings settings) {
 		List<String> layouts = TextGather.allGather(group, describe(tensors, settings));
 		for (int rank = 1; rank < layouts.size(); rank++) {
 			if (!layouts.get(rank).equals(layouts.getFirst())) {
-				throw new ReplicaMismatchException("the replicas differ: rank " + rank + " holds " + layouts.get(rank)
-						+ ", but rank 0 holds " + layouts.getFirst());
+				List<String> its = layouts.get(rank).lines().toList();
+				List<String> first = layouts.getFirst().lines().toList();
+				int different = firstDifference(its, first);
+				throw new ReplicaMismatchException("the replicas differ: rank " + rank + " holds "
+						+ excerpt(its, different) + ", but rank 0 holds " + excerpt(first, different));
 			}
 		}
 	}
 
-	private static String describe(List<Tensor> tensors, DataParallelSettings settings) {
-		int[] first = TensorIdentity.firstIndices(tensors);
-		long values = TensorIdentity.distinct(tensors).stream().mapToLong(Tensor::numel).sum();
-		return tensors.size() + " tensors of " + values + " values ("
+	private static int firstDifference(List<String> its, List<String> first) {
+		int line = 1;
+		while (line < its.size() && line < first.size() && its.get(line).equals(first.get(line))) {
+			line++;
+		}
+		return line;
+	}
+
+	private static String excerpt(List<String> layout, int line) {
+		return layout.getFirst() + ((line < layout.size()) ? ", tensor " + line + " is " + layout.get(line) : "");
+	}
+
+	/** The number of tensors and the settings, then a line for each tensor. */
+	private static String describe(List<Parameter> tensors, DataParallelSettings settings) {
+		List<Tensor> values = tensors.stream().map(Parameter::tensor).toList();
+		int[] first = TensorIdentity.firstIndices(values);
+		long count = TensorIdentity.distinct(values).stream().mapToLong(Tensor::numel).sum();
+		return tensors.size() + " tensors of " + count + " values in buckets of " + settings.bucketBytes() + " bytes, "
+				+ settings.scaling() + ", overlap " + settings.overlap() + "\n"
 				+ IntStream.range(0, first.length)
-					.mapToObj((index) -> (first[index] == index) ? describe(tensors.get(index))
-							: "the same as tensor " + (first[index] + 1))
-					.collect(Collectors.joining(", "))
-				+ "), " + (settings.overlap() ? "overlapped " : "") + "buckets of " + settings.bucketBytes()
-				+ " bytes, " + settings.scaling();
+					.mapToObj((index) -> tensors.get(index).name().replace('\n', ' ') + " "
+							+ ((first[index] == index) ? describe(values.get(index))
+									: "the same as tensor " + (first[index] + 1)))
+					.collect(Collectors.joining("\n"));
 	}
 
 	private static String describe(Tensor tensor) {
-		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + shape(tensor);
+		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + shape(tensor)
+				+ ((tensor.numel() == 0 || tensor.is_contiguous()) ? "" : " with strides " + text(tensor.strides()));
 	}
 
 	/** Shape of a tensor, such as {@code 128x64}; empty for a scalar. */
 	static String shape(Tensor tensor) {
-		List<String> sizes = new ArrayList<>();
-		try (LongArrayRef dimensions = tensor.sizes()) {
-			for (int index = 0; index < dimensions.size(); index++) {
-				sizes.add(Long.toString(dimensions.get(index)));
+		return text(tensor.sizes());
+	}
+
+	private static String text(LongArrayRef numbers) {
+		List<String> texts = new ArrayList<>();
+		try (numbers) {
+			for (int index = 0; index < numbers.size(); index++) {
+				texts.add(Long.toString(numbers.get(index)));
 			}
 		}
-		return String.join("x", sizes);
+		return String.join("x", texts);
 	}
 
 }

@@ -1,7 +1,8 @@
 package io.tutti.training;
 
-import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.List;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
@@ -9,8 +10,8 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Broadcasts rank 0's values of a tensor of any element type. A tensor on a GPU is copied
- * through main memory, since this happens only once.
+ * Broadcasts rank 0's values of tensors of any element types. Tensors on a GPU are copied
+ * through main memory, since this happens rarely.
  */
 final class TensorBroadcast {
 
@@ -19,34 +20,53 @@ final class TensorBroadcast {
 	private TensorBroadcast() {
 	}
 
-	/** Replaces the values by rank 0's. A collective call, unless the tensor is empty. */
-	static void fromRankZero(ProcessGroup group, Tensor tensor) {
-		if (tensor.numel() == 0) {
-			return;
-		}
-		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
-			broadcast(group, TensorMemory.of(values));
-			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {
-				tensor.copy_(values);
+	/**
+	 * Replaces the values by rank 0's. A collective call.
+	 * @param tensors of the same shapes and strides on every rank
+	 */
+	static void fromRankZero(ProcessGroup group, List<Tensor> tensors) {
+		List<MemorySegment> memories = new ArrayList<>();
+		List<Copy> copies = new ArrayList<>();
+		try (NoGradGuard _ = new NoGradGuard()) {
+			for (Tensor tensor : tensors) {
+				if (tensor.numel() == 0) {
+					continue;
+				}
+				if (tensor.is_cpu() && tensor.is_non_overlapping_and_dense()) {
+					memories.add(TensorMemory.of(tensor));
+					continue;
+				}
+				Copy copy = Copy.of(tensor);
+				copies.add(copy);
+				memories.add(TensorMemory.of(copy.values()));
 			}
+			group.broadcast(memories, DataType.UINT8, ROOT);
+			copies.forEach(Copy::writeBack);
+		}
+		finally {
+			copies.forEach(Copy::close);
 		}
 	}
 
-	/**
-	 * Broadcasts whole INT32 elements; memory of another size is sent in a padded copy.
-	 */
-	private static void broadcast(ProcessGroup group, MemorySegment memory) {
-		long bytes = memory.byteSize();
-		if (bytes % Integer.BYTES == 0) {
-			group.broadcast(memory, DataType.INT32, ROOT);
-			return;
+	/** A tensor's values in main memory, in row-major order. */
+	private record Copy(Tensor tensor, Tensor values) {
+
+		static Copy of(Tensor tensor) {
+			try (Tensor here = tensor.cpu()) {
+				Tensor values = here.contiguous();
+				values.retainReference();
+				return new Copy(tensor, values);
+			}
 		}
-		try (Arena arena = Arena.ofShared()) {
-			MemorySegment padded = arena.allocate(bytes + Integer.BYTES - bytes % Integer.BYTES, Integer.BYTES);
-			padded.copyFrom(memory);
-			group.broadcast(padded, DataType.INT32, ROOT);
-			memory.copyFrom(padded.asSlice(0, bytes));
+
+		void writeBack() {
+			this.tensor.copy_(this.values);
 		}
+
+		void close() {
+			this.values.releaseReference();
+		}
+
 	}
 
 }

@@ -39,7 +39,8 @@ final class TensorIdentity {
 		return first;
 	}
 
-	private static long identity(Tensor tensor) {
+	/** Identity of a tensor, as long as it exists. */
+	static long identity(Tensor tensor) {
 		try (TensorImpl shared = tensor.unsafeGetTensorImpl()) {
 			return shared.address();
 		}

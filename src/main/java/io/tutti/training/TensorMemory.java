@@ -2,9 +2,10 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Optional;
 
+import io.tutti.DataType;
 import org.bytedeco.javacpp.Pointer;
-import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
@@ -20,11 +21,12 @@ final class TensorMemory {
 	}
 
 	/**
-	 * The memory of a contiguous tensor in main memory, valid as long as the tensor.
+	 * The memory of a dense tensor, in the order of its strides, valid as long as the
+	 * tensor.
 	 */
 	@SuppressWarnings("restricted") // the tensor's own size bounds the segment
 	static MemorySegment of(Tensor tensor) {
-		return MemorySegment.ofAddress(address(tensor)).reinterpret(tensor.numel() * tensor.element_size());
+		return MemorySegment.ofAddress(address(tensor)).reinterpret(bytes(tensor.numel(), tensor));
 	}
 
 	/**
@@ -36,20 +38,25 @@ final class TensorMemory {
 		}
 	}
 
-	/**
-	 * A tensor over a segment with another tensor's shape, type and device. The segment
-	 * must outlive it. It is not a view of a larger tensor, since autograd refuses to
-	 * detach views.
-	 */
-	static Tensor shapedLike(Tensor other, MemorySegment segment) {
-		try (LongArrayRef sizes = other.sizes(); TensorOptions options = other.options()) {
-			return torch.from_blob(new Address(segment.address()), sizes, options);
-		}
+	/** Size of so many elements of a tensor's type. */
+	private static long bytes(long elements, Tensor tensor) {
+		return Math.multiplyExact(elements, tensor.element_size());
+	}
+
+	/** The collectives' name of a tensor's type; empty if they cannot reduce it. */
+	static Optional<DataType> type(Tensor tensor) {
+		return switch (tensor.scalar_type().intern()) {
+			case Float -> Optional.of(DataType.FLOAT32);
+			case Double -> Optional.of(DataType.FLOAT64);
+			case Half -> Optional.of(DataType.FLOAT16);
+			case BFloat16 -> Optional.of(DataType.BFLOAT16);
+			default -> Optional.empty();
+		};
 	}
 
 	/**
 	 * A one-dimensional tensor over a whole segment with another tensor's type and
-	 * device.
+	 * device. The segment must outlive it.
 	 */
 	static Tensor flat(MemorySegment segment, Tensor other) {
 		try (TensorOptions options = other.options()) {
@@ -58,9 +65,9 @@ final class TensorMemory {
 		}
 	}
 
-	/** Sets a tensor to zero, on any device. Autograd must not track the tensor. */
-	static void zero(Tensor tensor) {
-		tensor.zero_();
+	/** A one-dimensional view of a dense tensor, in the order of its memory. */
+	static Tensor flattened(Tensor dense) {
+		return dense.as_strided(new long[] { dense.numel() }, 1);
 	}
 
 	/** A copy of a tensor's bytes in element order, from any device. */
@@ -70,9 +77,12 @@ final class TensorMemory {
 		}
 	}
 
-	/** Replaces a tensor's values by bytes in element order. */
+	/** Replaces a tensor's values by bytes in element order, whatever its strides. */
 	static void replace(Tensor tensor, byte[] bytes) {
-		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.clone()) {
+		try (NoGradGuard _ = new NoGradGuard();
+				Tensor here = tensor.cpu();
+				Tensor ordered = here.contiguous();
+				Tensor values = ordered.clone()) {
 			of(values).copyFrom(MemorySegment.ofArray(bytes));
 			tensor.copy_(values);
 		}

@@ -1,8 +1,9 @@
 package io.tutti.training;
 
-import java.util.Arrays;
+import java.util.ArrayList;
 import java.util.List;
 
+import io.tutti.DataType;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -31,8 +32,38 @@ class BucketPlanTest {
 		assertThat(plan(DataParallelSettings.DEFAULT_BUCKET_BYTES, 4, 8, 4)).containsExactly(List.of(2, 1, 0));
 	}
 
+	@Test
+	void theFirstBucketIsSmall() {
+		assertThat(BucketPlan.of(List.of(part(2, 10, DataType.FLOAT32, false), part(1, 10, DataType.FLOAT32, false),
+				part(0, 30, DataType.FLOAT32, false)), 10, 40)
+			.buckets()).containsExactly(List.of(2), List.of(1, 0));
+	}
+
+	@Test
+	void aBucketHasOneTypeAndFollowsTheBucketsThatAreClosedBeforeIt() {
+		assertThat(BucketPlan.of(List.of(part(5, 4, DataType.FLOAT32, false), part(4, 8, DataType.FLOAT64, false),
+				part(3, 4, DataType.FLOAT32, false), part(2, 4, DataType.FLOAT32, false),
+				part(1, 8, DataType.FLOAT64, false)), 8, 16)
+			.buckets()).containsExactly(List.of(5, 3), List.of(2), List.of(4, 1));
+	}
+
+	@Test
+	void lateGradientsShareNoBucketWithOthers() {
+		assertThat(BucketPlan.of(List.of(part(2, 4, DataType.FLOAT32, false), part(0, 4, DataType.FLOAT32, false),
+				part(1, 4, DataType.FLOAT32, true)), 100, 100)
+			.buckets()).containsExactly(List.of(2, 0), List.of(1));
+	}
+
+	private static BucketPlan.Part part(int index, long bytes, DataType type, boolean late) {
+		return new BucketPlan.Part(index, bytes, type, late);
+	}
+
 	private static List<List<Integer>> plan(long bucketBytes, long... parameterBytes) {
-		return BucketPlan.of(Arrays.stream(parameterBytes).boxed().toList(), bucketBytes).buckets();
+		List<BucketPlan.Part> parts = new ArrayList<>();
+		for (int index = parameterBytes.length - 1; index >= 0; index--) {
+			parts.add(new BucketPlan.Part(index, parameterBytes[index], DataType.FLOAT32, false));
+		}
+		return BucketPlan.of(parts, bucketBytes, bucketBytes).buckets();
 	}
 
 }

@@ -25,7 +25,7 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -47,7 +47,13 @@ class DeviceGradientsTest {
 
 	private static final int BUCKETS = 2;
 
+	/** Each bucket is one reduction, and the status of the step is another. */
+	private static final int REDUCTIONS = BUCKETS + 1;
+
 	private static final int STEPS = 3;
+
+	/** The status is copied in each direction in each step, on two ranks. */
+	private static final int COPIES = 2 * 2 * STEPS;
 
 	private final ScriptedGpus gpus = new ScriptedGpus(2);
 
@@ -58,22 +64,21 @@ class DeviceGradientsTest {
 	private final List<String> warnings = new CopyOnWriteArrayList<>();
 
 	@ParameterizedTest
-	@ValueSource(booleans = { true, false })
-	void bucketsAreReducedInDeviceMemory(boolean overlap) throws Exception {
+	@EnumSource(Overlap.class)
+	void bucketsAreReducedInDeviceMemory(Overlap overlap) throws Exception {
 		List<float[]> gradients = ScriptedGpuRanks.run(this.gpus, 2, LIMIT,
 				(group) -> trained(group, false, SMALL_BUCKETS.withOverlap(overlap), 0));
 		assertThat(gradients).allSatisfy((gradient) -> assertThat(gradient).containsExactly(1 + 2, 2 + 4, 3 + 6));
-		assertThat(this.gpus.calls("allReduce")).isEqualTo(2 * BUCKETS * STEPS);
-		assertThat(this.devices.copies()).isZero();
-		assertThat(this.waits).hasValueGreaterThanOrEqualTo(2 * BUCKETS * STEPS);
+		assertThat(this.gpus.calls("allReduce")).isEqualTo(2 * REDUCTIONS * STEPS);
+		assertThat(this.devices.copies()).isEqualTo(COPIES);
+		assertThat(this.waits).hasValueGreaterThanOrEqualTo(2 * REDUCTIONS * STEPS);
 		assertThat(this.devices.allocations()).isZero();
 	}
 
-	/** One copy in each direction per step, on two ranks. */
 	@Test
 	void piggybackedValuesAreCopiedToTheDeviceAndBack() throws Exception {
 		ScriptedGpuRanks.run(this.gpus, 2, LIMIT, (group) -> trained(group, false, SMALL_BUCKETS, 2));
-		assertThat(this.devices.copies()).isEqualTo(2 * 2 * STEPS);
+		assertThat(this.devices.copies()).isEqualTo(COPIES);
 	}
 
 	@Test
@@ -83,7 +88,7 @@ class DeviceGradientsTest {
 					(rank) -> trained(world.group(rank), true, SMALL_BUCKETS, 1));
 			assertThat(gradients).allSatisfy((gradient) -> assertThat(gradient).containsExactly(1 + 2, 2 + 4, 3 + 6));
 		}
-		assertThat(this.warnings).hasSize(2 * BUCKETS * STEPS)
+		assertThat(this.warnings).hasSize(2 * REDUCTIONS * STEPS)
 			.allSatisfy((warning) -> assertThat(warning).contains("goes through host memory"));
 		assertThat(this.devices.allocations()).isZero();
 	}
@@ -113,12 +118,14 @@ class DeviceGradientsTest {
 		Tensor here = torch.ones(2);
 		try (Device meta = new Device("meta"); TensorOptions options = new TensorOptions(meta)) {
 			Tensor elsewhere = torch.empty(new long[] { 3 }, options, null);
-			assertThatIllegalArgumentException().isThrownBy(() -> ParameterPlacement.requireOne(List.of(elsewhere)))
-				.withMessage("parameters must be float32 in main memory or on a GPU, got a Float of shape 3 on meta:0");
 			assertThatIllegalArgumentException()
-				.isThrownBy(() -> ParameterPlacement.requireOne(List.of(here, elsewhere)))
+				.isThrownBy(() -> ParameterPlacement.requireOne(List.of(new Parameter("b", elsewhere))))
+				.withMessage("parameters must be in main memory or on a GPU, got parameter b of shape 3 on meta:0");
+			assertThatIllegalArgumentException()
+				.isThrownBy(() -> ParameterPlacement
+					.requireOne(List.of(new Parameter("a", here), new Parameter("b", elsewhere))))
 				.withMessage(
-						"parameters must all be on one device, the first is on cpu, got a Float of shape 3 on meta:0");
+						"parameters must all be on one device, the first is on cpu, got parameter b of shape 3 on meta:0");
 		}
 	}
 
@@ -129,8 +136,8 @@ class DeviceGradientsTest {
 	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings,
 			int piggybackedValues) {
 		LinearImpl model = new LinearImpl(2, 1);
-		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, settings, piggybackedValues,
-				(_) -> memory(group, fallback))) {
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, ModelTensors.of(model), settings,
+				piggybackedValues, (_) -> memory(group, fallback))) {
 			for (int step = 0; step < STEPS; step++) {
 				replicas.zeroGradients();
 				backward(model, group.rank() + 1);

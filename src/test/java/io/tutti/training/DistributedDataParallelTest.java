@@ -59,10 +59,9 @@ class DistributedDataParallelTest {
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
 
 	/** One bucket per parameter. */
-	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults().withBucketBytes(4);
-
-	/** Size of the mark by which ranks report a second backward pass under overlap. */
-	private static final long MARK_BYTES = Float.BYTES;
+	private static final DataParallelSettings SMALL_BUCKETS = DataParallelSettings.defaults()
+		.withOverlap(Overlap.ALWAYS)
+		.withBucketBytes(4);
 
 	/** Two layers, and one that {@link #forward} does not use. */
 	private static final class Net extends Module {
@@ -128,7 +127,7 @@ class DistributedDataParallelTest {
 	@ParameterizedTest
 	@ValueSource(longs = { 4, 64, DataParallelSettings.DEFAULT_BUCKET_BYTES })
 	void gradientsAreTheMeanOfTheRanksGradients(long bucketBytes) throws Exception {
-		DataParallelSettings settings = DataParallelSettings.defaults().withBucketBytes(bucketBytes);
+		DataParallelSettings settings = SMALL_BUCKETS.withBucketBytes(bucketBytes);
 		try (SimulatedWorld world = new SimulatedWorld(3, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(3, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -146,7 +145,7 @@ class DistributedDataParallelTest {
 	@Test
 	void gradientsAreBitIdenticalWithAnyOverlapAndBucketSize() throws Exception {
 		List<List<float[]>> results = new ArrayList<>();
-		for (DataParallelSettings settings : List.of(SMALL_BUCKETS, SMALL_BUCKETS.withOverlap(false))) {
+		for (DataParallelSettings settings : List.of(SMALL_BUCKETS, SMALL_BUCKETS.withOverlap(Overlap.NEVER))) {
 			try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
 				results.addAll(RankThreads.run(2, LIMIT, (rank) -> trained(world.group(rank), settings, 5)));
 			}
@@ -260,7 +259,7 @@ class DistributedDataParallelTest {
 				Net net = new Net(4);
 				net.assign(0.25);
 				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
-						SMALL_BUCKETS.withOverlap(false).withScaling(GradientScaling.SUM))) {
+						SMALL_BUCKETS.withOverlap(Overlap.NEVER).withScaling(GradientScaling.SUM))) {
 					backward(net, 2 * rank);
 					backward(net, 2 * rank + 1);
 					replicas.synchronizeGradients();
@@ -289,9 +288,7 @@ class DistributedDataParallelTest {
 	@MethodSource("secondPasses")
 	void aSecondBackwardPassUnderOverlapFailsOnEveryRankAndTheNextStepSucceeds(int worldSize, long bucketBytes,
 			GradientScaling scaling, boolean everywhere) throws Exception {
-		DataParallelSettings settings = DataParallelSettings.defaults()
-			.withBucketBytes(bucketBytes)
-			.withScaling(scaling);
+		DataParallelSettings settings = SMALL_BUCKETS.withBucketBytes(bucketBytes).withScaling(scaling);
 		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
 			List<List<float[]>> gradients = RankThreads.run(worldSize, LIMIT, (rank) -> {
 				Net net = new Net(4);
@@ -329,7 +326,7 @@ class DistributedDataParallelTest {
 				Net net = new Net(4);
 				net.assign(0.25);
 				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
-						DataParallelSettings.defaults().withBucketBytes(bucketBytes))) {
+						SMALL_BUCKETS.withBucketBytes(bucketBytes))) {
 					backward(net, rank);
 					assertThatIllegalStateException().isThrownBy(replicas::zeroGradients)
 						.withMessageContaining("call synchronizeGradients() first");
@@ -349,7 +346,7 @@ class DistributedDataParallelTest {
 				Net net = new Net(4);
 				net.assign(0.25);
 				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
-						DataParallelSettings.defaults().withBucketBytes(bucketBytes))) {
+						SMALL_BUCKETS.withBucketBytes(bucketBytes))) {
 					for (int round = 0; round < 2; round++) {
 						torchGrad(net);
 						replicas.zeroGradients();
@@ -390,7 +387,7 @@ class DistributedDataParallelTest {
 			});
 			assertThat(failures.get(1)).isInstanceOf(IllegalStateException.class).hasMessage("no memory");
 			assertThat(failures.get(0)).isInstanceOf(GroupAbortedException.class)
-				.hasMessageContaining("rank 1: the gradient hook of a parameter of shape")
+				.hasMessageContaining("rank 1: the gradient hook of parameter")
 				.hasMessageContaining("no memory");
 		}
 	}
@@ -418,7 +415,7 @@ class DistributedDataParallelTest {
 				Net net = new Net(4);
 				net.assign(0.25);
 				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), net,
-						SMALL_BUCKETS.withOverlap(false))) {
+						SMALL_BUCKETS.withOverlap(Overlap.NEVER))) {
 					backward(net, 7);
 					replicas.zeroGradients();
 					backward(net, rank);
@@ -490,7 +487,7 @@ class DistributedDataParallelTest {
 				backward(net, 0);
 				replicas.synchronizeGradients();
 				assertThat(net.unused.weight().grad().defined()).isFalse();
-				assertThat(replicas.allReducedBytes()).isEqualTo(4 * replicas.parameterCount() + MARK_BYTES);
+				assertThat(replicas.allReducedBytes()).isEqualTo(4 * replicas.parameterCount());
 			}
 		}
 	}
@@ -500,10 +497,10 @@ class DistributedDataParallelTest {
 		try (ProcessGroup group = lonely((_) -> {
 		})) {
 			Net net = new Net(4);
-			net.to(torch.ScalarType.Double, false);
+			net.to(torch.ScalarType.ComplexFloat, false);
 			assertThatIllegalArgumentException().isThrownBy(() -> new DistributedDataParallel(group, net))
 				.withMessageContaining("float32")
-				.withMessageContaining("Double")
+				.withMessageContaining("ComplexFloat")
 				.withMessageContaining("4x3");
 		}
 	}
@@ -532,7 +529,7 @@ class DistributedDataParallelTest {
 			replicas.synchronizeGradients();
 			assertClose(gradients(net), localGradients(1), 0);
 			replicas.zeroGradients();
-			assertThat(values(net.second.weight().grad())).containsOnly(0);
+			assertThat(net.second.weight().grad().defined()).isFalse();
 			replicas.close();
 		}
 	}

@@ -1,0 +1,16 @@
+package io.tutti.training;
+
+import org.bytedeco.pytorch.Tensor;
+
+/**
+ * A tensor of a model under its first name.
+ */
+record Parameter(String name, Tensor tensor) {
+
+	/** Such as {@code parameter layer.weight of shape 4x3}. */
+	@Override
+	public String toString() {
+		return "parameter " + this.name + " of shape " + ReplicaLayout.shape(this.tensor);
+	}
+
+}

@@ -1,0 +1,625 @@
+package io.tutti.training;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
+
+import io.tutti.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.IValue;
+import org.bytedeco.pytorch.IValueVector;
+import org.bytedeco.pytorch.JitModule;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.QualifiedName;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+/**
+ * Each case of the table trains on two ranks and in one process, which computes the
+ * ranks' losses one after the other. The parameters are equal to the last digit.
+ */
+@Timeout(60)
+class DataParallelCasesTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20));
+
+	private static final int RANKS = 2;
+
+	private static final int STEPS = 4;
+
+	private static final DataParallelSettings SETTINGS = DataParallelSettings.defaults()
+		.withOverlap(Overlap.ALWAYS)
+		.withBucketBytes(64);
+
+	/** A model, and its loss on a rank in a step; {@code null} for no backward pass. */
+	private abstract static class Case {
+
+		final SequencedMap<String, Tensor> parameters = new LinkedHashMap<>();
+
+		Tensor add(String name, torch.ScalarType type, long... sizes) {
+			Tensor values = torch.arange(new Scalar(product(sizes))).mul(new Scalar(0.01)).add(new Scalar(0.1));
+			Tensor parameter = values.view(sizes).to(type).contiguous().clone().set_requires_grad(true);
+			this.parameters.put(name, parameter);
+			return parameter;
+		}
+
+		Tensor add(String name, long... sizes) {
+			return add(name, torch.ScalarType.Float, sizes);
+		}
+
+		ModelTensors tensors() {
+			return ModelTensors.of(this.parameters);
+		}
+
+		abstract Tensor loss(int rank, int step);
+
+		/** A loss whose gradients depend on the values, the rank and the step. */
+		static Tensor term(Tensor parameter, int rank, int step) {
+			Tensor scaled = parameter.mul(new Scalar(1.0 + rank + 0.5 * step));
+			return torch.tanh(scaled).sum().to(torch.ScalarType.Float);
+		}
+
+		private static double product(long... sizes) {
+			double product = 1;
+			for (long size : sizes) {
+				product *= size;
+			}
+			return product;
+		}
+
+	}
+
+	private static final class SeveralTypes extends Case {
+
+		SeveralTypes() {
+			for (int layer = 0; layer < 3; layer++) {
+				add("float" + layer, torch.ScalarType.Float, 3, 4);
+				add("double" + layer, torch.ScalarType.Double, 5);
+				add("half" + layer, torch.ScalarType.Half, 7);
+				add("bfloat" + layer, torch.ScalarType.BFloat16, 9);
+			}
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return sum(this, rank, step);
+		}
+
+	}
+
+	private static final class HalfOnly extends Case {
+
+		HalfOnly() {
+			add("only", torch.ScalarType.Half, 7);
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return sum(this, rank, step);
+		}
+
+	}
+
+	private static final class ChannelsLast extends Case {
+
+		final Tensor weight;
+
+		ChannelsLast() {
+			try (Tensor plain = add("weight", 4, 3, 2, 2).detach()) {
+				this.weight = plain.contiguous(torch.MemoryFormat.ChannelsLast).set_requires_grad(true);
+			}
+			this.parameters.put("weight", this.weight);
+			assertThat(this.weight.is_contiguous()).isFalse();
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor images = torch.arange(new Scalar(2 * 3 * 4 * 4.0))
+				.view(2, 3, 4, 4)
+				.mul(new Scalar(0.01 * (rank + 1)));
+			return torch.tanh(torch.conv2d(images, this.weight)).sum();
+		}
+
+	}
+
+	/** The gradient of an expanded tensor has another layout than the tensor. */
+	private static final class Expanded extends Case {
+
+		final Tensor column;
+
+		Expanded() {
+			Tensor base = torch.arange(new Scalar(3.0)).view(3, 1).expand(3, 2);
+			this.column = base.set_requires_grad(true);
+			this.parameters.put("plain", add("plain", 3));
+			assertThat(this.column.is_non_overlapping_and_dense()).isFalse();
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return sum(this, rank, step).add(term(this.column, rank, step));
+		}
+
+	}
+
+	private static final class Frozen extends Case {
+
+		Frozen() {
+			add("learning", 3);
+			add("frozen", 3).set_requires_grad(false);
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return sum(this, rank, step);
+		}
+
+	}
+
+	/** One parameter that no rank uses, and one that rank 1 does not use. */
+	private static final class Unused extends Case {
+
+		final Tensor first = add("first", 20);
+
+		final Tensor partly = add("partly", 20);
+
+		final Tensor never = add("never", 20);
+
+		final Tensor last = add("last", 20);
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor both = term(this.first, rank, step).add(term(this.last, rank, step));
+			return (rank == 1) ? both : both.add(term(this.partly, rank, step));
+		}
+
+	}
+
+	/** The parameters that a rank uses change from step to step. */
+	private static final class Alternating extends Case {
+
+		Alternating() {
+			for (int layer = 0; layer < 6; layer++) {
+				add("layer" + layer, 20);
+			}
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor loss = term(this.parameters.get("layer0"), rank, step);
+			for (int layer = 1; layer < 6; layer++) {
+				if ((layer + rank + step) % 3 != 0) {
+					loss = loss.add(term(this.parameters.get("layer" + layer), rank, step));
+				}
+			}
+			return loss;
+		}
+
+	}
+
+	/** The backward pass completes the gradients in the order of their registration. */
+	private static final class Reversed extends Case {
+
+		Reversed() {
+			for (int layer = 0; layer < 5; layer++) {
+				add("layer" + layer, 20);
+			}
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor value = torch.ones(20);
+			for (Tensor parameter : this.parameters.sequencedValues().reversed()) {
+				value = torch.tanh(value.mul(parameter).add(parameter));
+			}
+			return value.sum().mul(new Scalar(rank + 1.0));
+		}
+
+	}
+
+	/** Rank 1 has no samples in some steps, and rank 0 none in the first. */
+	private static final class Uneven extends Case {
+
+		Uneven() {
+			add("a", 20);
+			add("b", 20);
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return (rank == ((step == 0) ? 0 : 1) && step != 2) ? null : sum(this, rank, step);
+		}
+
+	}
+
+	private static final class Empty extends Case {
+
+		Empty() {
+			add("a", 3);
+			add("nothing", 0);
+			add("scalar");
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return sum(this, rank, step);
+		}
+
+	}
+
+	/** One parameter larger than a bucket, and one larger than the first bucket. */
+	private static final class Large extends Case {
+
+		Large() {
+			add("small", 3);
+			add("large", 300_001);
+			add("other", 5);
+		}
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return sum(this, rank, step);
+		}
+
+	}
+
+	/** Two gradients that autograd may write as one tensor. */
+	private static final class SharedGradient extends Case {
+
+		final Tensor a = add("a", 2, 3);
+
+		final Tensor b = add("b", 6);
+
+		@Override
+		Tensor loss(int rank, int step) {
+			return torch.tanh(this.a.view(6).add(this.b)).sum().mul(new Scalar(rank + 1.0));
+		}
+
+	}
+
+	private static Tensor sum(Case model, int rank, int step) {
+		return model.parameters.values()
+			.stream()
+			.map((parameter) -> Case.term(parameter, rank, step))
+			.reduce((one, other) -> one.add(other))
+			.orElseThrow();
+	}
+
+	private static Stream<Arguments> cases() {
+		List<Supplier<Case>> cases = List.of(SeveralTypes::new, HalfOnly::new, ChannelsLast::new, Expanded::new,
+				Frozen::new, Unused::new, Alternating::new, Reversed::new, Uneven::new, Empty::new, Large::new,
+				SharedGradient::new);
+		return cases.stream()
+			.flatMap((model) -> Stream.of(GradientScaling.values())
+				.flatMap((scaling) -> Stream.of(Overlap.ALWAYS, Overlap.NEVER)
+					.map((overlap) -> Arguments.of(model.get().getClass().getSimpleName(), model,
+							SETTINGS.withScaling(scaling).withOverlap(overlap)))));
+	}
+
+	@ParameterizedTest(name = "{0}, {2}")
+	@MethodSource("cases")
+	void theRanksTrainTheSameParametersAsOneProcess(String name, Supplier<Case> model, DataParallelSettings settings)
+			throws Exception {
+		List<byte[]> expected = alone(model.get(), settings.scaling());
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(RANKS, LIMIT,
+					(rank) -> together(world.group(rank), model.get(), settings));
+			assertThat(learnt).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
+		}
+	}
+
+	private static List<byte[]> alone(Case model, GradientScaling scaling) {
+		return alone(model, scaling, STEPS);
+	}
+
+	private static List<byte[]> alone(Case model, GradientScaling scaling, int steps) {
+		for (int step = 0; step < steps; step++) {
+			drop(model);
+			for (int rank = 0; rank < RANKS; rank++) {
+				backward(model, rank, step);
+			}
+			descend(model, (scaling == GradientScaling.AVERAGE) ? 1.0 / RANKS : 1);
+		}
+		return values(model);
+	}
+
+	private static List<byte[]> together(ProcessGroup group, Case model, DataParallelSettings settings) {
+		return together(group, model, settings, STEPS);
+	}
+
+	private static List<byte[]> together(ProcessGroup group, Case model, DataParallelSettings settings, int steps) {
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, model.tensors(), settings)) {
+			for (int step = 0; step < steps; step++) {
+				replicas.zeroGradients();
+				backward(model, group.rank(), step);
+				replicas.synchronizeGradients();
+				descend(model, 1);
+			}
+		}
+		return values(model);
+	}
+
+	private static void backward(Case model, int rank, int step) {
+		try (PointerScope _ = new PointerScope()) {
+			Tensor loss = model.loss(rank, step);
+			if (loss != null) {
+				loss.backward();
+			}
+		}
+	}
+
+	private static void drop(Case model) {
+		model.parameters.values().forEach((parameter) -> parameter.mutable_grad().reset());
+	}
+
+	/** An optimizer changes only the parameters that have a gradient. */
+	private static void descend(Case model, double factor) {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			for (Tensor parameter : model.parameters.values()) {
+				Tensor gradient = parameter.grad();
+				if (gradient.defined()) {
+					parameter.mul_(new Scalar(0.96875));
+					parameter.sub_(gradient.mul(new Scalar(factor)).mul(new Scalar(0.125)));
+				}
+			}
+		}
+	}
+
+	private static List<byte[]> values(Case model) {
+		return model.parameters.values().stream().map(TensorMemory::bytes).toList();
+	}
+
+	@Test
+	void tenThousandSmallParametersAreTrained() throws Exception {
+		Supplier<Case> many = () -> new Case() {
+
+			{
+				for (int index = 0; index < 10_000; index++) {
+					this.parameters.put("p" + index,
+							torch.full(new long[] { 3 }, new Scalar(0.001 * index)).set_requires_grad(true));
+				}
+			}
+
+			@Override
+			Tensor loss(int rank, int step) {
+				TensorVector all = new TensorVector(this.parameters.values().toArray(new Tensor[0]));
+				return term(torch.cat(all), rank, step);
+			}
+
+		};
+		DataParallelSettings settings = DataParallelSettings.defaults()
+			.withOverlap(Overlap.ALWAYS)
+			.withBucketBytes(8192);
+		List<byte[]> expected = alone(many.get(), GradientScaling.AVERAGE, 2);
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(RANKS, LIMIT,
+					(rank) -> together(world.group(rank), many.get(), settings, 2));
+			assertThat(learnt).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
+		}
+	}
+
+	@Test
+	void aParameterThatNoRankUsesHasNoGradientAndOneThatSomeRankUsesHas() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Unused model = new Unused();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					for (int step = 0; step < 3; step++) {
+						replicas.zeroGradients();
+						backward(model, rank, step);
+						replicas.synchronizeGradients();
+						assertThat(model.never.grad().defined()).isFalse();
+						assertThat(model.partly.grad().defined()).isTrue();
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	/** A TorchScript model is read from a file and is not a {@code Module}. */
+	@Test
+	void aTorchScriptModelIsTrained(@TempDir Path directory) throws Exception {
+		String file = directory.resolve("model.pt").toString();
+		JitModule source = new JitModule(new QualifiedName("__torch__.Scripted"));
+		source.register_parameter("weight", torch.full(new long[] { 3 }, new Scalar(0.25)).set_requires_grad(true),
+				false);
+		source.register_buffer("shift", torch.ones(3));
+		source.define("def forward(self, x):\n    return (x * self.weight + self.shift).tanh().sum()\n");
+		source.save(file);
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<byte[]> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				JitModule model = torch.load(file);
+				ModelTensors tensors = ModelTensors.of(model);
+				assertThat(tensors.parameters().keySet()).containsExactly("weight");
+				assertThat(tensors.buffers().keySet()).containsExactly("shift");
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), tensors,
+						SETTINGS)) {
+					model.forward(new IValueVector(new IValue(torch.full(new long[] { 3 }, new Scalar(1.0 + rank)))))
+						.toTensor()
+						.backward();
+					replicas.synchronizeGradients();
+					return TensorMemory.bytes(tensors.parameters().get("weight").grad());
+				}
+			});
+			assertThat(gradients.get(1)).isEqualTo(gradients.get(0));
+			Tensor alone = torch.full(new long[] { 3 }, new Scalar(0.25)).set_requires_grad(true);
+			for (int rank = 0; rank < RANKS; rank++) {
+				torch.tanh(alone.mul(new Scalar(1.0 + rank)).add(new Scalar(1.0))).sum().backward();
+			}
+			assertThat(gradients.get(0)).isEqualTo(TensorMemory.bytes(alone.grad().div(new Scalar(2.0))));
+		}
+	}
+
+	@Test
+	void aWrappedModelCanBeWrappedAgain() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				SeveralTypes model = new SeveralTypes();
+				together(world.group(rank), model, SETTINGS);
+				return together(world.group(rank), model, SETTINGS.withBucketBytes(1024));
+			});
+			SeveralTypes alone = new SeveralTypes();
+			alone(alone, GradientScaling.AVERAGE);
+			List<byte[]> expected = alone(alone, GradientScaling.AVERAGE);
+			assertThat(learnt).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
+		}
+	}
+
+	@Test
+	void gradientsThatAreSummedOnTopOfTheLastStepFailOnEveryRank() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Case model = new Large();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withScaling(GradientScaling.SUM))) {
+					backward(model, rank, 0);
+					replicas.synchronizeGradients();
+					if (rank == 0) {
+						replicas.zeroGradients();
+					}
+					backward(model, rank, 1);
+					assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+						.withMessageContaining("added to the sum of the step before")
+						.withMessageContaining("zeroGradients()");
+					backward(model, rank, 2);
+					replicas.synchronizeGradients();
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void averagedGradientsMayAccumulateOverSteps() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<byte[]> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				HalfOnly model = new HalfOnly();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					for (int step = 0; step < 2; step++) {
+						Case.term(model.parameters.get("only"), 0, 0).backward();
+						replicas.synchronizeGradients();
+					}
+					return TensorMemory.bytes(model.parameters.get("only").grad());
+				}
+			});
+			HalfOnly alone = new HalfOnly();
+			Case.term(alone.parameters.get("only"), 0, 0).backward();
+			Case.term(alone.parameters.get("only"), 0, 0).backward();
+			assertThat(gradients).allSatisfy(
+					(other) -> assertThat(other).isEqualTo(TensorMemory.bytes(alone.parameters.get("only").grad())));
+		}
+	}
+
+	@Test
+	void aGradientThatTheProgramChangesDuringItsReductionIsReported() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Case model = new Uneven();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					for (boolean dropped : new boolean[] { true, false }) {
+						replicas.zeroGradients();
+						backward(model, rank, 2);
+						Tensor changed = model.parameters.get("b");
+						if (dropped) {
+							changed.mutable_grad().reset();
+						}
+						else {
+							changed.grad().mul_(new Scalar(2.0));
+						}
+						assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+							.withMessageContaining("parameter b of shape 20")
+							.withMessageContaining("changed or dropped between the backward pass");
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void aSparseGradientIsRejectedByName() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			Case model = new Case() {
+
+				@Override
+				Tensor loss(int rank, int step) {
+					return torch
+						.embedding(this.parameters.get("table"), torch.tensor(new long[] { 0, 2 }), -1, false, true)
+						.sum();
+				}
+
+			};
+			model.add("table", 5, 2);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0), model.tensors(),
+					SETTINGS)) {
+				backward(model, 0, 0);
+				assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+					.withMessageContaining("parameter table of shape 5x2")
+					.withMessageContaining("sparse");
+			}
+		}
+	}
+
+	@Test
+	void ranksWithDifferentStridesFail() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(RANKS, LIMIT, (rank) -> {
+				Tensor weight = torch.ones(2, 3, 2, 2);
+				Tensor placed = (rank == 0) ? weight : weight.contiguous(torch.MemoryFormat.ChannelsLast);
+				new DistributedDataParallel(world.group(rank),
+						ModelTensors.of(Map.of("weight", placed.set_requires_grad(true))), SETTINGS)
+					.close();
+				return null;
+			});
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class)
+					.hasMessageContaining("2x3x2x2 with strides 12x1x6x3"));
+		}
+	}
+
+	@Test
+	void bytesReplaceTheValuesOfATensorOfAnyStrides() {
+		Tensor plain = torch.arange(new Scalar(24.0)).view(2, 3, 2, 2);
+		Tensor channelsLast = torch.zeros(2, 3, 2, 2).contiguous(torch.MemoryFormat.ChannelsLast);
+		TensorMemory.replace(channelsLast, TensorMemory.bytes(plain));
+		assertThat(channelsLast.equal(plain)).isTrue();
+		assertThat(channelsLast.is_contiguous()).isFalse();
+		assertThat(TensorMemory.bytes(channelsLast)).isEqualTo(TensorMemory.bytes(plain));
+	}
+
+	@Test
+	void modelTensorsListsTheNamesOfAModule() {
+		LinearImpl layer = new LinearImpl(3, 2);
+		layer.register_buffer("seen", torch.ones(1));
+		ModelTensors tensors = ModelTensors.of(layer);
+		assertThat(new ArrayList<>(tensors.parameters().keySet())).containsExactly("weight", "bias");
+		assertThat(tensors.buffers().keySet()).containsExactly("seen");
+	}
+
+}
