@@ -1,5 +1,7 @@
 package io.tutti.training;
 
+import java.util.Arrays;
+
 /**
  * Assigns samples to steps and ranks. Each epoch visits every sample once, in its own
  * order, which is the same on every rank. The order is split into global batches, and
@@ -11,21 +13,27 @@ package io.tutti.training;
  * @param worldSize number of ranks
  * @param seed seed of the shuffled orders
  */
-record BatchSchedule(int samples, int globalBatch, int worldSize, long seed) {
+public record BatchSchedule(int samples, int globalBatch, int worldSize, long seed) {
 
 	/** Number of steps in one epoch. */
-	int stepsPerEpoch() {
+	public int stepsPerEpoch() {
 		return Math.ceilDiv(this.samples, this.globalBatch);
 	}
 
 	/** Sample indices in the order of an epoch, counted from 0. */
-	int[] order(int epoch) {
+	public int[] order(int epoch) {
 		return Shuffle.order(this.samples, this.seed, epoch);
 	}
 
 	/** Number of samples in the global batch of a step. */
-	int batchSize(int stepInEpoch) {
+	public int batchSize(int stepInEpoch) {
 		return (int) Math.min(this.globalBatch, this.samples - (long) stepInEpoch * this.globalBatch);
+	}
+
+	/** Indices of the samples that a rank takes in a step of an epoch with this order. */
+	public int[] samples(int[] order, int stepInEpoch, int rank) {
+		Share share = share(stepInEpoch, rank);
+		return Arrays.copyOfRange(order, share.from(), share.to());
 	}
 
 	/** Positions in the epoch's order that a rank takes in a step. */

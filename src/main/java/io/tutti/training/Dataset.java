@@ -16,19 +16,19 @@ import java.util.List;
  * @param classNames names of the classes, empty if the table holds their numbers
  * @param testRows number of rows at the end that are for the test, 0 to set aside a part
  */
-record Dataset(int columns, int classes, float[] features, int[] labels, List<String> classNames, int testRows) {
+public record Dataset(int columns, int classes, float[] features, int[] labels, List<String> classNames, int testRows) {
 
-	Dataset {
+	public Dataset {
 		classNames = List.copyOf(classNames);
 	}
 
 	/** A data set of numbered classes without test rows. */
-	Dataset(int columns, int classes, float[] features, int[] labels) {
+	public Dataset(int columns, int classes, float[] features, int[] labels) {
 		this(columns, classes, features, labels, List.of(), 0);
 	}
 
 	/** Number of rows. */
-	int rows() {
+	public int rows() {
 		return this.labels.length;
 	}
 

@@ -19,21 +19,25 @@ final class DivergenceCheck {
 	 */
 	private static final double SLACK = 1.01;
 
+	/** A loss before the first step that was not measured. */
+	static final double UNKNOWN = Double.POSITIVE_INFINITY;
+
 	private final double before;
 
-	private final double learningRate;
+	private final String advice;
 
 	private double lastEpoch = Double.POSITIVE_INFINITY;
 
 	/**
 	 * A check of a training that has not started.
-	 * @param loss mean loss over the training samples before the first step
-	 * @param classes number of classes
-	 * @param learningRate learning rate, for the error message
+	 * @param loss mean loss over the training samples before the first step;
+	 * {@link #UNKNOWN} to check only that losses are finite
+	 * @param guessing mean loss of a model that guesses
+	 * @param advice what to change after a divergence
 	 */
-	DivergenceCheck(double loss, int classes, double learningRate) {
-		this.before = Math.max(loss, Math.log(classes));
-		this.learningRate = learningRate;
+	DivergenceCheck(double loss, double guessing, String advice) {
+		this.before = Math.max(loss, guessing);
+		this.advice = advice;
 	}
 
 	/**
@@ -73,9 +77,9 @@ final class DivergenceCheck {
 	}
 
 	private TrainingDivergedException diverged(String what) {
-		return new TrainingDivergedException("the training diverged: " + what + ", and before the first step it was "
-				+ shown(this.before) + ". Try a --learning-rate below " + this.learningRate
-				+ " or a larger --global-batch, and look for wrong values and classes in the table");
+		return new TrainingDivergedException("the training diverged: " + what
+				+ ((this.before < UNKNOWN) ? ", and before the first step it was " + shown(this.before) : "") + ". "
+				+ this.advice);
 	}
 
 	private static String shown(double loss) {

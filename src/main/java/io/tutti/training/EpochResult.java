@@ -6,7 +6,8 @@ package io.tutti.training;
  * @param epoch number of the epoch, from 1
  * @param epochs number of epochs
  * @param loss mean loss over the epoch's samples, each measured before its step
- * @param testAccuracy share of correctly classified test samples, 0 to 1
+ * @param metric what was measured on the test samples
+ * @param testScore its mean over the test samples
  */
-public record EpochResult(int epoch, int epochs, double loss, double testAccuracy) {
+public record EpochResult(int epoch, int epochs, double loss, TestMetric metric, double testScore) {
 }

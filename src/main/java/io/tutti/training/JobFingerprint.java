@@ -2,6 +2,7 @@ package io.tutti.training;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -12,12 +13,6 @@ import java.util.stream.Collectors;
  * @param values the names and values, such as {@code seed 1}
  */
 record JobFingerprint(List<Value> values) {
-
-	/**
-	 * Version of the column scaling and the learning-rate schedule. A checkpoint of
-	 * another version is rejected.
-	 */
-	private static final String RECIPE = "2";
 
 	/** A name and its value. */
 	record Value(String name, String value) {
@@ -33,12 +28,15 @@ record JobFingerprint(List<Value> values) {
 		values = List.copyOf(values);
 	}
 
-	static JobFingerprint of(TrainingOptions options, Dataset data) {
-		return new JobFingerprint(List.of(new Value("seed", Long.toString(options.seed())),
-				new Value("global batch", Integer.toString(options.globalBatch())),
-				new Value("learning rate", Double.toString(options.learningRate())), new Value("data", data.sha256()),
-				new Value("model", data.columns() + "-" + Classifier.HIDDEN + "-" + data.classes()),
-				new Value("recipe", RECIPE)));
+	/**
+	 * @param identity values of the task
+	 */
+	static JobFingerprint of(TrainingOptions options, Map<String, String> identity) {
+		List<Value> values = new ArrayList<>();
+		values.add(new Value("seed", Long.toString(options.seed())));
+		values.add(new Value("global batch", Integer.toString(options.globalBatch())));
+		identity.forEach((name, value) -> values.add(new Value(name, value)));
+		return new JobFingerprint(values);
 	}
 
 	/** A copy with one more value. */

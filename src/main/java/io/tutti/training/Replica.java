@@ -2,66 +2,99 @@ package io.tutti.training;
 
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
-import java.util.function.ToDoubleFunction;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 
 import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
-import org.bytedeco.pytorch.CrossEntropyLossOptions;
 import org.bytedeco.pytorch.Device;
-import org.bytedeco.pytorch.LongOptional;
+import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.NoGradGuard;
-import org.bytedeco.pytorch.SGD;
-import org.bytedeco.pytorch.SGDOptions;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OptimizerParamGroupVector;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
-import org.bytedeco.pytorch.kSum;
 
 /**
- * This rank's copy of the model and its optimizer. Trains on a share of a batch and
- * classifies test samples.
+ * This rank's copy of a task's model and its optimizer. Trains on a share of a batch and
+ * evaluates samples.
  */
 final class Replica implements AutoCloseable {
 
-	private static final double MOMENTUM = 0.9;
+	/**
+	 * Held while a model draws its initial parameters from libtorch's only global
+	 * generator, so that they depend on the seed only, also with several ranks in one
+	 * process.
+	 */
+	private static final Object GENERATOR = new Object();
 
-	/** Limits overfitting to many columns with little information. */
-	private static final double WEIGHT_DECAY = 3e-3;
+	/** Odd constants that keep the generator's states of steps and ranks apart. */
+	private static final long STEP_STRIDE = 0x9E3779B97F4A7C15L;
 
-	/** Learning-rate decay: the rate is divided by 1 + decay · epoch. */
-	private static final double RATE_DECAY = 0.5;
+	private static final long RANK_STRIDE = 0xC2B2AE3D27D4EB4FL;
 
-	/** Rows evaluated at once, so that memory use does not grow with the table. */
-	private static final int TEST_ROWS = 1024;
+	private final ProcessGroup group;
 
-	private final Classifier classifier;
+	private final GuardedTask task;
 
-	private final TensorVector parameters;
-
-	private final SGD optimizer;
-
-	private final DistributedDataParallel replicas;
+	private final long seed;
 
 	private final TrainingDevice device;
 
-	private final double learningRate;
+	private final Module model;
+
+	private final DistributedDataParallel replicas;
+
+	private final TensorVector parameters;
+
+	private final TensorVector buffers;
+
+	/** Distinct parameters, then distinct buffers: the model's state. */
+	private final List<Tensor> state;
+
+	private final TensorVector learning;
+
+	private final Optimizer optimizer;
+
+	private final BufferAverage bufferAverage;
+
+	private OptionalDouble learningRate = OptionalDouble.empty();
+
+	private long selectionNanos;
 
 	/** Builds the replica with rank 0's parameters. A collective call. */
-	Replica(ProcessGroup group, int columns, int classes, TrainingOptions options, TrainingDevice device) {
+	Replica(ProcessGroup group, GuardedTask task, long seed, TrainingDevice device) {
+		this.group = group;
+		this.task = task;
+		this.seed = seed;
 		this.device = device;
-		this.learningRate = options.learningRate();
-		this.classifier = new Classifier(columns, classes, options.seed());
-		device.take(this.classifier);
-		this.parameters = this.classifier.parameters();
-		SGDOptions settings = new SGDOptions(options.learningRate());
-		settings.momentum().put(MOMENTUM);
-		settings.weight_decay().put(WEIGHT_DECAY);
-		this.optimizer = new SGD(this.parameters, settings);
-		this.replicas = new DistributedDataParallel(group, this.classifier,
+		this.model = model(task, seed);
+		device.take(this.model);
+		this.model.train(true);
+		this.replicas = new DistributedDataParallel(group, this.model,
 				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), device.collectives(),
 				StepTotals.NUMBERS);
+		this.parameters = this.model.parameters();
+		this.buffers = this.model.buffers();
+		List<Tensor> distinct = TensorIdentity.distinct(List.of(this.parameters.get()));
+		List<Tensor> distinctBuffers = TensorIdentity.distinct(List.of(this.buffers.get()));
+		this.state = new ArrayList<>(distinct);
+		this.state.addAll(distinctBuffers);
+		this.learning = new TensorVector(distinct.stream().filter(Tensor::requires_grad).toArray(Tensor[]::new));
+		this.optimizer = task.optimizer(this.learning);
+		this.bufferAverage = new BufferAverage(group, distinctBuffers);
+	}
+
+	private static Module model(GuardedTask task, long seed) {
+		synchronized (GENERATOR) {
+			torch.manual_seed(seed);
+			return task.model();
+		}
 	}
 
 	DistributedDataParallel replicas() {
@@ -69,88 +102,86 @@ final class Replica implements AutoCloseable {
 	}
 
 	/**
-	 * Sets the learning rate of an epoch, counted from 0. The rate depends on the epoch
-	 * only, so that a job continued for more epochs equals a job started with that many.
-	 */
-	void beginEpoch(int epoch) {
-		try (PointerScope _ = new PointerScope()) {
-			this.optimizer.param_groups().get(0).options().set_lr(this.learningRate / (1 + RATE_DECAY * epoch));
-		}
-	}
-
-	/**
 	 * Trains on this rank's share of a global batch. A collective call, even with an
 	 * empty share.
+	 * @param samples training samples of the share
+	 * @param globalBatch number of samples of all shares
 	 * @param stop whether this rank requests a stop after the step
 	 * @return the step's totals over all ranks
 	 */
-	StepTotals learn(SampleTensors samples, int[] order, Share share, int globalBatch, boolean stop) {
+	StepTotals learn(TrainingStep step, int[] samples, int globalBatch, boolean stop) {
+		torch.manual_seed(this.seed + STEP_STRIDE * (step.step() + 1) + RANK_STRIDE * this.group.rank());
 		try (PointerScope _ = new PointerScope()) {
+			setLearningRate(this.task.learningRate(step));
 			this.replicas.zeroGradients();
-			double loss = (share.size() > 0) ? backward(samples, order, share, globalBatch) : 0;
+			double loss = 0;
+			if (samples.length > 0) {
+				Batch batch = new Batch(samples, this.device);
+				loss = backward(batch, globalBatch);
+				this.selectionNanos += batch.selectionNanos();
+			}
 			StepTotals.write(this.replicas.piggybackedValues(), loss, stop);
 			this.replicas.synchronizeGradients();
 			this.optimizer.step();
+			this.bufferAverage.combine((double) samples.length / globalBatch);
 			return StepTotals.read(this.replicas.piggybackedValues());
 		}
+	}
+
+	private void setLearningRate(OptionalDouble rate) {
+		if (rate.isEmpty() || rate.equals(this.learningRate)) {
+			return;
+		}
+		OptimizerParamGroupVector groups = this.optimizer.param_groups();
+		for (long index = 0; index < groups.size(); index++) {
+			groups.get(index).options().set_lr(rate.getAsDouble());
+		}
+		this.learningRate = rate;
 	}
 
 	/**
 	 * Runs the backward pass of the loss sum divided by the global batch size. Returns
 	 * the undivided loss sum.
 	 */
-	private double backward(SampleTensors samples, int[] order, Share share, int globalBatch) {
-		Tensor indices = samples.indices(order, share);
-		Tensor loss = lossSum(samples.features(indices), samples.labels(indices));
-		loss.div(new Scalar((double) globalBatch)).backward();
+	private double backward(Batch batch, int globalBatch) {
+		Tensor loss = this.task.losses(batch).sum();
+		this.task.backward(loss.div(new Scalar((double) globalBatch)));
 		return loss.item_double();
 	}
 
-	/** Sum of the losses of a share's samples. */
-	double lossSum(SampleTensors samples, Share share) {
-		return sum(share, (part) -> lossSumAtOnce(samples, part));
+	/** Total time in which steps selected their samples from the data. */
+	long selectionNanos() {
+		return this.selectionNanos;
 	}
 
-	private double lossSumAtOnce(SampleTensors samples, Share share) {
-		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
-			return lossSum(samples.features(share), samples.labels(share)).item_double();
-		}
+	/** Sum of the losses of a range of training samples, in evaluation mode. */
+	double lossSum(Share share) {
+		return sum(share, this.task::losses);
 	}
 
-	private Tensor lossSum(Tensor features, Tensor labels) {
-		CrossEntropyLossOptions sum = new CrossEntropyLossOptions();
-		sum.reduction().put(new kSum());
-		return torch.cross_entropy(this.classifier.forward(features), labels, sum);
+	/** Sum of the scores of a range of test samples, in evaluation mode. */
+	double scoreSum(Share share) {
+		return sum(share, this.task::scores);
 	}
 
-	/** Number of correctly classified samples in a share. */
-	long countCorrect(SampleTensors samples, Share share) {
-		return (long) sum(share, (part) -> countCorrectAtOnce(samples, part));
-	}
-
-	/** Sums a function over parts of a share of at most {@value #TEST_ROWS} rows. */
-	private static double sum(Share share, ToDoubleFunction<Share> part) {
+	/** Evaluates parts of a range, so that memory use does not grow with the data. */
+	private double sum(Share share, Function<Batch, Tensor> values) {
+		int atOnce = this.task.evaluationBatch();
 		double sum = 0;
-		for (int from = share.from(); from < share.to(); from += TEST_ROWS) {
-			sum += part.applyAsDouble(new Share(from, Math.min(from + TEST_ROWS, share.to())));
+		this.model.eval();
+		for (int from = share.from(); from < share.to(); from += atOnce) {
+			int[] samples = IntStream.range(from, Math.min(from + atOnce, share.to())).toArray();
+			try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+				sum += values.apply(new Batch(samples, this.device)).to(torch.ScalarType.Double).sum().item_double();
+			}
 		}
+		this.model.train(true);
 		return sum;
 	}
 
-	private long countCorrectAtOnce(SampleTensors samples, Share share) {
-		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
-			Tensor predicted = this.classifier.forward(samples.features(share)).argmax(new LongOptional(1), false);
-			return predicted.eq(samples.labels(share)).sum().item_long();
-		}
-	}
-
-	/** The parameters' bytes, for a checkpoint. */
-	List<byte[]> parameterBytes() {
-		List<byte[]> bytes = new ArrayList<>();
-		for (long index = 0; index < this.parameters.size(); index++) {
-			bytes.add(TensorMemory.bytes(this.parameters.get(index)));
-		}
-		return bytes;
+	/** The bytes of the parameters and buffers, for a checkpoint. */
+	List<byte[]> stateBytes() {
+		return this.state.stream().map(TensorMemory::bytes).toList();
 	}
 
 	/** The optimizer's state, for a checkpoint. */
@@ -158,29 +189,44 @@ final class Replica implements AutoCloseable {
 		return OptimizerArchive.save(this.optimizer);
 	}
 
-	/** Restores the state from a checkpoint of the same model. */
-	void restore(List<byte[]> parameterBytes, byte[] optimizerBytes) {
-		for (int index = 0; index < parameterBytes.size(); index++) {
-			TensorMemory.replace(this.parameters.get(index), parameterBytes.get(index));
+	/**
+	 * Restores the state from a checkpoint.
+	 * @throws CheckpointException if the checkpoint's tensors are not those of this model
+	 */
+	void restore(List<byte[]> stateBytes, byte[] optimizerBytes) {
+		requireSameSizes(stateBytes.stream().mapToLong((bytes) -> bytes.length).toArray());
+		for (int index = 0; index < stateBytes.size(); index++) {
+			TensorMemory.replace(this.state.get(index), stateBytes.get(index));
 		}
 		try (Device place = this.device.open()) {
 			OptimizerArchive.load(this.optimizer, optimizerBytes, place);
 		}
+		this.learningRate = OptionalDouble.empty();
 	}
 
-	/** SHA-256 over all parameters, in hexadecimal. */
-	String parameterSha256() {
+	private void requireSameSizes(long[] kept) {
+		long[] own = this.state.stream().mapToLong((tensor) -> tensor.numel() * tensor.element_size()).toArray();
+		if (!Arrays.equals(kept, own)) {
+			throw CheckpointException.rejected("the checkpoint belongs to another model: it has " + kept.length
+					+ " tensors of " + Arrays.stream(kept).sum() + " bytes, this model has " + own.length + " of "
+					+ Arrays.stream(own).sum()
+					+ "; give another directory, or move the file away to start from the beginning");
+		}
+	}
+
+	/** SHA-256 over all parameters and buffers, in hexadecimal. */
+	String stateSha256() {
 		MessageDigest digest = Sha256.newDigest();
-		parameterBytes().forEach(digest::update);
+		stateBytes().forEach(digest::update);
 		return Sha256.hex(digest);
 	}
 
 	@Override
 	public void close() {
 		this.replicas.close();
-		this.optimizer.close();
+		this.learning.close();
+		this.buffers.close();
 		this.parameters.close();
-		this.classifier.close();
 	}
 
 }

@@ -4,16 +4,16 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 
 /**
- * Evaluates the model on the test samples. Each rank classifies a share; the sum over all
- * ranks gives the same accuracy on every rank.
+ * Evaluates the model on the test samples. Each rank evaluates a share; the sum over all
+ * ranks gives the same score on every rank.
  */
-final class TestRun implements AutoCloseable {
+final class TestRun {
 
 	private final Replica replica;
 
 	private final ProcessGroup group;
 
-	private final SampleTensors samples;
+	private final TestMetric metric;
 
 	private final int count;
 
@@ -21,16 +21,16 @@ final class TestRun implements AutoCloseable {
 
 	private long testedStep = -1;
 
-	private double accuracy;
+	private double score;
 
 	private long allReducedBytes;
 
-	TestRun(ProcessGroup group, Dataset test, Replica replica, TrainingDevice device) {
+	TestRun(ProcessGroup group, int count, TestMetric metric, Replica replica) {
 		this.replica = replica;
 		this.group = group;
-		this.samples = new SampleTensors(test, device);
-		this.count = test.rows();
-		this.share = Share.of(test.rows(), group.rank(), group.worldSize());
+		this.metric = metric;
+		this.count = count;
+		this.share = Share.of(count, group.rank(), group.worldSize());
 	}
 
 	/** Number of test samples. */
@@ -38,27 +38,31 @@ final class TestRun implements AutoCloseable {
 		return this.count;
 	}
 
+	TestMetric metric() {
+		return this.metric;
+	}
+
 	/**
-	 * Share of correctly classified test samples after a step, 0 to 1. A collective call.
+	 * Mean score of the test samples after a step. A collective call.
+	 * @throws TrainingDivergedException if it is not a finite number
 	 */
-	double accuracy(long step) {
+	double score(long step) {
 		if (this.testedStep != step) {
-			long[] correct = { this.replica.countCorrect(this.samples, this.share) };
-			this.group.allReduce(correct, ReduceOp.SUM);
-			this.allReducedBytes += Long.BYTES;
-			this.accuracy = (double) correct[0] / this.count;
+			double[] sum = { this.replica.scoreSum(this.share) };
+			this.group.allReduce(sum, ReduceOp.SUM);
+			this.allReducedBytes += Double.BYTES;
+			this.score = sum[0] / this.count;
 			this.testedStep = step;
+			if (!Double.isFinite(this.score)) {
+				throw new TrainingDivergedException("the test " + this.metric.name() + " is " + this.score
+						+ " after step " + step + ". Look for values that are not finite in the test data");
+			}
 		}
-		return this.accuracy;
+		return this.score;
 	}
 
 	long allReducedBytes() {
 		return this.allReducedBytes;
-	}
-
-	@Override
-	public void close() {
-		this.samples.close();
 	}
 
 }

@@ -11,8 +11,8 @@ import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's part of a data-parallel training job. It trains a small classifier on a
- * table of numbers; each rank processes a share of every batch.
+ * One rank's part of a data-parallel training job. It trains the model of a
+ * {@link TrainingTask}; each rank processes a share of every batch.
  * <p>
  * The job is reproducible: the same options and world size give bit-identical parameters.
  * Another world size gives the same parameters up to rounding. All ranks must be given
@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
 public final class TrainingJob {
 
 	private final ProcessGroup group;
+
+	private final GuardedTask task;
 
 	private final TrainingOptions options;
 
@@ -33,21 +35,24 @@ public final class TrainingJob {
 	/**
 	 * Creates a job on the CPU.
 	 * @param group the ranks that train together; the caller closes it
+	 * @param task what to train; the job closes it
 	 */
-	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener) {
-		this(group, options, listener, () -> TrainingDevice.CPU);
+	public TrainingJob(ProcessGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener) {
+		this(group, task, options, listener, () -> TrainingDevice.CPU);
 	}
 
 	/**
 	 * Creates a job on the given device.
 	 * @param group the ranks that train together; the caller closes it
+	 * @param task what to train; the job closes it
 	 * @param device the device, requested when the job runs; its kind must be the same on
 	 * every rank
 	 */
-	public TrainingJob(ProcessGroup group, TrainingOptions options, TrainingListener listener,
+	public TrainingJob(ProcessGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener,
 			Supplier<TrainingDevice> device) {
 		this.device = device;
 		this.group = group;
+		this.task = new GuardedTask(task);
 		this.options = options;
 		this.listener = listener;
 	}
@@ -57,7 +62,8 @@ public final class TrainingJob {
 	 * thread, once per job. A failure of this rank only aborts the group, so that the
 	 * other ranks receive the reason.
 	 * @return the summary of the job
-	 * @throws MalformedDataException if the table cannot be read or used for training
+	 * @throws MalformedDataException if a table cannot be read or used for training
+	 * @throws TaskException if the task throws another exception or breaks its contract
 	 * @throws CheckpointException if the job cannot continue from the checkpoint or
 	 * cannot write a new one
 	 * @throws ReportException on rank 0, if the report cannot be written
@@ -65,12 +71,13 @@ public final class TrainingJob {
 	 * available, or if libtorch cannot be unpacked
 	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
 	 * differ
-	 * @throws TrainingDivergedException if the loss is not finite, grows far above its
-	 * value before the first step, or ends above that value
+	 * @throws TrainingDivergedException if the loss is not finite or, for a task with a
+	 * {@link TrainingTask#guessingLoss()}, grows far above its value before the first
+	 * step, or ends above that value
 	 * @throws io.tutti.CollectiveException if the group breaks
 	 */
 	public TrainingSummary run() {
-		try {
+		try (this.task) {
 			return train();
 		}
 		catch (RuntimeException | Error ex) {
@@ -98,13 +105,13 @@ public final class TrainingJob {
 		NativeLibraryPreparation.prepare();
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
-		Dataset data = (this.options.data() != null) ? TableReader.read(this.options.data()) : Digits.read();
-		JobFingerprint job = JobFingerprint.of(this.options, data);
+		SampleCounts samples = this.task.load(this.options.seed(), place);
+		JobFingerprint job = JobFingerprint.of(this.options, this.task.identity());
 		ParameterAgreement.require(this.group,
 				job.with("epochs", this.options.epochs())
 					.with("device", place.kind())
 					.with("checkpoint", (this.options.checkpointDirectory() != null) ? "kept" : "none"));
-		TrainingSummary summary = train(data, job, place);
+		TrainingSummary summary = train(samples, job, place);
 		if (report != null) {
 			TrainingReport.of(summary).write(report);
 		}
@@ -112,11 +119,10 @@ public final class TrainingJob {
 		return summary;
 	}
 
-	private TrainingSummary train(Dataset data, JobFingerprint job, TrainingDevice place) {
-		DataSplit split = DataSplit.of(data, this.options.seed());
-		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job, split,
-				place)) {
-			loop.restore((this.options.data() != null) ? this.options.data().toString() : "digits");
+	private TrainingSummary train(SampleCounts samples, JobFingerprint job, TrainingDevice place) {
+		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job,
+				this.task, samples, place)) {
+			loop.restore(this.task.name());
 			loop.run();
 			return loop.summarise();
 		}

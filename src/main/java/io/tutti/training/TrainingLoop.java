@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import java.util.OptionalDouble;
 import java.util.concurrent.atomic.AtomicReference;
 
 import io.tutti.ProcessGroup;
@@ -28,11 +29,11 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final TestRun test;
 
-	private final SampleTensors samples;
-
 	private final @Nullable CheckpointStore checkpoints;
 
 	private final JobFingerprint job;
+
+	private final boolean measuresTrainingLoss;
 
 	private final DivergenceCheck divergence;
 
@@ -45,18 +46,20 @@ final class TrainingLoop implements AutoCloseable {
 	private long trainingNanos;
 
 	TrainingLoop(ProcessGroup group, TrainingOptions options, TrainingListener listener,
-			AtomicReference<@Nullable String> stopReason, JobFingerprint job, DataSplit split, TrainingDevice device) {
+			AtomicReference<@Nullable String> stopReason, JobFingerprint job, GuardedTask task, SampleCounts samples,
+			TrainingDevice device) {
 		this.group = group;
 		this.options = options;
 		this.listener = listener;
 		this.stopReason = stopReason;
 		this.job = job;
-		Dataset training = split.training();
-		this.schedule = new BatchSchedule(training.rows(), options.globalBatch(), group.worldSize(), options.seed());
-		this.samples = new SampleTensors(training, device);
-		this.replica = new Replica(group, training.columns(), training.classes(), options, device);
-		this.test = new TestRun(group, split.test(), this.replica, device);
-		this.divergence = new DivergenceCheck(trainingLoss(), training.classes(), options.learningRate());
+		this.schedule = new BatchSchedule(samples.training(), options.globalBatch(), group.worldSize(), options.seed());
+		this.replica = new Replica(group, task, options.seed(), device);
+		this.test = new TestRun(group, samples.test(), task.metric(), this.replica);
+		OptionalDouble guessing = task.guessingLoss();
+		this.measuresTrainingLoss = guessing.isPresent();
+		this.divergence = new DivergenceCheck(this.measuresTrainingLoss ? trainingLoss() : DivergenceCheck.UNKNOWN,
+				guessing.orElse(DivergenceCheck.UNKNOWN), task.divergenceAdvice());
 		this.checkpoints = (options.checkpointDirectory() != null)
 				? new CheckpointStore(group, options.checkpointDirectory()) : null;
 	}
@@ -75,7 +78,7 @@ final class TrainingLoop implements AutoCloseable {
 
 	void run() {
 		if (this.progress.step() == totalSteps()) {
-			this.divergence.end(trainingLoss());
+			checkEnd();
 		}
 		while (this.progress.step() < totalSteps() && !this.stopped) {
 			runEpoch(Math.toIntExact(this.progress.step() / this.schedule.stepsPerEpoch()));
@@ -83,11 +86,10 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	private void runEpoch(int epoch) {
-		this.replica.beginEpoch(epoch);
 		int[] order = this.schedule.order(epoch);
 		int stepInEpoch = Math.toIntExact(this.progress.step() % this.schedule.stepsPerEpoch());
 		while (stepInEpoch < this.schedule.stepsPerEpoch() && !this.stopped) {
-			boolean stop = runStep(order, stepInEpoch++);
+			boolean stop = runStep(order, epoch, stepInEpoch++);
 			if (stepInEpoch == this.schedule.stepsPerEpoch()) {
 				endEpoch(epoch);
 			}
@@ -96,27 +98,29 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	/** Returns whether the ranks have agreed to stop after this step. */
-	private boolean runStep(int[] order, int stepInEpoch) {
+	private boolean runStep(int[] order, int epoch, int stepInEpoch) {
 		long start = System.nanoTime();
-		long dataNanos = this.samples.selectionNanos();
+		long dataNanos = this.replica.selectionNanos();
 		long waitedNanos = this.replica.replicas().waitedNanos();
 		int batch = this.schedule.batchSize(stepInEpoch);
-		Share share = this.schedule.share(stepInEpoch, this.group.rank());
-		StepTotals all = this.replica.learn(this.samples, order, share, batch, this.stopReason.get() != null);
+		TrainingStep step = new TrainingStep(this.progress.step(), epoch, this.schedule.stepsPerEpoch(),
+				this.options.epochs());
+		int[] samples = this.schedule.samples(order, stepInEpoch, this.group.rank());
+		StepTotals all = this.replica.learn(step, samples, batch, this.stopReason.get() != null);
 		this.progress = this.progress.plus(all.lossSum(), batch);
 		this.divergence.step(this.progress.step(), all.lossSum());
 		this.trainedSamples += batch;
 		long nanos = System.nanoTime() - start;
 		this.trainingNanos += nanos;
 		this.listener.step(this.progress.step(), all.lossSum() / batch);
-		this.listener.timed(new StepTimes(batch, nanos, this.samples.selectionNanos() - dataNanos,
+		this.listener.timed(new StepTimes(batch, nanos, this.replica.selectionNanos() - dataNanos,
 				this.replica.replicas().waitedNanos() - waitedNanos));
 		return all.stop();
 	}
 
 	private void endEpoch(int epoch) {
 		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), this.progress.meanLoss(),
-				this.test.accuracy(this.progress.step())));
+				this.test.metric(), this.test.score(this.progress.step())));
 		this.divergence.epoch(epoch + 1, this.progress.meanLoss());
 		this.progress = this.progress.atNextEpoch();
 	}
@@ -124,7 +128,7 @@ final class TrainingLoop implements AutoCloseable {
 	private void endStep(boolean stop, boolean epochEnd) {
 		boolean last = this.progress.step() == totalSteps();
 		if (last) {
-			this.divergence.end(trainingLoss());
+			checkEnd();
 		}
 		this.stopped = stop && !last;
 		if (this.stopped) {
@@ -136,10 +140,16 @@ final class TrainingLoop implements AutoCloseable {
 		}
 	}
 
+	private void checkEnd() {
+		if (this.measuresTrainingLoss) {
+			this.divergence.end(trainingLoss());
+		}
+	}
+
 	/** Mean loss of the model over the training samples. A collective call. */
 	private double trainingLoss() {
 		Share share = Share.of(this.schedule.samples(), this.group.rank(), this.group.worldSize());
-		double[] lossSum = { this.replica.lossSum(this.samples, share) };
+		double[] lossSum = { this.replica.lossSum(share) };
 		this.group.allReduce(lossSum, ReduceOp.SUM);
 		return lossSum[0] / this.schedule.samples();
 	}
@@ -153,8 +163,8 @@ final class TrainingLoop implements AutoCloseable {
 		if (this.checkpoints == null || this.group.rank() != 0) {
 			return;
 		}
-		this.checkpoints.write(
-				new Checkpoint(this.job, this.progress, this.replica.parameterBytes(), this.replica.optimizerBytes()));
+		this.checkpoints
+			.write(new Checkpoint(this.job, this.progress, this.replica.stateBytes(), this.replica.optimizerBytes()));
 		this.listener.checkpointed(this.checkpoints.file(), this.progress.step());
 	}
 
@@ -166,10 +176,10 @@ final class TrainingLoop implements AutoCloseable {
 		double communication = this.replica.replicas().waitedNanos() / 1e9;
 		long steps = this.progress.step();
 		return new TrainingSummary(this.group.worldSize(), this.group.backend(),
-				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.accuracy(steps),
-				(seconds > 0) ? this.trainedSamples / seconds : 0,
+				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(),
+				this.test.score(steps), (seconds > 0) ? this.trainedSamples / seconds : 0,
 				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
-				ParameterAgreement.require(this.group, this.replica.parameterSha256()), this.stopped);
+				ParameterAgreement.require(this.group, this.replica.stateSha256()), this.stopped);
 	}
 
 	private long totalSteps() {
@@ -178,9 +188,7 @@ final class TrainingLoop implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.test.close();
 		this.replica.close();
-		this.samples.close();
 	}
 
 }

@@ -5,31 +5,25 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of a training job. Must be the same on every rank.
+ * Options of a training job. of any task. Must be the same on every rank.
  *
  * @param epochs passes over the training samples, at least 1
  * @param globalBatch samples per step over all ranks together, at least 1
- * @param learningRate learning rate in the first epoch, finite and above 0; it decreases
- * from epoch to epoch
  * @param seed seed of the split, the initial parameters and the order of samples
  * @param threads threads that libtorch may use inside one operation, at least 1
- * @param data table to train on, {@code null} for the bundled digits data set
  * @param checkpointDirectory directory in which rank 0 keeps the checkpoint that all
  * ranks continue from, {@code null} for none
  * @param checkpointEvery steps between checkpoints, 0 for one after each epoch
  * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
  */
-public record TrainingOptions(int epochs, int globalBatch, double learningRate, long seed, int threads,
-		@Nullable TableSource data, @Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
+public record TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable Path checkpointDirectory,
+		int checkpointEvery, @Nullable Path report) {
 
 	/** Default number of epochs. */
 	public static final int DEFAULT_EPOCHS = 30;
 
 	/** Default global batch. */
 	public static final int DEFAULT_GLOBAL_BATCH = 32;
-
-	/** Default learning rate. */
-	public static final double DEFAULT_LEARNING_RATE = 0.05;
 
 	/** Default seed. */
 	public static final long DEFAULT_SEED = 42;
@@ -44,9 +38,6 @@ public record TrainingOptions(int epochs, int globalBatch, double learningRate, 
 		requireAtLeastOne("epochs", epochs);
 		requireAtLeastOne("global batch", globalBatch);
 		requireAtLeastOne("threads", threads);
-		if (!(learningRate > 0) || Double.isInfinite(learningRate)) {
-			throw new IllegalArgumentException("learning rate must be a finite number above 0, got " + learningRate);
-		}
 		if (checkpointEvery < 0) {
 			throw new IllegalArgumentException(
 					"steps between checkpoints must be at least 1, or 0 for each epoch, got " + checkpointEvery);
@@ -57,10 +48,9 @@ public record TrainingOptions(int epochs, int globalBatch, double learningRate, 
 		}
 	}
 
-	/** The digits data set, no checkpoint and no report. */
+	/** The defaults, no checkpoint and no report. */
 	public static TrainingOptions defaults() {
-		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_LEARNING_RATE, DEFAULT_SEED,
-				DEFAULT_THREADS, null, null, 0, null);
+		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_SEED, DEFAULT_THREADS, null, 0, null);
 	}
 
 	private static void requireAtLeastOne(String name, int value) {

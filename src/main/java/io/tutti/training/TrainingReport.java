@@ -3,23 +3,30 @@ package io.tutti.training;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A job's summary as JSON; the components are its fields.
+ * A job's summary as JSON.
  */
-record TrainingReport(int worldSize, String backend, int epochs, double testAccuracy, double samplesPerSecond,
-		long allReducedBytes, double communicationSeconds, List<String> parameterSha256) {
+record TrainingReport(Map<String, Object> fields) {
 
 	private static final JsonMapper MAPPER = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
 	static TrainingReport of(TrainingSummary summary) {
-		return new TrainingReport(summary.worldSize(), summary.backend(), summary.epochs(), summary.testAccuracy(),
-				summary.samplesPerSecond(), summary.allReducedBytes(), summary.communicationSeconds(),
-				summary.parameterSha256());
+		Map<String, Object> fields = new LinkedHashMap<>();
+		fields.put("worldSize", summary.worldSize());
+		fields.put("backend", summary.backend());
+		fields.put("epochs", summary.epochs());
+		fields.put(summary.metric().field(), summary.testScore());
+		fields.put("samplesPerSecond", summary.samplesPerSecond());
+		fields.put("allReducedBytes", summary.allReducedBytes());
+		fields.put("communicationSeconds", summary.communicationSeconds());
+		fields.put("parameterSha256", summary.parameterSha256());
+		return new TrainingReport(fields);
 	}
 
 	/**
@@ -36,7 +43,7 @@ record TrainingReport(int worldSize, String backend, int epochs, double testAccu
 	/** Writes the report atomically. */
 	void write(Path file) {
 		try {
-			AtomicFile.write(file, MAPPER.writeValueAsBytes(this));
+			AtomicFile.write(file, MAPPER.writeValueAsBytes(this.fields));
 		}
 		catch (IOException ex) {
 			throw new ReportException("cannot write the report " + file + ": " + ex, ex);

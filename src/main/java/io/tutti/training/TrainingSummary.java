@@ -10,18 +10,20 @@ import java.util.List;
  * @param backend name of the backend of the collectives
  * @param epochs number of completed epochs, including earlier runs
  * @param steps number of completed steps, including earlier runs
- * @param testAccuracy share of correctly classified test samples, 0 to 1
+ * @param metric what was measured on the test samples
+ * @param testScore its mean over the test samples, for an accuracy 0 to 1
  * @param samplesPerSecond training samples per second, over all ranks together
  * @param allReducedBytes bytes that this rank passed to all-reduces
  * @param trainingSeconds seconds spent in steps
  * @param communicationSeconds the part of it in which this rank's training thread only
  * communicated
- * @param parameterSha256 SHA-256 of the final parameters, one per rank, all equal
+ * @param parameterSha256 SHA-256 of the final parameters and buffers, one per rank, all
+ * equal
  * @param stopped whether the job stopped on request before its last step
  */
-public record TrainingSummary(int worldSize, String backend, int epochs, long steps, double testAccuracy,
-		double samplesPerSecond, long allReducedBytes, double trainingSeconds, double communicationSeconds,
-		List<String> parameterSha256, boolean stopped) {
+public record TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric,
+		double testScore, double samplesPerSecond, long allReducedBytes, double trainingSeconds,
+		double communicationSeconds, List<String> parameterSha256, boolean stopped) {
 
 	public TrainingSummary {
 		parameterSha256 = List.copyOf(parameterSha256);

@@ -13,7 +13,9 @@ class DivergenceCheckTest {
 
 	private static final double GUESS = Math.log(10);
 
-	private final DivergenceCheck check = new DivergenceCheck(2.2, 10, 0.05);
+	private static final String ADVICE = "Try a --learning-rate below 0.05 or a larger --global-batch";
+
+	private final DivergenceCheck check = new DivergenceCheck(2.2, GUESS, ADVICE);
 
 	@ParameterizedTest
 	@ValueSource(doubles = { Double.NaN, Double.POSITIVE_INFINITY })
@@ -52,9 +54,21 @@ class DivergenceCheckTest {
 	}
 
 	@Test
+	void withoutALossBeforeTheTrainingOnlyNonFiniteLossesAreRejected() {
+		DivergenceCheck finite = new DivergenceCheck(DivergenceCheck.UNKNOWN, DivergenceCheck.UNKNOWN, ADVICE);
+		assertThatCode(() -> {
+			finite.epoch(1, 1);
+			finite.epoch(2, 1e9);
+			finite.end(1e9);
+		}).doesNotThrowAnyException();
+		assertThatExceptionOfType(TrainingDivergedException.class).isThrownBy(() -> finite.step(3, Double.NaN))
+			.withMessage("the training diverged: the loss is NaN at step 3. " + ADVICE);
+	}
+
+	@Test
 	void aModelThatLearntNothingIsAccepted() {
 		assertThatCode(() -> this.check.end(GUESS)).doesNotThrowAnyException();
-		assertThatCode(() -> new DivergenceCheck(3, 10, 0.05).end(3)).doesNotThrowAnyException();
+		assertThatCode(() -> new DivergenceCheck(3, GUESS, ADVICE).end(3)).doesNotThrowAnyException();
 	}
 
 }

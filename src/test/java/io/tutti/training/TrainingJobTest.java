@@ -38,7 +38,7 @@ class TrainingJobTest {
 
 	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(30));
 
-	private static final TrainingOptions DEFAULTS = TrainingOptions.defaults();
+	private static final ClassifierJob DEFAULTS = ClassifierJob.defaults();
 
 	@TempDir
 	private Path directory;
@@ -48,7 +48,7 @@ class TrainingJobTest {
 	void theDigitsAreLearntTo96PercentAndEveryRankHoldsTheSameModel(int worldSize) throws Exception {
 		List<TrainingSummary> summaries = train(worldSize, (_) -> DEFAULTS);
 		TrainingSummary first = summaries.getFirst();
-		assertThat(first.testAccuracy()).isGreaterThanOrEqualTo(0.96);
+		assertThat(first.testScore()).isGreaterThanOrEqualTo(0.96);
 		assertThat(first.worldSize()).isEqualTo(worldSize);
 		assertThat(first.backend()).isNotBlank();
 		assertThat(first.epochs()).isEqualTo(DEFAULTS.epochs());
@@ -59,7 +59,7 @@ class TrainingJobTest {
 		assertThat(first.stopped()).isFalse();
 		assertThat(first.parameterSha256()).hasSize(worldSize).allMatch(first.parameterSha256().getFirst()::equals);
 		assertThat(summaries).allSatisfy((other) -> {
-			assertThat(other.testAccuracy()).isEqualTo(first.testAccuracy());
+			assertThat(other.testScore()).isEqualTo(first.testScore());
 			assertThat(other.parameterSha256()).isEqualTo(first.parameterSha256());
 		});
 	}
@@ -74,7 +74,7 @@ class TrainingJobTest {
 	@ParameterizedTest
 	@ValueSource(ints = { 2, 3, 4, 5 })
 	void parametersAgreeBetweenWorldSizes(int worldSize) throws Exception {
-		TrainingOptions options = withCheckpoint(DEFAULTS, 0);
+		ClassifierJob options = withCheckpoint(DEFAULTS, 0);
 		train(1, (_) -> options);
 		float[] alone = keptParameters();
 		Files.delete(checkpoint());
@@ -84,7 +84,7 @@ class TrainingJobTest {
 
 	@Test
 	void emptySharesAreExact() throws Exception {
-		TrainingOptions options = new TrainingOptions(2, 3, 0.01, 7, 1, null, this.directory, 0, null);
+		ClassifierJob options = new ClassifierJob(2, 3, 0.01, 7, 1, null, this.directory, 0, null);
 		train(1, (_) -> options);
 		float[] alone = keptParameters();
 		Files.delete(checkpoint());
@@ -95,10 +95,10 @@ class TrainingJobTest {
 	@ParameterizedTest
 	@ValueSource(longs = { 1, 100, 225 })
 	void aStoppedAndContinuedJobIsBitIdenticalToAnUninterruptedOne(long stopStep) throws Exception {
-		TrainingOptions plain = new TrainingOptions(10, 32, 0.05, 42, 1, null, null, 0, null);
+		ClassifierJob plain = new ClassifierJob(10, 32, 0.05, 42, 1, null, null, 0, null);
 		String undisturbed = hash(train(2, (_) -> plain));
 
-		TrainingOptions kept = withCheckpoint(plain, 0);
+		ClassifierJob kept = withCheckpoint(plain, 0);
 		List<TrainingSummary> stopped = train(2, (_) -> kept, stopAt(stopStep, 1));
 		assertThat(stopped).allSatisfy((summary) -> {
 			assertThat(summary.stopped()).isTrue();
@@ -112,26 +112,26 @@ class TrainingJobTest {
 
 	@Test
 	void aCompletedJobStartedAgainOnlyReportsItsResult() throws Exception {
-		TrainingOptions options = withCheckpoint(new TrainingOptions(3, 32, 0.05, 42, 1, null, null, 0, null), 0);
+		ClassifierJob options = withCheckpoint(new ClassifierJob(3, 32, 0.05, 42, 1, null, null, 0, null), 0);
 		TrainingSummary first = train(2, (_) -> options).getFirst();
 		TrainingSummary again = train(1, (_) -> options).getFirst();
 		assertThat(again.parameterSha256().getFirst()).isEqualTo(first.parameterSha256().getFirst());
-		assertThat(again.testAccuracy()).isEqualTo(first.testAccuracy());
+		assertThat(again.testScore()).isEqualTo(first.testScore());
 		assertThat(again.samplesPerSecond()).isZero();
 	}
 
 	@Test
 	void moreEpochsContinueACompletedJob() throws Exception {
-		TrainingOptions longer = new TrainingOptions(4, 32, 0.05, 42, 1, null, null, 0, null);
+		ClassifierJob longer = new ClassifierJob(4, 32, 0.05, 42, 1, null, null, 0, null);
 		String undisturbed = hash(train(1, (_) -> longer));
-		train(1, (_) -> withCheckpoint(new TrainingOptions(2, 32, 0.05, 42, 1, null, null, 0, null), 0));
+		train(1, (_) -> withCheckpoint(new ClassifierJob(2, 32, 0.05, 42, 1, null, null, 0, null), 0));
 		assertThat(hash(train(1, (_) -> withCheckpoint(longer, 0)))).isEqualTo(undisturbed);
 	}
 
 	@Test
 	void checkpointsAreWrittenAtTheConfiguredStepInterval() throws Exception {
 		List<Long> steps = Collections.synchronizedList(new ArrayList<>());
-		TrainingOptions options = withCheckpoint(new TrainingOptions(2, 64, 0.05, 42, 1, null, null, 0, null), 10);
+		ClassifierJob options = withCheckpoint(new ClassifierJob(2, 64, 0.05, 42, 1, null, null, 0, null), 10);
 		train(2, (_) -> options, (job) -> new TrainingListener() {
 			@Override
 			public void checkpointed(Path file, long step) {
@@ -155,7 +155,7 @@ class TrainingJobTest {
 			public void epochDone(EpochResult result) {
 				heard.add("epoch " + result.epoch() + "/" + result.epochs());
 				assertThat(result.loss()).isBetween(0.01, 2.3);
-				assertThat(result.testAccuracy()).isBetween(0.8, 1.0);
+				assertThat(result.testScore()).isBetween(0.8, 1.0);
 			}
 
 			@Override
@@ -181,13 +181,13 @@ class TrainingJobTest {
 	@Test
 	void theReportHasExactlyTheSpecifiedFields() throws Exception {
 		Path report = this.directory.resolve("report.json");
-		TrainingOptions options = new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report);
+		ClassifierJob options = new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, report);
 		TrainingSummary summary = train(2, (_) -> options).getFirst();
 		JsonNode json = JsonMapper.shared().readTree(Files.readString(report));
 		assertThat(json.propertyNames()).containsExactly("worldSize", "backend", "epochs", "testAccuracy",
 				"samplesPerSecond", "allReducedBytes", "communicationSeconds", "parameterSha256");
 		assertThat(json.get("worldSize").intValue()).isEqualTo(2);
-		assertThat(json.get("testAccuracy").doubleValue()).isEqualTo(summary.testAccuracy());
+		assertThat(json.get("testAccuracy").doubleValue()).isEqualTo(summary.testScore());
 		assertThat(json.get("parameterSha256").get(1).stringValue()).isEqualTo(summary.parameterSha256().get(1));
 	}
 
@@ -195,7 +195,7 @@ class TrainingJobTest {
 	void aMissingReportDirectoryFailsBeforeTheTraining() throws Exception {
 		Path report = this.directory.resolve("missing/report.json");
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
-				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
+				(_) -> new ClassifierJob(1, 32, 0.05, 42, 1, null, null, 0, report), (_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(ReportException.class).hasMessageContaining("missing");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class);
 	}
@@ -212,17 +212,17 @@ class TrainingJobTest {
 				.append('\n');
 		}
 		Path file = Files.writeString(this.directory.resolve("own.csv"), table);
-		TrainingSummary summary = train(2,
-				(_) -> new TrainingOptions(30, 16, 0.05, 42, 1, TableSource.of(file), null, 0, null))
+		TrainingSummary summary = train(2, (_) -> new ClassifierJob(30, 16, 0.05, 42, 1, file, null, 0, null))
 			.getFirst();
-		assertThat(summary.testAccuracy()).isGreaterThanOrEqualTo(0.9);
+		assertThat(summary.testScore()).isGreaterThanOrEqualTo(0.9);
 	}
 
 	@Test
 	void aReadErrorOfOneRankIsReportedToTheOthers() throws Exception {
 		Path broken = Files.writeString(this.directory.resolve("broken.csv"), "1,2,0\n1,x,1\n");
-		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (rank) -> new TrainingOptions(1, 32, 0.05, 42, 1,
-				(rank == 1) ? TableSource.of(broken) : null, null, 0, null), (_) -> TrainingListener.NONE);
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
+				(rank) -> new ClassifierJob(1, 32, 0.05, 42, 1, (rank == 1) ? broken : null, null, 0, null),
+				(_) -> TrainingListener.NONE);
 		assertThat(outcomes.get(1).failure()).isInstanceOf(MalformedDataException.class)
 			.hasMessageContaining("line 2, column 2");
 		assertThat(outcomes.get(0).failure()).isInstanceOf(GroupAbortedException.class)
@@ -247,7 +247,7 @@ class TrainingJobTest {
 	void aTrainingThatDivergesEndsOnEveryRank(int worldSize, int epochs, int globalBatch, double learningRate)
 			throws Exception {
 		List<Outcome<TrainingSummary>> outcomes = outcomes(worldSize,
-				(_) -> new TrainingOptions(epochs, globalBatch, learningRate, 42, 1, null, null, 0, null),
+				(_) -> new ClassifierJob(epochs, globalBatch, learningRate, 42, 1, null, null, 0, null),
 				(_) -> TrainingListener.NONE);
 		String message = outcomes.getFirst().failure().getMessage();
 		assertThat(message).contains("--learning-rate below " + learningRate);
@@ -258,7 +258,7 @@ class TrainingJobTest {
 
 	@Test
 	void noCheckpointOfADivergedModelIsWritten() throws Exception {
-		TrainingOptions options = withCheckpoint(new TrainingOptions(1, 32, 1, 42, 1, null, null, 0, null), 0);
+		ClassifierJob options = withCheckpoint(new ClassifierJob(1, 32, 1, 42, 1, null, null, 0, null), 0);
 		assertThat(outcomes(2, (_) -> options, (_) -> TrainingListener.NONE))
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class));
 		assertThat(checkpoint()).doesNotExist();
@@ -290,10 +290,9 @@ class TrainingJobTest {
 				.append('\n');
 		}
 		Path file = Files.writeString(this.directory.resolve("kinds.csv"), table);
-		TrainingSummary summary = train(worldSize,
-				(_) -> new TrainingOptions(30, 32, 0.05, 42, 1, TableSource.of(file), null, 0, null))
+		TrainingSummary summary = train(worldSize, (_) -> new ClassifierJob(30, 32, 0.05, 42, 1, file, null, 0, null))
 			.getFirst();
-		assertThat(summary.testAccuracy()).isGreaterThanOrEqualTo(0.9);
+		assertThat(summary.testScore()).isGreaterThanOrEqualTo(0.9);
 	}
 
 	@Test
@@ -316,7 +315,7 @@ class TrainingJobTest {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		byte[] before = Files.readAllBytes(checkpoint());
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
-				(_) -> withCheckpoint(new TrainingOptions(1, 64, 0.05, 42, 1, null, null, 0, null), 0),
+				(_) -> withCheckpoint(new ClassifierJob(1, 64, 0.05, 42, 1, null, null, 0, null), 0),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
@@ -342,7 +341,7 @@ class TrainingJobTest {
 	void aCheckpointDirectoryThatCannotExistIsRejectedOnEveryRankWithTheReason() throws Exception {
 		Path file = Files.createFile(this.directory.resolve("file"));
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
-				(_) -> new TrainingOptions(1, 32, 0.05, 42, 1, null, file.resolve("run/1"), 0, null),
+				(_) -> new ClassifierJob(1, 32, 0.05, 42, 1, null, file.resolve("run/1"), 0, null),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
@@ -364,11 +363,11 @@ class TrainingJobTest {
 		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(before);
 	}
 
-	private List<TrainingSummary> train(int worldSize, IntFunction<TrainingOptions> options) throws Exception {
+	private List<TrainingSummary> train(int worldSize, IntFunction<ClassifierJob> options) throws Exception {
 		return train(worldSize, options, (_) -> TrainingListener.NONE);
 	}
 
-	private List<TrainingSummary> train(int worldSize, IntFunction<TrainingOptions> options,
+	private List<TrainingSummary> train(int worldSize, IntFunction<ClassifierJob> options,
 			Function<JobHandle, TrainingListener> listener) throws Exception {
 		List<TrainingSummary> summaries = new ArrayList<>();
 		for (Outcome<TrainingSummary> outcome : outcomes(worldSize, options, listener)) {
@@ -378,12 +377,13 @@ class TrainingJobTest {
 		return summaries;
 	}
 
-	private List<Outcome<TrainingSummary>> outcomes(int worldSize, IntFunction<TrainingOptions> options,
+	private List<Outcome<TrainingSummary>> outcomes(int worldSize, IntFunction<ClassifierJob> options,
 			Function<JobHandle, TrainingListener> listener) throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
 			return RankThreads.outcomes(worldSize, LIMIT, (rank) -> {
 				JobHandle handle = new JobHandle(rank, new AtomicReference<>());
-				TrainingJob job = new TrainingJob(world.group(rank), options.apply(rank), listener.apply(handle));
+				TrainingJob job = new TrainingJob(world.group(rank), options.apply(rank).task(),
+						options.apply(rank).options(), listener.apply(handle));
 				handle.job().set(job);
 				return job.run();
 			});
@@ -438,17 +438,17 @@ class TrainingJobTest {
 		return summaries.getFirst().parameterSha256().getFirst();
 	}
 
-	private static TrainingOptions withEpochs(int epochs) {
-		return new TrainingOptions(epochs, 32, 0.05, 42, 1, null, null, 0, null);
+	private static ClassifierJob withEpochs(int epochs) {
+		return new ClassifierJob(epochs, 32, 0.05, 42, 1, null, null, 0, null);
 	}
 
-	private static TrainingOptions withSeed(TrainingOptions options, long seed) {
-		return new TrainingOptions(options.epochs(), options.globalBatch(), options.learningRate(), seed,
+	private static ClassifierJob withSeed(ClassifierJob options, long seed) {
+		return new ClassifierJob(options.epochs(), options.globalBatch(), options.learningRate(), seed,
 				options.threads(), null, null, 0, null);
 	}
 
-	private TrainingOptions withCheckpoint(TrainingOptions options, int every) {
-		return new TrainingOptions(options.epochs(), options.globalBatch(), options.learningRate(), options.seed(),
+	private ClassifierJob withCheckpoint(ClassifierJob options, int every) {
+		return new ClassifierJob(options.epochs(), options.globalBatch(), options.learningRate(), options.seed(),
 				options.threads(), options.data(), this.directory, every, null);
 	}
 

@@ -16,7 +16,7 @@ class TrainingOptionsTest {
 	@Test
 	void theDefaultsUseTheDigitsWithoutCheckpoint() {
 		TrainingOptions defaults = TrainingOptions.defaults();
-		assertThat(defaults.data()).isNull();
+		assertThat(ClassifierOptions.defaults().data()).isNull();
 		assertThat(defaults.checkpointDirectory()).isNull();
 		assertThat(defaults.epochs()).isEqualTo(TrainingOptions.DEFAULT_EPOCHS);
 	}
@@ -29,16 +29,17 @@ class TrainingOptionsTest {
 			"1, 32, 0.05, 0, 0, threads must be at least 1", "1, 32, 0.05, 1, -1, steps between checkpoints" })
 	void anOutOfRangeValueIsRejectedWithItsRange(int epochs, int globalBatch, double learningRate, int threads,
 			int checkpointEvery, String message) {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new TrainingOptions(epochs, globalBatch, learningRate, 1, threads, null, Path.of("."),
-					checkpointEvery, null))
-			.withMessageContaining(message);
+		assertThatIllegalArgumentException().isThrownBy(() -> {
+			ClassifierJob job = new ClassifierJob(epochs, globalBatch, learningRate, 1, threads, null, Path.of("."),
+					checkpointEvery, null);
+			job.options();
+			job.task();
+		}).withMessageContaining(message);
 	}
 
 	@Test
 	void aCheckpointIntervalNeedsADirectory() {
-		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new TrainingOptions(1, 32, 0.05, 1, 1, null, null, 5, null))
+		assertThatIllegalArgumentException().isThrownBy(() -> new TrainingOptions(1, 32, 1, 1, null, 5, null))
 			.withMessageContaining("needs a checkpoint directory");
 	}
 

@@ -3,7 +3,6 @@ package io.tutti.training;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.tutti.engine.Timeouts;
@@ -54,15 +53,10 @@ class WideTableTest {
 
 	static double accuracy(Dataset data, int epochs) {
 		TrainingOptions options = new TrainingOptions(epochs, TrainingOptions.DEFAULT_GLOBAL_BATCH,
-				TrainingOptions.DEFAULT_LEARNING_RATE, TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS,
-				null, null, 0, null);
-		IntraOpThreads.set(options.threads());
-		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS);
-				TrainingLoop loop = new TrainingLoop(world.group(0), options, TrainingListener.NONE,
-						new AtomicReference<>(), JobFingerprint.of(options, data), DataSplit.of(data, options.seed()),
-						TrainingDevice.CPU)) {
-			loop.run();
-			return loop.summarise().testAccuracy();
+				TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS, null, 0, null);
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			ClassifierTask task = new ClassifierTask(ClassifierOptions.defaults(), () -> data);
+			return new TrainingJob(world.group(0), task, options, TrainingListener.NONE).run().testScore();
 		}
 	}
 

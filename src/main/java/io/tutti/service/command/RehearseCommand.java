@@ -18,6 +18,8 @@ import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
+import io.tutti.training.ClassifierOptions;
+import io.tutti.training.ClassifierTask;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;
 import org.jspecify.annotations.Nullable;
@@ -59,9 +61,8 @@ final class RehearseCommand implements Callable<Integer> {
 
 	private static int rehearse(ConfigurableApplicationContext context, StopRequest stop) throws Exception {
 		TrainingOptions training = new TrainingOptions(EPOCHS, TrainingOptions.DEFAULT_GLOBAL_BATCH,
-				TrainingOptions.DEFAULT_LEARNING_RATE, TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS,
-				null, null, 0, null);
-		int code = TrainingRun.of(context, training).run(stop);
+				TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS, null, 0, null);
+		int code = TrainingRun.of(context, new ClassifierTask(ClassifierOptions.defaults()), training).run(stop);
 		int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
 		for (String path : PATHS) {
 			request(URI.create("http://127.0.0.1:" + port + path));

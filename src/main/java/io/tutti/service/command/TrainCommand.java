@@ -8,9 +8,11 @@ import java.util.concurrent.Callable;
 
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
+import io.tutti.training.ClassifierOptions;
+import io.tutti.training.ClassifierTask;
 import io.tutti.training.LibtorchLoader;
-import io.tutti.training.TableSource;
 import io.tutti.training.TrainingOptions;
+import io.tutti.training.TrainingTask;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -55,7 +57,7 @@ final class TrainCommand implements Callable<Integer> {
 			description = "Samples per step over all ranks together (default: ${DEFAULT-VALUE}).")
 	private int globalBatch;
 
-	@Option(names = "--learning-rate", paramLabel = "X", defaultValue = "" + TrainingOptions.DEFAULT_LEARNING_RATE,
+	@Option(names = "--learning-rate", paramLabel = "X", defaultValue = "" + ClassifierOptions.DEFAULT_LEARNING_RATE,
 			description = "Step size of the optimizer in the first epoch; in epoch k it is divided by (k + 1) / 2"
 					+ " (default: ${DEFAULT-VALUE}).")
 	private double learningRate;
@@ -111,30 +113,29 @@ final class TrainCommand implements Callable<Integer> {
 	@Override
 	public Integer call() {
 		TrainingOptions training = training();
+		TrainingTask task = task();
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		LibtorchLoader.begin();
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-			return service.run((context) -> TrainingRun.of(context, training).run(stop));
+			return service.run((context) -> TrainingRun.of(context, task, training).run(stop));
 		}
 	}
 
-	private @Nullable TableSource table() {
-		if (this.data == null) {
-			if (this.testData != null || this.label != null || this.separator != null || this.header != null) {
-				throw new IllegalArgumentException("--test-data, --label, --separator and --header describe a table,"
-						+ " and none was given; add --data");
-			}
-			return null;
+	private TrainingTask task() {
+		try {
+			return new ClassifierTask(new ClassifierOptions(this.learningRate, this.data, this.label, this.separator,
+					this.header, this.testData));
 		}
-		char between = (this.separator != null) ? TableSource.separator(this.separator) : TableSource.DEFAULT_SEPARATOR;
-		return new TableSource(this.data, this.testData, between, this.label, this.header);
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
+		}
 	}
 
 	private TrainingOptions training() {
 		try {
-			return new TrainingOptions(this.epochs, this.globalBatch, this.learningRate, this.seed, this.threads,
-					table(), this.checkpoint, this.checkpointEvery, this.report);
+			return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, this.checkpoint,
+					this.checkpointEvery, this.report);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

@@ -17,30 +17,14 @@ final class TrainingFiles {
 	}
 
 	/**
-	 * Requires that the table is readable. On rank 0, which writes the report and the
-	 * checkpoint, it also requires that both are writable.
+	 * Requires on rank 0, which writes the report and the checkpoint, that both are
+	 * writable.
 	 * @throws ConfigurationException naming the file and the option
 	 */
 	static void requireUsable(TrainingOptions options, int rank) {
-		if (options.data() != null) {
-			requireReadable(options.data().file(), "--data");
-			if (options.data().testFile() != null) {
-				requireReadable(options.data().testFile(), "--test-data");
-			}
-		}
 		if (rank == 0) {
 			requireReport(options.report());
 			requireCheckpoint(options.checkpointDirectory());
-		}
-	}
-
-	private static void requireReadable(Path data, String option) {
-		if (!Files.exists(data)) {
-			throw refused("the table " + data + " cannot be read: there is no such file", option);
-		}
-		if (Files.isDirectory(data) || !Files.isReadable(data)) {
-			throw refused("the table " + data + " cannot be read: "
-					+ (Files.isDirectory(data) ? "it is a directory" : "permission denied"), option);
 		}
 	}
 

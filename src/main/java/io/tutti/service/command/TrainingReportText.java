@@ -16,7 +16,8 @@ final class TrainingReportText {
 
 	/** Several lines, without a line separator after the last. */
 	static String of(TrainingSummary summary) {
-		return String.join("\n", progress(summary), format("test accuracy   %.2f %%", 100 * summary.testAccuracy()),
+		return String.join("\n", progress(summary),
+				format("%-15s %s", "test " + summary.metric().name(), summary.metric().format(summary.testScore())),
 				format("speed           %,.0f samples/s, %s", summary.samplesPerSecond(),
 						RankCount.of(summary.worldSize(), summary.backend())),
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),

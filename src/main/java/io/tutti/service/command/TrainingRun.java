@@ -23,6 +23,7 @@ import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
 import io.tutti.training.TrainingSummary;
+import io.tutti.training.TrainingTask;
 
 import org.springframework.context.ApplicationContext;
 
@@ -36,6 +37,8 @@ final class TrainingRun {
 
 	private final Duration drain;
 
+	private final TrainingTask task;
+
 	private final TrainingOptions options;
 
 	private final TrainingListener watch;
@@ -47,10 +50,11 @@ final class TrainingRun {
 	 * @param watch receives the job's events on every rank
 	 * @param device chooses this rank's compute device once the group has formed
 	 */
-	TrainingRun(GroupLifecycle group, Duration drain, TrainingOptions options, TrainingListener watch,
-			Function<ProcessGroup, TrainingDevice> device) {
+	TrainingRun(GroupLifecycle group, Duration drain, TrainingTask task, TrainingOptions options,
+			TrainingListener watch, Function<ProcessGroup, TrainingDevice> device) {
 		this.group = group;
 		this.drain = drain;
+		this.task = task;
 		this.options = options;
 		this.watch = watch;
 		this.device = device;
@@ -60,11 +64,11 @@ final class TrainingRun {
 	 * Creates the job of an application.
 	 * @throws BackendUnavailableException if the configured GPU is not present
 	 */
-	static TrainingRun of(ApplicationContext context, TrainingOptions options) {
+	static TrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		TrainingFiles.requireUsable(options, group.assignment().rank());
 		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment().localRank());
-		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), options,
+		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), task, options,
 				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));
 	}
 
@@ -106,7 +110,7 @@ final class TrainingRun {
 	}
 
 	private TrainingSummary train(JoinedGroup joined, StopRequest stop, TrainingListener listener) {
-		TrainingJob job = new TrainingJob(joined.world(), this.options, listener,
+		TrainingJob job = new TrainingJob(joined.world(), this.task, this.options, listener,
 				() -> this.device.apply(joined.world()));
 		joined.onDrain((reason) -> {
 			job.requestStop(reason);

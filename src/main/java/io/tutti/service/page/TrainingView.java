@@ -14,19 +14,23 @@ import org.jspecify.annotations.Nullable;
  * @param epoch completed epochs
  * @param epochs epochs of the whole job
  * @param loss mean loss of the last step
- * @param testAccuracy share of the test samples classified correctly after the last epoch
+ * @param test result of the last evaluation, such as {@code test accuracy 98.33 %}
  * @param state {@code stopping} with the reason, {@code stopped} or {@code done}; absent
  * before that
  * @param speed recent speed, absent before the first step
  */
 record TrainingView(String data, long step, long totalSteps, int epoch, int epochs, @Nullable Double loss,
-		@Nullable Double testAccuracy, @Nullable String state, @Nullable TrainingSpeed speed) {
+		@Nullable String test, @Nullable String state, @Nullable TrainingSpeed speed) {
 
 	static TrainingView of(TrainingProgress progress) {
 		EpochResult passed = progress.epoch();
 		return new TrainingView(progress.plan().data(), progress.step(), progress.plan().totalSteps(),
 				(passed != null) ? passed.epoch() : 0, progress.plan().epochs(), progress.loss(),
-				(passed != null) ? passed.testAccuracy() : null, progress.state(), progress.speed());
+				(passed != null) ? test(passed) : null, progress.state(), progress.speed());
+	}
+
+	private static String test(EpochResult passed) {
+		return "test " + passed.metric().name() + " " + passed.metric().format(passed.testScore());
 	}
 
 }

@@ -105,7 +105,7 @@ function training(job) {
   const percent = job.totalSteps ? Math.floor(100 * job.step / job.totalSteps) : 0;
   const parts = [`${job.data}: step ${job.step.toLocaleString("en")} of ${job.totalSteps.toLocaleString("en")} (${percent} %)`];
   if (job.epoch) parts.push(`epoch ${job.epoch} of ${job.epochs}`);
-  if (job.testAccuracy != null) parts.push(`test accuracy ${(100 * job.testAccuracy).toFixed(2)} %`);
+  if (job.test != null) parts.push(job.test);
   if (job.state) parts.push(job.state);
   text("training-facts", parts.join(" · "));
   find("training-progress").value = job.totalSteps ? job.step / job.totalSteps : 0;

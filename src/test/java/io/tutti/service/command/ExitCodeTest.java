@@ -12,11 +12,12 @@ import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
+import io.tutti.training.ClassifierOptions;
+import io.tutti.training.ClassifierTask;
 import io.tutti.training.MalformedDataException;
 import io.tutti.training.TrainingDivergedException;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
-import io.tutti.training.TableSource;
 import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -59,21 +60,25 @@ class ExitCodeTest {
 
 	@Test
 	void aTrainingThatDivergedHasACodeOfItsOwn() {
-		TrainingOptions options = new TrainingOptions(1, 32, 1e30, 42, 1, null, null, 0, null);
+		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, 0, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			TrainingDivergedException failure = catchThrowableOfType(TrainingDivergedException.class,
-					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
+					() -> new TrainingJob(world.group(0), new ClassifierTask(new ClassifierOptions(1e30, null)),
+							options, TrainingListener.NONE)
+						.run());
 			assertThat(ExitCode.of(failure)).isEqualTo(65);
 		}
 	}
 
 	@Test
 	void malformedTrainingDataAreBadData() {
-		TrainingOptions options = new TrainingOptions(1, 32, 0.1, 42, 1, TableSource.of(Path.of("/none.csv")), null, 0,
-				null);
+		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, 0, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			MalformedDataException failure = catchThrowableOfType(MalformedDataException.class,
-					() -> new TrainingJob(world.group(0), options, TrainingListener.NONE).run());
+					() -> new TrainingJob(world.group(0),
+							new ClassifierTask(new ClassifierOptions(0.1, Path.of("/none.csv"))), options,
+							TrainingListener.NONE)
+						.run());
 			assertThat(ExitCode.of(failure)).isEqualTo(65);
 		}
 	}

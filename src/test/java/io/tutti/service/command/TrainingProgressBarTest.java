@@ -8,6 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 
 import io.tutti.training.EpochResult;
+import io.tutti.training.TestMetric;
 import io.tutti.training.TrainingPlan;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -64,7 +65,8 @@ class TrainingProgressBarTest {
 			for (long step = plan.firstStep() + 1; step <= 90; step++) {
 				bar.step(step, 0.5);
 				if (step % 45 == 0) {
-					bar.epochDone(new EpochResult((int) step / 45, 2, 22.5 / step, 0.955 + step / 4500.0));
+					bar.epochDone(new EpochResult((int) step / 45, 2, 22.5 / step, TestMetric.ACCURACY,
+							0.955 + step / 4500.0));
 				}
 			}
 		}

@@ -2,6 +2,7 @@ package io.tutti.service.command;
 
 import java.util.List;
 
+import io.tutti.training.TestMetric;
 import io.tutti.training.TrainingSummary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -25,19 +26,27 @@ class TrainingReportTextTest {
 	}
 
 	@Test
+	void anotherMetricIsShownByItsName() {
+		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, TestMetric.LOSS, 1.25, 1, 0, 1, 0, List.of(HASH),
+				false);
+		assertThat(TrainingReportText.of(summary)).contains("test loss       1.2500\n");
+	}
+
+	@Test
 	void aStoppedJobIsReportedAsStopped() {
 		assertThat(TrainingReportText.of(summary(true))).startsWith("stopped after   1,350 steps");
 	}
 
 	@Test
 	void oneEpochIsNotPlural() {
-		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, 0.5, 1, 0, 1, 0, List.of(HASH), false);
+		TrainingSummary summary = new TrainingSummary(1, "tcp", 1, 1, TestMetric.ACCURACY, 0.5, 1, 0, 1, 0,
+				List.of(HASH), false);
 		assertThat(TrainingReportText.of(summary)).startsWith("done            1 step, 1 epoch\n");
 	}
 
 	private static TrainingSummary summary(boolean stopped) {
-		return new TrainingSummary(2, "tcp", 30, 1350, 0.975, 45_123.4, 52_096_500, 0.96, 0.24, List.of(HASH, HASH),
-				stopped);
+		return new TrainingSummary(2, "tcp", 30, 1350, TestMetric.ACCURACY, 0.975, 45_123.4, 52_096_500, 0.96, 0.24,
+				List.of(HASH, HASH), stopped);
 	}
 
 }

@@ -15,6 +15,8 @@ import io.tutti.engine.control.RendezvousException;
 import io.tutti.ExitCode;
 import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
+import io.tutti.training.ClassifierOptions;
+import io.tutti.training.ClassifierTask;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
@@ -36,8 +38,9 @@ class TrainingRunTest {
 	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(0, 2, 29500),
 			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
 
-	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30), TrainingOptions.defaults(),
-			TrainingListener.NONE, (_) -> TrainingDevice.CPU);
+	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30),
+			new ClassifierTask(ClassifierOptions.defaults()), TrainingOptions.defaults(), TrainingListener.NONE,
+			(_) -> TrainingDevice.CPU);
 
 	private final StopRequest stop = new StopRequest(Map.of());
 

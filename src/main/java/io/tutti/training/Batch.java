@@ -1,0 +1,66 @@
+package io.tutti.training;
+
+import java.util.Arrays;
+
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Samples that a task computes at once on one rank, at least one.
+ */
+public final class Batch {
+
+	private final int[] samples;
+
+	private final TrainingDevice device;
+
+	private @Nullable Tensor indices;
+
+	private long selectionNanos;
+
+	Batch(int[] samples, TrainingDevice device) {
+		this.samples = samples;
+		this.device = device;
+	}
+
+	/** Number of samples. */
+	public int size() {
+		return this.samples.length;
+	}
+
+	/** Indices of the samples, from 0; a copy. */
+	public int[] samples() {
+		return this.samples.clone();
+	}
+
+	/**
+	 * Indices of the samples as an int64 tensor of shape {@code [size]} on the device.
+	 */
+	public Tensor indices() {
+		if (this.indices == null) {
+			long start = System.nanoTime();
+			this.indices = this.device.take(torch.tensor(Arrays.stream(this.samples).asLongStream().toArray()));
+			this.selectionNanos += System.nanoTime() - start;
+		}
+		return this.indices;
+	}
+
+	/**
+	 * The rows of these samples.
+	 * @param all one row per sample in the first dimension, on the device
+	 */
+	public Tensor of(Tensor all) {
+		Tensor selected = indices();
+		long start = System.nanoTime();
+		Tensor rows = all.index_select(0, selected);
+		this.selectionNanos += System.nanoTime() - start;
+		return rows;
+	}
+
+	/** Time spent in this object's methods. */
+	long selectionNanos() {
+		return this.selectionNanos;
+	}
+
+}

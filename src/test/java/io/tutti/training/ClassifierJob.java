@@ -1,0 +1,29 @@
+package io.tutti.training;
+
+import java.nio.file.Path;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The options of a job that trains the classifier: those of the job and those of the
+ * task.
+ */
+record ClassifierJob(int epochs, int globalBatch, double learningRate, long seed, int threads, @Nullable Path data,
+		@Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
+
+	static ClassifierJob defaults() {
+		TrainingOptions options = TrainingOptions.defaults();
+		return new ClassifierJob(options.epochs(), options.globalBatch(), ClassifierOptions.DEFAULT_LEARNING_RATE,
+				options.seed(), options.threads(), null, null, 0, null);
+	}
+
+	TrainingOptions options() {
+		return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, this.checkpointDirectory,
+				this.checkpointEvery, this.report);
+	}
+
+	ClassifierTask task() {
+		return new ClassifierTask(new ClassifierOptions(this.learningRate, this.data));
+	}
+
+}
