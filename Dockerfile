@@ -17,8 +17,10 @@ FROM ${MAVEN_HOME_IMAGE} AS maven
 FROM ${BUILD_IMAGE} AS layout
 WORKDIR /source
 COPY . .
-RUN --mount=type=bind,from=maven,target=/m2,rw \
+# The cache mount keeps downloaded jars, libtorch among them, between builds.
+RUN --mount=type=bind,from=maven,target=/m2,rw --mount=type=cache,target=/maven \
     if [ -e target/app/tutti.jar ]; then exit 0; fi; \
+    export MAVEN_USER_HOME=/maven; set -- -Dmaven.repo.local=/maven/repository; \
     if [ -d /m2/repository ]; then export MAVEN_USER_HOME=/m2; set -- -o -Dmaven.repo.local=/m2/repository; fi; \
     sh ./mvnw -q -B -DskipTests "$@" package
 
@@ -44,12 +46,12 @@ COPY --from=layout /source/target/app/natives/ /app/natives/
 COPY --from=layout /source/target/app/lib/ /app/lib/
 COPY --from=cache /cache/ /app/
 COPY --from=layout /source/target/app/tutti.jar /app/
-COPY src/main/docker/tutti.sh /app/
+COPY src/main/docker/tutti.sh src/main/docker/health.sh /app/
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8080 29500
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", "/app/tutti.jar", "io.tutti.probe.HealthProbe"]
+  CMD ["sh", "/app/health.sh"]
 ENTRYPOINT ["sh", "/app/tutti.sh"]
 ARG REVISION=unknown
 ARG VERSION=0.1.0
@@ -65,12 +67,12 @@ COPY --from=layout /source/target/app/natives/ /app/natives/
 COPY --from=layout /source/target/app/lib/ /app/lib/
 COPY --from=cache /cache/ /app/
 COPY --from=layout /source/target/app/tutti.jar /app/
-COPY src/main/docker/tutti.sh /app/
+COPY src/main/docker/tutti.sh src/main/docker/health.sh /app/
 WORKDIR /app
 USER 10001:10001
 EXPOSE 8080 29500
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
-  CMD ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-cp", "/app/tutti.jar", "io.tutti.probe.HealthProbe"]
+  CMD ["sh", "/app/health.sh"]
 ENTRYPOINT ["sh", "/app/tutti.sh"]
 ARG REVISION=unknown
 ARG VERSION=0.1.0

@@ -52,6 +52,52 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- .Values.workload.command | default (ternary "serve" "train" (eq .Values.workload.kind "StatefulSet")) -}}
 {{- end -}}
 
+{{- define "tutti.pods" -}}
+{{- div .Values.worldSize .Values.ranksPerPod -}}
+{{- end -}}
+
+{{/* The command line of one rank: a command of Tutti and its options, or a program. */}}
+{{- define "tutti.rankArgs" -}}
+{{- $workload := .Values.workload -}}
+{{- if $workload.program }}
+{{- range $workload.program }}
+- {{ . | quote }}
+{{- end }}
+{{- else }}
+- {{ include "tutti.command" . }}
+{{- if .Values.checkpoint.existingClaim }}
+- --checkpoint={{ .Values.checkpoint.mountPath }}
+{{- end }}
+{{- with $workload.task }}
+- --task={{ . }}
+{{- end }}
+{{- with $workload.classPath }}
+- --class-path={{ join ":" . }}
+{{- end }}
+{{- end }}
+{{- range $workload.args }}
+- {{ . | quote }}
+{{- end }}
+{{- end -}}
+
+{{/* The launcher that starts the ranks of a pod; Kubernetes replaces the index. */}}
+{{- define "tutti.launchArgs" -}}
+- launch
+- --nproc-per-node={{ .Values.ranksPerPod }}
+- --nnodes={{ include "tutti.pods" . }}
+- --node-rank=$({{ ternary "TUTTI_POD_INDEX" "JOB_COMPLETION_INDEX" (eq .Values.workload.kind "StatefulSet") }})
+- --master-addr={{ include "tutti.podName" (dict "root" . "pod" 0) }}
+- --master-port={{ .Values.ports.meeting }}
+{{- if .Values.workload.program }}
+- --
+{{- end }}
+{{- end -}}
+
+{{/* Name of the HTTP port of a rank of the pod. */}}
+{{- define "tutti.httpPortName" -}}
+{{- ternary "http" (printf "http-%d" (int .)) (eq (int .) 0) -}}
+{{- end -}}
+
 {{- define "tutti.tokenSecret" -}}
 {{- .Values.token.existingSecret | default (printf "%s-token" (include "tutti.fullname" .)) -}}
 {{- end -}}
@@ -88,14 +134,14 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- ternary "HTTPS" "HTTP" .Values.tls.http -}}
 {{- end -}}
 
-{{/* Name of a rank's pod as DNS knows it, without the rank. */}}
+{{/* Name of a pod as DNS knows it, without its index. */}}
 {{- define "tutti.podPrefix" -}}
 {{- $name := include "tutti.fullname" . -}}
 {{- ternary (printf "%s-ranks-0-" $name) (printf "%s-" $name) (eq .Values.workload.kind "JobSet") -}}
 {{- end -}}
 
 {{- define "tutti.podName" -}}
-{{- printf "%s%d.%s" (include "tutti.podPrefix" .root) (int .rank) (include "tutti.fullname" .root) -}}
+{{- printf "%s%d.%s" (include "tutti.podPrefix" .root) (int .pod) (include "tutti.fullname" .root) -}}
 {{- end -}}
 
 {{/* The headless Service's names and the pods' below them, as short and as long as DNS knows them, and what is given. */}}
@@ -120,17 +166,29 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 ports:
   - protocol: TCP
     port: {{ .Values.ports.meeting }}
+{{- range $local := until (int .Values.ranksPerPod) }}
   - protocol: TCP
-    port: {{ .Values.ports.data }}
+    port: {{ add $.Values.ports.data $local }}
+{{- end }}
 {{- end -}}
 {{- end -}}
 
 {{/* What the schema cannot say. */}}
 {{- define "tutti.check" -}}
 {{- $values := .Values -}}
-{{- $ports := list (int $values.ports.http) (int $values.ports.meeting) (int $values.ports.data) -}}
-{{- if ne (len (uniq $ports)) 3 -}}
-{{- fail (printf "ports.http, ports.meeting and ports.data must differ, got %d, %d and %d" (index $ports 0) (index $ports 1) (index $ports 2)) -}}
+{{- $ranks := int $values.ranksPerPod -}}
+{{- $ports := list (int $values.ports.meeting) -}}
+{{- range $local := until $ranks -}}
+{{- $ports = concat $ports (list (add $values.ports.http $local | int) (add $values.ports.data $local | int)) -}}
+{{- end -}}
+{{- if ne (len (uniq $ports)) (len $ports) -}}
+{{- fail (printf "ports.http, ports.meeting and ports.data must differ, got %d, %d and %d%s" (int $values.ports.http) (int $values.ports.meeting) (int $values.ports.data) (ternary "" (printf ", and the first and last are one port for each of %d ranks" $ranks) (eq $ranks 1))) -}}
+{{- end -}}
+{{- if gt (add (max $values.ports.http $values.ports.data) $ranks -1) 65535 -}}
+{{- fail (printf "ports.http and ports.data need %d ports each, up to 65535" $ranks) -}}
+{{- end -}}
+{{- if mod $values.worldSize $ranks -}}
+{{- fail (printf "worldSize (%d) must be a multiple of ranksPerPod (%d)" (int $values.worldSize) $ranks) -}}
 {{- end -}}
 {{- if gt (int $values.timeouts.abortSeconds) (int $values.timeouts.heartbeatSeconds) -}}
 {{- fail (printf "timeouts.abortSeconds (%d) must not exceed timeouts.heartbeatSeconds (%d)" (int $values.timeouts.abortSeconds) (int $values.timeouts.heartbeatSeconds)) -}}
@@ -144,6 +202,15 @@ ports:
 {{- fail (printf "resources.%s has %s, which gpu.count sets too: set gpu.count only" $kind $values.gpu.resource) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if and (eq $values.backend "mpi") (gt (int $values.gpu.count) 0) -}}
+{{- fail "backend mpi has no device memory: set gpu.count to 0, or backend to nccl" -}}
+{{- end -}}
+{{- if and (or $values.workload.task $values.workload.classPath) (ne (include "tutti.command" .) "train") -}}
+{{- fail (printf "workload.task and workload.classPath need the command train, got %s" (include "tutti.command" .)) -}}
+{{- end -}}
+{{- if and $values.workload.classPath (not $values.workload.task) -}}
+{{- fail "workload.classPath needs workload.task, the class in it" -}}
 {{- end -}}
 {{- if and $values.checkpoint.existingClaim (ne (include "tutti.command" .) "train") -}}
 {{- fail (printf "checkpoint.existingClaim needs the command train, got %s" (include "tutti.command" .)) -}}

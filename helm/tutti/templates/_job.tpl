@@ -7,8 +7,8 @@ per rank, so that one failure of the group counts once for each rank.
 {{- define "tutti.jobSpec" -}}
 {{- $job := .Values.job -}}
 completionMode: Indexed
-completions: {{ .Values.worldSize }}
-parallelism: {{ .Values.worldSize }}
+completions: {{ include "tutti.pods" . }}
+parallelism: {{ include "tutti.pods" . }}
 {{- if eq .Values.workload.kind "JobSet" }}
 # JobSet restarts all ranks together.
 backoffLimit: 0
@@ -16,7 +16,7 @@ backoffLimit: 0
 backoffLimitPerIndex: {{ include "tutti.orElse" (list $job.maxRestarts 3) }}
 maxFailedIndexes: 0
 {{- end }}
-# A rank is replaced only after its previous pod has ended.
+# A pod is replaced only after its previous pod has ended.
 podReplacementPolicy: Failed
 podFailurePolicy:
   rules:

@@ -82,24 +82,34 @@ spec:
     - name: tutti
       image: {{ include "tutti.image" . }}
       imagePullPolicy: {{ $values.image.pullPolicy }}
+      {{- if gt (int $values.ranksPerPod) 1 }}
       args:
-        - {{ include "tutti.command" . }}
-        {{- if $values.checkpoint.existingClaim }}
-        - --checkpoint={{ $values.checkpoint.mountPath }}
-        {{- end }}
-        {{- range $values.workload.args }}
-        - {{ . | quote }}
-        {{- end }}
+        {{- include "tutti.launchArgs" . | nindent 8 }}
+        {{- include "tutti.rankArgs" . | trim | nindent 8 }}
+      {{- else }}
+      {{ ternary "command" "args" (not (empty $values.workload.program)) }}:
+        {{- include "tutti.rankArgs" . | trim | nindent 8 }}
+      {{- end }}
       env:
         {{- include "tutti.env" . | nindent 8 }}
+      {{- with $values.extraEnvFrom }}
+      envFrom:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
       ports:
-        - name: http
-          containerPort: {{ $values.ports.http }}
+        {{- range $local := until (int $values.ranksPerPod) }}
+        - name: {{ include "tutti.httpPortName" $local }}
+          containerPort: {{ add $values.ports.http $local }}
+        {{- end }}
         - name: meeting
           containerPort: {{ $values.ports.meeting }}
-        - name: data
-          containerPort: {{ $values.ports.data }}
+        {{- range $local := until (int $values.ranksPerPod) }}
+        - name: data{{ if $local }}-{{ $local }}{{ end }}
+          containerPort: {{ add $values.ports.data $local }}
+        {{- end }}
+      {{- if $values.probes.enabled }}
       {{- include "tutti.probes" . | nindent 6 }}
+      {{- end }}
       resources:
         {{- include "tutti.resources" . | nindent 8 }}
       securityContext:
@@ -177,8 +187,10 @@ spec:
 {{/* Jobs number their pods by JOB_COMPLETION_INDEX on their own. */}}
 {{- define "tutti.ownEnv" -}}
 {{- $values := .Values -}}
+{{- if eq (int $values.ranksPerPod) 1 }}
 - name: TUTTI_WORLD_SIZE
   value: {{ $values.worldSize | quote }}
+{{- end }}
 {{- if eq $values.workload.kind "StatefulSet" }}
 - name: TUTTI_POD_INDEX
   valueFrom:
@@ -186,7 +198,7 @@ spec:
       fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
 {{- end }}
 - name: MASTER_ADDR
-  value: {{ include "tutti.podName" (dict "root" . "rank" 0) }}
+  value: {{ include "tutti.podName" (dict "root" . "pod" 0) }}
 - name: MASTER_PORT
   value: {{ $values.ports.meeting | quote }}
 - name: TUTTI_RENDEZVOUS_JOBID
@@ -218,6 +230,9 @@ spec:
 - name: SPRING_SSL_BUNDLE_PEM_RANKS_TRUSTSTORE_CERTIFICATE
   value: file:{{ include "tutti.tlsFolder" . }}/ca.crt
 {{- if $values.tls.http }}
+# HTTP then detects a key of another certificate while a renewed Secret is being written.
+- name: SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_VERIFYKEYS
+  value: "true"
 - name: SERVER_SSL_BUNDLE
   value: ranks
 {{- end }}
@@ -242,7 +257,11 @@ spec:
 {{- end }}
 - name: TUTTI_VECTORS
   value: {{ $values.vectors | quote }}
-{{- with $values.javaOptions }}
+{{- $heap := "" }}
+{{- if gt (int $values.ranksPerPod) 1 }}
+{{- $heap = printf "-XX:MaxRAMPercentage=%.2f " (divf 25.0 $values.ranksPerPod) }}
+{{- end }}
+{{- with print $heap $values.javaOptions | trim }}
 - name: TUTTI_JAVA_OPTS
   value: {{ . | quote }}
 {{- end }}
@@ -258,36 +277,52 @@ spec:
 {{- $period := 5 -}}
 {{- $startMarginSeconds := 60 -}}
 startupProbe:
-  httpGet:
-    path: /actuator/health/liveness
-    port: http
-    scheme: {{ include "tutti.httpScheme" . }}
+{{- with .Values.probes.startup }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
+  {{- include "tutti.healthRequest" (dict "root" . "kind" "liveness") | nindent 2 }}
   periodSeconds: {{ $period }}
   timeoutSeconds: 5
   failureThreshold: {{ div (add .Values.timeouts.rendezvousSeconds $startMarginSeconds $period -1) $period }}
+{{- end }}
 livenessProbe:
-  httpGet:
-    path: /actuator/health/liveness
-    port: http
-    scheme: {{ include "tutti.httpScheme" . }}
+{{- with .Values.probes.liveness }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
+  {{- if gt (int .Values.ranksPerPod) 1 }}
+  # Every rank of the pod.
+  exec:
+    command: [sh, /app/health.sh, liveness, {{ .Values.ranksPerPod | quote }}]
+  {{- else }}
+  {{- include "tutti.healthRequest" (dict "root" . "kind" "liveness") | nindent 2 }}
+  {{- end }}
   periodSeconds: 10
-  timeoutSeconds: 5
+  timeoutSeconds: {{ ternary 15 5 (gt (int .Values.ranksPerPod) 1) }}
   failureThreshold: 6
+{{- end }}
 readinessProbe:
-  httpGet:
-    path: /actuator/health/readiness
-    port: http
-    scheme: {{ include "tutti.httpScheme" . }}
+{{- with .Values.probes.readiness }}
+  {{- toYaml . | nindent 2 }}
+{{- else }}
+  {{- include "tutti.healthRequest" (dict "root" . "kind" "readiness") | nindent 2 }}
   periodSeconds: 5
   timeoutSeconds: 5
   failureThreshold: 1
+{{- end }}
+{{- end -}}
+
+{{- define "tutti.healthRequest" -}}
+httpGet:
+  path: /actuator/health/{{ .kind }}
+  port: http
+  scheme: {{ include "tutti.httpScheme" .root }}
 {{- end -}}
 
 {{- define "tutti.resources" -}}
 {{- $resources := deepCopy .Values.resources -}}
 {{- if gt (int .Values.gpu.count) 0 -}}
 {{- $limits := $resources.limits | default dict -}}
-{{- $_ := set $limits .Values.gpu.resource (int .Values.gpu.count) -}}
+{{- $_ := set $limits .Values.gpu.resource (mul .Values.gpu.count .Values.ranksPerPod) -}}
 {{- $_ := set $resources "limits" $limits -}}
 {{- end -}}
 {{- toYaml $resources -}}

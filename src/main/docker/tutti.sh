@@ -14,6 +14,13 @@ case ${TUTTI_VECTORS:-true} in
     ;;
 esac
 
+# The launcher waits only; it starts each rank with this script.
+if [ "${1:-}" = launch ]; then
+  exec java -XX:TieredStopAtLevel=1 -Xmx64m --enable-native-access=ALL-UNNAMED -Dstdout.encoding=UTF-8 \
+    -Dstderr.encoding=UTF-8 -XX:+UseSerialGC -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError \
+    -Dtutti.script=/app/tutti.sh -jar /app/tutti.jar "$@"
+fi
+
 # The server wants a folder for itself: under a read-only root with no /tmp, shared memory can be written.
 # Tried, since a shell may look at the folder's mode alone.
 temporary=/dev/shm
@@ -25,5 +32,6 @@ fi
 # The native libraries beside the jar are loaded where they lie: nothing is unpacked, so nothing is written.
 # shellcheck disable=SC2086
 exec java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
-  --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC -XX:-UsePerfData -Djava.io.tmpdir=$temporary \
+  --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC \
+  -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
   ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ProcessProperties {
 
-	private static final Pattern SHORT_DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h)");
+	private static final Pattern SHORT_DURATION = Pattern.compile("(\\d{1,12})(ms|s|m|h)?");
 
 	private final Function<String, @Nullable String> systemProperties;
 
@@ -85,7 +85,8 @@ public final class ProcessProperties {
 	}
 
 	/**
-	 * A duration such as {@code 500ms}, {@code 30s}, {@code 5m} or ISO's {@code PT30S}.
+	 * A duration such as {@code 500ms}, {@code 30s}, {@code 5m} or ISO's {@code PT30S};
+	 * in milliseconds without a unit, as in Spring.
 	 */
 	public Duration duration(String name, Duration otherwise) {
 		String value = text(name);
@@ -98,6 +99,7 @@ public final class ProcessProperties {
 		}
 		long amount = Long.parseLong(matcher.group(1));
 		return switch (matcher.group(2)) {
+			case null -> Duration.ofMillis(amount);
 			case "ms" -> Duration.ofMillis(amount);
 			case "s" -> Duration.ofSeconds(amount);
 			case "m" -> Duration.ofMinutes(amount);

@@ -93,6 +93,18 @@ class ApplicationContractTest {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(strings = { "Job", "StatefulSet", "JobSet" })
+	void everyRankOfAPodResolvesItsRank(String kind) {
+		Rendered rendered = chart.with("worldSize: 6\nranksPerPod: 2\nworkload: {kind: %s}".formatted(kind));
+		assertThat(rendered.podCount()).isEqualTo(3);
+		assertThat(rendered.worldSize()).isEqualTo(6);
+		List<String> variables = rendered.rank().path("env").findValuesAsString("name");
+		assertThat(rendered.rank().path("args").toString()).contains(
+				"--node-rank=$(" + (kind.equals("StatefulSet") ? "TUTTI_POD_INDEX" : "JOB_COMPLETION_INDEX") + ")");
+		assertThat(variables.contains("TUTTI_POD_INDEX")).isEqualTo(kind.equals("StatefulSet"));
+	}
+
 	@Test
 	void everyVariableIsParsedToTheIntendedValue() {
 		Map<String, String> environment = chart.with(ODD_VALUES.formatted("StatefulSet")).environment();
@@ -125,6 +137,7 @@ class ApplicationContractTest {
 		assertThat(tls.peerName()).isEqualTo("demo-tutti.ml.svc");
 		PemSslBundleProperties bundle = bound(environment, SslProperties.class).getBundle().getPem().get(tls.bundle());
 		assertThat(bundle.isReloadOnUpdate()).isTrue();
+		assertThat(bundle.getKeystore().isVerifyKeys()).isTrue();
 		assertThat(bundle.getKeystore().getCertificate()).isEqualTo("file:/run/secrets/tls/tls.crt");
 		assertThat(bundle.getKeystore().getPrivateKey()).isEqualTo("file:/run/secrets/tls/tls.key");
 		assertThat(bundle.getTruststore().getCertificate()).isEqualTo("file:/run/secrets/tls/ca.crt");
@@ -183,8 +196,8 @@ class ApplicationContractTest {
 		assertThat(
 				byName(chart.scenario("train").rank().path("volumeMounts")).get("config").path("mountPath").asString())
 			.isEqualTo(workingDirectory(image) + "/config");
-		assertThat(image).contains("\"" + HealthProbe.class.getName() + "\"", "TUTTI_HTTP_PORT=8080",
-				workingDirectory(image) + "/tutti.jar");
+		assertThat(image).contains("/app/health.sh", "TUTTI_HTTP_PORT=8080", workingDirectory(image) + "/tutti.jar");
+		assertThat(Files.readString(Path.of("src/main/docker/health.sh"))).contains(HealthProbe.class.getName());
 	}
 
 	@Test

@@ -3,6 +3,7 @@ package io.tutti.chart;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -10,12 +11,14 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 import io.tutti.launch.RankResolution;
 import io.tutti.launch.ResolutionSettings;
 import io.tutti.launch.ResolvedRank;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
@@ -23,6 +26,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
 
 /**
  * The chart's README and its values agree.
@@ -50,6 +54,27 @@ class ChartReadmeTest {
 		List<String> known = new ArrayList<>(schema.propertyNames());
 		known.remove("global");
 		assertThat(known).containsExactlyInAnyOrderElementsOf(values().propertyNames());
+	}
+
+	@Test
+	void everyRecipeRenders(@TempDir Path folder) throws IOException {
+		String readme = Files.readString(Chart.FOLDER.resolve("README.md"));
+		String recipes = readme.substring(readme.indexOf("## Recipes"), readme.indexOf("## Exit codes"));
+		Chart chart = Chart.in(folder);
+		List<String> commands = new ArrayList<>();
+		Matcher recipe = Pattern.compile("```yaml\n(.*?)```", Pattern.DOTALL).matcher(recipes);
+		while (recipe.find()) {
+			Rendered rendered = chart.with(recipe.group(1));
+			JsonNode rank = rendered.rank();
+			commands.add(String.join(" ",
+					Stream.concat(rank.path("command").valueStream(), rank.path("args").valueStream())
+						.map(JsonNode::asString)
+						.toList()));
+			assertThatCode(() -> KubernetesSchema.check(rendered.workload())).doesNotThrowAnyException();
+		}
+		assertThat(commands).hasSize(7)
+			.contains("train --checkpoint=/checkpoints --task=com.acme.MyTask --class-path=/jars/my-task.jar"
+					+ " --epochs 5 -- --width 64", "java -cp /solver/* com.acme.MpiSolver", "serve");
 	}
 
 	@Test

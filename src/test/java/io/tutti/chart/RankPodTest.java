@@ -73,7 +73,10 @@ class RankPodTest {
 	@MethodSource("scenarios")
 	void livenessDoesNotDependOnTheGroup(Path values) {
 		JsonNode rank = chart.render(values).rank();
-		assertThat(rank.at("/livenessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
+		JsonNode liveness = rank.path("livenessProbe");
+		assertThat(liveness.at("/httpGet/path").asString() + liveness.at("/exec/command")).isIn(
+				"/actuator/health/liveness",
+				"[\"sh\",\"/app/health.sh\",\"liveness\",\"" + chart.render(values).ranksPerPod() + "\"]");
 		assertThat(rank.at("/startupProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
 		assertThat(rank.at("/readinessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/readiness");
 	}
@@ -101,6 +104,71 @@ class RankPodTest {
 		assertThat(resources.at("/limits/nvidia.com~1gpu").asInt()).isOne();
 		assertThat(resources.at("/limits/memory").asString()).isEqualTo("2Gi");
 		assertThat(chart.scenario("default").rank().at("/resources/limits").has("nvidia.com/gpu")).isFalse();
+	}
+
+	@Test
+	void aPodOfSeveralRanksHasAGpuForEachAndSharesTheHeap() {
+		Rendered pods = chart.scenario("pods-of-ranks");
+		assertThat(pods.rank().at("/resources/limits/nvidia.com~1gpu").asInt()).isEqualTo(4);
+		assertThat(pods.environment()).containsEntry("TUTTI_JAVA_OPTS", "-XX:MaxRAMPercentage=6.25")
+			.doesNotContainKey("TUTTI_WORLD_SIZE");
+		assertThat(chart.with("{worldSize: 4, ranksPerPod: 2, javaOptions: -Xmx1g}").environment())
+			.containsEntry("TUTTI_JAVA_OPTS", "-XX:MaxRAMPercentage=12.50 -Xmx1g");
+	}
+
+	@Test
+	void theLauncherOfEachPodStartsItsRanks() {
+		assertThat(words(chart.scenario("pods-of-ranks"))).containsExactly("launch", "--nproc-per-node=4", "--nnodes=2",
+				"--node-rank=$(JOB_COMPLETION_INDEX)", "--master-addr=demo-tutti-0.demo-tutti", "--master-port=29500",
+				"train", "--checkpoint=/checkpoints");
+		assertThat(words(chart.scenario("serve-pods"))).containsSequence("--node-rank=$(TUTTI_POD_INDEX)")
+			.endsWith("--master-port=29500", "serve");
+	}
+
+	@Test
+	void everyRankOfAPodIsReachable() {
+		Rendered pods = chart.scenario("pods-of-ranks");
+		assertThat(pods.rank().path("ports").findValuesAsString("name")).containsExactly("http", "http-1", "http-2",
+				"http-3", "meeting", "data", "data-1", "data-2", "data-3");
+		assertThat(pods.only("PodMonitor").at("/spec/podMetricsEndpoints").findValuesAsString("port"))
+			.containsExactly("http", "http-1", "http-2", "http-3");
+		assertThat(pods.only("Service").at("/spec/ports").findValuesAsString("targetPort")).contains("http-3");
+		assertThat(pods.only("Pod").at("/spec/containers/0/args").toString())
+			.contains("\"https://demo-tutti-0.demo-tutti:8083\"", "\"https://demo-tutti-1.demo-tutti:8080\"");
+	}
+
+	@Test
+	void aTaskAndItsOptionsFollowTheCommand() {
+		assertThat(words(chart.scenario("task"))).endsWith("train", "--task=com.acme.MyTask",
+				"--class-path=/jars/my-task.jar", "--epochs", "5", "--", "--width", "64");
+		assertThat(words(chart.with("""
+				workload: {kind: Job, task: com.acme.MyTask, classPath: [/a.jar, /b.jar], args: [--, --width, '64']}
+				checkpoint: {existingClaim: runs}"""))).containsExactly("train", "--checkpoint=/checkpoints",
+				"--task=com.acme.MyTask", "--class-path=/a.jar:/b.jar", "--", "--width", "64");
+	}
+
+	@Test
+	void aProgramReplacesTheCommandOfTheImage() {
+		JsonNode alone = chart.scenario("program").rank();
+		assertThat(alone.path("command").valueStream().map(JsonNode::asString)).containsExactly("java", "-cp",
+				"/solver/*", "com.acme.Solver", "--size", "1000");
+		assertThat(alone.has("args")).isFalse();
+		assertThat(alone.path("envFrom").toString()).contains("\"name\":\"solver\"");
+		assertThat(words(chart.with("{worldSize: 4, ranksPerPod: 2, workload: {kind: Job, program: [python, w.py]}}")))
+			.endsWith("--", "python", "w.py");
+	}
+
+	@Test
+	void probesAreReplacedOrLeftOut() {
+		JsonNode own = chart.with("{probes: {liveness: {exec: {command: [check]}}}}").rank();
+		assertThat(own.path("livenessProbe").toString()).isEqualTo("{\"exec\":{\"command\":[\"check\"]}}");
+		assertThat(own.at("/readinessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/readiness");
+		JsonNode none = chart.with("{probes: {enabled: false}}").rank();
+		assertThat(none.propertyNames()).noneMatch((name) -> name.endsWith("Probe"));
+	}
+
+	private static List<String> words(Rendered rendered) {
+		return rendered.rank().path("args").valueStream().map(JsonNode::asString).toList();
 	}
 
 	@Test

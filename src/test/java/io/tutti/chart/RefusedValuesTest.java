@@ -60,6 +60,18 @@ class RefusedValuesTest {
 					{timeouts: {drainSeconds: 30s}}                                                     | drainSeconds
 					{shm: {size: 1 gigabyte}}                                                           | size
 					{backend: mpi, gpu: {count: 1}}                                                     | backend
+					{gpu: {count: 2}}                                                                   | count
+					{worldSize: 3, ranksPerPod: 2}                                                      | must be a multiple
+					{worldSize: 4, ranksPerPod: 2, ports: {data: 29499}}                                | must differ
+					{worldSize: 4, ranksPerPod: 2, ports: {data: 65535}}                                | up to 65535
+					{workload: {kind: Job, classPath: [/a.jar]}}                                        | needs workload.task
+					{workload: {kind: Job, task: a b}}                                                  | task
+					{workload: {kind: Job, task: a.B, classPath: [a.jar]}}                              | classPath
+					{workload: {kind: Job, command: bench, task: a.B}}                                  | need the command train
+					{workload: {kind: Job, program: [a], command: train}}                               | command
+					{workload: {kind: Job, program: [a], task: a.B}}                                    | task
+					{workload: {kind: Job, program: [a]}, checkpoint: {existingClaim: runs}}            | existingClaim
+					{workload: {kind: StatefulSet}, job: {podDisruptionBudget: {enabled: true}}}        | enabled
 					{backend: nccl}                                                                     | needs a GPU
 					{tls: {enabled: true}}                                                              | secretName
 					{tls: {enabled: true, certManager: {enabled: true}}}                                | issuerName
@@ -99,7 +111,9 @@ class RefusedValuesTest {
 			"{workload: {kind: Job, args: [--epochs, '5']}}",
 			"{checkpoint: {existingClaim: runs, mountPath: /data/app}}", "{podLabels: {app: mine}}",
 			"{gpu: {count: 1}, resources: {limits: {memory: 2Gi}}}", "{timeouts: {abortSeconds: 30}}",
-			"{shm: {size: 1Gi}}", "{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
+			"{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
+			"{workload: {kind: Job, task: a.B$C}}", "{workload: {kind: StatefulSet, program: [a]}}",
+			"{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void similarValidValuesAreAccepted(String values) {

@@ -74,6 +74,33 @@ record Rendered(List<JsonNode> objects) {
 		return Stream.concat(Stream.of(pod()), all("Pod").stream().map((pod) -> pod.path("spec")));
 	}
 
+	/** Ranks in each pod, by the arguments of the launcher in it. */
+	int ranksPerPod() {
+		return number("--nproc-per-node=", 1);
+	}
+
+	int podCount() {
+		JsonNode pods = workload().path("kind").asString().equals("StatefulSet") ? workload().at("/spec/replicas")
+				: jobSpec().path("completions");
+		return pods.asInt();
+	}
+
+	/** Size of the group as the ranks resolve it. */
+	int worldSize() {
+		return (ranksPerPod() == 1) ? Integer.parseInt(environment().get("TUTTI_WORLD_SIZE"))
+				: number("--nnodes=", 0) * ranksPerPod();
+	}
+
+	private int number(String option, int otherwise) {
+		return rank().path("args")
+			.valueStream()
+			.map(JsonNode::asString)
+			.filter((word) -> word.startsWith(option))
+			.mapToInt((word) -> Integer.parseInt(word.substring(option.length())))
+			.findFirst()
+			.orElse(otherwise);
+	}
+
 	/** The variables that the chart sets to a text value. */
 	Map<String, String> environment() {
 		Map<String, String> environment = new LinkedHashMap<>();

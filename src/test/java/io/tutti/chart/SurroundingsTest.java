@@ -78,7 +78,8 @@ class SurroundingsTest {
 		JsonNode certificate = tls.only("Certificate").path("spec");
 		assertThat(certificate.path("dnsNames").toString()).isEqualTo("[\"demo-tutti.ml.svc\"]");
 		assertThat(tls.environment()).containsEntry("TUTTI_TLS_PEERNAME", "demo-tutti.ml.svc")
-			.containsEntry("TUTTI_TLS_BUNDLE", "ranks");
+			.containsEntry("TUTTI_TLS_BUNDLE", "ranks")
+			.containsEntry("SPRING_SSL_BUNDLE_PEM_RANKS_KEYSTORE_VERIFYKEYS", "true");
 		assertThat(certificate.path("usages").toString()).contains("server auth", "client auth");
 		assertThat(certificate.path("issuerRef").toString())
 			.isEqualTo("{\"group\":\"cert-manager.io\",\"kind\":\"ClusterIssuer\",\"name\":\"ranks\"}");
@@ -170,10 +171,12 @@ class SurroundingsTest {
 			.valueStream()
 			.map((port) -> port.path("containerPort").asInt())
 			.toList();
+		int ranks = rendered.ranksPerPod();
+		boolean nccl = "nccl".equals(rendered.environment().get("SPRING_PROFILES_ACTIVE"));
 		for (JsonNode policy : rendered.all("NetworkPolicy")) {
-			assertThat(ports(policy.at("/spec/ingress/0"))).containsExactlyElementsOf(
-					rendered.environment().containsKey("SPRING_PROFILES_ACTIVE") ? List.of() : open.subList(1, 3));
-			assertThat(ports(policy.at("/spec/ingress/1"))).containsExactly(open.getFirst());
+			assertThat(ports(policy.at("/spec/ingress/0")))
+				.containsExactlyElementsOf(nccl ? List.of() : open.subList(ranks, open.size()));
+			assertThat(ports(policy.at("/spec/ingress/1"))).containsExactlyElementsOf(open.subList(0, ranks));
 		}
 	}
 
@@ -237,7 +240,7 @@ class SurroundingsTest {
 		Rendered rendered = chart.render(values);
 		String notes = chart.notes(values);
 		String kind = rendered.workload().path("kind").asString();
-		assertThat(notes).contains(rendered.environment().get("TUTTI_WORLD_SIZE") + " rank(s)", kind,
+		assertThat(notes).contains(rendered.worldSize() + " rank(s)", kind,
 				"get pods -l app.kubernetes.io/instance=demo,app.kubernetes.io/component=rank", "helm -n ml test demo");
 		if (!kind.equals("StatefulSet")) {
 			assertThat(notes).contains(kind.toLowerCase() + "/" + rendered.workload().at("/metadata/name").asString());

@@ -41,14 +41,14 @@ class WorkloadTest {
 	@MethodSource("scenarios")
 	void thereAreAsManyPodsAsRanks(Path values) {
 		Rendered rendered = chart.render(values);
-		int worldSize = Integer.parseInt(rendered.environment().get("TUTTI_WORLD_SIZE"));
+		int pods = rendered.worldSize() / rendered.ranksPerPod();
 		if (rendered.all("StatefulSet").isEmpty()) {
-			assertThat(rendered.jobSpec().path("completions").asInt()).isEqualTo(worldSize);
-			assertThat(rendered.jobSpec().path("parallelism").asInt()).isEqualTo(worldSize);
+			assertThat(rendered.jobSpec().path("completions").asInt()).isEqualTo(pods);
+			assertThat(rendered.jobSpec().path("parallelism").asInt()).isEqualTo(pods);
 			assertThat(rendered.jobSpec().path("completionMode").asString()).isEqualTo("Indexed");
 		}
 		else {
-			assertThat(rendered.workload().at("/spec/replicas").asInt()).isEqualTo(worldSize);
+			assertThat(rendered.workload().at("/spec/replicas").asInt()).isEqualTo(pods);
 		}
 	}
 
@@ -153,12 +153,14 @@ class WorkloadTest {
 	}
 
 	@Test
-	void aServingGroupLosesAtMostOneRankToAnEviction() {
+	void aServingGroupLosesNoRankToAnEviction() {
 		JsonNode budget = chart.scenario("serve").only("PodDisruptionBudget").path("spec");
-		assertThat(budget.path("maxUnavailable").asInt()).isOne();
+		assertThat(budget.path("minAvailable").asInt()).isEqualTo(3);
 		assertThat(budget.path("unhealthyPodEvictionPolicy").asString()).isEqualTo("AlwaysAllow");
 		assertThat(chart.scenario("serve-bare").all("PodDisruptionBudget")).isEmpty();
 		assertThat(chart.scenario("default").all("PodDisruptionBudget")).isEmpty();
+		assertThat(chart.scenario("pods-of-ranks").only("PodDisruptionBudget").at("/spec/minAvailable").asInt())
+			.isEqualTo(2);
 	}
 
 	@Test

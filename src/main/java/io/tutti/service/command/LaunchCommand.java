@@ -18,6 +18,7 @@ import io.tutti.launch.LaunchPlan;
 import io.tutti.launch.LaunchTimings;
 import io.tutti.launch.LaunchedCommand;
 import io.tutti.launch.LocalLauncher;
+import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.TuttiProgram;
 import io.tutti.service.config.NearestName;
 import org.jspecify.annotations.Nullable;
@@ -91,8 +92,8 @@ public final class LaunchCommand implements Callable<Integer> {
 		try {
 			requireBackend();
 			LaunchPlan plan = plan();
-			LocalLauncher launcher = new LocalLauncher(plan, LaunchTimings.DEFAULTS, console);
-			return new StoppableLaunch(launcher, LaunchTimings.DEFAULTS.longestStop()).run();
+			LaunchTimings timings = LaunchTimings.from(ProcessProperties.ofThisProcess());
+			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
 		catch (IllegalArgumentException ex) {
 			console.say(String.valueOf(ex.getMessage()));

@@ -1,0 +1,39 @@
+#!/bin/sh
+# health.sh [KIND [RANKS]]: checks a health endpoint (liveness if not given) of the ranks in this container, 1 if not given.
+# Exits with 0 if all of them answer 200, else with 1. Starts a JVM only where the image has neither curl nor wget.
+set -u
+
+kind=${1:-liveness}
+ranks=${2:-1}
+port=${MANAGEMENT_SERVER_PORT:-${TUTTI_HTTP_PORT:-8080}}
+case ${TUTTI_HTTP_ADDRESS:-} in
+  "" | 0.0.0.0) host=127.0.0.1 ;;
+  ::) host="[::1]" ;;
+  *:*) host="[$TUTTI_HTTP_ADDRESS]" ;;
+  *) host=$TUTTI_HTTP_ADDRESS ;;
+esac
+
+unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+# The certificate is not verified: the server is in this container, and the request has no secret.
+if command -v curl >/dev/null 2>&1; then
+  answers() { curl -fsSk -m 4 -o /dev/null "$1"; }
+elif command -v wget >/dev/null 2>&1; then
+  answers() { timeout 4 wget -q --no-check-certificate -O /dev/null "$1"; }
+else
+  answers() {
+    MANAGEMENT_SERVER_PORT=$rank_port java -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -XX:-UsePerfData -cp /app/tutti.jar \
+      io.tutti.probe.HealthProbe "$kind"
+  }
+fi
+
+local_rank=0
+while [ "$local_rank" -lt "$ranks" ]; do
+  rank_port=$((port + local_rank))
+  path=$host:$rank_port/actuator/health/$kind
+  # A port of HTTPS refuses plain HTTP.
+  if ! plain=$(answers "http://$path" 2>&1) && ! secured=$(answers "https://$path" 2>&1); then
+    echo "health: $path does not answer 200: over HTTP: $plain; over HTTPS: $secured" >&2
+    exit 1
+  fi
+  local_rank=$((local_rank + 1))
+done

@@ -1,0 +1,34 @@
+package io.tutti.launch;
+
+import java.time.Duration;
+import java.util.Map;
+
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+@Timeout(10)
+class LaunchTimingsTest {
+
+	@Test
+	void ranksGetTheirWholeDrainTimeoutBeforeTheyAreKilled() {
+		assertThat(from("120s").drain()).isEqualTo(Duration.ofSeconds(130));
+		assertThat(from("120000").drain()).isEqualTo(Duration.ofSeconds(130));
+		assertThat(from("120s").longestStop()).isGreaterThan(from("120s").drain());
+		assertThat(from("10s")).isEqualTo(LaunchTimings.DEFAULTS);
+		assertThat(LaunchTimings.from(new ProcessProperties((_) -> null, Map.of()))).isEqualTo(LaunchTimings.DEFAULTS);
+	}
+
+	@Test
+	void aMalformedDrainTimeoutIsNamed() {
+		assertThatIllegalArgumentException().isThrownBy(() -> from("soon"))
+			.withMessageContaining("tutti.timeout.drain=soon");
+	}
+
+	private static LaunchTimings from(String drain) {
+		return LaunchTimings.from(new ProcessProperties((_) -> null, Map.of("TUTTI_TIMEOUT_DRAIN", drain)));
+	}
+
+}
