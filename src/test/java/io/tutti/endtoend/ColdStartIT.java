@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,7 +120,7 @@ class ColdStartIT {
 
 	/** Starts all ranks at once with Open MPI's variables and returns their outputs. */
 	private List<String> allTogether(List<String> command) throws Exception {
-		int port = FreePort.find();
+		int port = FreePort.next();
 		List<TuttiProcess> ranks = new ArrayList<>();
 		try {
 			for (int rank = 0; rank < RANKS; rank++) {

@@ -19,6 +19,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 import io.tutti.ExitCode;
+import io.tutti.FreePort;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -67,7 +68,7 @@ class GuideTest {
 	@Test
 	void everyProgramPrintsWhatTheGuideSays() throws Exception {
 		compile();
-		int port = FreePort.find();
+		int port = FreePort.next();
 		try (GuideRank.Running first = start(0, port); GuideRank.Running second = start(1, port)) {
 			for (Map.Entry<String, Listing> program : listings().entrySet()) {
 				String name = program.getKey();

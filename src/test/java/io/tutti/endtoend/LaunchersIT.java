@@ -16,6 +16,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -80,7 +81,7 @@ class LaunchersIT {
 	void everyCommandRunsUnchangedAndAKilledRankEndsTheJob(Launcher launcher, String bench, String serve, int exitCode,
 			String said) throws Exception {
 		launcher.require();
-		int port = freePort();
+		int port = FreePort.next();
 		try (TuttiProcess ranks = start(launcher, ENV, bench(bench), serve(serve, port),
 				"exec " + with("tcp", TRAIN_FOR_LONG))) {
 			awaitReady(ranks, port);
@@ -102,7 +103,7 @@ class LaunchersIT {
 	void everyCommandRunsUnchangedAndNoRankOutlivesItsLauncher(Launcher launcher, String train, String bench,
 			String serve) throws Exception {
 		launcher.require();
-		int port = freePort();
+		int port = FreePort.next();
 		try (TuttiProcess ranks = start(launcher, ENV, with(train, "train --epochs 1 --report report.json"),
 				bench(bench), "exec " + serve(serve, port))) {
 			awaitReady(ranks, port);
@@ -117,7 +118,7 @@ class LaunchersIT {
 	/** Training on this backend is covered by the training tests. */
 	@Test
 	void ourOwnLauncherMeasuresAndServesOnTheMpiBackendToo() throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		try (TuttiProcess ranks = start(Launcher.OWN, ENV, bench("mpi"), "exec " + serve("mpi", port))) {
 			awaitReady(ranks, port);
 			assertEveryRankExplainedItself(Launcher.OWN, ranks, port);
@@ -228,11 +229,6 @@ class LaunchersIT {
 
 	private static String serve(String backend, int port) {
 		return with(backend, "serve --http-port " + port);
-	}
-
-	/** A free port low enough that the following ranks' ports are valid. */
-	private static int freePort() throws IOException {
-		return Math.min(FreePort.find(), 65_000);
 	}
 
 	/** The process of a rank, which replaced the shell's process. */

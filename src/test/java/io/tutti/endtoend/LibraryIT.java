@@ -26,6 +26,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 import javax.xml.parsers.DocumentBuilderFactory;
 
+import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -84,8 +85,8 @@ class LibraryIT {
 	@ValueSource(booleans = { false, true })
 	void aWebApplicationWithAnActuatorStartsAndKeepsItsOwnEndpoints(boolean actuatorHasItsOwnPort) throws Exception {
 		compile("WebSample", webClassPath());
-		int port = FreePort.find();
-		int actuator = actuatorHasItsOwnPort ? FreePort.find() : port;
+		int port = FreePort.next();
+		int actuator = actuatorHasItsOwnPort ? FreePort.next() : port;
 		try (Rank host = start("sample.WebSample", webClassPath(),
 				Map.of("SERVER_PORT", "" + port, "MANAGEMENT_SERVER_PORT", "" + actuator, "TUTTI_SECURITY_TOKEN", "x"),
 				"host.txt")) {
@@ -107,8 +108,8 @@ class LibraryIT {
 	@Test
 	void twoWebApplicationsFormAGroupAndServeItsInterface() throws Exception {
 		compile("WebSample", webClassPath());
-		int[] ports = { FreePort.find(), FreePort.find() };
-		int rendezvous = FreePort.find();
+		int[] ports = { FreePort.next(), FreePort.next() };
+		int rendezvous = FreePort.next();
 		try (Rank first = startHost(0, ports[0], rendezvous); Rank second = startHost(1, ports[1], rendezvous)) {
 			for (int port : ports) {
 				Awaitility.await()
@@ -242,7 +243,7 @@ class LibraryIT {
 
 	private void run(String sample, String mainClass, String classPath) throws Exception {
 		compile(sample, classPath);
-		int port = FreePort.find();
+		int port = FreePort.next();
 		try (Rank first = start(mainClass, classPath, 0, port); Rank second = start(mainClass, classPath, 1, port)) {
 			assertThat(first.output()).contains("3.0 on rank 0");
 			assertThat(second.output()).contains("3.0 on rank 1");

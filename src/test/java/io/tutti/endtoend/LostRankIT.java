@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 
+import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -80,7 +81,7 @@ class LostRankIT {
 	 */
 	@Test
 	void aRankThatIsStoppedWhileTheGroupFormsEndsTheOtherLongBeforeItsDeadline() throws Exception {
-		String port = String.valueOf(FreePort.find());
+		String port = String.valueOf(FreePort.next());
 		try (TuttiProcess other = TuttiProcess.start(this.directory, rank(0, port), "train", "--epochs", "5000");
 				TuttiProcess stopped = TuttiProcess.start(this.directory, rank(1, port), "train", "--epochs", "5000")) {
 			Awaitility.await("the memory that the ranks share")
@@ -105,7 +106,7 @@ class LostRankIT {
 
 	@Test
 	void garbageAtTheMeetingPointHarmsNobody() throws Exception {
-		String port = String.valueOf(FreePort.find());
+		String port = String.valueOf(FreePort.next());
 		Map<String, String> first = Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",
 				port);
 		Map<String, String> second = Map.of("RANK", "1", "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT",

@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.FreePort;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -30,7 +31,7 @@ class MixedHostsIT {
 	@Test
 	void ranksShareMemoryInsideAHostAndUseTcpBetweenHosts() throws Exception {
 		Assumptions.assumeTrue(namespacesCanBeMade(), "mount namespaces need root and unshare");
-		int port = FreePort.find();
+		int port = FreePort.next();
 		try (TuttiProcess first = node(0, port); TuttiProcess second = node(1, port)) {
 			assertThat(first.exitCode(LIMIT)).as(first.output()).isZero();
 			assertThat(second.exitCode(LIMIT)).as(second.output()).isZero();

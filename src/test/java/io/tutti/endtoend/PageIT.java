@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 
+import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -38,7 +39,7 @@ class PageIT {
 
 	@Test
 	void thePageShowsThreeRanksAndWithinThreeSecondsWhichOneWasKilled() throws Exception {
-		int port = FreePort.find();
+		int port = FreePort.next();
 		Path flights = this.directory.resolve("flights");
 		try (Browser browser = Browser.open(this.profile, 1000, 900);
 				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--http-port", "" + port,
@@ -75,7 +76,7 @@ class PageIT {
 	 */
 	@Test
 	void aPageOfAnotherOriginTakesPartInNothing() throws Exception {
-		int port = FreePort.find();
+		int port = FreePort.next();
 		try (Browser browser = Browser.open(this.profile, 1000, 900);
 				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
 						"serve");

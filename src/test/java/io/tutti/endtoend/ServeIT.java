@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
+import io.tutti.FreePort;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -252,7 +253,7 @@ class ServeIT {
 
 	/** The first of three consecutive free ports. */
 	private static int freePorts() throws IOException {
-		int port = FreePort.find();
+		int port = FreePort.next();
 		return Math.min(port, 65_000);
 	}
 

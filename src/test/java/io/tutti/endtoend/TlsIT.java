@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 
+import io.tutti.FreePort;
 import io.tutti.engine.tls.Authority;
 import io.tutti.engine.tls.Authority.Identity;
 import org.awaitility.Awaitility;
@@ -63,7 +64,7 @@ class TlsIT {
 		this.authority.write(this.directory.resolve("ca.crt"));
 		Identity first = issue();
 		install(first);
-		int port = Math.min(FreePort.find(), 65_000);
+		int port = Math.min(FreePort.next(), 65_000);
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "" + RANKS, "--http-port",
 				"" + port, "serve", "--tutti.transport.kind=tcp", "--tutti.tls.bundle=ranks",
 				"--tutti.tls.peer-name=" + Authority.NAME, "--server.ssl.bundle=ranks", "--server.ssl.client-auth=need",

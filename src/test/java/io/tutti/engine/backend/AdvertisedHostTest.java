@@ -1,9 +1,6 @@
 package io.tutti.engine.backend;
 
-import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
@@ -11,6 +8,7 @@ import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
 import io.tutti.DataType;
 import io.tutti.Failure;
+import io.tutti.FreePort;
 import io.tutti.GroupAbortedException;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -68,7 +66,7 @@ class AdvertisedHostTest {
 	/** A group forms by collectives over TCP. */
 	@Test
 	void noGroupForms() throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		List<Outcome<Void>> outcomes = RankThreads.outcomes(2, LIMIT, (rank) -> {
 			try (Engine engine = Engine.join(RankAssignment.onOneHost(rank, 2, port),
 					settings((rank == 0) ? NOWHERE : null), CollectiveListener.NONE)) {
@@ -85,12 +83,6 @@ class AdvertisedHostTest {
 		return new EngineSettings(defaults.backend(), "nowhere", "a token", -1, null, advertised, null, 0,
 				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(2), LIMIT), null);
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

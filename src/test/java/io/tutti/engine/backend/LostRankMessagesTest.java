@@ -3,8 +3,6 @@ package io.tutti.engine.backend;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -17,6 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
 import io.tutti.DataType;
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -114,7 +113,7 @@ class LostRankMessagesTest {
 	@ParameterizedTest
 	@EnumSource(names = { "TCP", "SHM" })
 	void everyMessageEndsWithTheVerdict(TransportChoice transport) throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		for (int rank = 0; rank < RANKS; rank++) {
 			this.ranks.add(start(rank, port, transport));
 		}
@@ -133,12 +132,6 @@ class LostRankMessagesTest {
 				String.valueOf(port), transport.name())
 			.redirectError(ProcessBuilder.Redirect.INHERIT)
 			.start();
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

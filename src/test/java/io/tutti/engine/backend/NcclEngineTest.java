@@ -1,10 +1,8 @@
 package io.tutti.engine.backend;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -18,6 +16,7 @@ import io.tutti.CollectiveMismatchException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.Failure;
+import io.tutti.FreePort;
 import io.tutti.GroupAbortedException;
 import io.tutti.GroupState;
 import io.tutti.ProcessGroup;
@@ -503,7 +502,7 @@ class NcclEngineTest {
 
 	@Test
 	void oneRankWithoutNcclPreventsTheStartAndIsNamed() throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
 			NcclBootstrap meeting = (rank == 0) ? this.gpus.meeting(0) : ScriptedGpus.without("no device: none here");
 			join(rank, 2, port, meeting).close();
@@ -517,7 +516,7 @@ class NcclEngineTest {
 
 	@Test
 	void aCudaRuntimeThatRejectsTheDriverPreventsTheStartWithAReason() throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		ScriptedGpus old = new ScriptedGpus(2);
 		old.devices().refuseDriver();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
@@ -556,12 +555,12 @@ class NcclEngineTest {
 	}
 
 	private List<float[]> onRanks(int worldSize, Task task) throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		return RankThreads.run(worldSize, LONG, (rank) -> onRank(rank, worldSize, port, task));
 	}
 
 	private List<RankThreads.Outcome<float[]>> outcomes(int worldSize, Task task) throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		return RankThreads.outcomes(worldSize, LONG, (rank) -> onRank(rank, worldSize, port, task));
 	}
 
@@ -576,12 +575,6 @@ class NcclEngineTest {
 		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
 		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
 				meeting::meet);
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

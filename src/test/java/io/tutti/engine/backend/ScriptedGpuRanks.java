@@ -1,11 +1,10 @@
 package io.tutti.engine.backend;
 
-import java.io.IOException;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
 import io.tutti.CollectiveListener;
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.nccl.NcclBootstrap;
@@ -30,7 +29,7 @@ public final class ScriptedGpuRanks {
 
 	/** Runs a task on every rank; throws the first failure, if any. */
 	public static <T> List<T> run(ScriptedGpus gpus, int worldSize, Duration limit, Task<T> task) throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		return RankThreads.run(worldSize, limit, (rank) -> {
 			try (Engine engine = join(rank, worldSize, port, gpus.meeting(rank))) {
 				return task.on(engine.world());
@@ -42,12 +41,6 @@ public final class ScriptedGpuRanks {
 		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
 		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
 				meeting::meet);
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

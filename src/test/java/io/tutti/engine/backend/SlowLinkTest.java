@@ -2,8 +2,6 @@ package io.tutti.engine.backend;
 
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletionException;
@@ -12,6 +10,7 @@ import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -45,8 +44,8 @@ class SlowLinkTest {
 
 	@BeforeEach
 	void join() throws Exception {
-		int rendezvous = freePort();
-		int data = freePort();
+		int rendezvous = FreePort.next();
+		int data = FreePort.next();
 		this.link = new SlowLink(data);
 		this.engines = RankThreads.run(2, LIMIT, (rank) -> Engine.join(RankAssignment.onOneHost(rank, 2, rendezvous),
 				settings((rank == 0) ? data : 0), CollectiveListener.NONE));
@@ -58,12 +57,6 @@ class SlowLinkTest {
 				(dataPort != 0) ? SlowLink.ADDRESS : null, "127.0.0.1", dataPort, defaults.congestionControl(),
 				new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
 				new Timeouts(LIMIT, LIMIT, LIMIT, Duration.ofSeconds(10), LIMIT), null);
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 	@AfterEach

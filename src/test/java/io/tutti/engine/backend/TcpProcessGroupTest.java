@@ -1,12 +1,10 @@
 package io.tutti.engine.backend;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
 import io.tutti.CollectiveListener;
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -16,7 +14,7 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 
 	@Override
 	World world(int worldSize) throws Exception {
-		int port = freePort();
+		int port = FreePort.next();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
 				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE),
@@ -34,12 +32,6 @@ class TcpProcessGroupTest extends ProcessGroupContract {
 				engines.reversed().forEach(Engine::close);
 			}
 		};
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

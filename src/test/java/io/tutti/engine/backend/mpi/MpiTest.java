@@ -1,6 +1,5 @@
 package io.tutti.engine.backend.mpi;
 
-import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
@@ -11,6 +10,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 import io.tutti.DataType;
+import io.tutti.FreePort;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.RankThreads;
@@ -43,7 +43,7 @@ class MpiTest {
 
 	@Test
 	void twoRanksJoinAtTheGivenAddress() throws Exception {
-		String address = "127.0.0.1:" + freePort();
+		String address = "127.0.0.1:" + FreePort.next();
 		CompletableFuture<Integer> other = CompletableFuture.supplyAsync(() -> sumOf(1, address));
 		assertThat(sumOf(0, address)).isEqualTo(1);
 		assertThat(other.get(30, TimeUnit.SECONDS)).isEqualTo(1);
@@ -60,7 +60,7 @@ class MpiTest {
 
 	@Test
 	void threeRanksBroadcastFromRankOneWithAToken() throws Exception {
-		String address = "127.0.0.1:" + freePort();
+		String address = "127.0.0.1:" + FreePort.next();
 		List<Integer> values = RankThreads.run(3, Duration.ofSeconds(30), (rank) -> {
 			try (Mpi mpi = Mpi.init(rank, 3, address, "secret")) {
 				int[] value = { 10 * rank };
@@ -84,7 +84,7 @@ class MpiTest {
 	@Test
 	void thePropertiesOfAProcessGroupApply() throws Exception {
 		Map<String, String> environment = new HashMap<>(Map.of("RANK", "0", "WORLD_SIZE", "2", "MASTER_PORT",
-				String.valueOf(freePort()), "TUTTI_TIMEOUT_RENDEZVOUS", "300ms"));
+				String.valueOf(FreePort.next()), "TUTTI_TIMEOUT_RENDEZVOUS", "300ms"));
 		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> MpiEnvironment.init(environment))
 			.satisfies((ex) -> assertThat(ex.reason()).isEqualTo(RendezvousException.Reason.TIMEOUT));
 		environment.putAll(Map.of("PMI_RANK", "1", "PMI_SIZE", "2", "TUTTI_LAUNCHER_ONCONFLICT", "fail"));
@@ -146,12 +146,6 @@ class MpiTest {
 		assertThat(Mpi.isAvailable(Mpi.settings(null))).isTrue();
 		assertThat(Mpi.isAvailable(Mpi.settings("/no/libmpi.so"))).isFalse();
 		assertThat(Mpi.availability(Mpi.settings("/no/libmpi.so")).reason()).contains("/no/libmpi.so");
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

@@ -1,13 +1,13 @@
 package io.tutti.engine.backend.nccl;
 
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.FreePort;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -31,7 +31,7 @@ class GpuPairTest {
 	@CsvSource({ "collectives, 0, 0", "absent, 0, 0", "killed, 0, 9", "mismatch, 0, 0" })
 	void bothRanksExitWithTheExpectedCode(String scenario, int first, int second) throws Exception {
 		Gpu.require();
-		int port = freePort();
+		int port = FreePort.next();
 		List<Process> ranks = new ArrayList<>();
 		try {
 			for (int rank = 0; rank < 2; rank++) {
@@ -73,12 +73,6 @@ class GpuPairTest {
 	private String output(int rank) throws IOException {
 		Path file = this.directory.resolve("rank-" + rank);
 		return Files.exists(file) ? Files.readString(file) : "";
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0)) {
-			return socket.getLocalPort();
-		}
 	}
 
 }
