@@ -58,7 +58,12 @@ public final class ProcessProperties {
 
 	/** A boolean property, by default {@code false}. */
 	public boolean flag(String name) {
-		String value = text(name, "false").toLowerCase(Locale.ROOT);
+		return flag(name, false);
+	}
+
+	/** A boolean property. */
+	public boolean flag(String name, boolean otherwise) {
+		String value = text(name, String.valueOf(otherwise)).toLowerCase(Locale.ROOT);
 		return switch (value) {
 			case "true" -> true;
 			case "false" -> false;

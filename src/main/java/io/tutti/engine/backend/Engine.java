@@ -120,18 +120,19 @@ public final class Engine implements AutoCloseable {
 
 	/** Rank 0's configuration, which applies to all ranks. */
 	private static SharedConfig agreed(Membership membership, EngineSettings settings, CollectiveListener events) {
-		SharedConfig agreed = conductOfRankZero(membership);
-		if (!membership.conduct().equals(settings.conduct().toString())) {
-			events.warn("rank " + membership.assignment().rank() + " was set up for " + settings.conduct().describe()
-					+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
-					+ "tutti.transport.kind and tutti.collective.algorithms");
+		SharedConfig agreed = configOfRankZero(membership);
+		if (!membership.sharedConfig().equals(settings.sharedConfig().toString())) {
+			events
+				.warn("rank " + membership.assignment().rank() + " was set up for " + settings.sharedConfig().describe()
+						+ ", rank 0 for " + agreed.describe() + ": rank 0's counts for all. Give all ranks the same "
+						+ "tutti.transport.kind, tutti.transport.cross-memory-attach and tutti.collective.algorithms");
 		}
 		return agreed;
 	}
 
-	private static SharedConfig conductOfRankZero(Membership membership) {
+	private static SharedConfig configOfRankZero(Membership membership) {
 		try {
-			return SharedConfig.parse(membership.conduct());
+			return SharedConfig.parse(membership.sharedConfig());
 		}
 		catch (IllegalArgumentException ex) {
 			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
@@ -207,7 +208,7 @@ public final class Engine implements AutoCloseable {
 	static RendezvousSettings rendezvous(EngineSettings settings, int dataPort) {
 		return new RendezvousSettings(settings.jobId(), settings.token(), settings.generation(), settings.bindAddress(),
 				settings.advertisedHost(), dataPort, settings.timeouts().heartbeat(),
-				settings.timeouts().abort().dividedBy(2), settings.conduct().toString(), settings.tls());
+				settings.timeouts().abort().dividedBy(2), settings.sharedConfig().toString(), settings.tls());
 	}
 
 	private static TcpSettings tcp(RankAssignment assignment, EngineSettings settings) {

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * added to a fixed one
  * @param congestionControl TCP congestion control for connections within one host, if the
  * kernel offers it; {@code system} to keep the default
- * @param conduct settings that must be the same on all ranks; rank 0's apply
+ * @param sharedConfig settings that must be the same on all ranks; rank 0's apply
  * @param timeouts how long each kind of wait may take
  * @param mpiLibrary the MPI library that the backend {@code mpi} runs on:
  * {@code openmpi}, {@code mpich} or a path; {@code null} for the built-in engine
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 		@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-		String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary,
+		String congestionControl, SharedConfig sharedConfig, Timeouts timeouts, @Nullable String mpiLibrary,
 		@Nullable Tls tls) {
 
 	/** The documented defaults. */
@@ -45,29 +45,29 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 	/** Settings without TLS. */
 	public EngineSettings(String backend, String jobId, @Nullable String token, long generation,
 			@Nullable String bindAddress, @Nullable String advertisedHost, @Nullable String dataAddress, int dataPort,
-			String congestionControl, SharedConfig conduct, Timeouts timeouts, @Nullable String mpiLibrary) {
+			String congestionControl, SharedConfig sharedConfig, Timeouts timeouts, @Nullable String mpiLibrary) {
 		this(backend, jobId, token, generation, bindAddress, advertisedHost, dataAddress, dataPort, congestionControl,
-				conduct, timeouts, mpiLibrary, null);
+				sharedConfig, timeouts, mpiLibrary, null);
 	}
 
 	/** The same settings with TLS, or without it for {@code null}. */
 	public EngineSettings withTls(@Nullable Tls spoken) {
 		return new EngineSettings(this.backend, this.jobId, this.token, this.generation, this.bindAddress,
-				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,
+				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.sharedConfig,
 				this.timeouts, this.mpiLibrary, spoken);
 	}
 
 	/** The same settings with another backend and its MPI library, if any. */
 	public EngineSettings withBackend(String name, @Nullable String library) {
 		return new EngineSettings(name, this.jobId, this.token, this.generation, this.bindAddress, this.advertisedHost,
-				this.dataAddress, this.dataPort, this.congestionControl, this.conduct, this.timeouts, library,
+				this.dataAddress, this.dataPort, this.congestionControl, this.sharedConfig, this.timeouts, library,
 				this.tls);
 	}
 
 	/** The same settings with another token. */
 	EngineSettings withToken(String secret) {
 		return new EngineSettings(this.backend, this.jobId, secret, this.generation, this.bindAddress,
-				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.conduct,
+				this.advertisedHost, this.dataAddress, this.dataPort, this.congestionControl, this.sharedConfig,
 				this.timeouts, this.mpiLibrary, this.tls);
 	}
 

@@ -65,7 +65,7 @@ final class Groups implements GroupFactory {
 
 	private final EngineSettings settings;
 
-	private final SharedConfig conduct;
+	private final SharedConfig sharedConfig;
 
 	private final GroupRegistry registry;
 
@@ -80,14 +80,14 @@ final class Groups implements GroupFactory {
 	private final UnexpectedMessageBudget unexpected = new UnexpectedMessageBudget(UnexpectedMessageBudget.LIMIT);
 
 	/**
-	 * @param conduct the configuration that all ranks have agreed on
+	 * @param sharedConfig the configuration that all ranks have agreed on
 	 */
-	Groups(Membership membership, EngineSettings settings, SharedConfig conduct, GroupRegistry registry,
+	Groups(Membership membership, EngineSettings settings, SharedConfig sharedConfig, GroupRegistry registry,
 			DataListener listener, TcpSettings tcp, CollectiveListener events, @Nullable BackendLayer layer) {
 		this.layer = layer;
 		this.membership = membership;
 		this.settings = settings;
-		this.conduct = conduct;
+		this.sharedConfig = sharedConfig;
 		this.registry = registry;
 		this.listener = listener;
 		this.tcp = tcp;
@@ -186,14 +186,14 @@ final class Groups implements GroupFactory {
 		TcpTransport transport = new TcpTransport(identity, latch, this.membership.roster(), this.listener,
 				this.membership.sessionKey(), this.tcp, this.events);
 		return new TransportGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				this.conduct.algorithms());
+				this.sharedConfig.algorithms());
 	}
 
 	private GroupBackend overMemory(GroupIdentity identity, FailureLatch latch, HostMemory memory) {
 		ShmTransport transport = new ShmTransport(identity, latch, memory,
 				SharedMemorySettings.of(this.settings.jobId()), this.tcp.oversubscribed(), this.events);
 		return new SharedMemoryGroupBackend(this.settings.backend(), identity, transport, ReductionKernels.get(),
-				this.conduct.algorithms());
+				this.sharedConfig.algorithms());
 	}
 
 	/** Determines which ranks share memory, in a setup group. */
@@ -245,7 +245,7 @@ final class Groups implements GroupFactory {
 	}
 
 	private void requireWhatWasAskedFor(GroupIdentity identity, Hosts hosts, @Nullable HostMemory memory) {
-		if (hosts.count() > 1 && this.conduct.transport() == TransportChoice.SHM) {
+		if (hosts.count() > 1 && this.sharedConfig.transport() == TransportChoice.SHM) {
 			if (memory != null) {
 				memory.close();
 			}
@@ -257,8 +257,9 @@ final class Groups implements GroupFactory {
 	}
 
 	private SharedMemorySettings memorySettings() {
-		return switch (this.conduct.transport()) {
-			case AUTO, SHM -> SharedMemorySettings.of(this.settings.jobId());
+		return switch (this.sharedConfig.transport()) {
+			case AUTO, SHM -> new SharedMemorySettings(true, SharedMemorySettings.DEFAULT_DIRECTORY,
+					this.settings.jobId(), this.sharedConfig.crossMemoryAttach());
 			case TCP -> SharedMemorySettings.disabled();
 		};
 	}

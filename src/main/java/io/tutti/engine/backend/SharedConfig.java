@@ -10,30 +10,38 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
  *
  * @param transport the transports that may be used
  * @param algorithms algorithms that override the default table
+ * @param crossMemoryAttach whether ranks of one host may read each other's private memory
  */
-public record SharedConfig(TransportChoice transport, AlgorithmOverrides algorithms) {
+public record SharedConfig(TransportChoice transport, AlgorithmOverrides algorithms, boolean crossMemoryAttach) {
 
 	/** The default configuration. */
 	public static final SharedConfig DEFAULT = new SharedConfig(TransportChoice.AUTO, AlgorithmOverrides.NONE);
 
 	private static final String SEPARATOR = ";";
 
+	private static final int FIELDS = 3;
+
+	/** A configuration with cross-memory attach. */
+	public SharedConfig(TransportChoice transport, AlgorithmOverrides algorithms) {
+		this(transport, algorithms, true);
+	}
+
 	/**
 	 * Parses the output of {@link #toString()} from another rank.
 	 * @throws IllegalArgumentException if the text is invalid
 	 */
 	static SharedConfig parse(String text) {
-		int end = text.indexOf(SEPARATOR);
-		if (end < 0) {
-			throw new IllegalArgumentException("expected transport;algorithms, got " + text);
+		String[] fields = text.split(SEPARATOR, FIELDS);
+		if (fields.length < FIELDS) {
+			throw new IllegalArgumentException("expected transport;cross-memory-attach;algorithms, got " + text);
 		}
-		String transport = text.substring(0, end);
+		String transport = fields[0];
 		TransportChoice choice = Arrays.stream(TransportChoice.values())
 			.filter((candidate) -> label(candidate).equals(transport))
 			.findFirst()
 			.orElseThrow(() -> new IllegalArgumentException(
 					"transport must be one of " + Arrays.toString(TransportChoice.values()) + ", got " + transport));
-		return new SharedConfig(choice, AlgorithmOverrides.from(text.substring(end + 1)));
+		return new SharedConfig(choice, AlgorithmOverrides.from(fields[2]), Boolean.parseBoolean(fields[1]));
 	}
 
 	private static String label(TransportChoice transport) {
@@ -43,13 +51,15 @@ public record SharedConfig(TransportChoice transport, AlgorithmOverrides algorit
 	/** A readable form, such as {@code auto} or {@code tcp with all-reduce=ring}. */
 	String describe() {
 		String chosen = this.algorithms.toString();
-		return label(this.transport) + (chosen.isEmpty() ? "" : " with " + chosen);
+		return label(this.transport) + (this.crossMemoryAttach ? "" : " without cross-memory attach")
+				+ (chosen.isEmpty() ? "" : " with " + chosen);
 	}
 
-	/** The transport and the algorithms; parsed by {@link #parse}. */
+	/** All fields; parsed by {@link #parse}. */
 	@Override
 	public String toString() {
-		return label(this.transport) + SEPARATOR + this.algorithms;
+		return String.join(SEPARATOR, label(this.transport), String.valueOf(this.crossMemoryAttach),
+				this.algorithms.toString());
 	}
 
 }

@@ -58,11 +58,21 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 		Algorithm algorithm = this.overrides.names(call.collective()) ? null : this.inPlace.select(call);
 		if (algorithm != null) {
 			this.transport.enter(call);
-			algorithm.run(call);
+			runInPlace(algorithm, call);
 			return;
 		}
 		this.transport.begin(call);
 		this.overLinks.select(call).run(call);
+	}
+
+	private void runInPlace(Algorithm algorithm, Call call) {
+		try {
+			algorithm.run(call);
+		}
+		catch (RuntimeException | Error ex) {
+			this.transport.fail();
+			throw ex;
+		}
 	}
 
 	@Override

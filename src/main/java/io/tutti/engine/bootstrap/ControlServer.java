@@ -248,7 +248,7 @@ final class ControlServer
 		String chosen = this.settings.advertisedHost();
 		this.rankTable.hidden(chosen).forEach(this::warnOfHidden);
 		String reached = this.rankTable.rankZeroHost(this.failure.point().host());
-		this.connections.broadcast(new Roster(generation, keyNonce, this.settings.conduct(),
+		this.connections.broadcast(new Roster(generation, keyNonce, this.settings.sharedConfig(),
 				roster((chosen != null) ? chosen : "", reached)));
 		List<PeerAddress> own = roster((chosen != null) ? chosen : reached, reached);
 		this.peers.roster(own);

@@ -68,7 +68,7 @@ public final class Rendezvous {
 		new SecureRandom().nextBytes(secret);
 		ControlPlane control = new SimulatedControl("tutti-r0-control", roster).join(0, events);
 		return new Membership(assignment, Math.max(0, settings.generation()), roster, new SessionKey(secret),
-				settings.conduct(), control);
+				settings.sharedConfig(), control);
 	}
 
 	private static void check(RendezvousSettings settings) {

@@ -126,7 +126,7 @@ final class RendezvousClient {
 		try {
 			Roster roster = await(client.start(), client);
 			return new Membership(this.assignment, roster.generation(), roster.peers(),
-					this.handshake.session(roster.keyNonce()), roster.conduct(), client.control());
+					this.handshake.session(roster.keyNonce()), roster.sharedConfig(), client.control());
 		}
 		catch (ExecutionException ex) {
 			client.control().close();

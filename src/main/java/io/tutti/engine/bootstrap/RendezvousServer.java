@@ -155,7 +155,7 @@ final class RendezvousServer {
 			ControlServer.Result formed = server.start()
 				.get(this.deadline.remainingNanos() + TimeUnit.SECONDS.toNanos(SLACK_SECONDS), TimeUnit.NANOSECONDS);
 			return new Membership(this.assignment, formed.generation(), formed.roster(), formed.sessionKey(),
-					this.settings.conduct(), server.control());
+					this.settings.sharedConfig(), server.control());
 		}
 		catch (ExecutionException ex) {
 			server.control().close();

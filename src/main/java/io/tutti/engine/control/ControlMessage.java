@@ -129,11 +129,11 @@ public sealed interface ControlMessage {
 	 * All ranks have joined.
 	 *
 	 * @param keyNonce the nonce from which, with the token, the session key is derived
-	 * @param conduct the configuration that all ranks share, as set at rank 0
+	 * @param sharedConfig the configuration that all ranks share, as set at rank 0
 	 * @param peers by rank; an empty host for rank 0 stands for the address at which this
 	 * rank reached it
 	 */
-	record Roster(long generation, byte[] keyNonce, String conduct, List<PeerAddress> peers) implements Greeting {
+	record Roster(long generation, byte[] keyNonce, String sharedConfig, List<PeerAddress> peers) implements Greeting {
 
 		public Roster {
 			requireProofSize(keyNonce);
@@ -151,7 +151,7 @@ public sealed interface ControlMessage {
 			}
 			List<PeerAddress> reachable = new ArrayList<>(this.peers);
 			reachable.set(0, new PeerAddress(0, host, zero.port(), zero.hostIdentity()));
-			return new Roster(this.generation, this.keyNonce, this.conduct, reachable);
+			return new Roster(this.generation, this.keyNonce, this.sharedConfig, reachable);
 		}
 
 	}

@@ -12,11 +12,11 @@ import io.tutti.engine.RankAssignment;
  * @param roster where each rank accepts data connections, by rank
  * @param sessionKey the secret that every data connection proves, derived from rank 0's
  * nonce
- * @param conduct the configuration that all ranks share, as set at rank 0
+ * @param sharedConfig the configuration that all ranks share, as set at rank 0
  * @param control the control plane
  */
 public record Membership(RankAssignment assignment, long generation, List<PeerAddress> roster, SessionKey sessionKey,
-		String conduct, ControlPlane control) {
+		String sharedConfig, ControlPlane control) {
 
 	public Membership {
 		roster = List.copyOf(roster);

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
  * @param dataPort port where this rank accepts data connections
  * @param heartbeat silence after which a rank counts as lost
  * @param verdict how long an inquiry of rank 0 may take before it gives a verdict
- * @param conduct the configuration that all ranks share, opaque to the control plane;
- * rank 0's applies
+ * @param sharedConfig the configuration that all ranks share, opaque to the control
+ * plane; rank 0's applies
  * @param tls TLS for connections to rank 0, {@code null} for plain TCP
  */
 public record RendezvousSettings(String jobId, @Nullable String token, long generation, @Nullable String bindAddress,
-		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict, String conduct,
+		@Nullable String advertisedHost, int dataPort, Duration heartbeat, Duration verdict, String sharedConfig,
 		@Nullable Tls tls) {
 
 	/** Settings without shared configuration or TLS. */

@@ -3,17 +3,20 @@ package io.tutti.engine.p2p;
 import io.tutti.engine.spi.NativeMemory;
 
 /**
- * The header of 32 bytes before everything that one rank sends another.
+ * The header of 40 bytes before everything that one rank sends another.
  */
 final class Frame {
 
 	/** Size on the wire. */
-	static final int BYTES = 32;
+	static final int BYTES = 40;
 
 	/** A message whose bytes follow. */
 	static final int EAGER = 0;
 
-	/** Ready to send: announces a large message. */
+	/**
+	 * Ready to send: announces a large message, and its address if the receiver may read
+	 * the sender's memory.
+	 */
 	static final int RTS = 1;
 
 	/** Clear to send: the receiver of an announced message is ready for its bytes. */
@@ -36,6 +39,12 @@ final class Frame {
 	/** The receiver has forgotten an announced message; a matched one has no answer. */
 	static final int CANCELLED = 7;
 
+	/** The receiver has read an announced message out of the sender's memory. */
+	static final int READ = 8;
+
+	/** The sender's answer to READ: its buffer was valid until then. */
+	static final int CONFIRMED = 9;
+
 	/** In every frame: detects a stream that is out of step. */
 	private static final int MARK = 0x5475_7032;
 
@@ -45,18 +54,20 @@ final class Frame {
 	/**
 	 * Writes a frame.
 	 * @param credit eager credit that it returns
+	 * @param source address of an announced message, 0 if it may not be read
 	 */
-	static void write(long address, int kind, int type, long bytes, int tag, long id, int credit) {
+	static void write(long address, int kind, int type, long bytes, int tag, long id, int credit, long source) {
 		NativeMemory.putLong(address, (long) MARK << 32 | (long) kind << 8 | type);
 		NativeMemory.putLong(address + 8, bytes);
 		NativeMemory.putLong(address + 16, (long) credit << 32 | tag);
 		NativeMemory.putLong(address + 24, id);
+		NativeMemory.putLong(address + 32, source);
 	}
 
 	/** Whether the bytes are a valid frame. */
 	static boolean isSound(long address) {
 		long first = NativeMemory.getLong(address);
-		return (int) (first >> 32) == MARK && kind(address) <= CANCELLED && bytes(address) >= 0 && tag(address) >= 0
+		return (int) (first >> 32) == MARK && kind(address) <= CONFIRMED && bytes(address) >= 0 && tag(address) >= 0
 				&& credit(address) >= 0 && (kind(address) != EAGER || bytes(address) <= MessageOperation.EAGER_BYTES);
 	}
 
@@ -82,6 +93,10 @@ final class Frame {
 
 	static long id(long address) {
 		return NativeMemory.getLong(address + 24);
+	}
+
+	static long source(long address) {
+		return NativeMemory.getLong(address + 32);
 	}
 
 }

@@ -55,6 +55,12 @@ final class MessageOperation {
 	/** Number of the transfer between two ranks in the rendezvous protocol. */
 	long id;
 
+	/** Address of the message in its sender's process, where this rank reads it. */
+	long peerAddress;
+
+	/** Bytes that are read there. */
+	long readBytes;
+
 	@Nullable CompletableFuture<Message> future;
 
 	@Nullable Thread waiter;
@@ -118,6 +124,7 @@ final class MessageOperation {
 		this.independent = true;
 		this.withdrawn = false;
 		this.seenBytes = 0;
+		this.readBytes = 0;
 		this.done = false;
 	}
 

@@ -137,7 +137,9 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		else {
 			peer.announce(descriptor);
-			this.channels.post(peer, Frame.RTS, send.type, send.bytes, send.tag, descriptor.id);
+			SendDescriptor rts = this.channels.descriptor(Frame.RTS, send.type, send.bytes, send.tag, descriptor.id);
+			rts.source = small ? 0 : send.address;
+			this.channels.post(peer, rts);
 		}
 		if (small && !send.done && peer.lost == null && this.channels.keep(peer, descriptor)) {
 			this.completed.accept(send);
@@ -189,8 +191,8 @@ final class MessageProtocol implements FrameReader.Handler {
 			complete(receive, own);
 		}
 		else if (message.announced) {
-			answer(receive, this.channels.channel(message.source), message.tag, message.type, message.bytes,
-					message.id);
+			answer(receive, this.channels.channel(message.source), message.tag, message.type, message.bytes, message.id,
+					message.peerAddress);
 		}
 		else if (message.whole) {
 			complete(receive, message);
@@ -232,13 +234,15 @@ final class MessageProtocol implements FrameReader.Handler {
 		peer.credit.returned(Frame.credit(frame));
 		switch (Frame.kind(frame)) {
 			case Frame.EAGER -> eager(reader, peer, type, bytes, tag);
-			case Frame.RTS -> announced(peer, type, bytes, tag, id);
+			case Frame.RTS -> announced(peer, type, bytes, tag, id, Frame.source(frame));
 			case Frame.CTS -> clearToSend(peer, id);
 			case Frame.NACK -> this.channels.release(answered(peer, id));
 			case Frame.CREDIT -> {
 			}
 			case Frame.CANCEL -> cancel(peer, type, bytes, tag, id);
 			case Frame.CANCELLED -> cancelled(peer, id);
+			case Frame.READ -> read(peer, type, bytes, tag, id);
+			case Frame.CONFIRMED -> confirmed(peer, id);
 			default -> data(reader, peer, bytes, id);
 		}
 	}
@@ -288,11 +292,11 @@ final class MessageProtocol implements FrameReader.Handler {
 		reader.expect(message.address(), bytes, null, message);
 	}
 
-	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id) {
+	private void announced(PeerChannel peer, DataType type, long bytes, int tag, long id, long source) {
 		enlargeCredit(peer);
 		MessageOperation receive = this.matching.receiveFor(peer.peer, tag);
 		if (receive != null) {
-			answer(receive, peer, tag, type, bytes, id);
+			answer(receive, peer, tag, type, bytes, id, source);
 			return;
 		}
 		UnexpectedMessage buffer = (bytes <= MessageOperation.EAGER_BYTES) ? this.pool.takeUnexpected(bytes) : null;
@@ -300,6 +304,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		message.set(peer.peer, tag, type, bytes);
 		message.announced = (buffer == null);
 		message.id = id;
+		message.peerAddress = source;
 		addUnexpected(message);
 		if (buffer != null) {
 			peer.pull(buffer);
@@ -307,8 +312,13 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 	}
 
-	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id) {
+	private void answer(MessageOperation receive, PeerChannel peer, int tag, DataType type, long bytes, long id,
+			long source) {
 		receive.matched(peer.peer, tag, bytes);
+		if (receive.fits(type, bytes) && source != 0 && receive.heap == null && peer.sharesMemory()) {
+			peer.read(receive, id, source);
+			return;
+		}
 		if (receive.fits(type, bytes)) {
 			peer.await(receive, id);
 			this.channels.post(peer, Frame.CTS, type, bytes, tag, id);
@@ -316,6 +326,27 @@ final class MessageProtocol implements FrameReader.Handler {
 		}
 		receive.failure = misfit(receive, peer.peer, tag, type, bytes);
 		this.channels.post(peer, Frame.NACK, type, bytes, tag, id);
+		this.completed.accept(receive);
+	}
+
+	/**
+	 * The receiver has read a send out of this rank's memory. If its buffer was closed
+	 * before, it may have read something else.
+	 */
+	private void read(PeerChannel peer, DataType type, long bytes, int tag, long id) throws IOException {
+		SendDescriptor descriptor = answered(peer, id);
+		MessageOperation send = descriptor.operation;
+		if (send != null && send.bufferClosed()) {
+			this.channels.loseBuffer(peer, send);
+			return;
+		}
+		this.channels.post(peer, Frame.CONFIRMED, type, bytes, tag, id);
+		this.channels.release(descriptor);
+	}
+
+	private void confirmed(PeerChannel peer, long id) throws IOException {
+		MessageOperation receive = known(peer.awaited(id), id);
+		requireAnnounced(receive.readBytes, receive.foundBytes);
 		this.completed.accept(receive);
 	}
 

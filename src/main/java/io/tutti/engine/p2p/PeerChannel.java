@@ -1,9 +1,11 @@
 package io.tutti.engine.p2p;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
+import io.tutti.engine.transport.ByteStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -48,6 +50,12 @@ final class PeerChannel {
 	/** Receives that have sent CTS and wait for the data. */
 	private final List<MessageOperation> awaiting = new ArrayList<>();
 
+	/** Receives that are being read out of the peer's memory. */
+	private final List<MessageOperation> reading = new ArrayList<>();
+
+	/** Reaches the peer's memory; {@code null} if it may not be read. */
+	private @Nullable ByteStream memory;
+
 	/** Small unexpected messages that have sent CTS and wait for the data. */
 	private final List<UnexpectedMessage> pulled = new ArrayList<>();
 
@@ -57,12 +65,23 @@ final class PeerChannel {
 		this.credit = credit;
 	}
 
+	/** Sends over a new connection. */
+	void connect(ByteStream stream) {
+		this.queue.connect(stream);
+		this.memory = stream.sharesMemory() ? stream : null;
+	}
+
+	/** Whether messages in the peer's memory can be read. */
+	boolean sharesMemory() {
+		return this.memory != null;
+	}
+
 	/** How many bytes of an operation have moved, while they move. */
 	long movedBytes(MessageOperation operation) {
 		if (operation.sends()) {
 			return this.queue.movedBytes(operation);
 		}
-		long moved = 0;
+		long moved = this.reading.contains(operation) ? operation.readBytes : 0;
 		for (int i = 0; i < this.readers.size(); i++) {
 			moved += this.readers.get(i).movedBytes(operation);
 		}
@@ -101,6 +120,55 @@ final class PeerChannel {
 	void await(MessageOperation receive, long id) {
 		receive.id = id;
 		this.awaiting.add(receive);
+	}
+
+	/** A receive reads the message that the peer announced under a number. */
+	void read(MessageOperation receive, long id, long source) {
+		receive.id = id;
+		receive.peerAddress = source;
+		receive.readBytes = 0;
+		this.reading.add(receive);
+	}
+
+	/** The receive that is being read. */
+	@Nullable MessageOperation reading() {
+		return this.reading.isEmpty() ? null : this.reading.getFirst();
+	}
+
+	/**
+	 * Copies the next bytes of the receive that is being read. Once all are copied, or no
+	 * further byte can be, it waits for what the peer sends.
+	 * @return {@code false} if the peer's memory cannot be read, now and from now on
+	 */
+	boolean copy(MessageOperation receive, long maxBytes) {
+		long bytes = Math.min(receive.foundBytes - receive.readBytes, maxBytes);
+		boolean read = copyFromPeer(receive, bytes);
+		receive.readBytes = read ? receive.readBytes + bytes : 0;
+		if (!read || receive.readBytes == receive.foundBytes) {
+			this.reading.removeFirst();
+			this.awaiting.add(receive);
+		}
+		return read;
+	}
+
+	private boolean copyFromPeer(MessageOperation receive, long bytes) {
+		ByteStream reader = this.memory;
+		if (reader == null) {
+			return false;
+		}
+		try {
+			reader.copyFromPeer(receive.peerAddress + receive.readBytes, receive.address + receive.readBytes, bytes);
+			return true;
+		}
+		catch (IOException ex) {
+			this.memory = null;
+			return false;
+		}
+	}
+
+	/** Reads nothing more. */
+	void dropReading() {
+		this.reading.clear();
 	}
 
 	/** Removes the receive that waits for the data announced under a number. */

@@ -107,6 +107,7 @@ final class PeerChannels implements Connections.Handler {
 		descriptor.bytes = bytes;
 		descriptor.tag = tag;
 		descriptor.id = id;
+		descriptor.source = 0;
 		return descriptor;
 	}
 
@@ -176,7 +177,7 @@ final class PeerChannels implements Connections.Handler {
 
 	/** As {@link #progress(int, FrameReader.Handler)}, with one peer. */
 	boolean progress(PeerChannel peer, FrameReader.Handler handler) {
-		boolean moved = pump(peer);
+		boolean moved = pump(peer) | read(peer);
 		for (int i = peer.readers.size() - 1; i >= 0; i--) {
 			try {
 				moved |= peer.readers.get(i).pump(handler);
@@ -200,16 +201,46 @@ final class PeerChannels implements Connections.Handler {
 	}
 
 	/**
+	 * Copies the next bytes of the first announced message that is read out of the peer's
+	 * memory.
+	 * @return whether there was one
+	 */
+	private boolean read(PeerChannel peer) {
+		MessageOperation receive = peer.reading();
+		if (receive == null) {
+			return false;
+		}
+		try {
+			receive.requireOpenBuffer();
+		}
+		catch (IOException ex) {
+			loseBuffer(peer, receive);
+			return true;
+		}
+		boolean read = peer.copy(receive, SendQueue.ROUND_BYTES);
+		if (!read || receive.readBytes == receive.foundBytes) {
+			post(peer, read ? Frame.READ : Frame.CTS, receive.type, receive.foundBytes, receive.foundTag, receive.id);
+		}
+		return true;
+	}
+
+	/** The buffer of an operation was closed while it was read or written here. */
+	void loseBuffer(PeerChannel peer, MessageOperation operation) {
+		peer.readers.clear();
+		lose(peer, closed(operation));
+	}
+
+	/**
 	 * @param moved the operation whose bytes were moving, if any: if its buffer is
 	 * closed, the peer is not at fault
 	 */
 	private static PeerChannel.Loss loss(@Nullable MessageOperation moved, String why) {
-		return (moved != null && moved.bufferClosed())
-				? new PeerChannel.Loss(
-						"the buffer of a " + moved
-								+ " was closed: keep its arena open until the call returns or its future is done",
-						false)
-				: new PeerChannel.Loss(why, true);
+		return (moved != null && moved.bufferClosed()) ? closed(moved) : new PeerChannel.Loss(why, true);
+	}
+
+	private static PeerChannel.Loss closed(MessageOperation operation) {
+		return new PeerChannel.Loss("the buffer of a " + operation
+				+ " was closed: keep its arena open until the call returns or its future is done", false);
 	}
 
 	private void lose(PeerChannel peer, PeerChannel.Loss loss) {
@@ -222,6 +253,7 @@ final class PeerChannels implements Connections.Handler {
 	/** Drops all sends to a lost peer; those that have not returned stay in flight. */
 	private void drop(PeerChannel peer) {
 		peer.queue.drop();
+		peer.dropReading();
 		for (SendDescriptor announced : peer.takeAnnounced()) {
 			announced.operation = null;
 			release(announced);
@@ -233,7 +265,7 @@ final class PeerChannels implements Connections.Handler {
 		PeerChannel other = channel(peer);
 		other.readers.add(new FrameReader(peer, stream, this.heapTransfer));
 		if (!other.queue.connected()) {
-			other.queue.connect(stream);
+			other.connect(stream);
 		}
 	}
 
@@ -277,7 +309,10 @@ final class PeerChannels implements Connections.Handler {
 
 	/** Receives nothing more. */
 	void end() {
-		this.used.forEach((peer) -> peer.readers.clear());
+		for (PeerChannel peer : this.used) {
+			peer.readers.clear();
+			peer.dropReading();
+		}
 	}
 
 }

@@ -23,6 +23,9 @@ final class SendDescriptor {
 	/** Address of the bytes that follow, or offset in a heap buffer. */
 	long address;
 
+	/** Address of an announced message in this process, 0 for one on the heap. */
+	long source;
+
 	@Nullable MemorySegment heap;
 
 	/** How many bytes follow; 0 for a frame alone. */

@@ -156,6 +156,7 @@ final class SendQueue {
 	 * Begins the next descriptor, with up to so many bytes in one write with its frame.
 	 */
 	private boolean next(long smallBytes) {
+		ByteStream open = this.stream;
 		SendDescriptor descriptor = this.head;
 		if (descriptor == null) {
 			return false;
@@ -165,7 +166,7 @@ final class SendQueue {
 			this.tail = null;
 		}
 		Frame.write(this.out, descriptor.kind, descriptor.type, descriptor.bytes, descriptor.tag, descriptor.id,
-				this.credit.takeDue());
+				this.credit.takeDue(), (open != null && open.sharesMemory()) ? descriptor.source : 0);
 		long along = Math.min(descriptor.body, Math.min(smallBytes, SMALL_BYTES));
 		if (along > 0) {
 			HeapTransfer.copy(descriptor.heap, descriptor.address, null, this.out + Frame.BYTES, along);

@@ -34,6 +34,9 @@ final class UnexpectedMessage {
 
 	long id;
 
+	/** Address of an announced message in its sender's process; 0 if unknown. */
+	long peerAddress;
+
 	/** Whether all bytes have arrived. */
 	boolean whole;
 

@@ -28,4 +28,21 @@ public interface ByteStream {
 		return 8 * 1024;
 	}
 
+	/**
+	 * Whether this process can read the peer's memory, and the peer this process's: see
+	 * {@link #copyFromPeer}.
+	 */
+	default boolean sharesMemory() {
+		return false;
+	}
+
+	/**
+	 * Copies bytes of the peer's memory to this process, at once.
+	 * @param peerAddress an address in the peer's process
+	 * @throws IOException if the peer has no such memory or has ended
+	 */
+	default void copyFromPeer(long peerAddress, long address, long bytes) throws IOException {
+		throw new UnsupportedOperationException("the peer's memory cannot be read");
+	}
+
 }

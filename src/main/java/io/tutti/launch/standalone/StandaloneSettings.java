@@ -70,7 +70,8 @@ final class StandaloneSettings {
 	private SharedConfig sharedConfig() {
 		String algorithms = this.properties.text("tutti.collective.algorithms");
 		return new SharedConfig(transport(),
-				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE);
+				(algorithms != null) ? AlgorithmOverrides.from(algorithms) : AlgorithmOverrides.NONE,
+				this.properties.flag("tutti.transport.cross-memory-attach", true));
 	}
 
 	private TransportChoice transport() {

@@ -87,7 +87,8 @@ public class RankConfiguration {
 		EngineSettings settings = new EngineSettings(backend.name(), rendezvous.jobId(), token.secret(),
 				resolved.generation(), rendezvous.bindAddress(), (advertised != null) ? advertised : dataAddress,
 				dataAddress, transport.port(), transport.congestionControl(),
-				new SharedConfig(transport.kind(), collective.algorithms()), timeouts, mpi.library(), tls.tls());
+				new SharedConfig(transport.kind(), collective.algorithms(), transport.crossMemoryAttach()), timeouts,
+				mpi.library(), tls.tls());
 		requireAvailable(backend, settings, resolved.assignment());
 		warnOfUnencryptedData(settings);
 		return settings;

@@ -18,10 +18,13 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param kind transport of data: {@code auto} for shared memory where the ranks verify
  * that they share it and TCP otherwise, {@code tcp}, or {@code shm} to fail without
  * shared memory
+ * @param crossMemoryAttach whether ranks of one host read large messages out of each
+ * other's memory, with one copy, where the kernel permits it
  */
 @ConfigurationProperties("tutti.transport")
 public record TransportProperties(@DefaultValue("0") int port, @Nullable String advertisedHost,
-		@DefaultValue("cubic") String congestionControl, @DefaultValue("auto") TransportChoice kind) {
+		@DefaultValue("cubic") String congestionControl, @DefaultValue("auto") TransportChoice kind,
+		@DefaultValue("true") boolean crossMemoryAttach) {
 
 	public TransportProperties {
 		Ports.require("data port", port);

@@ -1,14 +1,12 @@
 package io.tutti.engine.backend;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 import io.tutti.CollectiveListener;
+import io.tutti.FreePort;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -27,16 +25,16 @@ class SharedConfigTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);
 
-	private static EngineSettings settings(SharedConfig conduct) {
+	private static EngineSettings settings(SharedConfig sharedConfig) {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
-		return new EngineSettings(defaults.backend(), "conduct", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), conduct, Timeouts.DEFAULTS.withCollective(LIMIT), null);
+		return new EngineSettings(defaults.backend(), "shared-config", "a token", -1, null, null, null, 0,
+				defaults.congestionControl(), sharedConfig, Timeouts.DEFAULTS.withCollective(LIMIT), null);
 	}
 
 	@Test
 	void rankZerosConfigurationAppliesToAllAndADifferenceIsReported() throws Exception {
 		Queue<String> warnings = new ConcurrentLinkedQueue<>();
-		int port = freePort();
+		int port = FreePort.next();
 		List<String> algorithms = RankThreads.run(2, LIMIT, (rank) -> {
 			SharedConfig own = (rank == 0)
 					? new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.from("all-reduce=halving-doubling"))
@@ -62,25 +60,21 @@ class SharedConfigTest {
 
 	@Test
 	void theTextFormIsParsedBack() {
-		SharedConfig conduct = new SharedConfig(TransportChoice.SHM,
+		SharedConfig sharedConfig = new SharedConfig(TransportChoice.SHM,
 				AlgorithmOverrides.from("broadcast=chain, all-reduce=ring"));
-		assertThat(SharedConfig.parse(conduct.toString())).hasToString("shm;all-reduce=ring,broadcast=chain");
+		assertThat(SharedConfig.parse(sharedConfig.toString())).hasToString("shm;true;all-reduce=ring,broadcast=chain");
+		SharedConfig without = new SharedConfig(TransportChoice.AUTO, AlgorithmOverrides.NONE, false);
+		assertThat(SharedConfig.parse(without.toString()).crossMemoryAttach()).isFalse();
 		assertThat(SharedConfig.parse(SharedConfig.DEFAULT.toString())).hasToString(SharedConfig.DEFAULT.toString());
 	}
 
 	@Test
 	void anInvalidTextIsRejectedByName() {
-		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("carrier pigeon;"))
+		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("carrier pigeon;true;"))
 			.withMessageContaining("carrier pigeon");
-		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("tcp;all-reduce=luck"))
+		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("tcp;true;all-reduce=luck"))
 			.withMessageContaining("luck");
 		assertThatIllegalArgumentException().isThrownBy(() -> SharedConfig.parse("")).withMessageContaining("expected");
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

@@ -1,12 +1,10 @@
 package io.tutti.engine.backend;
 
-import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
 
 import io.tutti.CollectiveListener;
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
@@ -60,6 +58,11 @@ final class Worlds {
 		return joined(worldSize, TransportChoice.SHM, null, TIMEOUTS);
 	}
 
+	/** Through shared memory; no rank reads the private memory of another. */
+	static DepartingWorld memoryWithoutAttach(int worldSize) throws Exception {
+		return joined(worldSize, new SharedConfig(TransportChoice.SHM, AlgorithmOverrides.NONE, false), null, TIMEOUTS);
+	}
+
 	/** Over TCP, with TLS unless that is {@code null}. */
 	static DepartingWorld tls(int worldSize, Tls tls) throws Exception {
 		return joined(worldSize, TransportChoice.TCP, tls, TIMEOUTS);
@@ -67,11 +70,15 @@ final class Worlds {
 
 	static DepartingWorld joined(int worldSize, TransportChoice transport, Tls tls, Timeouts timeouts)
 			throws Exception {
-		int port = freePort();
+		return joined(worldSize, new SharedConfig(transport, AlgorithmOverrides.NONE), tls, timeouts);
+	}
+
+	private static DepartingWorld joined(int worldSize, SharedConfig sharedConfig, Tls tls, Timeouts timeouts)
+			throws Exception {
+		int port = FreePort.next();
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		EngineSettings settings = new EngineSettings(defaults.backend(), "contract", "a token", -1, null, null, null, 0,
-				defaults.congestionControl(), new SharedConfig(transport, AlgorithmOverrides.NONE), timeouts, null,
-				tls);
+				defaults.congestionControl(), sharedConfig, timeouts, null, tls);
 		List<Engine> engines = RankThreads.run(worldSize, LIMIT, (rank) -> Engine
 			.join(RankAssignment.onOneHost(rank, worldSize, port), settings, CollectiveListener.NONE));
 		return new DepartingWorld() {
@@ -90,12 +97,6 @@ final class Worlds {
 				engines.reversed().forEach(Engine::close);
 			}
 		};
-	}
-
-	private static int freePort() throws IOException {
-		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-			return socket.getLocalPort();
-		}
 	}
 
 }

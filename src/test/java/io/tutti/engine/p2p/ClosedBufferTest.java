@@ -94,7 +94,7 @@ class ClosedBufferTest {
 	@Test
 	void noFurtherByteIsReceivedIntoIt() throws IOException {
 		MessageOperation receive = operation(MessageOperation.Kind.RECEIVE);
-		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0, 0);
+		Frame.write(this.stream.frame.address(), Frame.DATA, DataType.INT8.ordinal(), BYTES, 5, 0, 0, 0);
 		FrameReader reader = new FrameReader(1, this.stream, new HeapTransfer());
 		FrameReader.Handler handler = new FrameReader.Handler() {
 			@Override

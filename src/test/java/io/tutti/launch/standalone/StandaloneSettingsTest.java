@@ -39,7 +39,7 @@ class StandaloneSettingsTest {
 		assertThat(settings.jobId()).isEqualTo("mine");
 		assertThat(settings.timeouts().heartbeat()).hasMillis(1500);
 		assertThat(settings.timeouts().abort()).hasSeconds(1);
-		assertThat(settings.conduct().transport()).isEqualTo(TransportChoice.TCP);
+		assertThat(settings.sharedConfig().transport()).isEqualTo(TransportChoice.TCP);
 		assertThat(settings.dataPort()).isEqualTo(41000);
 		assertThat(settings.token()).isEqualTo("secret");
 	}

@@ -38,7 +38,7 @@ class PropertiesTest {
 		assertThat(bind("tutti.rendezvous", RendezvousProperties.class))
 			.isEqualTo(new RendezvousProperties("default", null, null));
 		assertThat(bind("tutti.transport", TransportProperties.class))
-			.isEqualTo(new TransportProperties(0, null, "cubic", TransportChoice.AUTO));
+			.isEqualTo(new TransportProperties(0, null, "cubic", TransportChoice.AUTO, true));
 		assertThat(SharedToken.of(bind("tutti.security", SecurityProperties.class)).isSet()).isFalse();
 	}
 
@@ -69,7 +69,7 @@ class PropertiesTest {
 	@Test
 	void portsOutOfRangeAreRejectedByName() {
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new TransportProperties(65536, null, "cubic", TransportChoice.AUTO))
+			.isThrownBy(() -> new TransportProperties(65536, null, "cubic", TransportChoice.AUTO, true))
 			.withMessageContaining("0..65535")
 			.withMessageContaining("65536");
 		assertThatIllegalArgumentException()

@@ -38,16 +38,16 @@ final class SharedBroadcast implements Algorithm {
 			reachable = this.buffers.reachable(call.root());
 		}
 		if (reachable) {
-			copyInPlace(call, root);
+			copyOnce(call, root);
 		}
 		else {
 			pass(call, root);
 		}
 	}
 
-	private void copyInPlace(Call call, boolean root) {
+	private void copyOnce(Call call, boolean root) {
 		if (!root) {
-			NativeMemory.copy(this.buffers.address(call.root()), call.receiveAddress(), call.bytes());
+			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
 		}
 		this.buffers.finish();
 		if (root) {

@@ -118,7 +118,7 @@ public final class Mpi implements AutoCloseable {
 		EngineSettings defaults = EngineSettings.DEFAULTS;
 		return new EngineSettings(Backends.MPI, defaults.jobId(), token, defaults.generation(), defaults.bindAddress(),
 				defaults.advertisedHost(), defaults.dataAddress(), defaults.dataPort(), defaults.congestionControl(),
-				defaults.conduct(), defaults.timeouts(), null);
+				defaults.sharedConfig(), defaults.timeouts(), null);
 	}
 
 	/** A name that does not resolve may resolve to any address later. */

@@ -55,16 +55,17 @@ public final class HostHandshake {
 	private @Nullable HostMemory run() throws IOException {
 		List<Integer> members = findCandidates();
 		try (SharedMemoryProbe probe = new SharedMemoryProbe(members, members.indexOf(this.identity.rank()),
-				new SegmentDirectory(this.settings))) {
+				new SegmentDirectory(this.settings), this.settings.attach())) {
 			List<HandshakeMessage> made = gather(probe.make());
 			List<HandshakeMessage> answers = gather(probe.answer(made));
 			List<HandshakeMessage> confirmed = gather(probe.confirm(answers));
+			List<HandshakeMessage> attached = gather(probe.attached());
 			if (members.size() == 1) {
 				return null;
 			}
 			String refusal = HandshakeMessage.refusal(members, made, answers, confirmed);
 			if (refusal == null) {
-				return probe.memory();
+				return probe.memory(attached);
 			}
 			this.events.note("ranks " + names(members)
 					+ " of one host use TCP between them, not shared memory, because " + refusal);

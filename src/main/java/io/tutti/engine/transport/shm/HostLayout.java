@@ -43,6 +43,11 @@ record HostLayout(int ranks) {
 
 		/** Handshake: the owner's number and the rank's answer. */
 		PROBE,
+		/**
+		 * Handshake: the rank's process number, the address of a number in it, and the
+		 * number.
+		 */
+		PROCESS,
 		/** Whether the rank sleeps. */
 		SLEEPING,
 		/** The word that the rank sleeps on. */
@@ -61,6 +66,10 @@ record HostLayout(int ranks) {
 		MESSAGE_BELL,
 		/** Number of ranks that have sent this rank a first message. */
 		MESSAGE_CALLS,
+		/**
+		 * Whether a call of the rank has failed, so that its buffers may have changed.
+		 */
+		FAILED,
 		/** Whether the rank has left. */
 		LEFT
 

@@ -1,9 +1,12 @@
 package io.tutti.engine.transport.shm;
 
+import java.lang.foreign.Arena;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.transport.shm.HostLayout.Line;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Memory that the handshake has verified to be shared by ranks of one host. Belongs to
@@ -24,12 +27,16 @@ public final class HostMemory implements AutoCloseable {
 
 	private final AtomicInteger holders = new AtomicInteger(1);
 
-	HostMemory(List<Integer> members, int self, SharedSegment segment) {
+	/** Whether each rank can read the memory of every other rank. */
+	private final boolean attachable;
+
+	HostMemory(List<Integer> members, int self, SharedSegment segment, boolean attachable) {
 		this.members = List.copyOf(members);
 		this.self = self;
 		this.segment = segment;
 		this.layout = new HostLayout(members.size());
 		this.start = segment.address();
+		this.attachable = attachable;
 	}
 
 	/** The ranks of the group that share the memory, in order, including this one. */
@@ -69,6 +76,20 @@ public final class HostMemory implements AutoCloseable {
 
 	long messageRing(int from, int to) {
 		return this.start + this.layout.messageRing(from, to);
+	}
+
+	/** A rank's process number. */
+	long pid(int rank) {
+		return NativeMemory.getLong(line(rank, Line.PROCESS));
+	}
+
+	/**
+	 * Reads the private memory of other ranks; {@code null} unless each rank can read
+	 * that of every other rank.
+	 * @param arena owns the memory of the system call's arguments
+	 */
+	@Nullable CrossMemoryAttach attach(Arena arena) {
+		return this.attachable ? CrossMemoryAttach.find(arena) : null;
 	}
 
 	/** Adds a reference; each holder closes the memory once. */

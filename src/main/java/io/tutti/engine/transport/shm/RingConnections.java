@@ -25,6 +25,8 @@ public final class RingConnections implements Connections {
 
 	private final Doorbell doorbell;
 
+	private final @Nullable CrossMemoryAttach attach;
+
 	/** By member index; {@code null} until a connection to the member exists. */
 	private final @Nullable RingStream[] streams;
 
@@ -51,6 +53,7 @@ public final class RingConnections implements Connections {
 		this.memory = memory.share();
 		this.members = List.copyOf(members);
 		this.doorbell = Doorbell.forMessages(memory, Futex.find(this.arena));
+		this.attach = memory.attach(this.arena);
 		this.streams = new RingStream[memory.ranks()];
 		this.ownCalls = memory.line(memory.self(), Line.MESSAGE_CALLS);
 	}
@@ -80,7 +83,7 @@ public final class RingConnections implements Connections {
 
 	private void connect(int index, boolean dialed, Handler handler) {
 		if (this.streams[index] == null) {
-			RingStream stream = new RingStream(index, this.memory, this.doorbell);
+			RingStream stream = new RingStream(index, this.memory, this.doorbell, this.attach);
 			this.streams[index] = stream;
 			handler.arrived(this.members.get(index), stream, dialed);
 		}
@@ -88,7 +91,8 @@ public final class RingConnections implements Connections {
 
 	private void acceptNew(Handler handler) {
 		for (int index = 0; index < this.streams.length; index++) {
-			if (this.streams[index] == null && new RingStream(index, this.memory, this.doorbell).hasData()) {
+			if (this.streams[index] == null
+					&& new RingStream(index, this.memory, this.doorbell, this.attach).hasData()) {
 				connect(index, false, handler);
 			}
 		}

@@ -2,9 +2,11 @@ package io.tutti.engine.transport.shm;
 
 import java.io.EOFException;
 import java.io.IOException;
+import java.util.Objects;
 
 import io.tutti.engine.transport.ByteStream;
 import io.tutti.engine.transport.shm.HostLayout.Line;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A byte stream for messages over two rings, one per direction. Detects a peer that has
@@ -32,17 +34,24 @@ final class RingStream implements ByteStream {
 	/** The peer's flag that it has left. */
 	private final long peerLeft;
 
+	private final long peerPid;
+
+	/** Reads the peer's memory; {@code null} if it may not be read. */
+	private final @Nullable CrossMemoryAttach attach;
+
 	private boolean called;
 
 	private boolean blockedWriting;
 
-	RingStream(int peer, HostMemory memory, Doorbell doorbell) {
+	RingStream(int peer, HostMemory memory, Doorbell doorbell, @Nullable CrossMemoryAttach attach) {
 		this.peer = peer;
 		this.doorbell = doorbell;
 		this.out = new Ring(memory.messageRing(memory.self(), peer), memory.layout().messageRingBytes());
 		this.in = new Ring(memory.messageRing(peer, memory.self()), memory.layout().messageRingBytes());
 		this.peerCalls = memory.line(peer, Line.MESSAGE_CALLS);
 		this.peerLeft = memory.line(peer, Line.LEFT);
+		this.peerPid = memory.pid(peer);
+		this.attach = attach;
 	}
 
 	@Override
@@ -92,6 +101,16 @@ final class RingStream implements ByteStream {
 			throw new EOFException("closed by the peer");
 		}
 		return got;
+	}
+
+	@Override
+	public boolean sharesMemory() {
+		return this.attach != null;
+	}
+
+	@Override
+	public void copyFromPeer(long peerAddress, long address, long bytes) throws IOException {
+		Objects.requireNonNull(this.attach).copy(this.peerPid, peerAddress, address, bytes);
 	}
 
 	private boolean left() {

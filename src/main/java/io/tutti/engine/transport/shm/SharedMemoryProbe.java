@@ -1,6 +1,9 @@
 package io.tutti.engine.transport.shm;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
 import java.security.SecureRandom;
 import java.util.List;
@@ -28,15 +31,23 @@ final class SharedMemoryProbe implements AutoCloseable {
 	/** The number that the owner wrote for each peer. */
 	private final long[] numbers;
 
+	private final boolean attach;
+
+	private final Arena arena = Arena.ofConfined();
+
 	private @Nullable SharedSegment segment;
 
 	private boolean named;
 
-	SharedMemoryProbe(List<Integer> members, int self, SegmentDirectory directory) {
+	/**
+	 * @param attach whether this rank may read the memory of the others, and they its own
+	 */
+	SharedMemoryProbe(List<Integer> members, int self, SegmentDirectory directory, boolean attach) {
 		this.members = members;
 		this.self = self;
 		this.layout = new HostLayout(members.size());
 		this.directory = directory;
+		this.attach = attach;
 		this.numbers = new long[members.size()];
 	}
 
@@ -62,7 +73,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 				this.numbers[rank] = RANDOM.nextLong();
 				NativeMemory.putLong(probe(made, rank), this.numbers[rank]);
 			}
-			VarHandle.fullFence();
+			introduce(made);
 			return new HandshakeMessage(true, 0, 0, name);
 		}
 		catch (IOException ex) {
@@ -84,7 +95,7 @@ final class SharedMemoryProbe implements AutoCloseable {
 			this.segment = opened;
 			long answer = RANDOM.nextLong();
 			NativeMemory.putLong(probe(opened, this.self) + Long.BYTES, answer);
-			VarHandle.fullFence();
+			introduce(opened);
 			return new HandshakeMessage(true, NativeMemory.getLong(probe(opened, this.self)), answer, "");
 		}
 		catch (IOException ex) {
@@ -93,12 +104,65 @@ final class SharedMemoryProbe implements AutoCloseable {
 		}
 	}
 
+	/** Names this process and a number in its memory, which other ranks try to read. */
+	private void introduce(SharedSegment memory) {
+		long number = RANDOM.nextLong();
+		long line = memory.address() + this.layout.line(this.self, Line.PROCESS);
+		MemorySegment own = this.arena.allocateFrom(ValueLayout.JAVA_LONG, number);
+		NativeMemory.putLong(line, ProcessHandle.current().pid());
+		NativeMemory.putLong(line + Long.BYTES, own.address());
+		NativeMemory.putLong(line + 2 * Long.BYTES, number);
+		VarHandle.fullFence();
+	}
+
+	/**
+	 * Permits the other rank, if there is only one, to read this process. Called once all
+	 * ranks have introduced themselves, and before {@link #attached}.
+	 */
+	private void permitOther() {
+		SharedSegment memory = this.segment;
+		if (this.attach && memory != null && this.members.size() == 2) {
+			CrossMemoryAttach.permit(NativeMemory.getLong(process(memory, 1 - this.self)));
+		}
+	}
+
+	/**
+	 * Reads the numbers in the memory of the other ranks. A rank that cannot sends 0.
+	 */
+	HandshakeMessage attached() {
+		SharedSegment memory = this.segment;
+		CrossMemoryAttach reader = CrossMemoryAttach.find(this.arena);
+		if (!this.attach || memory == null || reader == null) {
+			return HandshakeMessage.NOTHING;
+		}
+		MemorySegment found = this.arena.allocate(ValueLayout.JAVA_LONG);
+		for (int rank = 0; rank < this.numbers.length; rank++) {
+			long process = process(memory, rank);
+			try {
+				reader.copy(NativeMemory.getLong(process), NativeMemory.getLong(process + Long.BYTES), found.address(),
+						Long.BYTES);
+			}
+			catch (IOException ex) {
+				return HandshakeMessage.NOTHING;
+			}
+			if (found.get(ValueLayout.JAVA_LONG, 0) != NativeMemory.getLong(process + 2 * Long.BYTES)) {
+				return HandshakeMessage.NOTHING;
+			}
+		}
+		return new HandshakeMessage(true, 1, 0, "");
+	}
+
+	private long process(SharedSegment memory, int rank) {
+		return memory.address() + this.layout.line(rank, Line.PROCESS);
+	}
+
 	/**
 	 * The owner unlinks the file, since every peer has tried to map it, and checks the
 	 * answers.
 	 */
 	HandshakeMessage confirm(List<HandshakeMessage> answers) {
 		SharedSegment made = this.segment;
+		permitOther();
 		if (!owner() || made == null) {
 			return HandshakeMessage.NOTHING;
 		}
@@ -130,19 +194,24 @@ final class SharedMemoryProbe implements AutoCloseable {
 		}
 	}
 
-	/** Transfers the verified memory to the caller. */
-	HostMemory memory() {
+	/**
+	 * Transfers the verified memory to the caller.
+	 * @param attached the last messages of all ranks of the group
+	 */
+	HostMemory memory(List<HandshakeMessage> attached) {
 		SharedSegment verified = this.segment;
 		if (verified == null) {
 			throw new IllegalStateException("the memory is not verified");
 		}
 		this.segment = null;
-		return new HostMemory(this.members, this.self, verified);
+		boolean attachable = this.members.stream().allMatch((member) -> attached.get(member).first() == 1);
+		return new HostMemory(this.members, this.self, verified, attachable);
 	}
 
 	/** Releases the memory unless it was transferred. */
 	@Override
 	public void close() throws IOException {
+		this.arena.close();
 		SharedSegment unused = this.segment;
 		if (unused != null) {
 			unlink(unused);

@@ -8,11 +8,17 @@ import java.nio.file.Path;
  * @param enabled whether to use shared memory
  * @param directory a memory-backed directory for the segments
  * @param jobId name of the job; part of the file names, hashed
+ * @param attach whether ranks may read each other's private memory where the kernel
+ * permits it (cross-memory attach)
  */
-public record SharedMemorySettings(boolean enabled, Path directory, String jobId) {
+public record SharedMemorySettings(boolean enabled, Path directory, String jobId, boolean attach) {
 
 	/** Linux's directory for shared memory. */
 	public static final Path DEFAULT_DIRECTORY = Path.of("/dev/shm");
+
+	public SharedMemorySettings(boolean enabled, Path directory, String jobId) {
+		this(enabled, directory, jobId, true);
+	}
 
 	/** Shared memory in the default directory. */
 	public static SharedMemorySettings of(String jobId) {

@@ -16,6 +16,7 @@ import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
+import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,7 +79,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.slots = new CallSlots(memory, this.context, this.doorbell, this);
 		this.pipeline = new ChunkPipeline(memory, this.doorbell);
-		this.buffers = new SymmetricBuffers(memory, this.slots, this.doorbell, this, this.arena);
+		this.buffers = new SymmetricBuffers(memory, this.context, this.slots, this.doorbell, this, this.arena);
 		this.directory = new SegmentDirectory(settings);
 		this.events = events;
 		this.links = new RingLink[identity.worldSize()];
@@ -164,6 +165,14 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 			this.links[peer] = link;
 		}
 		return link;
+	}
+
+	/**
+	 * A call of this rank has failed: its caller may change buffers that other ranks
+	 * still read.
+	 */
+	public void fail() {
+		SharedWords.write(this.memory.line(this.memory.self(), Line.FAILED), 1);
 	}
 
 	@Override

@@ -1,0 +1,91 @@
+package io.tutti.engine.transport.shm;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.CollectiveListener;
+import io.tutti.CollectiveTimeoutException;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.failure.FailureLatch;
+import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.IssuedCall;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+/**
+ * Two ranks in one thread, so that the test controls the order of steps.
+ */
+@Timeout(60)
+class SymmetricBuffersTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final int BYTES = 1000;
+
+	@TempDir
+	private Path directory;
+
+	private final Arena arena = Arena.ofShared();
+
+	private List<ShmTransport> ranks;
+
+	@BeforeEach
+	void shareMemory() throws Exception {
+		LocalExchange exchange = new LocalExchange(2);
+		SharedMemorySettings settings = new SharedMemorySettings(true, this.directory, "buffers");
+		this.ranks = RankThreads.run(2, LIMIT, (rank) -> {
+			GroupIdentity identity = GroupIdentity.world(rank, 2, 0);
+			HostMemory memory = HostHandshake.establish(identity, exchange.rank(rank), settings,
+					CollectiveListener.NONE, Deadline.after(LIMIT));
+			return new ShmTransport(identity, new FailureLatch(), memory, settings, true, CollectiveListener.NONE);
+		});
+	}
+
+	@AfterEach
+	void close() {
+		this.ranks.forEach(ShmTransport::close);
+		this.arena.close();
+	}
+
+	private MemorySegment postAtRankZero() {
+		MemorySegment source = this.arena.allocate(BYTES).fill((byte) 7);
+		this.ranks.get(0).enter(IssuedCall.barrier(2, LIMIT));
+		this.ranks.get(0).buffers().post(source.address(), BYTES);
+		this.ranks.get(1).enter(IssuedCall.barrier(2, Duration.ofMillis(200)));
+		this.ranks.get(1).buffers().post(source.address(), BYTES);
+		this.ranks.get(1).slots().awaitAll();
+		return this.arena.allocate(BYTES);
+	}
+
+	@Test
+	void aPrivateBufferOfAnotherRankIsCopied() {
+		MemorySegment target = postAtRankZero();
+		assertThat(this.ranks.get(1).buffers().readable()).isTrue();
+		this.ranks.get(1).buffers().copy(0, 10, target.address(), 20);
+		assertThat(target.asSlice(0, 20).toArray(ValueLayout.JAVA_BYTE)).containsOnly(7);
+		assertThat(target.get(ValueLayout.JAVA_BYTE, 20)).isZero();
+	}
+
+	/** The caller of a failed call may have changed the buffer. */
+	@Test
+	void aBufferOfARankWhoseCallHasFailedIsNotTrusted() {
+		MemorySegment target = postAtRankZero();
+		this.ranks.get(0).fail();
+		assertThatThrownBy(() -> this.ranks.get(1).buffers().copy(0, 0, target.address(), BYTES))
+			.isInstanceOf(CollectiveTimeoutException.class);
+		assertThatThrownBy(() -> this.ranks.get(1).buffers().awaitFinished(0))
+			.isInstanceOf(CollectiveTimeoutException.class);
+	}
+
+}
