@@ -2,6 +2,8 @@ package io.tutti.training;
 
 import java.util.Objects;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How gradients are put into buckets and reduced. Must be the same on every rank.
  *
@@ -11,8 +13,11 @@ import java.util.Objects;
  * @param scaling how the ranks' gradients are combined
  * @param overlap whether a bucket is reduced as soon as its gradients are complete, while
  * the backward pass continues
+ * @param broadcastsBuffers whether each step ends with a broadcast of rank 0's buffers
+ * @param hook changes what the ranks send of a bucket, {@code null} for the gradients
  */
-public record DataParallelSettings(long bucketBytes, GradientScaling scaling, Overlap overlap) {
+public record DataParallelSettings(long bucketBytes, GradientScaling scaling, Overlap overlap,
+		boolean broadcastsBuffers, @Nullable BucketHook hook) {
 
 	/** Large enough for full bandwidth, small enough to start early; PyTorch's choice. */
 	public static final long DEFAULT_BUCKET_BYTES = 25L << 20;
@@ -29,24 +34,37 @@ public record DataParallelSettings(long bucketBytes, GradientScaling scaling, Ov
 		Objects.requireNonNull(overlap, "overlap");
 	}
 
-	/** Buckets of 25 MiB, averaged gradients, overlap if there is a core for it. */
+	/**
+	 * Buckets of 25 MiB, averaged gradients, overlap if there is a core for it, buffers
+	 * local to each rank, no hook.
+	 */
 	public static DataParallelSettings defaults() {
-		return new DataParallelSettings(DEFAULT_BUCKET_BYTES, GradientScaling.AVERAGE, Overlap.AUTOMATIC);
+		return new DataParallelSettings(DEFAULT_BUCKET_BYTES, GradientScaling.AVERAGE, Overlap.AUTOMATIC, false, null);
 	}
 
 	/** A copy with another bucket size. */
 	public DataParallelSettings withBucketBytes(long bytes) {
-		return new DataParallelSettings(bytes, this.scaling, this.overlap);
+		return new DataParallelSettings(bytes, this.scaling, this.overlap, this.broadcastsBuffers, this.hook);
 	}
 
 	/** A copy with another scaling. */
 	public DataParallelSettings withScaling(GradientScaling other) {
-		return new DataParallelSettings(this.bucketBytes, other, this.overlap);
+		return new DataParallelSettings(this.bucketBytes, other, this.overlap, this.broadcastsBuffers, this.hook);
 	}
 
 	/** A copy with another overlap. */
 	public DataParallelSettings withOverlap(Overlap other) {
-		return new DataParallelSettings(this.bucketBytes, this.scaling, other);
+		return new DataParallelSettings(this.bucketBytes, this.scaling, other, this.broadcastsBuffers, this.hook);
+	}
+
+	/** A copy that broadcasts rank 0's buffers in each step or does not. */
+	public DataParallelSettings withBroadcastsBuffers(boolean wanted) {
+		return new DataParallelSettings(this.bucketBytes, this.scaling, this.overlap, wanted, this.hook);
+	}
+
+	/** A copy with another hook. */
+	public DataParallelSettings withHook(@Nullable BucketHook other) {
+		return new DataParallelSettings(this.bucketBytes, this.scaling, this.overlap, this.broadcastsBuffers, other);
 	}
 
 }

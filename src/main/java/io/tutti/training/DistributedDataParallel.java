@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
 import org.bytedeco.pytorch.Module;
@@ -35,8 +36,9 @@ import org.jspecify.annotations.Nullable;
  * A rank without samples in a step omits {@code backward()} and contributes zeros. A
  * parameter that a rank's loss does not depend on contributes zeros too. A parameter that
  * no rank's loss depends on has no gradient after the step, as in a single process.
- * Buffers are broadcast only by the constructor: later changes, such as the running
- * statistics of batch normalisation, stay local to the rank.
+ * Buffers are broadcast by the constructor, by {@link #broadcastBuffers()} and, if the
+ * settings say so, at the end of each step; otherwise later changes, such as the running
+ * statistics of batch normalization, stay local to the rank.
  * <p>
  * Parameters are float32, float64, float16 or bfloat16, all in main memory or all on one
  * GPU; {@link ModelTensors} takes them from a module, a TorchScript model or any other
@@ -59,7 +61,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/** The tensors of the model, each as a handle that this object releases. */
 	private final List<Tensor> handles = new ArrayList<>();
 
+	private final ProcessGroup group;
+
+	private final DataParallelSettings settings;
+
 	private final List<Parameter> frozen;
+
+	/** The buffers of the model, each once. */
+	private final List<Tensor> sharedBuffers;
 
 	private final long parameterCount;
 
@@ -143,13 +152,17 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
 			int piggybackedValues, Function<Tensor, GradientMemory> memory) {
+		this.group = group;
+		this.settings = settings;
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
 		List<Parameter> distinct = distinct(all);
 		List<Parameter> learning = learning(distinct);
 		this.frozen = distinct.stream().filter((parameter) -> !parameter.tensor().requires_grad()).toList();
 		GradientMemory place = memory.apply(learning.getFirst().tensor());
 		this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
-		all.addAll(retained(model.buffers()));
+		List<Parameter> state = retained(model.buffers());
+		this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();
+		all.addAll(state);
 		ReplicaLayout.requireSame(group, all, settings);
 		TensorBroadcast.fromRankZero(group, distinct(all).stream().map(Parameter::tensor).toList());
 		boolean overlap = settings.overlap().isUsed(group, place);
@@ -201,6 +214,73 @@ public final class DistributedDataParallel implements AutoCloseable {
 		requireOpen();
 		this.frozen.forEach(DistributedDataParallel::requireFrozen);
 		this.buckets.synchronize();
+		if (this.settings.broadcastsBuffers()) {
+			TensorBroadcast.fromRankZero(this.group, this.sharedBuffers);
+		}
+		this.buckets.requireValid();
+	}
+
+	/**
+	 * Begins a scope in which backward passes accumulate gradients on this rank without
+	 * reducing them. The last backward pass of a step is outside the scope, so that its
+	 * gradients are reduced while it continues:
+	 *
+	 * <pre>
+	 * try (NoSync _ = replicas.noSync()) {
+	 *     first.backward();
+	 * }
+	 * last.backward();
+	 * replicas.synchronizeGradients();
+	 * </pre>
+	 *
+	 * Not a collective call: ranks may make different numbers of passes.
+	 * @throws IllegalStateException inside such a scope, or after a backward pass outside
+	 * one whose gradients are not synchronized
+	 */
+	public NoSync noSync() {
+		requireOpen();
+		this.buckets.accumulate(true);
+		return () -> this.buckets.accumulate(false);
+	}
+
+	/**
+	 * Replaces the model's buffers by rank 0's, such as the statistics of batch
+	 * normalization before an evaluation. A collective call.
+	 */
+	public void broadcastBuffers() {
+		requireOpen();
+		TensorBroadcast.fromRankZero(this.group, this.sharedBuffers);
+	}
+
+	/**
+	 * Limits the 2-norm of all gradients as one vector, after
+	 * {@link #synchronizeGradients()}. A collective call: rank 0's norm counts, so that
+	 * the replicas stay identical on different processors.
+	 * @param maxNorm the largest norm, more than zero
+	 * @return the norm before
+	 * @throws IllegalStateException on every rank, if the norm is not finite; gradients
+	 * keep their values. On this rank only, if gradients are not synchronized
+	 */
+	public double clipGradientNorm(double maxNorm) {
+		if (!(maxNorm > 0) || Double.isInfinite(maxNorm)) {
+			throw new IllegalArgumentException("the largest norm must be finite and more than 0, got " + maxNorm);
+		}
+		requireOpen();
+		if (this.buckets.isPending()) {
+			throw new IllegalStateException("clipGradientNorm() was called between a backward pass and"
+					+ " synchronizeGradients(): call synchronizeGradients() first");
+		}
+		double[] norm = { this.buckets.norm() };
+		this.group.broadcast(MemorySegment.ofArray(norm), DataType.FLOAT64, 0);
+		if (!Double.isFinite(norm[0])) {
+			throw new IllegalStateException("the norm of the gradients is " + norm[0]
+					+ this.buckets.firstNotFinite().map((parameter) -> ", first in " + parameter).orElse("")
+					+ ": lower the learning rate, or check the samples of this step");
+		}
+		if (norm[0] > maxNorm) {
+			this.buckets.scale(maxNorm / norm[0]);
+		}
+		return norm[0];
 	}
 
 	/**
@@ -273,6 +353,15 @@ public final class DistributedDataParallel implements AutoCloseable {
 					+ " is computed from another tensor and has no gradient of its own: register the tensor that it"
 					+ " is computed from, or detach it");
 		}
+	}
+
+	/** A scope of backward passes that are not synchronized. */
+	public interface NoSync extends AutoCloseable {
+
+		/** Ends the scope; further calls have no effect. */
+		@Override
+		void close();
+
 	}
 
 	/** The gradient of such a parameter would not be reduced. */

@@ -7,6 +7,7 @@ import java.util.List;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
+import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
@@ -30,6 +31,13 @@ final class GradientBucket {
 	/** Memory for all gradients as one tensor, if they are packed. */
 	private final @Nullable Tensor flat;
 
+	private final @Nullable BucketHook hook;
+
+	/** The gradients as one tensor, and what is reduced of it, if there is a hook. */
+	private @Nullable Tensor whole;
+
+	private @Nullable Tensor sent;
+
 	/** Number of gradients that the backward pass has not completed yet. */
 	private int incomplete;
 
@@ -41,10 +49,11 @@ final class GradientBucket {
 	 * @param flat memory of the gradients' type and total size, if they are packed
 	 */
 	GradientBucket(GradientMemory place, List<GradientSlot> slots, @Nullable MemorySegment flat,
-			@Nullable GradientStatus status) {
+			@Nullable BucketHook hook, @Nullable GradientStatus status) {
 		this.place = place;
 		this.slots = List.copyOf(slots);
 		this.type = slots.isEmpty() ? DataType.FLOAT32 : slots.getFirst().type();
+		this.hook = hook;
 		this.status = status;
 		this.flat = (flat != null) ? flat(flat, slots.getFirst()) : null;
 		this.incomplete = slots.size();
@@ -60,10 +69,6 @@ final class GradientBucket {
 		return this.slots;
 	}
 
-	long bytes() {
-		return this.slots.stream().mapToLong(GradientSlot::bytes).sum();
-	}
-
 	/** Counts one more gradient as complete. */
 	void completeOne() {
 		this.incomplete--;
@@ -73,22 +78,39 @@ final class GradientBucket {
 		return this.incomplete == 0;
 	}
 
-	/** Reduces the bucket on the calling thread, with the status, if it has one. */
-	void reduce(ReduceOp op) {
+	/**
+	 * Reduces the bucket on the calling thread, with the status, if it has one.
+	 * @return bytes of the gradients' reduction
+	 */
+	long reduce(ReduceOp op) {
 		List<MemorySegment> buffers = gather();
+		long bytes = bytes(buffers);
 		if (this.status != null) {
 			this.status.send();
 			buffers.add(this.status.memory());
 		}
-		this.place.allReduce(buffers, this.type, op);
+		this.place.allReduce(buffers, sentType(), op);
+		return bytes;
 	}
 
 	/**
 	 * Starts the reduction on the group's worker thread. Never called for the bucket with
 	 * the status, which is known after the backward pass.
+	 * @return bytes of the gradients' reduction
 	 */
-	void startReducing(ReduceOp op) {
-		this.reduction = this.place.allReduceAsync(gather(), this.type, op);
+	long startReducing(ReduceOp op) {
+		List<MemorySegment> buffers = gather();
+		this.reduction = this.place.allReduceAsync(buffers, sentType(), op);
+		return bytes(buffers);
+	}
+
+	private static long bytes(List<MemorySegment> buffers) {
+		return buffers.stream().mapToLong(MemorySegment::byteSize).sum();
+	}
+
+	private DataType sentType() {
+		Tensor values = this.sent;
+		return (values != null) ? TensorMemory.type(values).orElseThrow() : this.type;
 	}
 
 	/** Waits for the reduction, if any was started, and distributes its results. */
@@ -97,6 +119,7 @@ final class GradientBucket {
 			this.reduction.await();
 			this.reduction = null;
 		}
+		decode();
 		if (this.flat != null) {
 			unpack(this.flat);
 		}
@@ -123,12 +146,54 @@ final class GradientBucket {
 		this.slots.forEach(GradientSlot::take);
 		if (this.flat != null) {
 			pack(this.flat);
+		}
+		if (this.hook != null) {
+			buffers.add(encode(this.hook));
+		}
+		else if (this.flat != null) {
 			buffers.add(TensorMemory.of(this.flat));
 		}
 		else {
 			this.slots.forEach((slot) -> buffers.add(slot.memory()));
 		}
 		return buffers;
+	}
+
+	/** Runs the hook before the reduction. Its tensors live until {@link #decode()}. */
+	private MemorySegment encode(BucketHook before) {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			Tensor all = (this.flat != null) ? new Tensor(this.flat)
+					: TensorMemory.flattened(this.slots.getFirst().taken());
+			Tensor values = new Tensor(before.beforeReduction(all));
+			if (!values.is_contiguous() || TensorMemory.type(values).isEmpty()) {
+				throw new IllegalStateException(
+						"hook " + before.name() + " returned a " + values.scalar_type().intern() + " tensor of shape "
+								+ ReplicaLayout.shape(values) + ", but it must be contiguous and of a float type");
+			}
+			all.retainReference();
+			values.retainReference();
+			this.whole = all;
+			this.sent = values;
+			return TensorMemory.of(values);
+		}
+	}
+
+	/** Runs the hook after the reduction. */
+	private void decode() {
+		Tensor all = this.whole;
+		Tensor values = this.sent;
+		if (all == null || values == null || this.hook == null) {
+			return;
+		}
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			this.hook.afterReduction(values, all);
+		}
+		finally {
+			this.whole = null;
+			this.sent = null;
+			values.releaseReference();
+			all.releaseReference();
+		}
 	}
 
 	private void pack(Tensor all) {

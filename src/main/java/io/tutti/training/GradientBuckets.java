@@ -6,12 +6,15 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Work;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.NoGradGuard;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -68,6 +71,9 @@ final class GradientBuckets implements AutoCloseable {
 
 	/** Whether a backward pass added to the gradients of the step before. */
 	private boolean stale;
+
+	/** A gradient that the program has changed while it was reduced. */
+	private @Nullable GradientSlot touched;
 
 	/** First failure of a hook, rethrown later since native code calls the hooks. */
 	private @Nullable HookFailure hookFailure;
@@ -137,11 +143,14 @@ final class GradientBuckets implements AutoCloseable {
 	}
 
 	/**
-	 * Whether backward passes from now on accumulate without reductions.
+	 * Sets whether backward passes from now on accumulate without reductions.
 	 * @throws IllegalStateException if a pass of this step may already be reduced
 	 */
 	void accumulate(boolean wanted) {
 		completeAnnounced();
+		if (wanted && this.accumulating) {
+			throw new IllegalStateException("noSync() was called inside noSync(): close the first scope before");
+		}
 		if (wanted && this.computed && this.settings.overlap() != Overlap.NEVER) {
 			throw new IllegalStateException("noSync() was called after a backward pass whose gradients are being"
 					+ " reduced: make all backward passes of a step but the last inside noSync()");
@@ -155,14 +164,16 @@ final class GradientBuckets implements AutoCloseable {
 	 * rank makes the same reductions regardless of its backward passes, so that all ranks
 	 * start the next step in the same state. If a hook has failed, this rank cannot make
 	 * them and aborts the group.
-	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
-	 * twice: the first value was reduced while the second was added
 	 */
 	void synchronize() {
+		if (this.accumulating) {
+			throw new IllegalStateException(
+					"synchronizeGradients() was called inside noSync(): close the scope before the last backward pass");
+		}
 		long start = System.nanoTime();
 		completeAnnounced();
 		requireHooksSucceeded();
-		@Nullable GradientSlot touched = first((slot) -> !slot.isUntouched());
+		this.touched = first((slot) -> !slot.isUntouched());
 		boolean added = this.stale || sums() && first(GradientSlot::isReduced) != null;
 		this.status.write(this.repeated, added, this.slots);
 		reduceRemaining();
@@ -179,13 +190,12 @@ final class GradientBuckets implements AutoCloseable {
 			plan();
 		}
 		this.waitedNanos += System.nanoTime() - start;
-		requireValid(touched);
 	}
 
 	private void reduceRemaining() {
 		try {
 			while (this.started < this.buckets.size()) {
-				count(this.buckets.get(this.started++)).reduce(this.settings.scaling().op());
+				this.allReducedBytes += this.buckets.get(this.started++).reduce(this.settings.scaling().op());
 			}
 		}
 		catch (IllegalStateException ex) {
@@ -211,7 +221,15 @@ final class GradientBuckets implements AutoCloseable {
 		throw failure.cause();
 	}
 
-	private void requireValid(@Nullable GradientSlot touched) {
+	/**
+	 * Checks the step after {@link #synchronize()}.
+	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
+	 * twice, or added to the sum of the step before; on this rank, if a gradient was
+	 * changed while it was reduced
+	 */
+	void requireValid() {
+		GradientSlot changed = this.touched;
+		this.touched = null;
 		boolean first = this.repeated;
 		boolean added = this.stale;
 		this.repeated = false;
@@ -231,10 +249,44 @@ final class GradientBuckets implements AutoCloseable {
 					+ " on every rank, and the next step can begin; call zeroGradients() before the backward passes of"
 					+ " each step");
 		}
-		if (touched != null) {
-			throw new IllegalStateException("the gradient of " + touched.parameter() + " was changed or dropped between"
+		if (changed != null) {
+			throw new IllegalStateException("the gradient of " + changed.parameter() + " was changed or dropped between"
 					+ " the backward pass and synchronizeGradients(), while it was being reduced: change gradients after"
 					+ " synchronizeGradients()");
+		}
+	}
+
+	/** Whether a backward pass is not synchronized yet. */
+	boolean isPending() {
+		completeAnnounced();
+		return this.computed;
+	}
+
+	/**
+	 * The 2-norm of all gradients as one vector, computed in float64 on this rank.
+	 */
+	double norm() {
+		double squares = 0;
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			for (GradientSlot slot : this.slots) {
+				squares += slot.squaredNorm();
+			}
+		}
+		return Math.sqrt(squares);
+	}
+
+	/** Multiplies all gradients by a factor. */
+	void scale(double factor) {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			this.slots.forEach((slot) -> slot.scale(factor));
+		}
+	}
+
+	/** The first parameter whose gradient is not finite. */
+	Optional<Parameter> firstNotFinite() {
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			return Optional.ofNullable(first((slot) -> !Double.isFinite(slot.squaredNorm())))
+				.map(GradientSlot::parameter);
 		}
 	}
 
@@ -262,21 +314,26 @@ final class GradientBuckets implements AutoCloseable {
 		Map<DataType, Long> filled = new EnumMap<>(DataType.class);
 		for (List<Integer> members : plan) {
 			List<GradientSlot> inside = members.stream().map(this.slots::get).toList();
-			boolean last = members == plan.getLast() && inside.getFirst().type() == DataType.FLOAT32;
-			GradientBucket bucket = new GradientBucket(this.place, inside, memory(inside, filled),
+			boolean last = members == plan.getLast() && reducesStatus(inside);
+			GradientBucket bucket = new GradientBucket(this.place, inside, memory(inside, filled), this.settings.hook(),
 					last ? this.status : null);
 			members.forEach((index) -> this.bucketOf[index] = bucket);
 			planned.add(bucket);
 		}
-		if (this.slots.get(plan.getLast().getFirst()).type() != DataType.FLOAT32) {
-			planned.add(new GradientBucket(this.place, List.of(), null, this.status));
+		if (!reducesStatus(planned.getLast().slots())) {
+			planned.add(new GradientBucket(this.place, List.of(), null, null, this.status));
 		}
 		this.buckets = planned;
 	}
 
+	/** Whether the status can be reduced with these gradients. */
+	private boolean reducesStatus(List<GradientSlot> inside) {
+		return inside.getFirst().type() == DataType.FLOAT32 && this.settings.hook() == null;
+	}
+
 	/** Memory of a bucket, if gradients are packed. */
 	private @Nullable MemorySegment memory(List<GradientSlot> inside, Map<DataType, Long> filled) {
-		if (!this.place.prefersPacked()) {
+		if (!this.place.prefersPacked() && (this.settings.hook() == null || inside.size() == 1)) {
 			return null;
 		}
 		DataType type = inside.getFirst().type();
@@ -343,13 +400,8 @@ final class GradientBuckets implements AutoCloseable {
 	 */
 	private void startComplete() {
 		while (this.overlap && this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
-			count(this.buckets.get(this.started++)).startReducing(this.settings.scaling().op());
+			this.allReducedBytes += this.buckets.get(this.started++).startReducing(this.settings.scaling().op());
 		}
-	}
-
-	private GradientBucket count(GradientBucket bucket) {
-		this.allReducedBytes += bucket.bytes();
-		return bucket;
 	}
 
 	/**

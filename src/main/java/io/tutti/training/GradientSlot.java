@@ -6,6 +6,8 @@ import java.util.Arrays;
 import io.tutti.DataType;
 import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.ScalarOptional;
 import org.bytedeco.pytorch.Storage;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
@@ -174,6 +176,25 @@ final class GradientSlot {
 	/** Records the gradient as the result of a step. */
 	void recordReduced() {
 		this.reduced = current();
+	}
+
+	/** Square of the gradient's 2-norm in float64; 0 without a gradient. */
+	double squaredNorm() {
+		Tensor gradient = this.parameter.tensor().grad();
+		if (!gradient.defined()) {
+			return 0;
+		}
+		double norm = torch.norm(gradient, new ScalarOptional(new Scalar(2.0)), torch.ScalarType.Double).item_double();
+		return norm * norm;
+	}
+
+	/** Multiplies the gradient of the last step. */
+	void scale(double factor) {
+		Tensor gradient = this.parameter.tensor().grad();
+		if (gradient.defined()) {
+			gradient.mul_(new Scalar(factor));
+			recordReduced();
+		}
 	}
 
 	/** Removes the gradient, so that autograd writes the next one instead of adding. */

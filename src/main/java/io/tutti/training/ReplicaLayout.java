@@ -8,6 +8,7 @@ import java.util.stream.IntStream;
 import io.tutti.ProcessGroup;
 import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.Tensor;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Names, types, shapes and strides of a model's tensors, and which names are the same
@@ -55,12 +56,17 @@ final class ReplicaLayout {
 		int[] first = TensorIdentity.firstIndices(values);
 		long count = TensorIdentity.distinct(values).stream().mapToLong(Tensor::numel).sum();
 		return tensors.size() + " tensors of " + count + " values in buckets of " + settings.bucketBytes() + " bytes, "
-				+ settings.scaling() + ", overlap " + settings.overlap() + "\n"
+				+ settings.scaling() + ", overlap " + settings.overlap()
+				+ (settings.broadcastsBuffers() ? ", buffers broadcast" : "") + hook(settings.hook()) + "\n"
 				+ IntStream.range(0, first.length)
 					.mapToObj((index) -> tensors.get(index).name().replace('\n', ' ') + " "
 							+ ((first[index] == index) ? describe(values.get(index))
 									: "the same as tensor " + (first[index] + 1)))
 					.collect(Collectors.joining("\n"));
+	}
+
+	private static String hook(@Nullable BucketHook hook) {
+		return (hook != null) ? ", hook " + hook.name() : "";
 	}
 
 	private static String describe(Tensor tensor) {

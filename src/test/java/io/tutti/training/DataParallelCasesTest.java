@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
@@ -15,14 +16,21 @@ import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Adam;
+import org.bytedeco.pytorch.AdamOptions;
+import org.bytedeco.pytorch.BatchNorm1dImpl;
+import org.bytedeco.pytorch.BatchNormOptions;
 import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.IValueVector;
 import org.bytedeco.pytorch.JitModule;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.QualifiedName;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
@@ -30,9 +38,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatException;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 /**
@@ -310,7 +323,7 @@ class DataParallelCasesTest {
 	private static Stream<Arguments> cases() {
 		List<Supplier<Case>> cases = List.of(SeveralTypes::new, HalfOnly::new, ChannelsLast::new, Expanded::new,
 				Frozen::new, Unused::new, Alternating::new, Reversed::new, Uneven::new, Empty::new, Large::new,
-				SharedGradient::new);
+				SharedGradient::new, Autocast::new);
 		return cases.stream()
 			.flatMap((model) -> Stream.of(GradientScaling.values())
 				.flatMap((scaling) -> Stream.of(Overlap.ALWAYS, Overlap.NEVER)
@@ -620,6 +633,318 @@ class DataParallelCasesTest {
 		ModelTensors tensors = ModelTensors.of(layer);
 		assertThat(new ArrayList<>(tensors.parameters().keySet())).containsExactly("weight", "bias");
 		assertThat(tensors.buffers().keySet()).containsExactly("seen");
+	}
+
+	/**
+	 * Rank 0 makes three passes and rank 1 two; only the last one of each is reduced
+	 * early.
+	 */
+	@ParameterizedTest
+	@EnumSource(Overlap.class)
+	void passesInsideNoSyncAccumulate(Overlap overlap) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Alternating model = new Alternating();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withOverlap(overlap).withScaling(GradientScaling.SUM))) {
+					for (int round = 0; round < 2; round++) {
+						replicas.zeroGradients();
+						try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+							for (int pass = rank; pass < 2; pass++) {
+								backward(model, rank, pass);
+							}
+						}
+						backward(model, rank, 2);
+						replicas.synchronizeGradients();
+					}
+					return gradients(model);
+				}
+			});
+			Alternating alone = new Alternating();
+			Alternating second = new Alternating();
+			for (int pass = 0; pass <= 2; pass++) {
+				backward(alone, 0, pass);
+				if (pass > 0) {
+					backward(second, 1, pass);
+				}
+			}
+			List<byte[]> expected = new ArrayList<>();
+			alone.parameters.forEach((name, parameter) -> expected
+				.add(TensorMemory.bytes(parameter.grad().add(second.parameters.get(name).grad()))));
+			assertThat(gradients).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
+		}
+	}
+
+	@Test
+	void noSyncInTheWrongPlaceIsReported() {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			Large model = new Large();
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0), model.tensors(),
+					SETTINGS)) {
+				try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+					assertThatIllegalStateException().isThrownBy(replicas::noSync)
+						.withMessageContaining("noSync() was called inside noSync()");
+					assertThatIllegalStateException().isThrownBy(replicas::synchronizeGradients)
+						.withMessageContaining("synchronizeGradients() was called inside noSync()");
+				}
+				backward(model, 0, 0);
+				assertThatIllegalStateException().isThrownBy(replicas::noSync)
+					.withMessageContaining("after a backward pass");
+				assertThatIllegalStateException().isThrownBy(() -> replicas.clipGradientNorm(1))
+					.withMessageContaining("call synchronizeGradients() first");
+				replicas.synchronizeGradients();
+				replicas.noSync().close();
+				assertThatIllegalArgumentException().isThrownBy(() -> replicas.clipGradientNorm(0))
+					.withMessageContaining("more than 0, got 0.0");
+			}
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void buffersAreBroadcastInEachStepOrOnRequest(boolean eachStep) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> statistics = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				BatchNorm1dImpl layer = new BatchNorm1dImpl(new BatchNormOptions(3));
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), layer,
+						SETTINGS.withBroadcastsBuffers(eachStep))) {
+					for (int step = 0; step < 2; step++) {
+						replicas.zeroGradients();
+						normalized(layer, rank + 2 * step).backward();
+						replicas.synchronizeGradients();
+					}
+					assertThat(layer.running_mean().get(0).item_float() > 0.3).isEqualTo(!eachStep && rank == 1);
+					replicas.broadcastBuffers();
+					return List.of(TensorMemory.bytes(layer.running_mean()), TensorMemory.bytes(layer.running_var()),
+							TensorMemory.bytes(layer.num_batches_tracked()));
+				}
+			});
+			BatchNorm1dImpl alone = new BatchNorm1dImpl(new BatchNormOptions(3));
+			for (int step = 0; step < 2; step++) {
+				normalized(alone, 2 * step);
+			}
+			assertThat(statistics)
+				.allSatisfy((rank) -> assertThat(rank).containsExactly(TensorMemory.bytes(alone.running_mean()),
+						TensorMemory.bytes(alone.running_var()), TensorMemory.bytes(alone.num_batches_tracked())));
+		}
+	}
+
+	private static Tensor normalized(BatchNorm1dImpl layer, int sample) {
+		Tensor rows = torch.arange(new Scalar(12.0)).view(4, 3).mul(new Scalar(0.1)).add(new Scalar((double) sample));
+		return torch.tanh(layer.forward(rows)).sum();
+	}
+
+	@Test
+	void theGlobalNormIsClippedAsInOneProcess() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				SeveralTypes model = new SeveralTypes();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS)) {
+					backward(model, rank, 0);
+					replicas.synchronizeGradients();
+					double norm = replicas.clipGradientNorm(1);
+					assertThat(norm).isGreaterThan(2);
+					assertThat(replicas.clipGradientNorm(2)).isBetween(0.99, 1.01);
+					try (NoGradGuard _ = new NoGradGuard()) {
+						model.parameters.get("double1").grad().fill_(new Scalar(Double.NaN));
+					}
+					assertThatIllegalStateException().isThrownBy(() -> replicas.clipGradientNorm(1))
+						.withMessageContaining("is NaN, first in parameter double1 of shape 5");
+					List<byte[]> found = gradients(model);
+					found.remove(model.parameters.sequencedKeySet().stream().toList().indexOf("double1"));
+					return found;
+				}
+			});
+			SeveralTypes alone = new SeveralTypes();
+			backward(alone, 0, 0);
+			backward(alone, 1, 0);
+			TensorVector all = new TensorVector();
+			alone.parameters.values()
+				.forEach((parameter) -> all
+					.push_back(parameter.grad().to(torch.ScalarType.Double).div(new Scalar(2.0)).view(-1)));
+			double norm = torch.cat(all).norm().item_double();
+			alone.parameters.values()
+				.forEach((parameter) -> parameter.grad().div_(new Scalar(2.0)).mul_(new Scalar(1 / norm)));
+			alone.parameters.remove("double1");
+			List<byte[]> expected = gradients(alone);
+			assertThat(gradients.get(1)).containsExactlyElementsOf(gradients.get(0));
+			for (int index = 0; index < expected.size(); index++) {
+				assertThat(gradients.get(0).get(index).length).isEqualTo(expected.get(index).length);
+			}
+			assertThat(gradients.get(0).get(0)).isEqualTo(expected.get(0));
+		}
+	}
+
+	/** The values and their sums have at most eight significant bits. */
+	@ParameterizedTest
+	@EnumSource(WireFormat.class)
+	void aWireFormatHalvesTheBytes(WireFormat format) throws Exception {
+		for (Overlap overlap : List.of(Overlap.ALWAYS, Overlap.NEVER)) {
+			try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+				RankThreads.run(RANKS, LIMIT, (rank) -> {
+					Case model = new Frozen();
+					model.add("single", 40);
+					model.add("double", torch.ScalarType.Double, 5);
+					model.add("half", torch.ScalarType.Half, 6);
+					try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank),
+							model.tensors(), SETTINGS.withHook(format).withOverlap(overlap))) {
+						for (int step = 0; step < 3; step++) {
+							replicas.zeroGradients();
+							Tensor loss = torch.zeros(1);
+							for (Tensor parameter : model.parameters.values()) {
+								loss = loss.add(parameter.sum().mul(new Scalar(2.0 * rank + 1 + step)));
+							}
+							loss.backward();
+							replicas.synchronizeGradients();
+							for (String name : List.of("learning", "single", "double", "half")) {
+								Tensor parameter = model.parameters.get(name);
+								assertThat(parameter.grad().scalar_type().intern())
+									.isEqualTo(parameter.scalar_type().intern());
+								assertThat(parameter.grad().eq(new Scalar(2.0 + step)).all().item_bool()).isTrue();
+							}
+						}
+						assertThat(replicas.allReducedBytes()).isEqualTo(3 * 2 * replicas.parameterCount());
+					}
+					return null;
+				});
+			}
+		}
+	}
+
+	/** Sends the gradients of a bucket divided by two. */
+	private static final class Halving implements BucketHook {
+
+		private final String name;
+
+		Halving(String name) {
+			this.name = name;
+		}
+
+		@Override
+		public String name() {
+			return this.name;
+		}
+
+		@Override
+		public Tensor beforeReduction(Tensor gradients) {
+			return this.name.equals("invalid") ? gradients.to(torch.ScalarType.Long) : gradients.div_(new Scalar(2.0));
+		}
+
+		@Override
+		public void afterReduction(Tensor reduced, Tensor gradients) {
+			assertThat(reduced.is_same(gradients)).isTrue();
+		}
+
+	}
+
+	@Test
+	void aHookChangesTheMemoryOfABucket() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Case model = new ChannelsLast();
+				model.add("bias", 4);
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withBucketBytes(1024).withHook(new Halving("halving")))) {
+					assertThat(replicas.bucketCount()).isEqualTo(1);
+					Tensor weight = model.parameters.get("weight");
+					Tensor factors = torch.arange(new Scalar(48.0)).view(4, 3, 2, 2);
+					weight.mul(factors).sum().add(model.parameters.get("bias").sum()).backward();
+					replicas.synchronizeGradients();
+					assertThat(weight.grad().equal(factors.div(new Scalar(2.0)))).isTrue();
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void ranksWithDifferentHooksFailAndAHookWithoutFloatsAbortsTheGroup() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			RankThreads.run(RANKS, LIMIT, (rank) -> {
+				assertThatExceptionOfType(ReplicaMismatchException.class)
+					.isThrownBy(() -> new DistributedDataParallel(world.group(rank), new Large().tensors(),
+							SETTINGS.withHook(new Halving("rank " + rank))))
+					.withMessageContaining("hook rank 1");
+				Large model = new Large();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withHook(new Halving("invalid")))) {
+					backward(model, rank, 0);
+					assertThatException().isThrownBy(replicas::synchronizeGradients)
+						.withMessageContaining("hook invalid returned a Long tensor");
+				}
+				return null;
+			});
+		}
+	}
+
+	@Test
+	void severalOptimizersTrainPartsOfAModelAsInOneProcess() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Uneven model = new Uneven();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withScaling(GradientScaling.SUM))) {
+					withTwoOptimizers(model, (step) -> {
+						replicas.zeroGradients();
+						backward(model, rank, step);
+						replicas.synchronizeGradients();
+					});
+				}
+				return values(model);
+			});
+			Uneven alone = new Uneven();
+			withTwoOptimizers(alone, (step) -> {
+				drop(alone);
+				backward(alone, 0, step);
+				backward(alone, 1, step);
+			});
+			assertThat(learnt).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(values(alone)));
+		}
+	}
+
+	private static void withTwoOptimizers(Case model, IntConsumer gradients) {
+		try (Adam adam = new Adam(new TensorVector(model.parameters.get("a")), new AdamOptions(0.01));
+				SGD sgd = new SGD(new TensorVector(model.parameters.get("b")), new SGDOptions(0.1))) {
+			for (int step = 0; step < STEPS; step++) {
+				gradients.accept(step);
+				adam.step();
+				sgd.step();
+			}
+		}
+	}
+
+	/** The layer computes in bfloat16 and keeps its float32 parameters. */
+	private static final class Autocast extends Case {
+
+		final Tensor weight = add("weight", 4, 8);
+
+		final Tensor bias = add("bias", 4);
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor rows = torch.arange(new Scalar(16.0)).view(2, 8).mul(new Scalar(0.01 * (rank + 1)));
+			torch.set_autocast_dtype(torch.DeviceType.CPU, torch.ScalarType.BFloat16);
+			torch.set_autocast_enabled(torch.DeviceType.CPU, true);
+			torch.increment_nesting();
+			try {
+				Tensor output = torch.linear(rows, this.weight, new TensorOptional(this.bias));
+				assertThat(output.scalar_type().intern()).isEqualTo(torch.ScalarType.BFloat16);
+				return torch.tanh(output).to(torch.ScalarType.Float).sum();
+			}
+			finally {
+				if (torch.decrement_nesting() == 0) {
+					torch.clear_cache();
+				}
+				torch.set_autocast_enabled(torch.DeviceType.CPU, false);
+			}
+		}
+
+	}
+
+	private static List<byte[]> gradients(Case model) {
+		return new ArrayList<>(
+				model.parameters.values().stream().map((parameter) -> TensorMemory.bytes(parameter.grad())).toList());
 	}
 
 }

@@ -242,7 +242,11 @@ class TiedWeightsTest {
 					.flatMap((overlap) -> Stream.of(4L, 40L, DataParallelSettings.DEFAULT_BUCKET_BYTES)
 						.flatMap((bytes) -> IntStream.rangeClosed(1, 3)
 							.mapToObj((worldSize) -> Arguments.of(model.get().getClass().getSimpleName(), model,
-									worldSize, new DataParallelSettings(bytes, scaling, overlap)))))));
+									worldSize,
+									DataParallelSettings.defaults()
+										.withBucketBytes(bytes)
+										.withScaling(scaling)
+										.withOverlap(overlap)))))));
 	}
 
 	/**
