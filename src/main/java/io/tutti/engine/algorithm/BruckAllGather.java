@@ -68,8 +68,8 @@ final class BruckAllGather implements Algorithm {
 		this.received = 0;
 		while (true) {
 			boolean moved = send(to, sendBytes) | receive(from, held, receiveBytes);
-			boolean flushed = (this.sent == sendBytes) ? to.greet() : to.flush();
-			if (flushed && this.sent == sendBytes && this.received == receiveBytes && from.greeted()) {
+			boolean flushed = (this.sent == sendBytes) ? to.sendFingerprint() : to.flush();
+			if (flushed && this.sent == sendBytes && this.received == receiveBytes && from.fingerprintReceived()) {
 				this.transport.moved();
 				return;
 			}

@@ -52,8 +52,8 @@ final class ChainScan implements Algorithm {
 		}
 		while (true) {
 			boolean moved = (!first && receive(call)) | (!last && send(call));
-			boolean receivedAll = this.received == call.bytes() && (first || previous().greeted());
-			boolean sentAll = last || (this.sent == call.bytes() && next().greet());
+			boolean receivedAll = this.received == call.bytes() && (first || previous().fingerprintReceived());
+			boolean sentAll = last || (this.sent == call.bytes() && next().sendFingerprint());
 			if (receivedAll && sentAll) {
 				return;
 			}

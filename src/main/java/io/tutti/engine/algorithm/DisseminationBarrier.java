@@ -32,7 +32,7 @@ final class DisseminationBarrier implements Algorithm {
 		for (int distance = 1; distance < this.worldSize; distance <<= 1) {
 			Link ahead = this.transport.link((this.rank + distance) % this.worldSize);
 			Link behind = this.transport.link(Math.floorMod(this.rank - distance, this.worldSize));
-			while (!(ahead.greet() & behind.greeted())) {
+			while (!(ahead.sendFingerprint() & behind.fingerprintReceived())) {
 				this.transport.stalled();
 			}
 			this.transport.moved();

@@ -116,7 +116,7 @@ final class Exchange {
 			return true;
 		}
 		if (this.sent == this.sendBytes) {
-			return link.greet();
+			return link.sendFingerprint();
 		}
 		link.flush();
 		return false;
@@ -150,7 +150,7 @@ final class Exchange {
 
 	private boolean receivingDone() {
 		Link link = this.from;
-		return link == null || (this.received == this.receiveBytes && link.greeted());
+		return link == null || (this.received == this.receiveBytes && link.fingerprintReceived());
 	}
 
 }

@@ -103,7 +103,7 @@ final class PairwiseAllToAll implements Algorithm {
 				this.sent += to.send(call.sendAddress() + this.outgoing.start(peer) + offset, end - this.sent);
 			}
 			moved |= this.sent > before;
-			if (this.sent < end || !to.greet()) {
+			if (this.sent < end || !to.sendFingerprint()) {
 				return moved;
 			}
 			this.sendStep++;
@@ -133,7 +133,7 @@ final class PairwiseAllToAll implements Algorithm {
 						end - this.received);
 			}
 			moved |= this.received > before;
-			if (this.received < end || !from.greeted()) {
+			if (this.received < end || !from.fingerprintReceived()) {
 				return moved;
 			}
 			this.receiveStep++;

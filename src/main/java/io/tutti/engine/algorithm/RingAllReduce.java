@@ -101,8 +101,8 @@ final class RingAllReduce implements Algorithm {
 		Link previous = this.transport.link(Math.floorMod(this.rank - 1, this.worldSize));
 		while (true) {
 			boolean moved = send(next) | receive(previous);
-			boolean flushed = (this.sendStep == steps) ? next.greet() : next.flush();
-			if (flushed && this.sendStep == steps && this.receiveStep == steps && previous.greeted()) {
+			boolean flushed = (this.sendStep == steps) ? next.sendFingerprint() : next.flush();
+			if (flushed && this.sendStep == steps && this.receiveStep == steps && previous.fingerprintReceived()) {
 				return;
 			}
 			this.transport.endRound(moved);

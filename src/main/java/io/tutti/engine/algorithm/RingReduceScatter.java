@@ -64,8 +64,8 @@ final class RingReduceScatter implements Algorithm {
 		Link previous = this.transport.link(Math.floorMod(this.rank - 1, this.worldSize));
 		while (true) {
 			boolean moved = send(call, next) | receive(call, previous);
-			boolean flushed = this.out.done() ? next.greet() : next.flush();
-			if (flushed && this.out.done() && this.in.done() && previous.greeted()) {
+			boolean flushed = this.out.done() ? next.sendFingerprint() : next.flush();
+			if (flushed && this.out.done() && this.in.done() && previous.fingerprintReceived()) {
 				return;
 			}
 			this.transport.endRound(moved);

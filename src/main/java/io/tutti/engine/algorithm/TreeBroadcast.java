@@ -66,7 +66,7 @@ final class TreeBroadcast implements Algorithm {
 				return false;
 			}
 		}
-		return this.tree.greetChildren() & (this.tree.isRoot() || this.tree.parent().greeted());
+		return this.tree.sendFingerprintToChildren() & (this.tree.isRoot() || this.tree.parent().fingerprintReceived());
 	}
 
 }

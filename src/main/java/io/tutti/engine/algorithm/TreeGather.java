@@ -108,14 +108,14 @@ final class TreeGather implements Algorithm {
 	private boolean done() {
 		if (!this.tree.isRoot()) {
 			return this.relayed == this.tree.children() && this.sent == this.chunks.length(this.rank)
-					&& this.tree.parent().greet() & this.tree.childrenGreeted();
+					&& this.tree.parent().sendFingerprint() & this.tree.receivedFingerprintsOfChildren();
 		}
 		for (int i = 0; i < this.tree.children(); i++) {
 			if (this.tree.progress(i) < subtreeBytes(i)) {
 				return false;
 			}
 		}
-		return this.tree.childrenGreeted();
+		return this.tree.receivedFingerprintsOfChildren();
 	}
 
 }

@@ -121,19 +121,19 @@ final class TreePosition {
 	/**
 	 * Sends the fingerprint to all children and returns whether their links are flushed.
 	 */
-	boolean greetChildren() {
+	boolean sendFingerprintToChildren() {
 		boolean done = true;
 		for (int i = 0; i < children(); i++) {
-			done &= child(i).greet();
+			done &= child(i).sendFingerprint();
 		}
 		return done;
 	}
 
 	/** Whether the fingerprints of all children have arrived. */
-	boolean childrenGreeted() {
+	boolean receivedFingerprintsOfChildren() {
 		boolean done = true;
 		for (int i = 0; i < children(); i++) {
-			done &= child(i).greeted();
+			done &= child(i).fingerprintReceived();
 		}
 		return done;
 	}

@@ -46,7 +46,7 @@ final class TreeReduce implements Algorithm {
 		this.sent = 0;
 		while (true) {
 			boolean moved = combineAll(call) | (!this.tree.isRoot() && sendUp(call));
-			if (done(call) & this.tree.childrenGreeted()) {
+			if (done(call) & this.tree.receivedFingerprintsOfChildren()) {
 				return;
 			}
 			this.transport.endRound(moved);
@@ -105,7 +105,7 @@ final class TreeReduce implements Algorithm {
 		if (this.tree.isRoot()) {
 			return this.window.filled() == call.bytes();
 		}
-		return this.sent == call.bytes() && this.tree.parent().greet();
+		return this.sent == call.bytes() && this.tree.parent().sendFingerprint();
 	}
 
 }

@@ -111,14 +111,14 @@ final class TreeScatter implements Algorithm {
 	private boolean done() {
 		if (!this.tree.isRoot()) {
 			return this.relayed == this.tree.children() && this.received == this.chunks.length(this.rank)
-					&& this.tree.parent().greeted() & this.tree.greetChildren();
+					&& this.tree.parent().fingerprintReceived() & this.tree.sendFingerprintToChildren();
 		}
 		for (int i = 0; i < this.tree.children(); i++) {
 			if (this.tree.progress(i) < subtreeBytes(i)) {
 				return false;
 			}
 		}
-		return this.tree.greetChildren();
+		return this.tree.sendFingerprintToChildren();
 	}
 
 }

@@ -142,7 +142,7 @@ final class Groups implements GroupFactory {
 	 */
 	PointToPoint messages(GroupIdentity identity, FailureLatch latch, @Nullable HostMemory memory) {
 		try {
-			return new PointToPointEngine(identity, latch, wires(identity, memory),
+			return new PointToPointEngine(identity, latch, connections(identity, memory),
 					new MessageSettings(this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected));
 		}
 		catch (IOException ex) {
@@ -150,7 +150,7 @@ final class Groups implements GroupFactory {
 		}
 	}
 
-	private Connections wires(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
+	private Connections connections(GroupIdentity identity, @Nullable HostMemory memory) throws IOException {
 		if (memory != null && memory.members().size() == identity.worldSize()) {
 			return new RingConnections(memory, memory.members());
 		}

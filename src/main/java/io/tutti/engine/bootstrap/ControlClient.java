@@ -12,7 +12,7 @@ import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Awaiting;
-import io.tutti.engine.control.ControlMessage.Greeting;
+import io.tutti.engine.control.ControlMessage.RendezvousMessage;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.Notice;
 import io.tutti.engine.control.ControlMessage.Ping;
@@ -169,7 +169,7 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 			case Roster complete -> receive(complete);
 			case RankZeroLeft left -> rankZeroLeft(left);
 			case Notice notice -> this.control.receive(notice);
-			case Greeting _, Request _ ->
+			case RendezvousMessage _, Request _ ->
 				throw new MalformedFrameException("unexpected " + message.getClass().getSimpleName());
 		}
 	}

@@ -14,7 +14,7 @@ import io.tutti.engine.control.ControlListener;
 import io.tutti.engine.control.ControlLoop;
 import io.tutti.engine.control.ControlMessage;
 import io.tutti.engine.control.ControlMessage.Awaiting;
-import io.tutti.engine.control.ControlMessage.Greeting;
+import io.tutti.engine.control.ControlMessage.RendezvousMessage;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Leave;
 import io.tutti.engine.control.ControlMessage.Notice;
@@ -182,7 +182,7 @@ final class ControlServer
 				this.peers.progress(joined.rank(), progress);
 			}
 			case Request request -> request(joined, request);
-			case Greeting _, Notice _ ->
+			case RendezvousMessage _, Notice _ ->
 				throw new MalformedFrameException("unexpected " + message.getClass().getSimpleName());
 		}
 	}

@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
 public sealed interface ControlMessage {
 
 	/** A message of either side during rendezvous. */
-	sealed interface Greeting extends ControlMessage {
+	sealed interface RendezvousMessage extends ControlMessage {
 
 	}
 
 	/** The first message of a handshake, which states what the connection is for. */
-	sealed interface ClientHello extends Greeting {
+	sealed interface ClientHello extends RendezvousMessage {
 
 		/** The world rank that connects. */
 		int rank();
@@ -74,11 +74,11 @@ public sealed interface ControlMessage {
 	}
 
 	/** A hello of another protocol version. */
-	record ForeignHello(int version) implements Greeting {
+	record ForeignHello(int version) implements RendezvousMessage {
 	}
 
 	/** Asks for a proof that the client knows the key, over these random bytes. */
-	record Challenge(byte[] nonce) implements Greeting {
+	record Challenge(byte[] nonce) implements RendezvousMessage {
 
 		public Challenge {
 			requireProofSize(nonce);
@@ -91,7 +91,7 @@ public sealed interface ControlMessage {
 	 *
 	 * @param nonce random bytes for the answer
 	 */
-	record Proof(byte[] nonce, byte[] proof) implements Greeting {
+	record Proof(byte[] nonce, byte[] proof) implements RendezvousMessage {
 
 		public Proof {
 			requireProofSize(nonce);
@@ -101,7 +101,7 @@ public sealed interface ControlMessage {
 	}
 
 	/** Accepts the client. The accepting side proves in turn that it knows the key. */
-	record Welcome(byte[] proof) implements Greeting {
+	record Welcome(byte[] proof) implements RendezvousMessage {
 
 		public Welcome {
 			requireProofSize(proof);
@@ -114,7 +114,7 @@ public sealed interface ControlMessage {
 	 *
 	 * @param reason why no retry can succeed, or {@code null} if the client may try again
 	 */
-	record Refused(RendezvousException.@Nullable Reason reason, String message) implements Greeting {
+	record Refused(RendezvousException.@Nullable Reason reason, String message) implements RendezvousMessage {
 	}
 
 	/**
@@ -122,7 +122,7 @@ public sealed interface ControlMessage {
 	 *
 	 * @param over whether rank 0 has given up
 	 */
-	record Awaiting(MissingRanks absence, boolean over) implements Greeting {
+	record Awaiting(MissingRanks absence, boolean over) implements RendezvousMessage {
 	}
 
 	/**
@@ -133,7 +133,8 @@ public sealed interface ControlMessage {
 	 * @param peers by rank; an empty host for rank 0 stands for the address at which this
 	 * rank reached it
 	 */
-	record Roster(long generation, byte[] keyNonce, String sharedConfig, List<PeerAddress> peers) implements Greeting {
+	record Roster(long generation, byte[] keyNonce, String sharedConfig,
+			List<PeerAddress> peers) implements RendezvousMessage {
 
 		public Roster {
 			requireProofSize(keyNonce);

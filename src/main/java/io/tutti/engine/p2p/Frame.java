@@ -7,7 +7,7 @@ import io.tutti.engine.spi.NativeMemory;
  */
 final class Frame {
 
-	/** Size on the wire. */
+	/** Size in bytes. */
 	static final int BYTES = 40;
 
 	/** A message whose bytes follow. */
@@ -45,7 +45,7 @@ final class Frame {
 	/** The sender's answer to READ: its buffer was valid until then. */
 	static final int CONFIRMED = 9;
 
-	/** In every frame: detects a stream that is out of step. */
+	/** In every frame: detects a stream that is out of sync. */
 	private static final int MARK = 0x5475_7032;
 
 	private Frame() {

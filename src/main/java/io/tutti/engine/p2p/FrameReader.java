@@ -159,7 +159,7 @@ final class FrameReader {
 	private void readFrame(Handler handler) throws IOException {
 		long frame = this.in + this.start;
 		if (!Frame.isSound(frame)) {
-			throw new IOException("the stream is out of step: these bytes are not a frame");
+			throw new IOException("the stream is out of sync: these bytes are not a frame");
 		}
 		this.start += Frame.BYTES;
 		handler.frame(this, frame);

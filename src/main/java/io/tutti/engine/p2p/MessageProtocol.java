@@ -252,13 +252,13 @@ final class MessageProtocol implements FrameReader.Handler {
 			return DataType.ofOrdinal(Frame.type(frame));
 		}
 		catch (IllegalArgumentException ex) {
-			throw new IOException("the stream is out of step: " + ex.getMessage(), ex);
+			throw new IOException("the stream is out of sync: " + ex.getMessage(), ex);
 		}
 	}
 
 	private static <T> T known(@Nullable T transfer, long id) throws IOException {
 		if (transfer == null) {
-			throw new IOException("the stream is out of step: no message has number " + id);
+			throw new IOException("the stream is out of sync: no message has number " + id);
 		}
 		return transfer;
 	}
@@ -375,7 +375,7 @@ final class MessageProtocol implements FrameReader.Handler {
 		SendDescriptor descriptor = known(peer.announced(id), id);
 		MessageOperation send = descriptor.operation;
 		if (send == null || send.withdrawal == null) {
-			throw new IOException("the stream is out of step: message " + id + " was not to be cancelled");
+			throw new IOException("the stream is out of sync: message " + id + " was not to be cancelled");
 		}
 		send.withdraw(send.withdrawal);
 		this.channels.release(descriptor);
@@ -395,7 +395,7 @@ final class MessageProtocol implements FrameReader.Handler {
 
 	private static void requireAnnounced(long bytes, long announced) throws IOException {
 		if (bytes != announced) {
-			throw new IOException("the stream is out of step: " + bytes + " bytes of a message of " + announced);
+			throw new IOException("the stream is out of sync: " + bytes + " bytes of a message of " + announced);
 		}
 	}
 

@@ -11,7 +11,7 @@ import io.tutti.ReduceOp;
  */
 public final class Fingerprint {
 
-	/** Size on the wire. */
+	/** Size in bytes. */
 	public static final int BYTES = 32;
 
 	/** A byte of every fingerprint that shows that the stream is still in sync. */
@@ -57,7 +57,7 @@ public final class Fingerprint {
 	public static CallSignature read(long address) {
 		long what = NativeMemory.getLong(address + 16);
 		if ((what >> MARK_SHIFT & 0xff) != MARK) {
-			throw new IllegalArgumentException("the stream is out of step: these bytes are no fingerprint");
+			throw new IllegalArgumentException("the stream is out of sync: these bytes are no fingerprint");
 		}
 		return new CallSignature(NativeMemory.getLong(address), Collective.ofOrdinal((int) (what >> 16 & 0xff)),
 				NativeMemory.getLong(address + 8), (int) NativeMemory.getLong(address + 24),

@@ -16,7 +16,7 @@ public interface Connections extends AutoCloseable {
 		 * A connection is established.
 		 * @param dialed whether this rank made it
 		 */
-		void arrived(int peer, ByteStream wire, boolean dialed);
+		void arrived(int peer, ByteStream stream, boolean dialed);
 
 		/**
 		 * This rank could not connect to a peer.

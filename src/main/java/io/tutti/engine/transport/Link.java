@@ -27,10 +27,10 @@ public interface Link {
 	 * Flushes, with this call's fingerprint even if no byte goes with it.
 	 * @return whether nothing is left
 	 */
-	boolean greet();
+	boolean sendFingerprint();
 
 	/** Whether the peer's fingerprint of this call has come. */
-	boolean greeted();
+	boolean fingerprintReceived();
 
 	/**
 	 * Puts bytes that have come into memory.

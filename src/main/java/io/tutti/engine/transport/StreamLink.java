@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A link over a {@link ByteStream}. A call's fingerprint and its first bytes leave in one
  * write and are taken up in one read, so that a small call costs one system call each
- * way; what follows moves between the wire and the caller's memory with no copy.
+ * way; what follows moves between the stream and the caller's memory with no copy.
  */
 public final class StreamLink implements Link {
 
@@ -49,7 +49,7 @@ public final class StreamLink implements Link {
 
 	private int inEnd;
 
-	private long greetedFor = -1;
+	private long fingerprintReadFor = -1;
 
 	private boolean blockedReading;
 
@@ -60,7 +60,7 @@ public final class StreamLink implements Link {
 
 	private long sentBytes;
 
-	private @Nullable ByteStream wire;
+	private @Nullable ByteStream stream;
 
 	/** A link that is not connected yet. */
 	public StreamLink(int peer, CallContext frame, Arena arena) {
@@ -72,13 +72,13 @@ public final class StreamLink implements Link {
 	}
 
 	/** Connects the link. */
-	public void connect(ByteStream wire) {
-		this.wire = wire;
+	public void connect(ByteStream stream) {
+		this.stream = stream;
 	}
 
 	/** Whether the link is connected. */
 	public boolean connected() {
-		return this.wire != null;
+		return this.stream != null;
 	}
 
 	/** The rank of the group at the other end. */
@@ -129,7 +129,7 @@ public final class StreamLink implements Link {
 	}
 
 	@Override
-	public boolean greet() {
+	public boolean sendFingerprint() {
 		if (this.sentFor != this.frame.turn()) {
 			open(0, 0);
 		}
@@ -158,7 +158,7 @@ public final class StreamLink implements Link {
 	}
 
 	private long write(long address, long bytes) {
-		ByteStream open = this.wire;
+		ByteStream open = this.stream;
 		long written = 0;
 		if (open != null) {
 			try {
@@ -174,8 +174,8 @@ public final class StreamLink implements Link {
 	}
 
 	@Override
-	public boolean greeted() {
-		if (this.greetedFor == this.frame.turn()) {
+	public boolean fingerprintReceived() {
+		if (this.fingerprintReadFor == this.frame.turn()) {
 			return true;
 		}
 		if (this.inEnd - this.inStart < Fingerprint.BYTES) {
@@ -188,13 +188,13 @@ public final class StreamLink implements Link {
 			throw this.frame.mismatch(this.peer, this.in + this.inStart);
 		}
 		this.inStart += Fingerprint.BYTES;
-		this.greetedFor = this.frame.turn();
+		this.fingerprintReadFor = this.frame.turn();
 		return true;
 	}
 
 	@Override
 	public long receive(long address, long bytes) {
-		if (!greeted()) {
+		if (!fingerprintReceived()) {
 			return 0;
 		}
 		int held = this.inEnd - this.inStart;
@@ -209,7 +209,7 @@ public final class StreamLink implements Link {
 
 	@Override
 	public long readable(long wantedBytes) {
-		if (!greeted()) {
+		if (!fingerprintReceived()) {
 			return 0;
 		}
 		int held = this.inEnd - this.inStart;
@@ -253,7 +253,7 @@ public final class StreamLink implements Link {
 	}
 
 	private long read(long address, long bytes) {
-		ByteStream open = this.wire;
+		ByteStream open = this.stream;
 		long got = 0;
 		if (open != null) {
 			try {

@@ -94,7 +94,7 @@ final class RingLink implements Link {
 	}
 
 	@Override
-	public boolean greet() {
+	public boolean sendFingerprint() {
 		return open();
 	}
 
@@ -115,7 +115,7 @@ final class RingLink implements Link {
 	}
 
 	@Override
-	public boolean greeted() {
+	public boolean fingerprintReceived() {
 		if (this.fingerprintReadFor == this.context.turn()) {
 			return true;
 		}
@@ -134,7 +134,7 @@ final class RingLink implements Link {
 
 	@Override
 	public long receive(long address, long bytes) {
-		if (!greeted()) {
+		if (!fingerprintReceived()) {
 			return 0;
 		}
 		long received = 0;
@@ -153,7 +153,7 @@ final class RingLink implements Link {
 
 	@Override
 	public long readable(long wantedBytes) {
-		if (!greeted()) {
+		if (!fingerprintReceived()) {
 			return 0;
 		}
 		long count = this.in.readable(wantedBytes);

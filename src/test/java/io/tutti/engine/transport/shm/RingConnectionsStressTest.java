@@ -54,7 +54,7 @@ class RingConnectionsStressTest {
 
 		private final Deadline deadline = Deadline.after(Duration.ofSeconds(30));
 
-		private ByteStream wire;
+		private ByteStream stream;
 
 		End(HostMemory memory) {
 			this.memory = memory;
@@ -65,8 +65,8 @@ class RingConnectionsStressTest {
 		@Override
 		public void arrived(int from, ByteStream arrived, boolean dialed) {
 			assertThat(from).isEqualTo(this.peer);
-			assertThat(this.wire).as("the wire that was there before").isNull();
-			this.wire = arrived;
+			assertThat(this.stream).as("a stream from an earlier connection").isNull();
+			this.stream = arrived;
 		}
 
 		@Override
@@ -75,12 +75,12 @@ class RingConnectionsStressTest {
 		}
 
 		ByteStream meet() {
-			while (this.wire == null) {
+			while (this.stream == null) {
 				if (!this.wires.poll(this)) {
 					idle(true);
 				}
 			}
-			return this.wire;
+			return this.stream;
 		}
 
 		void idle(boolean sleeps) {
@@ -131,7 +131,7 @@ class RingConnectionsStressTest {
 
 	/** Rank 0 leaves when it is done, rank 1 after rank 0 has left. */
 	private void stream(End end, Arena arena) throws IOException {
-		ByteStream wire = end.meet();
+		ByteStream stream = end.meet();
 		int self = 1 - end.peer;
 		SplittableRandom random = new SplittableRandom(this.seed + self);
 		MemorySegment going = arena.allocate(MOST_BYTES);
@@ -145,9 +145,9 @@ class RingConnectionsStressTest {
 				for (int i = 0; i < bytes; i++) {
 					going.set(ValueLayout.JAVA_BYTE, i, content(self, sent + i));
 				}
-				written = wire.write(going.address(), bytes);
+				written = stream.write(going.address(), bytes);
 			}
-			long read = wire.read(coming.address(), Math.min(amount(random), STREAM_BYTES - received));
+			long read = stream.read(coming.address(), Math.min(amount(random), STREAM_BYTES - received));
 			require(coming, read, end.peer, received);
 			sent += written;
 			received += read;
@@ -156,7 +156,7 @@ class RingConnectionsStressTest {
 			}
 		}
 		if (self == 1) {
-			awaitEnd(end, wire, coming);
+			awaitEnd(end, stream, coming);
 		}
 	}
 
@@ -180,10 +180,10 @@ class RingConnectionsStressTest {
 		}
 	}
 
-	private static void awaitEnd(End end, ByteStream wire, MemorySegment coming) throws IOException {
+	private static void awaitEnd(End end, ByteStream stream, MemorySegment coming) throws IOException {
 		try {
 			while (true) {
-				assertThat(wire.read(coming.address(), 1)).as("bytes that nobody sent").isZero();
+				assertThat(stream.read(coming.address(), 1)).as("bytes that nobody sent").isZero();
 				end.idle(true);
 			}
 		}
@@ -207,8 +207,8 @@ class RingConnectionsStressTest {
 					assertThat(end.meet().write(word.address(), 8)).isEqualTo(8);
 				}
 				else {
-					ByteStream wire = end.meet();
-					while (wire.read(word.address(), 8) == 0) {
+					ByteStream stream = end.meet();
+					while (stream.read(word.address(), 8) == 0) {
 						end.idle(true);
 					}
 					assertThat(word.get(ValueLayout.JAVA_LONG, 0)).isEqualTo(42);
