@@ -175,9 +175,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on the buffer between
 	 * position and limit, in native byte order. The buffer's position does not change.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param buffer this rank's operand: {@code n} elements, {@code n × type.bytes()}
+	 * bytes from position to limit, the same {@code n} on every rank; replaced by the
+	 * reduction over all ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 */
 	default void allReduce(ByteBuffer buffer, DataType type, ReduceOp op) {
 		allReduce(segment("buffer", buffer, type), type, op);
@@ -185,8 +188,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of FLOAT32.
-	 * @param values this rank's operand, replaced by the result
-	 * @param op operator that combines the operands
+	 * @param values this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; replaced by the reduction over all ranks
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(float[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.FLOAT32, op);
@@ -194,8 +198,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of FLOAT64.
-	 * @param values this rank's operand, replaced by the result
-	 * @param op operator that combines the operands
+	 * @param values this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; replaced by the reduction over all ranks
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(double[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.FLOAT64, op);
@@ -203,8 +208,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of INT32.
-	 * @param values this rank's operand, replaced by the result
-	 * @param op operator that combines the operands
+	 * @param values this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; replaced by the reduction over all ranks
+	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(int[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.INT32, op);
@@ -212,8 +218,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)} on an array of INT64.
-	 * @param values this rank's operand, replaced by the result
-	 * @param op operator that combines the operands
+	 * @param values this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; replaced by the reduction over all ranks
+	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(long[] values, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(values), DataType.INT64, op);
@@ -222,9 +229,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, DataType, ReduceOp)}, without waiting for the
 	 * result.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param buffer this rank's operand: {@code n} elements, {@code n × type.bytes()}
+	 * bytes, the same {@code n} on every rank; replaced by the reduction over all ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allReduceAsync(MemorySegment buffer, DataType type, ReduceOp op);
@@ -234,17 +243,21 @@ public interface ProcessGroup extends AutoCloseable {
 	 * type, in list order. Small buffers are packed into one call, so that many of them
 	 * cost as much as a large one. The result is bit-identical on all ranks and from run
 	 * to run, but may differ from separate calls in the last bits.
-	 * @param buffers any number; the same sizes in the same order on every rank
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param buffers any number, each of whole elements and replaced by its reduction
+	 * over all ranks; the same sizes in the same order on every rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 */
 	void allReduce(List<MemorySegment> buffers, DataType type, ReduceOp op);
 
 	/**
 	 * As {@link #allReduce(List, DataType, ReduceOp)}, without waiting for the result.
-	 * @param buffers memory of the call, the same sizes in the same order on every rank
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param buffers any number, each of whole elements and replaced by its reduction
+	 * over all ranks; the same sizes in the same order on every rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allReduceAsync(List<MemorySegment> buffers, DataType type, ReduceOp op);
@@ -254,7 +267,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code receive}.
 	 * @param send this rank's operand of any number of elements, the same on every rank;
 	 * left as it is
-	 * @param receive as large as {@code send}; must not overlap it
+	 * @param receive as large as {@code send}; the same segment, or no overlap
 	 * @param type element type of the buffers
 	 * @param op operator that combines the operands
 	 */
@@ -264,10 +277,14 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank; left as it is
+	 * @param receive the reduction over all ranks: {@code n} elements,
+	 * {@code n × type.bytes()} bytes from position to limit; {@code send} itself, or no
+	 * overlap
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 */
 	default void allReduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		allReduce(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -276,9 +293,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive the reduction over all ranks: {@code n} elements; {@code send}
+	 * itself, or no overlap
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(float[] send, float[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -287,9 +306,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive the reduction over all ranks: {@code n} elements; {@code send}
+	 * itself, or no overlap
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(double[] send, double[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -298,9 +319,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive the reduction over all ranks: {@code n} elements; {@code send}
+	 * itself, or no overlap
+	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(int[] send, int[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -309,9 +332,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays
 	 * of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive the reduction over all ranks: {@code n} elements; {@code send}
+	 * itself, or no overlap
+	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(long[] send, long[] receive, ReduceOp op) {
 		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -320,10 +345,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allReduce(MemorySegment, MemorySegment, DataType, ReduceOp)}, without
 	 * waiting for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()}
+	 * bytes, the same {@code n} on every rank; left as it is
+	 * @param receive the reduction over all ranks: {@code n} elements,
+	 * {@code n × type.bytes()} bytes; {@code send} itself, or no overlap
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allReduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
@@ -345,11 +373,16 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
-	 * @param root rank of the root
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank; left as it is
+	 * @param receive on the root the reduction over all ranks: {@code n} elements,
+	 * {@code n × type.bytes()} bytes from position to limit; {@code send} itself, or no
+	 * overlap; ignored on other ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
+	 * @param root the rank that gets the result, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void reduce(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op, int root) {
 		reduce(segment("send", send, type), onRoot("receive", receive, type, root), type, op, root);
@@ -358,10 +391,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
-	 * @param root rank of the root
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive on the root the reduction over all ranks: {@code n} elements;
+	 * {@code send} itself, or no overlap; ignored on other ranks
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
+	 * @param root the rank that gets the result, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void reduce(float[] send, float[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT32, op, root);
@@ -370,10 +406,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
-	 * @param root rank of the root
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive on the root the reduction over all ranks: {@code n} elements;
+	 * {@code send} itself, or no overlap; ignored on other ranks
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
+	 * @param root the rank that gets the result, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void reduce(double[] send, double[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT64, op, root);
@@ -382,10 +421,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
-	 * @param root rank of the root
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive on the root the reduction over all ranks: {@code n} elements;
+	 * {@code send} itself, or no overlap; ignored on other ranks
+	 * @param op any operator; the same on every rank
+	 * @param root the rank that gets the result, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void reduce(int[] send, int[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT32, op, root);
@@ -394,10 +436,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)} on arrays
 	 * of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
-	 * @param root rank of the root
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank; left as it is
+	 * @param receive on the root the reduction over all ranks: {@code n} elements;
+	 * {@code send} itself, or no overlap; ignored on other ranks
+	 * @param op any operator; the same on every rank
+	 * @param root the rank that gets the result, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void reduce(long[] send, long[] receive, ReduceOp op, int root) {
 		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT64, op, root);
@@ -406,11 +451,16 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduce(MemorySegment, MemorySegment, DataType, ReduceOp, int)}, without
 	 * waiting for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
-	 * @param root rank of the root
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()}
+	 * bytes, the same {@code n} on every rank; left as it is
+	 * @param receive on the root the reduction over all ranks: {@code n} elements,
+	 * {@code n × type.bytes()} bytes; {@code send} itself, or no overlap; ignored on
+	 * other ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
+	 * @param root the rank that gets the result, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 * @return the work of this call
 	 */
 	Work<Void> reduceAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op, int root);
@@ -427,9 +477,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on the buffer between position
 	 * and limit, in native byte order. The buffer's position does not change.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param buffer {@code n} elements, {@code n × type.bytes()} bytes from position to
+	 * limit, the same {@code n} on every rank; read on the root, replaced by its content
+	 * on the other ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 */
 	default void broadcast(ByteBuffer buffer, DataType type, int root) {
 		broadcast(segment("buffer", buffer, type), type, root);
@@ -437,8 +490,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of FLOAT32.
-	 * @param values this rank's operand, replaced by the result
-	 * @param root rank of the root
+	 * @param values {@code n} elements, the same {@code n} on every rank; read on the
+	 * root, replaced by its content on the other ranks
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 */
 	default void broadcast(float[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
@@ -446,8 +501,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of FLOAT64.
-	 * @param values this rank's operand, replaced by the result
-	 * @param root rank of the root
+	 * @param values {@code n} elements, the same {@code n} on every rank; read on the
+	 * root, replaced by its content on the other ranks
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 */
 	default void broadcast(double[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
@@ -455,8 +512,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of INT32.
-	 * @param values this rank's operand, replaced by the result
-	 * @param root rank of the root
+	 * @param values {@code n} elements, the same {@code n} on every rank; read on the
+	 * root, replaced by its content on the other ranks
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 */
 	default void broadcast(int[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
@@ -464,8 +523,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)} on an array of INT64.
-	 * @param values this rank's operand, replaced by the result
-	 * @param root rank of the root
+	 * @param values {@code n} elements, the same {@code n} on every rank; read on the
+	 * root, replaced by its content on the other ranks
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 */
 	default void broadcast(long[] values, int root) {
 		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
@@ -474,9 +535,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #broadcast(MemorySegment, DataType, int)}, without waiting for the
 	 * result.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param buffer {@code n} elements, {@code n × type.bytes()} bytes, the same
+	 * {@code n} on every rank; read on the root, replaced by its content on the other
+	 * ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> broadcastAsync(MemorySegment buffer, DataType type, int root);
@@ -486,17 +550,21 @@ public interface ProcessGroup extends AutoCloseable {
 	 * in list order. Small buffers are packed into one call, so that many of them cost as
 	 * much as a large one. The result is bit-identical on all ranks and from run to run,
 	 * but may differ from separate calls in the last bits.
-	 * @param buffers any number; the same sizes in the same order on every rank
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param buffers any number, each of whole elements and replaced by the root's
+	 * content; the same sizes in the same order on every rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 */
 	void broadcast(List<MemorySegment> buffers, DataType type, int root);
 
 	/**
 	 * As {@link #broadcast(List, DataType, int)}, without waiting for the result.
-	 * @param buffers memory of the call, the same sizes in the same order on every rank
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param buffers any number, each of whole elements and replaced by the root's
+	 * content; the same sizes in the same order on every rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
+	 * same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> broadcastAsync(List<MemorySegment> buffers, DataType type, int root);
@@ -514,9 +582,12 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
+	 * @param send this rank's part: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank
+	 * @param receive the parts of all ranks, that of rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes from position to limit; {@code send} may be this rank's part of it
+	 * @param type element type of the buffers, the same on every rank
 	 */
 	default void allGather(ByteBuffer send, ByteBuffer receive, DataType type) {
 		allGather(segment("send", send, type), segment("receive", receive, type), type);
@@ -524,8 +595,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive the parts of all ranks, that of rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
+	 * of it
 	 */
 	default void allGather(float[] send, float[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
@@ -533,8 +606,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive the parts of all ranks, that of rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
+	 * of it
 	 */
 	default void allGather(double[] send, double[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
@@ -542,8 +617,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive the parts of all ranks, that of rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
+	 * of it
 	 */
 	default void allGather(int[] send, int[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
@@ -551,8 +628,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive the parts of all ranks, that of rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; {@code send} may be this rank's part
+	 * of it
 	 */
 	default void allGather(long[] send, long[] receive) {
 		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
@@ -561,9 +640,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, DataType)}, without waiting for
 	 * the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
+	 * @param send this rank's part: {@code n} elements, {@code n × type.bytes()} bytes,
+	 * the same {@code n} on every rank
+	 * @param receive the parts of all ranks, that of rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes; {@code send} may be this rank's part of it
+	 * @param type element type of the buffers, the same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, DataType type);
@@ -572,7 +654,8 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Gives every rank the parts of all ranks, in rank order. The sizes of the parts may
 	 * differ.
 	 * @param send this rank's part: {@code counts[rank]} elements
-	 * @param receive the sum of the counts in elements; must not overlap {@code send}
+	 * @param receive the sum of the counts in elements; {@code send} may be this rank's
+	 * part of it, otherwise no overlap
 	 * @param counts elements of each rank's part, by rank; the same on every rank
 	 * @param type element type of the buffers
 	 */
@@ -581,10 +664,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allGather(MemorySegment, MemorySegment, long[], DataType)}, without
 	 * waiting for the result. The counts are copied.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param counts elements of each rank's part, by rank
-	 * @param type element type of the buffers
+	 * @param send this rank's part: {@code counts[rank]} elements
+	 * @param receive the parts of all ranks in rank order: the sum of the counts in
+	 * elements; {@code send} may be this rank's part of it
+	 * @param counts elements of each rank's part, by rank; 0 or more, the same on every
+	 * rank
+	 * @param type element type of the buffers, the same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allGatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type);
@@ -606,10 +691,15 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand, its part for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes from position to limit
+	 * @param receive this rank's part of the reduction: {@code n} elements,
+	 * {@code n × type.bytes()} bytes from position to limit, the same {@code n} on every
+	 * rank; may be this rank's part of {@code send}
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 */
 	default void reduceScatter(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		reduceScatter(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -618,9 +708,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand, its part for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements
+	 * @param receive this rank's part of the reduction: {@code n} elements, the same
+	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(float[] send, float[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -629,9 +721,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand, its part for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements
+	 * @param receive this rank's part of the reduction: {@code n} elements, the same
+	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(double[] send, double[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -640,9 +734,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand, its part for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements
+	 * @param receive this rank's part of the reduction: {@code n} elements, the same
+	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(int[] send, int[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -651,9 +747,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand, its part for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements
+	 * @param receive this rank's part of the reduction: {@code n} elements, the same
+	 * {@code n} on every rank; may be this rank's part of {@code send}
+	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(long[] send, long[] receive, ReduceOp op) {
 		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -662,10 +760,15 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #reduceScatter(MemorySegment, MemorySegment, DataType, ReduceOp)},
 	 * without waiting for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand, its part for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes
+	 * @param receive this rank's part of the reduction: {@code n} elements,
+	 * {@code n × type.bytes()} bytes, the same {@code n} on every rank; may be this
+	 * rank's part of {@code send}
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
@@ -674,8 +777,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * Reduces the buffers of all ranks, element by element, and gives each rank its own
 	 * part of the result, in rank order. The sizes of the parts may differ.
 	 * @param send this rank's operand: the sum of the counts in elements
-	 * @param receive this rank's part of the result: {@code counts[rank]} elements; must
-	 * not overlap {@code send}
+	 * @param receive this rank's part of the result: {@code counts[rank]} elements; may
+	 * be this rank's part of {@code send}, whose other parts are then undefined,
+	 * otherwise no overlap
 	 * @param counts elements of each rank's part, by rank; the same on every rank
 	 * @param type element type of the buffers
 	 * @param op operator that combines the operands
@@ -686,11 +790,14 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As
 	 * {@link #reduceScatter(MemorySegment, MemorySegment, long[], DataType, ReduceOp)},
 	 * without waiting for the result. The counts are copied.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param counts elements of each rank's part, by rank
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: the sum of the counts in elements
+	 * @param receive this rank's part of the reduction: {@code counts[rank]} elements;
+	 * may be this rank's part of {@code send}
+	 * @param counts elements of each rank's part, by rank; 0 or more, the same on every
+	 * rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator; the bitwise and logical ones need an integer type; the same
+	 * on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> reduceScatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, ReduceOp op);
@@ -710,10 +817,15 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank
+	 * @param receive on the root the parts of all ranks, that of rank {@code r} from
+	 * element {@code r × n}: {@code n × worldSize} elements,
+	 * {@code n × worldSize × type.bytes()} bytes from position to limit; ignored on other
+	 * ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void gather(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
 		gather(segment("send", send, type), onRoot("receive", receive, type, root), type, root);
@@ -722,9 +834,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive on the root the parts of all ranks, that of rank {@code r} from
+	 * element {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void gather(float[] send, float[] receive, int root) {
 		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT32, root);
@@ -733,9 +847,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive on the root the parts of all ranks, that of rank {@code r} from
+	 * element {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void gather(double[] send, double[] receive, int root) {
 		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT64, root);
@@ -743,9 +859,11 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive on the root the parts of all ranks, that of rank {@code r} from
+	 * element {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void gather(int[] send, int[] receive, int root) {
 		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT32, root);
@@ -753,9 +871,11 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)} on arrays of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code n} elements, the same {@code n} on every rank
+	 * @param receive on the root the parts of all ranks, that of rank {@code r} from
+	 * element {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void gather(long[] send, long[] receive, int root) {
 		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT64, root);
@@ -764,10 +884,14 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, DataType, int)}, without waiting
 	 * for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code n} elements, {@code n × type.bytes()} bytes,
+	 * the same {@code n} on every rank
+	 * @param receive on the root the parts of all ranks, that of rank {@code r} from
+	 * element {@code r × n}: {@code n × worldSize} elements,
+	 * {@code n × worldSize × type.bytes()} bytes; ignored on other ranks
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 * @return the work of this call
 	 */
 	Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
@@ -786,11 +910,14 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #gather(MemorySegment, MemorySegment, long[], DataType, int)}, without
 	 * waiting for the result. The counts are copied.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param counts elements of each rank's part, by rank
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param send this rank's part: {@code counts[rank]} elements
+	 * @param receive on the root the parts of all ranks in rank order: the sum of the
+	 * counts in elements; ignored on other ranks
+	 * @param counts elements of each rank's part, by rank; 0 or more, the same on every
+	 * rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank that gets the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 * @return the work of this call
 	 */
 	Work<Void> gatherAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
@@ -810,10 +937,14 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes from position to limit; ignored on other ranks
+	 * @param receive this rank's part: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void scatter(ByteBuffer send, ByteBuffer receive, DataType type, int root) {
 		scatter(onRoot("send", send, type, root), segment("receive", receive, type), type, root);
@@ -822,9 +953,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param receive this rank's part: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void scatter(float[] send, float[] receive, int root) {
 		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
@@ -833,9 +967,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param receive this rank's part: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void scatter(double[] send, double[] receive, int root) {
 		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
@@ -844,9 +981,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param receive this rank's part: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void scatter(int[] send, int[] receive, int root) {
 		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.INT32, root);
@@ -855,9 +995,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)} on arrays of
 	 * INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; ignored on other ranks
+	 * @param receive this rank's part: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 */
 	default void scatter(long[] send, long[] receive, int root) {
 		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.INT64, root);
@@ -866,10 +1009,14 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, DataType, int)}, without waiting
 	 * for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes; ignored on other ranks
+	 * @param receive this rank's part: {@code n} elements, {@code n × type.bytes()}
+	 * bytes, the same {@code n} on every rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 * @return the work of this call
 	 */
 	Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, DataType type, int root);
@@ -888,11 +1035,14 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scatter(MemorySegment, MemorySegment, long[], DataType, int)}, without
 	 * waiting for the result. The counts are copied.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param counts elements of each rank's part, by rank
-	 * @param type element type of the buffers
-	 * @param root rank of the root
+	 * @param send on the root a part for each rank in rank order: the sum of the counts
+	 * in elements; ignored on other ranks
+	 * @param receive this rank's part: {@code counts[rank]} elements
+	 * @param counts elements of each rank's part, by rank; 0 or more, the same on every
+	 * rank
+	 * @param type element type of the buffers, the same on every rank
+	 * @param root the rank that sends the parts, in {@code 0..worldSize-1}; the same on
+	 * every rank
 	 * @return the work of this call
 	 */
 	Work<Void> scatterAsync(MemorySegment send, MemorySegment receive, long[] counts, DataType type, int root);
@@ -909,9 +1059,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on the buffers between
 	 * position and limit, in native byte order. The buffers' positions do not change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
+	 * @param send a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes from position to limit, the same {@code n} on every rank
+	 * @param receive a part from each rank, that from rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes from position to limit; must not overlap {@code send}
+	 * @param type element type of the buffers, the same on every rank
 	 */
 	default void allToAll(ByteBuffer send, ByteBuffer receive, DataType type) {
 		allToAll(segment("send", send, type), segment("receive", receive, type), type);
@@ -919,8 +1073,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, the same {@code n} on every rank
+	 * @param receive a part from each rank, that from rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(float[] send, float[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
@@ -928,8 +1084,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, the same {@code n} on every rank
+	 * @param receive a part from each rank, that from rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(double[] send, double[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
@@ -937,8 +1095,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, the same {@code n} on every rank
+	 * @param receive a part from each rank, that from rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(int[] send, int[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
@@ -946,8 +1106,10 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)} on arrays of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
+	 * @param send a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, the same {@code n} on every rank
+	 * @param receive a part from each rank, that from rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(long[] send, long[] receive) {
 		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
@@ -956,9 +1118,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allToAll(MemorySegment, MemorySegment, DataType)}, without waiting for
 	 * the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
+	 * @param send a part for each rank, that for rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes, the same {@code n} on every rank
+	 * @param receive a part from each rank, that from rank {@code r} from element
+	 * {@code r × n}: {@code n × worldSize} elements, {@code n × worldSize × type.bytes()}
+	 * bytes; must not overlap {@code send}
+	 * @param type element type of the buffers, the same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allToAllAsync(MemorySegment send, MemorySegment receive, DataType type);
@@ -979,11 +1145,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #allToAll(MemorySegment, long[], MemorySegment, long[], DataType)},
 	 * without waiting for the result. The counts are copied.
-	 * @param send this rank's operand or parts
-	 * @param sendCounts elements for each rank, by rank
-	 * @param receive memory for the result
-	 * @param receiveCounts elements from each rank, by rank
-	 * @param type element type of the buffers
+	 * @param send the parts for each rank in rank order: the sum of {@code sendCounts} in
+	 * elements
+	 * @param sendCounts elements for each rank, by rank; 0 or more
+	 * @param receive the parts from each rank in rank order: the sum of
+	 * {@code receiveCounts} in elements; must not overlap {@code send}
+	 * @param receiveCounts elements from each rank, by rank; each as the peer sends
+	 * @param type element type of the buffers, the same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> allToAllAsync(MemorySegment send, long[] sendCounts, MemorySegment receive, long[] receiveCounts,
@@ -1004,10 +1172,14 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on the buffers
 	 * between position and limit, in native byte order. The buffers' positions do not
 	 * change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank
+	 * @param receive the reduction over the ranks 0 to this one: {@code n} elements,
+	 * {@code n × type.bytes()} bytes from position to limit; {@code send} itself, or no
+	 * overlap
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the bitwise and logical
+	 * ones need an integer type; the same on every rank
 	 */
 	default void scan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		scan(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -1016,9 +1188,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks 0 to this one: {@code n} elements;
+	 * {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE} and the bitwise and logical
+	 * ones; the same on every rank
 	 */
 	default void scan(float[] send, float[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -1027,9 +1202,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks 0 to this one: {@code n} elements;
+	 * {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE} and the bitwise and logical
+	 * ones; the same on every rank
 	 */
 	default void scan(double[] send, double[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -1038,9 +1216,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks 0 to this one: {@code n} elements;
+	 * {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void scan(int[] send, int[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -1049,9 +1229,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)} on arrays of
 	 * INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks 0 to this one: {@code n} elements;
+	 * {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void scan(long[] send, long[] receive, ReduceOp op) {
 		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -1060,10 +1242,13 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #scan(MemorySegment, MemorySegment, DataType, ReduceOp)}, without waiting
 	 * for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()}
+	 * bytes, the same {@code n} on every rank
+	 * @param receive the reduction over the ranks 0 to this one: {@code n} elements,
+	 * {@code n × type.bytes()} bytes; {@code send} itself, or no overlap
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the bitwise and logical
+	 * ones need an integer type; the same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> scanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
@@ -1084,10 +1269,14 @@ public interface ProcessGroup extends AutoCloseable {
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on the
 	 * buffers between position and limit, in native byte order. The buffers' positions do
 	 * not change.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()} bytes
+	 * from position to limit, the same {@code n} on every rank
+	 * @param receive the reduction over the ranks before this one, left as it is on rank
+	 * 0: {@code n} elements, {@code n × type.bytes()} bytes from position to limit;
+	 * {@code send} itself, or no overlap
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the bitwise and logical
+	 * ones need an integer type; the same on every rank
 	 */
 	default void exclusiveScan(ByteBuffer send, ByteBuffer receive, DataType type, ReduceOp op) {
 		exclusiveScan(segment("send", send, type), segment("receive", receive, type), type, op);
@@ -1096,9 +1285,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks before this one, left as it is on rank
+	 * 0: {@code n} elements; {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE} and the bitwise and logical
+	 * ones; the same on every rank
 	 */
 	default void exclusiveScan(float[] send, float[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
@@ -1107,9 +1299,12 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of FLOAT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks before this one, left as it is on rank
+	 * 0: {@code n} elements; {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE} and the bitwise and logical
+	 * ones; the same on every rank
 	 */
 	default void exclusiveScan(double[] send, double[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
@@ -1118,9 +1313,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT32.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks before this one, left as it is on rank
+	 * 0: {@code n} elements; {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void exclusiveScan(int[] send, int[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
@@ -1129,9 +1326,11 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)} on
 	 * arrays of INT64.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, the same {@code n} on every
+	 * rank
+	 * @param receive the reduction over the ranks before this one, left as it is on rank
+	 * 0: {@code n} elements; {@code send} itself, or no overlap
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void exclusiveScan(long[] send, long[] receive, ReduceOp op) {
 		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
@@ -1140,10 +1339,14 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #exclusiveScan(MemorySegment, MemorySegment, DataType, ReduceOp)},
 	 * without waiting for the result.
-	 * @param send this rank's operand or parts
-	 * @param receive memory for the result
-	 * @param type element type of the buffers
-	 * @param op operator that combines the operands
+	 * @param send this rank's operand: {@code n} elements, {@code n × type.bytes()}
+	 * bytes, the same {@code n} on every rank
+	 * @param receive the reduction over the ranks before this one, left as it is on rank
+	 * 0: {@code n} elements, {@code n × type.bytes()} bytes; {@code send} itself, or no
+	 * overlap
+	 * @param type element type of the buffers, the same on every rank
+	 * @param op any operator except {@link ReduceOp#AVERAGE}; the bitwise and logical
+	 * ones need an integer type; the same on every rank
 	 * @return the work of this call
 	 */
 	Work<Void> exclusiveScanAsync(MemorySegment send, MemorySegment receive, DataType type, ReduceOp op);
@@ -1198,10 +1401,11 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #send(MemorySegment, DataType, int, int)}, without waiting.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
-	 * @param peer rank to send to or to receive from
-	 * @param tag tag of the message, 0 or more
+	 * @param buffer the message: {@code n} elements, {@code n × type.bytes()} bytes, or
+	 * none; unchanged until the work is done
+	 * @param type element type of the message
+	 * @param peer the rank to send to; may be this one
+	 * @param tag the tag that the receive must match, 0 or more
 	 * @return the work of this call
 	 */
 	Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag);
@@ -1224,20 +1428,22 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * As {@link #receive(MemorySegment, DataType, int, int)} from a rank or
 	 * {@link Message#ANY_SOURCE}, with a tag or {@link Message#ANY_TAG}.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
+	 * @param buffer receives the message, from the start; whole elements, at least as
+	 * many as the message has
+	 * @param type element type of the message
 	 * @param source rank to receive from, or {@link Message#ANY_SOURCE}
-	 * @param tag tag of the message, or {@link Message#ANY_TAG}
+	 * @param tag tag of the message, 0 or more, or {@link Message#ANY_TAG}
 	 * @return source, tag and number of elements of the message
 	 */
 	Message receiveAny(MemorySegment buffer, DataType type, int source, int tag);
 
 	/**
 	 * As {@link #receiveAny(MemorySegment, DataType, int, int)}, without waiting.
-	 * @param buffer memory of the call
-	 * @param type element type of the buffers
+	 * @param buffer receives the message, from the start; whole elements, at least as
+	 * many as the message has
+	 * @param type element type of the message
 	 * @param source rank to receive from, or {@link Message#ANY_SOURCE}
-	 * @param tag tag of the message, or {@link Message#ANY_TAG}
+	 * @param tag tag of the message, 0 or more, or {@link Message#ANY_TAG}
 	 * @return the work of this call
 	 */
 	Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag);
@@ -1255,20 +1461,22 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #probe}, without waiting.
-	 * @param source rank to receive from
-	 * @param tag tag of the message, 0 or more
-	 * @return {@code null} if no message matches
+	 * @param source a rank or {@link Message#ANY_SOURCE}
+	 * @param tag a tag or {@link Message#ANY_TAG}
+	 * @return source, tag and number of elements of the message, {@code null} if no
+	 * message matches
 	 */
 	@Nullable Message tryProbe(int source, int tag);
 
 	/**
 	 * Sends one message and receives another at the same time. A passed time limit breaks
 	 * the group.
-	 * @param send this rank's operand or parts
+	 * @param send the message to send: whole elements, or none
 	 * @param peer the rank to send to
-	 * @param receive memory for the result
+	 * @param receive receives the other message, from the start; may be larger than it,
+	 * must not overlap {@code send}
 	 * @param source the rank to receive from
-	 * @param type element type of the buffers
+	 * @param type element type of both messages
 	 * @param tag tag of the message, 0 or more
 	 * @return the number of elements received
 	 */

@@ -184,6 +184,17 @@ abstract class CollectivesContract {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 4, 5, 8 })
+	void partsMayLieInPlaceInEveryCollective(int worldSize) throws Exception {
+		try (World world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				InPlaceLayouts.check(world.group(rank));
+				return null;
+			});
+		}
+	}
+
 	@Test
 	void theRootMayReduceInPlace() throws Exception {
 		try (World world = world(3)) {

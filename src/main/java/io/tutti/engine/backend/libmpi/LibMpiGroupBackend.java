@@ -65,6 +65,11 @@ public final class LibMpiGroupBackend implements GroupBackend {
 	}
 
 	@Override
+	public boolean takesPartsInPlace(long address) {
+		return true;
+	}
+
+	@Override
 	public void run(Call call) {
 		this.operation.prepare(call);
 		this.communicator.world().submit(this.operation);
@@ -79,8 +84,10 @@ public final class LibMpiGroupBackend implements GroupBackend {
 		if (failure != null) {
 			this.communicator.world()
 				.abortAfter(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())), this.gracePeriod);
-			throw failure;
+			throw this.identity.exception(failed(Failure.Kind.ABORTED, call, String.valueOf(failure.getMessage())),
+					failure);
 		}
+		this.operation.bringBack(call);
 		if (call.op() == ReduceOp.AVERAGE && call.receiveBytes() > 0) {
 			ReductionKernels.get()
 				.finish(call.type(), ReduceOp.AVERAGE, call.receiveAddress(), call.receiveBytes() / call.type().bytes(),

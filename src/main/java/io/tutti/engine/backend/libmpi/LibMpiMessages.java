@@ -1,14 +1,20 @@
 package io.tutti.engine.backend.libmpi;
 
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
+import java.util.Optional;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
@@ -19,17 +25,24 @@ import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.p2p.MessageArguments;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
 import io.tutti.engine.spi.PointToPoint;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Point-to-point messages of one group by an MPI library, which does the matching. The
- * library sets the eager limit and does not compare element types.
+ * library sets the eager limit. The element type is a part of the tag.
  */
 public final class LibMpiMessages implements PointToPoint {
 
 	/** How long a message may take to arrive from a rank that has left since. */
 	private static final Duration ARRIVING = Duration.ofMillis(500);
+
+	/** Interval in which a probe that waits asks the library. */
+	private static final long PROBE_NANOS = 100_000;
+
+	/** Large enough for the status of either family. */
+	private static final long STATUS_BYTES = 64;
 
 	private final GroupIdentity identity;
 
@@ -41,7 +54,11 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private final MessageArguments arguments;
 
-	private final Set<MpiMessage> open = ConcurrentHashMap.newKeySet();
+	/** Messages in progress, by the future that their caller got. */
+	private final Map<CompletableFuture<Message>, MpiMessage> open = new ConcurrentHashMap<>();
+
+	/** The status of a probe; only the library's thread accesses it. */
+	private final MemorySegment probed = Arena.ofAuto().allocate(STATUS_BYTES, Long.BYTES);
 
 	private volatile boolean closed;
 
@@ -70,18 +87,18 @@ public final class LibMpiMessages implements PointToPoint {
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return await(beginReceive(buffer, type, source, tag, false, timeout)).count();
+		return await(beginReceive(buffer, type, source, tag, false, timeout, true)).count();
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return await(beginReceive(buffer, type, source, tag, true, timeout));
+		return await(beginReceive(buffer, type, source, tag, true, timeout, true));
 	}
 
 	@Override
 	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag,
 			Duration timeout) {
-		return beginReceive(buffer, type, source, tag, true, timeout).future();
+		return beginReceive(buffer, type, source, tag, true, timeout, true).future();
 	}
 
 	@Override
@@ -89,7 +106,7 @@ public final class LibMpiMessages implements PointToPoint {
 			Duration timeout) {
 		this.arguments.requireSend(send, type, peer, tag);
 		MessageArguments.requireDisjoint(send, receive);
-		MpiMessage incoming = beginReceive(receive, type, source, tag, false, timeout);
+		MpiMessage incoming = beginReceive(receive, type, source, tag, false, timeout, false);
 		await(beginSend(send, type, peer, tag, timeout));
 		return await(incoming).count();
 	}
@@ -97,14 +114,108 @@ public final class LibMpiMessages implements PointToPoint {
 	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
 		this.arguments.requireSend(buffer, type, peer, tag);
 		requireTag(tag);
-		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos(buffer, type, timeout)));
+		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos(buffer, type, timeout), false));
 	}
 
 	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed,
-			Duration timeout) {
+			Duration timeout, boolean endsAlone) {
 		this.arguments.requireReceive(buffer, type, source, tag, anyAllowed);
 		requireTag(tag);
-		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos(buffer, type, timeout)));
+		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos(buffer, type, timeout), endsAlone));
+	}
+
+	@Override
+	public Message probe(int source, int tag, Duration timeout) {
+		this.arguments.requireProbe(source, tag);
+		Deadline deadline = Deadline.after(timeout);
+		for (Message found = peek(source, tag); true; found = peek(source, tag)) {
+			if (found != null) {
+				return found;
+			}
+			requireReachable(source, tag, deadline);
+			LockSupport.parkNanos(this, PROBE_NANOS);
+		}
+	}
+
+	/**
+	 * Checks that a message can still arrive.
+	 * @throws CollectiveException if the sender has left, the deadline has passed or this
+	 * thread is interrupted
+	 */
+	private void requireReachable(int source, int tag, Deadline deadline) {
+		String probe = "probe for a message from " + MpiMessage.nameOf(source, tag);
+		List<Integer> peers = (source == Message.ANY_SOURCE) ? List.of() : List.of(source);
+		Duration elapsed = Duration.ofNanos(deadline.elapsedNanos());
+		if (Thread.currentThread().isInterrupted()) {
+			throw (CollectiveException) settled(failed(Failure.Kind.ABORTED, List.of(this.identity.rank()),
+					"the calling thread was interrupted in a " + probe, elapsed, deadline.timeout()));
+		}
+		Failure.Kind departure = Failure.departure(this.identity.name());
+		if (!this.latch.departed().isEmpty() && sendersTo(source).stream().allMatch(this::hasLeft)) {
+			int left = this.identity.members().get(sendersTo(source).getFirst());
+			throw (CollectiveException) settled(failed(departure, peers,
+					probe + ": " + this.latch.departed().describe(left), elapsed, deadline.timeout()));
+		}
+		if (deadline.expired()) {
+			throw failed(Failure.Kind.TIMEOUT, peers, probe + " found none; the group stays usable", elapsed,
+					deadline.timeout());
+		}
+	}
+
+	@Override
+	public @Nullable Message peek(int source, int tag) {
+		this.arguments.requireProbe(source, tag);
+		if (tag != Message.ANY_TAG) {
+			requireTag(tag);
+		}
+		requireUsable();
+		MpiTask<Optional<Message>> probe = new MpiTask<>((calls) -> find(calls, source, tag));
+		this.communicator.world().submit(probe);
+		try {
+			return probe.result().join().orElse(null);
+		}
+		catch (CompletionException ex) {
+			throw MpiCalls.rethrown(ex.getCause());
+		}
+	}
+
+	/** A message with a given tag may be of any type, each of which is a library tag. */
+	private Optional<Message> find(MpiCalls calls, int source, int tag) {
+		MpiAbi abi = this.communicator.world().abi();
+		int from = (source == Message.ANY_SOURCE) ? abi.anySource() : source;
+		if (tag == Message.ANY_TAG) {
+			return find(calls, from, abi.anyTag(), abi);
+		}
+		return Stream.of(DataType.values())
+			.map((type) -> find(calls, from, MessageTag.encode(type, tag), abi))
+			.flatMap(Optional::stream)
+			.findFirst();
+	}
+
+	private Optional<Message> find(MpiCalls calls, int from, int libraryTag, MpiAbi abi) {
+		long status = this.probed.address();
+		if (!calls.probe(from, libraryTag, this.communicator.handle(), status)) {
+			return Optional.empty();
+		}
+		MessageTag found = MessageTag.decode(NativeMemory.getInt(status + abi.statusTag()));
+		return Optional.of(new Message(NativeMemory.getInt(status + abi.statusSource()), found.tag(),
+				calls.count(status, abi.type(found.type()))));
+	}
+
+	/**
+	 * Withdraws a receive. A library cannot withdraw a send, which therefore completes.
+	 */
+	@Override
+	public boolean cancel(CompletableFuture<Message> operation) {
+		MpiMessage message = this.open.get(operation);
+		if (message == null || message.sends()) {
+			return false;
+		}
+		this.communicator.world().submit(new MpiTask<>((calls) -> {
+			message.withdraw(calls, new CancellationException(message + " was cancelled"), System.nanoTime());
+			return true;
+		}));
+		return operation.handle((received, failure) -> failure instanceof CancellationException).join();
 	}
 
 	private static long nanos(MemorySegment buffer, DataType type, Duration timeout) {
@@ -117,27 +228,31 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	private void requireTag(int tag) {
-		int largest = this.communicator.world().largestTag();
+		int largest = MessageTag.largest(this.communicator.world().largestTag());
 		if (tag > largest) {
 			throw new IllegalArgumentException("tag must be in 0.." + largest + " with this MPI library, got " + tag);
 		}
 	}
 
 	private MpiMessage begin(MpiMessage message) {
+		requireUsable();
+		message.reset(null);
+		this.open.put(message.future(), message);
+		if (this.closed) {
+			// close() may have failed the open messages before this one was added.
+			this.open.remove(message.future());
+			requireOpen();
+		}
+		this.communicator.world().submit(message);
+		return message;
+	}
+
+	private void requireUsable() {
 		requireOpen();
 		Failure earlier = this.latch.failure();
 		if (earlier != null) {
 			throw this.identity.exception(earlier, null);
 		}
-		message.reset(null);
-		this.open.add(message);
-		if (this.closed) {
-			// close() may have failed the open messages before this one was added.
-			this.open.remove(message);
-			requireOpen();
-		}
-		this.communicator.world().submit(message);
-		return message;
 	}
 
 	private void requireOpen() {
@@ -167,7 +282,7 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	void finished(MpiMessage message) {
-		this.open.remove(message);
+		this.open.remove(message.future());
 	}
 
 	/** The failure that ends a message in progress, or {@code null}. */
@@ -177,19 +292,21 @@ public final class LibMpiMessages implements PointToPoint {
 			return this.identity.exception(verdict, null);
 		}
 		List<Integer> peers = (message.peer() >= 0) ? List.of(message.peer()) : List.of();
-		if (!this.latch.departed().isEmpty() && peersOf(message).stream().allMatch(this::hasLeft)) {
-			int left = this.identity.members().get(peersOf(message).getFirst());
+		if (!this.latch.departed().isEmpty() && sendersTo(message.peer()).stream().allMatch(this::hasLeft)) {
+			int left = this.identity.members().get(sendersTo(message.peer()).getFirst());
 			return failed(Failure.departure(this.identity.name()), message, nowNanos, peers,
 					message + ": " + this.latch.departed().describe(left));
 		}
 		return message.overdue(nowNanos)
-				? failed(Failure.Kind.TIMEOUT, message, nowNanos, peers, message + " did not complete") : null;
+				? failed(Failure.Kind.TIMEOUT, message, nowNanos, peers,
+						message + " did not complete"
+								+ (message.endsAlone() ? "; if nothing has matched it, the group stays usable" : ""))
+				: null;
 	}
 
 	/** The ranks that may complete a message. */
-	private List<Integer> peersOf(MpiMessage message) {
-		return (message.peer() >= 0) ? List.of(message.peer())
-				: IntStream.range(0, this.identity.worldSize()).boxed().toList();
+	private List<Integer> sendersTo(int peer) {
+		return (peer >= 0) ? List.of(peer) : IntStream.range(0, this.identity.worldSize()).boxed().toList();
 	}
 
 	private boolean hasLeft(int peer) {
@@ -197,15 +314,29 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	MessageMismatchException tooLarge(int source, int tag, DataType type, long room) {
-		return new MessageMismatchException(source, tag, new MessageMismatchException.Receive(this.identity.worldRank(),
-				this.identity.jobSize(), this.identity.name(), type, room));
+		return new MessageMismatchException(source, tag, receive(type, room));
+	}
+
+	MessageMismatchException ofAnotherType(int source, MessageTag found, int count, DataType type, long room) {
+		return new MessageMismatchException(source, found.tag(), found.type(), (long) count * found.type().bytes(),
+				receive(type, room));
+	}
+
+	private MessageMismatchException.Receive receive(DataType type, long room) {
+		return new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
+				this.identity.name(), type, room);
 	}
 
 	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, List<Integer> peers,
 			String detail) {
+		return failed(kind, peers, detail, message.elapsed(nowNanos), message.timeout());
+	}
+
+	private CollectiveException failed(Failure.Kind kind, List<Integer> peers, String detail, Duration elapsed,
+			Duration timeout) {
 		List<Integer> ranks = peers.stream().map(this.identity.members()::get).toList();
-		return this.identity.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail,
-				message.elapsed(nowNanos), message.timeout()), null);
+		return this.identity
+			.exception(new Failure(kind, this.identity.name(), -1, null, ranks, detail, elapsed, timeout), null);
 	}
 
 	/** Maps a local failure to the group's verdict. A broken group ends the job. */
@@ -229,7 +360,7 @@ public final class LibMpiMessages implements PointToPoint {
 		if (!this.open.isEmpty()) {
 			this.latch.abort("this rank closed the group during a send or receive");
 			Failure verdict = Objects.requireNonNull(this.latch.failure());
-			this.open.forEach((message) -> message.fail(this.identity.exception(verdict, null)));
+			this.open.values().forEach((message) -> message.fail(this.identity.exception(verdict, null)));
 		}
 	}
 

@@ -54,6 +54,12 @@ final class MpiCalls {
 
 	private final Function getCount = bind("MPI_Get_count", "php");
 
+	private final Function iprobe = bind("MPI_Iprobe", "iihpp");
+
+	private final Function cancel = bind("MPI_Cancel", "p");
+
+	private final Function testCancelled = bind("MPI_Test_cancelled", "pp");
+
 	private final Function opCreate = bind("MPI_Op_create", "pip");
 
 	private final Function isend = bind("MPI_Isend", "pihiihp");
@@ -187,6 +193,27 @@ final class MpiCalls {
 	int count(long status, long type) {
 		call(this.getCount, () -> (int) this.getCount.handle.invokeExact(status, type, out()));
 		return outInt();
+	}
+
+	/**
+	 * Looks for a message without receiving it.
+	 * @param status address of the status to fill in
+	 * @return whether there is one
+	 */
+	boolean probe(int source, int tag, long communicator, long status) {
+		call(this.iprobe, () -> (int) this.iprobe.handle.invokeExact(source, tag, communicator, out(), status));
+		return outInt() != 0;
+	}
+
+	/** Asks for the end of a receive that has not matched; a test tells the result. */
+	void cancel(long request) {
+		call(this.cancel, () -> (int) this.cancel.handle.invokeExact(request));
+	}
+
+	/** Whether an operation that is done was cancelled. */
+	boolean isCancelled(long status) {
+		call(this.testCancelled, () -> (int) this.testCancelled.handle.invokeExact(status, out()));
+		return outInt() != 0;
 	}
 
 	boolean isTruncation(int code) {

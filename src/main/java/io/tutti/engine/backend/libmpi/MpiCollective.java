@@ -4,16 +4,20 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
+import io.tutti.Collective;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.NativeMemory;
 
 /**
  * A collective call of one group as a library call. A group runs one call at a time, so a
  * single object is reused.
  */
 final class MpiCollective extends MpiOperation {
+
+	private static final long PART_ALIGNMENT = 64;
 
 	private final MpiCommunicator communicator;
 
@@ -31,6 +35,11 @@ final class MpiCollective extends MpiOperation {
 
 	private long sendAddress;
 
+	private long receiveAddress;
+
+	/** Own part of a reduce-scatter in place, which MPI would write at the start. */
+	private MemorySegment part = MemorySegment.NULL;
+
 	private int count;
 
 	MpiCollective(MpiCommunicator communicator, GroupIdentity identity) {
@@ -47,13 +56,91 @@ final class MpiCollective extends MpiOperation {
 	void prepare(Call call) {
 		this.call = call;
 		this.count = requireInt(call.count());
-		boolean inPlace = call.sendAddress() == call.receiveAddress() && call.receiveBytes() > 0;
-		this.sendAddress = inPlace ? this.communicator.world().abi().inPlace() : call.sendAddress();
 		if (call.uneven()) {
 			fill(0, call.sendCounts());
 			fill(2, call.receiveCounts());
 		}
+		this.sendAddress = call.sendAddress();
+		this.receiveAddress = call.receiveAddress();
+		placeOwnPart(call);
 		reset(Thread.currentThread());
+	}
+
+	/**
+	 * Selects MPI's in-place variants. Where MPI requires them on all ranks or on none,
+	 * all-reduce and all-gather always use them, since our ranks may differ: the operand
+	 * is first copied into the receive buffer, as a library does otherwise.
+	 */
+	private void placeOwnPart(Call call) {
+		boolean root = this.rank == call.root();
+		switch (call.collective()) {
+			case ALL_REDUCE -> sendInPlace(call, call.receiveAddress());
+			case ALL_GATHER -> sendInPlace(call, call.receiveAddress() + ownOffset(call.sendBytes()));
+			case REDUCE, SCAN, EXCLUSIVE_SCAN -> {
+				if (call.sendAddress() == call.receiveAddress() && call.receiveBytes() > 0) {
+					this.sendAddress = inPlace();
+				}
+			}
+			case GATHER -> {
+				if (root && call.receiveBytes() > 0
+						&& call.sendAddress() == call.receiveAddress() + ownOffset(call.sendBytes())) {
+					this.sendAddress = inPlace();
+				}
+			}
+			case SCATTER -> {
+				if (root && call.sendBytes() > 0
+						&& call.receiveAddress() == call.sendAddress() + ownOffset(call.receiveBytes())) {
+					this.receiveAddress = inPlace();
+				}
+			}
+			case REDUCE_SCATTER -> {
+				if (overlap(call)) {
+					this.receiveAddress = partOf(call.receiveBytes());
+				}
+			}
+			case BARRIER, BROADCAST, ALL_TO_ALL -> {
+			}
+		}
+	}
+
+	private void sendInPlace(Call call, long own) {
+		if (call.receiveBytes() == 0) {
+			return;
+		}
+		if (call.sendAddress() != own && call.sendBytes() > 0) {
+			NativeMemory.copy(call.sendAddress(), own, call.sendBytes());
+		}
+		this.sendAddress = inPlace();
+	}
+
+	private long inPlace() {
+		return this.communicator.world().abi().inPlace();
+	}
+
+	/** Offset of this rank's part in bytes. */
+	private long ownOffset(long partBytes) {
+		return this.call.uneven() ? this.tables.getAtIndex(ValueLayout.JAVA_INT, (long) this.worldSize + this.rank)
+				* (long) this.call.type().bytes() : this.rank * partBytes;
+	}
+
+	/** Also for an empty part, whose address libraries compare nevertheless. */
+	private static boolean overlap(Call call) {
+		return call.sendBytes() > 0 && call.receiveAddress() >= call.sendAddress()
+				&& call.receiveAddress() <= call.sendAddress() + call.sendBytes();
+	}
+
+	private long partOf(long bytes) {
+		if (this.part.byteSize() < Math.max(1, bytes)) {
+			this.part = Arena.ofAuto().allocate(Math.max(1, bytes), PART_ALIGNMENT);
+		}
+		return this.part.address();
+	}
+
+	/** Moves the result to where the caller expects it, on the calling thread. */
+	void bringBack(Call call) {
+		if (call.collective() == Collective.REDUCE_SCATTER && this.receiveAddress != call.receiveAddress()) {
+			NativeMemory.copy(this.receiveAddress, call.receiveAddress(), call.receiveBytes());
+		}
 	}
 
 	private void fill(int table, long[] counts) {
@@ -84,7 +171,7 @@ final class MpiCollective extends MpiOperation {
 		DataType type = call.type();
 		long mpiType = world.abi().type(type);
 		long comm = this.communicator.handle();
-		long receive = call.receiveAddress();
+		long receive = this.receiveAddress;
 		switch (call.collective()) {
 			case BARRIER -> calls.ibarrier(comm, request());
 			case BROADCAST -> calls.ibcast(receive, this.count, mpiType, call.root(), comm, request());
@@ -107,11 +194,11 @@ final class MpiCollective extends MpiOperation {
 
 	private void gather(MpiCalls calls, long type, long comm, long receive) {
 		if (this.call.uneven()) {
-			calls.igatherv(this.call.sendAddress(), (int) this.call.sendCounts()[this.rank], receive, table(0),
-					table(1), type, this.call.root(), comm, request());
+			calls.igatherv(this.sendAddress, (int) this.call.sendCounts()[this.rank], receive, table(0), table(1), type,
+					this.call.root(), comm, request());
 			return;
 		}
-		calls.igather(this.call.sendAddress(), receive, this.count, type, this.call.root(), comm, request());
+		calls.igather(this.sendAddress, receive, this.count, type, this.call.root(), comm, request());
 	}
 
 	private void scatter(MpiCalls calls, long type, long comm, long receive) {
@@ -125,11 +212,11 @@ final class MpiCollective extends MpiOperation {
 
 	private void allGather(MpiCalls calls, long type, long comm, long receive) {
 		if (this.call.uneven()) {
-			calls.iallgatherv(this.call.sendAddress(), (int) this.call.sendCounts()[this.rank], receive, table(0),
-					table(1), type, comm, request());
+			calls.iallgatherv(this.sendAddress, (int) this.call.sendCounts()[this.rank], receive, table(0), table(1),
+					type, comm, request());
 			return;
 		}
-		calls.iallgather(this.call.sendAddress(), receive, this.count, type, comm, request());
+		calls.iallgather(this.sendAddress, receive, this.count, type, comm, request());
 	}
 
 	private void reduceScatter(MpiCalls calls, long type, long comm, long receive) {

@@ -2,6 +2,7 @@ package io.tutti.engine.backend.libmpi;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -24,6 +25,9 @@ final class MpiThread implements IdleStrategy.Condition {
 	private final MpiLibrary library;
 
 	private final Thread thread;
+
+	/** Set by the thread itself, which alone uses it. */
+	private @Nullable MpiCalls calls;
 
 	private final IdleStrategy idle = new IdleStrategy(IdleStrategy.Limits.LIBRARY, this);
 
@@ -56,6 +60,7 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private void run() {
 		MpiCalls calls = new MpiCalls(this.library);
+		this.calls = calls;
 		while (!this.ended || !this.submitted.isEmpty()) {
 			if (begin(calls) | test(calls)) {
 				this.idle.moved();
@@ -114,8 +119,9 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	@Override
 	public void check(long nowNanos) {
+		MpiCalls calls = Objects.requireNonNull(this.calls);
 		for (MpiOperation operation : this.active) {
-			operation.inspect(nowNanos);
+			operation.inspect(calls, nowNanos);
 		}
 	}
 

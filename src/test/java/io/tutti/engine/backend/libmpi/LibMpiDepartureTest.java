@@ -74,7 +74,7 @@ class LibMpiDepartureTest {
 		Awaitility.await().until(() -> this.latch.departed().isAbsentFor(1, Duration.ofMillis(500)));
 		assertThat(this.messages.failureOf(fromOther, System.nanoTime())).isNull();
 		assertThat(this.messages.failureOf(fromAny, System.nanoTime())).isNull();
-		fromDeparted.inspect(System.nanoTime());
+		fromDeparted.inspect(null, System.nanoTime());
 		assertThat(failureOf(fromDeparted.future()))
 			.hasMessageContaining("receive from rank 1 with tag 7 (4 bytes of float32)")
 			.hasMessageContaining(this.latch.departed().describe(1))
@@ -100,7 +100,7 @@ class LibMpiDepartureTest {
 	}
 
 	private MpiMessage receive(int source) {
-		return new MpiMessage(this.messages, false, memory(), DataType.FLOAT32, source, 7, LONG.toNanos());
+		return new MpiMessage(this.messages, false, memory(), DataType.FLOAT32, source, 7, LONG.toNanos(), true);
 	}
 
 	private static MemorySegment memory() {

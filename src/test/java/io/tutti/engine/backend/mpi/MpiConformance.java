@@ -3,15 +3,23 @@ package io.tutti.engine.backend.mpi;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CancellationException;
 import java.util.function.IntToDoubleFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
+import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
+import io.tutti.GroupState;
+import io.tutti.Message;
 import io.tutti.MessageMismatchException;
+import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
+import io.tutti.Work;
+import io.tutti.engine.backend.InPlaceLayouts;
 import io.tutti.launch.standalone.MpiEnvironment;
 
 /**
@@ -61,6 +69,8 @@ final class MpiConformance {
 		conformance.callersBuffers();
 		conformance.requests();
 		conformance.messages();
+		conformance.layouts();
+		conformance.unmatched();
 		conformance.order();
 		conformance.groups();
 		conformance.invalidArguments();
@@ -331,6 +341,56 @@ final class MpiConformance {
 		int[] still = { 1 };
 		this.world.allReduce(still, 1, DataType.INT32, ReduceOp.SUM);
 		expect("all is well after mistakes", still[0] == this.size);
+	}
+
+	private void layouts() {
+		InPlaceLayouts.check(this.world.group());
+		this.checks++;
+	}
+
+	/** Probes, and receives that end alone because no message has matched them. */
+	private void unmatched() {
+		ProcessGroup group = this.world.group();
+		int next = (this.rank + 1) % this.size;
+		int previous = (this.rank + this.size - 1) % this.size;
+		expect("nothing to probe", group.tryProbe(previous, 5) == null);
+		group.barrier();
+		group.send(MemorySegment.ofArray(new int[] { 1, 2, 3 }), DataType.INT32, next, 5);
+		Message expected = new Message(previous, 5, 3);
+		expect("the envelope", group.probe(Message.ANY_SOURCE, 5).equals(expected));
+		expect("the envelope with any tag", group.probe(previous, Message.ANY_TAG).equals(expected));
+		expect("another tag", group.tryProbe(previous, 6) == null);
+		int[] values = new int[3];
+		expect("the probed message",
+				group.receive(MemorySegment.ofArray(values), DataType.INT32, previous, 5) == 3 && values[2] == 3);
+		expect("a probe after the receive", group.tryProbe(previous, 5) == null);
+
+		Work<Message> receive = group.receiveAsync(MemorySegment.ofArray(new int[1]), DataType.INT32, previous, 8);
+		expect("an unmatched receive is withdrawn", receive.cancel());
+		expect("its failure", receive.failure() instanceof CancellationException);
+		expect("once", !receive.cancel());
+		ProcessGroup brief = group.withTimeout(Duration.ofMillis(50));
+		expectTimeout(() -> brief.receive(MemorySegment.ofArray(new int[1]), DataType.INT32, previous, 8));
+		expectTimeout(() -> brief.receiveAny(MemorySegment.ofArray(new int[1]), DataType.INT32, Message.ANY_SOURCE, 8));
+		expectTimeout(() -> brief.probe(previous, 8));
+		expect("the group stays usable", group.state() == GroupState.READY);
+		group.barrier();
+		group.send(MemorySegment.ofArray(new int[] { this.rank }), DataType.INT32, next, 8);
+		int[] late = new int[1];
+		group.receive(MemorySegment.ofArray(late), DataType.INT32, previous, 8);
+		expect("a message after withdrawn receives", late[0] == previous);
+		group.barrier();
+	}
+
+	private void expectTimeout(Runnable call) {
+		try {
+			call.run();
+		}
+		catch (CollectiveTimeoutException ex) {
+			this.checks++;
+			return;
+		}
+		throw new AssertionError("a call for a message that does not come returned");
 	}
 
 	private void expectInvalidRank(Runnable call) {
