@@ -149,7 +149,7 @@ public final class TrainingDevice {
 	 * Copies a tensor to a GPU and closes the original; on the CPU returns the tensor
 	 * itself.
 	 */
-	Tensor take(Tensor tensor) {
+	public Tensor take(Tensor tensor) {
 		if (this.collectives == null) {
 			return tensor;
 		}

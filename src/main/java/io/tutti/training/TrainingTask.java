@@ -52,7 +52,7 @@ public interface TrainingTask extends AutoCloseable {
 	}
 
 	/**
-	 * Creates the model, in main memory, with float32 parameters. libtorch's global
+	 * Creates the model, in main memory. libtorch's global
 	 * generator has been seeded. The job moves the model to the device, replaces its
 	 * parameters and buffers by rank 0's, and keeps it in training mode except during
 	 * evaluation. The task keeps the model open until {@link #close}.

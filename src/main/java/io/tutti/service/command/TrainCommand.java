@@ -5,23 +5,28 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 
 import io.tutti.ExitCode;
+import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.RankLogging;
-import io.tutti.training.ClassifierOptions;
-import io.tutti.training.ClassifierTask;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;
 import io.tutti.training.TrainingTask;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
+
+import org.springframework.context.ApplicationContext;
 
 /**
  * {@code train}: one rank of a data-parallel training job, with its HTTP service.
@@ -34,7 +39,9 @@ import picocli.CommandLine.Unmatched;
 				"  ./tutti launch -n 2 train --epochs 5 --report r.json",
 				"  ./tutti launch -n 4 train --data table.csv.gz     numbers, the class in the last column",
 				"  ./tutti launch -n 4 train --data a.csv --test-data b.csv --separator ';' --label species",
-				"  ./tutti launch -n 2 train --checkpoint run1       continues from the checkpoint" })
+				"  ./tutti launch -n 2 train --checkpoint run1       continues from the checkpoint",
+				"  ./tutti train --task com.acme.Fit --class-path fit.jar --help",
+				"                                                    the options of a task of your own" })
 final class TrainCommand implements Callable<Integer> {
 
 	/**
@@ -57,11 +64,6 @@ final class TrainCommand implements Callable<Integer> {
 			description = "Samples per step over all ranks together (default: ${DEFAULT-VALUE}).")
 	private int globalBatch;
 
-	@Option(names = "--learning-rate", paramLabel = "X", defaultValue = "" + ClassifierOptions.DEFAULT_LEARNING_RATE,
-			description = "Step size of the optimizer in the first epoch; in epoch k it is divided by (k + 1) / 2"
-					+ " (default: ${DEFAULT-VALUE}).")
-	private double learningRate;
-
 	@Option(names = "--seed", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_SEED,
 			description = "Seed of the split, the initial parameters and the order of samples"
 					+ " (default: ${DEFAULT-VALUE}).")
@@ -70,28 +72,6 @@ final class TrainCommand implements Callable<Integer> {
 	@Option(names = "--threads", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_THREADS,
 			description = "Threads inside one operation of libtorch (default: ${DEFAULT-VALUE}).")
 	private int threads;
-
-	@Option(names = "--data", paramLabel = "FILE",
-			description = "Table to train on, .csv or .csv.gz: numbers and a class per line (default: the digits).")
-	private @Nullable Path data;
-
-	@Option(names = "--label", paramLabel = "COLUMN",
-			description = "Column of the class, a number or a text: its number from 1, or its name in the header"
-					+ " (default: the last column).")
-	private @Nullable String label;
-
-	@Option(names = "--separator", paramLabel = "CHAR",
-			description = "Separates the cells of a line: one character, or tab (default: a comma).")
-	private @Nullable String separator;
-
-	@Option(names = "--header", negatable = true, fallbackValue = "true",
-			description = "The first line holds the names of the columns, or with --no-header a row"
-					+ " (default: names if none of its cells is a number).")
-	private @Nullable Boolean header;
-
-	@Option(names = "--test-data", paramLabel = "FILE",
-			description = "Table to test on, with the columns of --data (default: a fifth of the rows of --data).")
-	private @Nullable Path testData;
 
 	@Option(names = "--checkpoint", paramLabel = "DIR",
 			description = "Checkpoint directory; the job continues from a checkpoint in it.")
@@ -105,31 +85,97 @@ final class TrainCommand implements Callable<Integer> {
 	private @Nullable Path report;
 
 	@Mixin
+	private TaskSelection selection = new TaskSelection();
+
+	/** Of the selected task, {@code null} for a bean. */
+	private @Nullable TaskType type;
+
+	@Mixin
 	private RankOptions options = new RankOptions();
 
 	@Unmatched
 	private List<String> rest = new ArrayList<>();
 
-	@Override
-	public Integer call() {
-		TrainingOptions training = training();
-		TrainingTask task = task();
-		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
-		LibtorchLoader.begin();
-		try (StopRequest stop = StopRequest.listen(System.getenv())) {
-			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-			return service.run((context) -> TrainingRun.of(context, task, training).run(stop));
+	/**
+	 * Adds the options of the task that the arguments select.
+	 * @throws ParameterException if there is no such task
+	 */
+	static void addTaskOptions(CommandLine train, String... arguments) {
+		TrainCommand command = train.getCommand();
+		TaskSelection selected = TaskSelection.among(arguments);
+		try {
+			command.type = TaskType.find(selected.name(), selected.loader());
+			if (command.type != null && command.type.options() != null) {
+				List<OptionSpec> own = List.copyOf(train.getCommandSpec().options());
+				List<OptionSpec> added = new TaskOptions(command.type.options()).addTo(train.getCommandSpec());
+				String heading = String.format("%nOptions of the task %s:%n", command.type.name());
+				train.getHelpSectionMap()
+					.put(UsageMessageSpec.SECTION_KEY_OPTION_LIST,
+							(help) -> table(help, own) + heading + table(help, added));
+			}
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(train, ex.getMessage(), ex);
 		}
 	}
 
-	private TrainingTask task() {
+	private static String table(CommandLine.Help help, List<OptionSpec> options) {
+		CommandLine.Help.Layout layout = help.createDefaultLayout();
+		layout.addOptions(options, help.createDefaultParamLabelRenderer());
+		return layout.toString();
+	}
+
+	@Override
+	public Integer call() {
+		TrainingOptions training = training();
+		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
+		Object taskOptions = taskOptions();
+		LibtorchLoader.begin();
+		Function<ApplicationContext, TrainingTask> task = task(taskOptions);
+		try (StopRequest stop = StopRequest.listen(System.getenv())) {
+			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
+			return service.run((context) -> TrainingRun.of(context, task.apply(context), training).run(stop));
+		}
+	}
+
+	private @Nullable Object taskOptions() {
 		try {
-			return new ClassifierTask(new ClassifierOptions(this.learningRate, this.data, this.label, this.separator,
-					this.header, this.testData));
+			return (this.type != null && this.type.options() != null)
+					? new TaskOptions(this.type.options()).read(this.spec) : null;
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
 		}
+	}
+
+	/** Creates the task, or finds the bean once the application has started. */
+	private Function<ApplicationContext, TrainingTask> task(@Nullable Object taskOptions) {
+		try {
+			if (this.type == null) {
+				// Spring takes the classes and auto-configurations of an application from
+				// this loader.
+				Thread.currentThread().setContextClassLoader(this.selection.loader());
+				return this::bean;
+			}
+			TrainingTask created = this.type.create(taskOptions);
+			Thread.currentThread().setContextClassLoader(created.getClass().getClassLoader());
+			return (_) -> created;
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
+		}
+	}
+
+	private TrainingTask bean(ApplicationContext context) {
+		String name = this.selection.name();
+		String beans = String.join(", ", context.getBeanNamesForType(TrainingTask.class));
+		if (!context.containsBean(name) || !context.isTypeMatch(name, TrainingTask.class)) {
+			throw new ConfigurationException(
+					"--task " + name + " is neither a class nor a bean of type TrainingTask"
+							+ (beans.isEmpty() ? "" : "; the beans are " + beans),
+					"Give the full name of the class, and the jar that holds it with --class-path", null);
+		}
+		return context.getBean(name, TrainingTask.class);
 	}
 
 	private TrainingOptions training() {

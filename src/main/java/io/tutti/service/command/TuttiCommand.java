@@ -1,6 +1,7 @@
 package io.tutti.service.command;
 
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 
@@ -30,6 +31,8 @@ public final class TuttiCommand implements Runnable {
 
 	private static final String DEFAULT_COMMAND = "serve";
 
+	private static final String TRAIN = "train";
+
 	/** In the order of the help text. */
 	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "env", "rehearse");
 
@@ -52,17 +55,41 @@ public final class TuttiCommand implements Runnable {
 	 */
 	public static int execute(Class<?> application, String... args) {
 		String[] words = withDefault(args);
-		return commandLine(application, COMMANDS.contains(words[0]) ? List.of(words[0]) : COMMANDS).execute(words);
+		if (words[0].equals(TRAIN)) {
+			words = withoutDelimiter(words);
+		}
+		try {
+			return commandLine(application, COMMANDS.contains(words[0]) ? List.of(words[0]) : COMMANDS, words)
+				.execute(words);
+		}
+		catch (ParameterException ex) {
+			return refuse(ex, words);
+		}
+	}
+
+	/**
+	 * The options of a task may follow a delimiter. Its names differ from those of
+	 * {@code train}, so that it is not needed.
+	 */
+	private static String[] withoutDelimiter(String... words) {
+		List<String> kept = new ArrayList<>(List.of(words));
+		kept.remove("--");
+		return kept.toArray(String[]::new);
 	}
 
 	/**
 	 * Creates a command line with some of the commands. Reading the description of a
 	 * command takes time and loads Spring for some, so commands that are not called are
 	 * left out.
+	 * @param words the arguments, which select the task whose options {@code train} has
 	 */
-	static CommandLine commandLine(Class<?> application, List<String> commands) {
+	static CommandLine commandLine(Class<?> application, List<String> commands, String... words) {
 		CommandLine tutti = new CommandLine(new TuttiCommand(application));
 		commands.forEach((name) -> tutti.addSubcommand(new CommandLine(command(name))));
+		CommandLine train = tutti.getSubcommands().get(TRAIN);
+		if (train != null) {
+			TrainCommand.addTaskOptions(train, words);
+		}
 		return tutti.setUsageHelpWidth(HELP_WIDTH)
 			.setParameterExceptionHandler(TuttiCommand::refuse)
 			.setExecutionExceptionHandler(
