@@ -164,7 +164,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();
 		all.addAll(state);
 		ReplicaLayout.requireSame(group, all, settings);
-		TensorBroadcast.fromRankZero(group, distinct(all).stream().map(Parameter::tensor).toList());
+		TensorBroadcast.from(0, group, distinct(all).stream().map(Parameter::tensor).toList());
 		boolean overlap = settings.overlap().isUsed(group, place);
 		this.buckets = new GradientBuckets(place, learning, settings,
 				new ReadinessOrder(group, learning.size(), overlap), overlap, piggybackedValues);
@@ -215,7 +215,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 		this.frozen.forEach(DistributedDataParallel::requireFrozen);
 		this.buckets.synchronize();
 		if (this.settings.broadcastsBuffers()) {
-			TensorBroadcast.fromRankZero(this.group, this.sharedBuffers);
+			TensorBroadcast.from(0, this.group, this.sharedBuffers);
 		}
 		this.buckets.requireValid();
 	}
@@ -249,7 +249,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	public void broadcastBuffers() {
 		requireOpen();
-		TensorBroadcast.fromRankZero(this.group, this.sharedBuffers);
+		TensorBroadcast.from(0, this.group, this.sharedBuffers);
 	}
 
 	/**

@@ -10,21 +10,19 @@ import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 
 /**
- * Broadcasts rank 0's values of tensors of any element types. Tensors on a GPU are copied
- * through main memory, since this happens rarely.
+ * Broadcasts one rank's values of tensors of any element types. Tensors on a GPU are
+ * copied through main memory, since this happens rarely.
  */
 final class TensorBroadcast {
-
-	private static final int ROOT = 0;
 
 	private TensorBroadcast() {
 	}
 
 	/**
-	 * Replaces the values by rank 0's. A collective call.
+	 * Replaces the values by the root's. A collective call.
 	 * @param tensors of the same shapes and strides on every rank
 	 */
-	static void fromRankZero(ProcessGroup group, List<Tensor> tensors) {
+	static void from(int root, ProcessGroup group, List<Tensor> tensors) {
 		List<MemorySegment> memories = new ArrayList<>();
 		List<Copy> copies = new ArrayList<>();
 		try (NoGradGuard _ = new NoGradGuard()) {
@@ -40,7 +38,7 @@ final class TensorBroadcast {
 				copies.add(copy);
 				memories.add(TensorMemory.of(copy.values()));
 			}
-			group.broadcast(memories, DataType.UINT8, ROOT);
+			group.broadcast(memories, DataType.UINT8, root);
 			copies.forEach(Copy::writeBack);
 		}
 		finally {

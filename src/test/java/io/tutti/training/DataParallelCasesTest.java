@@ -1,5 +1,7 @@
 package io.tutti.training;
 
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -7,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SequencedMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -47,6 +50,7 @@ import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.within;
 
 /**
  * Each case of the table trains on two ranks and in one process, which computes the
@@ -901,6 +905,86 @@ class DataParallelCasesTest {
 			});
 			assertThat(learnt).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(values(alone)));
 		}
+	}
+
+	/** Three ranks, so that one rank has the large parameter and no other one. */
+	@Test
+	void aShardedOptimizerTrainsAsAWholeOneWithAPartOfTheStateOnEachRank() throws Exception {
+		int ranks = 3;
+		Supplier<Case> model = () -> {
+			Case many = new Uneven();
+			for (int index = 0; index < 5; index++) {
+				many.add("more" + index, 3000, 2);
+			}
+			return many;
+		};
+		List<Integer> stateBytes = new CopyOnWriteArrayList<>();
+		try (SimulatedWorld world = new SimulatedWorld(ranks, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(ranks, LIMIT, (rank) -> {
+				Case part = model.get();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), part.tensors(),
+						SETTINGS.withScaling(GradientScaling.SUM));
+						ShardedOptimizer optimizer = new ShardedOptimizer(world.group(rank), part.tensors(),
+								(own) -> new Adam(own, new AdamOptions(0.01)))) {
+					for (int step = 0; step < STEPS; step++) {
+						replicas.zeroGradients();
+						sum(part, rank % 2, step).backward();
+						replicas.synchronizeGradients();
+						optimizer.step();
+					}
+					assertThat(optimizer.allValues()).isEqualTo(30_040);
+					assertThat(optimizer.ownValues()).isBetween(6000L, 12_000L);
+					stateBytes.add(OptimizerArchive.save(optimizer.local()).length);
+				}
+				return values(part);
+			});
+			Case alone = model.get();
+			try (Adam whole = new Adam(new TensorVector(alone.parameters.values().toArray(new Tensor[0])),
+					new AdamOptions(0.01))) {
+				for (int step = 0; step < STEPS; step++) {
+					drop(alone);
+					for (int rank = 0; rank < ranks; rank++) {
+						sum(alone, rank % 2, step).backward();
+					}
+					whole.step();
+				}
+				int all = OptimizerArchive.save(whole).length;
+				assertThat(stateBytes).allSatisfy((bytes) -> assertThat(bytes).isLessThan(all / 2));
+			}
+			assertThat(learnt.get(1)).containsExactlyElementsOf(learnt.get(0));
+			assertThat(learnt.get(2)).containsExactlyElementsOf(learnt.get(0));
+			List<byte[]> expected = values(alone);
+			for (int index = 0; index < expected.size(); index++) {
+				assertThat(floats(learnt.get(0).get(index))).containsExactly(floats(expected.get(index)),
+						within(1e-5f));
+			}
+		}
+	}
+
+	/** More ranks than parameters: a rank without a part only receives. */
+	@Test
+	void aRankWithoutAPartOfTheOptimizerGetsTheParameters() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> learnt = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				Case one = new HalfOnly();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), one.tensors(),
+						SETTINGS);
+						ShardedOptimizer optimizer = new ShardedOptimizer(world.group(rank), one.tensors(),
+								(own) -> new SGD(own, new SGDOptions(0.5)))) {
+					assertThat(optimizer.local() == null).isEqualTo(rank == 1);
+					backward(one, rank, 0);
+					replicas.synchronizeGradients();
+					optimizer.step();
+				}
+				return values(one);
+			});
+			assertThat(learnt.get(1)).containsExactlyElementsOf(learnt.get(0));
+			assertThat(learnt.get(1)).isNotEqualTo(values(new HalfOnly()));
+		}
+	}
+
+	private static float[] floats(byte[] bytes) {
+		return MemorySegment.ofArray(bytes).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
 	}
 
 	private static void withTwoOptimizers(Case model, IntConsumer gradients) {

@@ -1,0 +1,144 @@
+package io.tutti.training;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+import io.tutti.ProcessGroup;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An optimizer whose state is divided among the ranks. Each rank updates its part of the
+ * parameters and broadcasts them, so that it holds only that part's state, such as the
+ * two moments of Adam. The parameters are the same as with a whole optimizer on every
+ * rank. This is stage 1 of S. Rajbhandari et al., "ZeRO: Memory Optimizations Toward
+ * Training Trillion Parameter Models", SC 2020: a step sends each parameter once, in
+ * addition to the gradients' all-reduce.
+ * <p>
+ * Use it after {@link DistributedDataParallel#synchronizeGradients()}. Not thread-safe.
+ */
+public final class ShardedOptimizer implements AutoCloseable {
+
+	private final ProcessGroup group;
+
+	/** The parameters by the rank that updates them. */
+	private final List<List<Tensor>> parts;
+
+	private final @Nullable Optimizer local;
+
+	private final List<Tensor> handles = new ArrayList<>();
+
+	/**
+	 * Divides the parameters that require a gradient, so that the ranks' parts are about
+	 * equal in bytes. Not a collective call, but every rank creates it from the same
+	 * parameters.
+	 * @param group the ranks; must outlive this object
+	 * @param model the model that the ranks train
+	 * @param optimizer creates this rank's optimizer for its part; not called for a rank
+	 * whose part is empty. This object closes it
+	 * @throws IllegalArgumentException if no parameter requires a gradient
+	 */
+	public ShardedOptimizer(ProcessGroup group, ModelTensors model, Function<TensorVector, Optimizer> optimizer) {
+		this.group = group;
+		List<Tensor> learning = TensorIdentity.distinct(List.copyOf(model.parameters().values()))
+			.stream()
+			.filter((tensor) -> tensor.requires_grad() && tensor.numel() > 0)
+			.map(this::retained)
+			.toList();
+		if (learning.isEmpty()) {
+			throw new IllegalArgumentException("the model has no parameter that requires a gradient and has elements");
+		}
+		this.parts = divided(learning, group.worldSize());
+		List<Tensor> own = this.parts.get(group.rank());
+		this.local = own.isEmpty() ? null : optimizer.apply(new TensorVector(own.toArray(new Tensor[0])));
+		if (this.local != null) {
+			this.local.retainReference();
+		}
+	}
+
+	private Tensor retained(Tensor tensor) {
+		Tensor handle = new Tensor(tensor);
+		handle.retainReference();
+		this.handles.add(handle);
+		return handle;
+	}
+
+	/** Each parameter, the largest first, goes to the rank with the fewest bytes. */
+	private static List<List<Tensor>> divided(List<Tensor> tensors, int ranks) {
+		long[] bytes = new long[ranks];
+		List<List<Tensor>> parts = new ArrayList<>();
+		IntStream.range(0, ranks).forEach((_) -> parts.add(new ArrayList<>()));
+		for (Tensor tensor : tensors.stream()
+			.sorted(Comparator.comparingLong(ShardedOptimizer::bytes).reversed())
+			.toList()) {
+			int least = IntStream.range(0, ranks)
+				.boxed()
+				.min(Comparator.comparingLong((rank) -> bytes[rank]))
+				.orElseThrow();
+			parts.get(least).add(tensor);
+			bytes[least] += bytes(tensor);
+		}
+		return parts;
+	}
+
+	private static long bytes(Tensor tensor) {
+		return tensor.numel() * tensor.element_size();
+	}
+
+	/**
+	 * Updates this rank's part and gets the other ranks' parts. A collective call. If
+	 * this rank's update fails, the group is aborted.
+	 */
+	public void step() {
+		if (this.local != null) {
+			try {
+				this.local.step();
+			}
+			catch (RuntimeException ex) {
+				this.group.abort("rank " + this.group.rank() + ": the optimizer failed: " + ex);
+				throw ex;
+			}
+		}
+		for (int rank = 0; rank < this.parts.size(); rank++) {
+			if (!this.parts.get(rank).isEmpty()) {
+				TensorBroadcast.from(rank, this.group, this.parts.get(rank));
+			}
+		}
+	}
+
+	/**
+	 * This rank's optimizer, for its learning rate or its state; {@code null} if its part
+	 * is empty.
+	 */
+	public @Nullable Optimizer local() {
+		return this.local;
+	}
+
+	/** Number of values that this rank's optimizer updates and has state for. */
+	public long ownValues() {
+		return this.parts.get(this.group.rank()).stream().mapToLong(Tensor::numel).sum();
+	}
+
+	/** Number of values that all ranks' optimizers update. */
+	public long allValues() {
+		return this.handles.stream().mapToLong(Tensor::numel).sum();
+	}
+
+	/** Frees this rank's state; the parameters keep their values. Idempotent. */
+	@Override
+	public void close() {
+		if (!this.handles.isEmpty()) {
+			if (this.local != null) {
+				this.local.releaseReference();
+			}
+			this.handles.forEach(Tensor::releaseReference);
+			this.handles.clear();
+		}
+	}
+
+}
