@@ -1,11 +1,13 @@
 #!/bin/sh
 # base-image.sh IMAGE JAVA_HOME: makes a base image from this machine's own files, for places where
-# no registry can be reached: a Java, the C library that it needs, and busybox for a shell.
+# no registry can be reached: a Java runtime, the C library that it needs, and busybox for a shell.
 set -eu
 
 image=${1:?usage: base-image.sh IMAGE JAVA_HOME}
 java=${2:?usage: base-image.sh IMAGE JAVA_HOME}
 docker=/usr/bin/docker
+modules=java.se,jdk.crypto.cryptoki,jdk.httpserver,jdk.incubator.vector,jdk.jcmd,jdk.jfr,jdk.management
+modules=$modules,jdk.management.agent,jdk.naming.dns,jdk.net,jdk.nio.mapmode,jdk.unsupported,jdk.zipfs
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
@@ -31,9 +33,12 @@ cp -L /lib64/ld-linux-x86-64.so.2 "$root/lib64/"
 echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
 echo 'root:x:0:' >"$root/etc/group"
 printf 'hosts: files dns\npasswd: files\ngroup: files\n' >"$root/etc/nsswitch.conf"
-[ ! -d /usr/share/zoneinfo ] || cp -rL /usr/share/zoneinfo "$root/usr/share/zoneinfo"
 [ ! -e /etc/ssl/certs/ca-certificates.crt ] || cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
-cp -aL "$java" "$root/opt/java/openjdk"
+# A runtime without compilers, sources and debug symbols; with jcmd, for operators.
+"$java/bin/jlink" --add-modules "$modules" --strip-debug --no-man-pages --no-header-files \
+  --compress zip-6 --generate-cds-archive \
+  --output "$root/opt/java/openjdk"
+rm -f "$root/opt/java/openjdk/lib/server/classes_nocoops.jsa"
 
 tar -C "$root" --owner=0 --group=0 -c . | "$docker" import \
   -c 'ENV JAVA_HOME=/opt/java/openjdk' \

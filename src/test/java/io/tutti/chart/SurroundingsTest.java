@@ -36,7 +36,8 @@ class SurroundingsTest {
 			"collective_timeouts", "collective_mismatches", "collective_aborts", "collective_last_sequence",
 			"collective_algorithm_bandwidth", "collective_bus_bandwidth", "rank_arrival_skew", "peers", "peer_rtt_max",
 			"peer_rtt_median", "peer_silence_max", "rendezvous_duration", "group_generation", "group_state",
-			"start_time");
+			"training_samples", "training_step_duration", "training_exposed_communication", "training_data_wait",
+			"training_loss", "training_progress_ratio", "start_time");
 
 	private static final Pattern METER = Pattern.compile("(?:tutti|process)_([a-z_]+)");
 
@@ -228,7 +229,7 @@ class SurroundingsTest {
 		JsonNode map = chart.scenario("serve").only("ConfigMap");
 		assertThat(map.at("/metadata/labels/grafana_dashboard").asString()).isEqualTo("1");
 		JsonNode dashboard = JsonMapper.shared().readTree(map.at("/data/tutti.json").asString());
-		assertThat(dashboard.path("panels")).hasSize(14);
+		assertThat(dashboard.path("panels")).hasSize(20);
 		for (String expression : dashboard.path("panels").findValuesAsString("expr")) {
 			assertThat(meters(expression)).isNotEmpty().isSubsetOf(METERS);
 		}

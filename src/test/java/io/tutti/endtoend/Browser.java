@@ -80,6 +80,11 @@ final class Browser implements AutoCloseable {
 			.executeScript("return document.documentElement.scrollWidth - document.documentElement.clientWidth");
 	}
 
+	/** Runs a script in the page. */
+	void run(String script) {
+		this.driver.executeScript(script);
+	}
+
 	void requireNoComplaints() {
 		assertThat(this.driver.manage().logs().get(LogType.BROWSER).getAll()).isEmpty();
 	}

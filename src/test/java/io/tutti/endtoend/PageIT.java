@@ -61,12 +61,73 @@ class PageIT {
 				assertThat(browser.texts("#problem").getFirst()).contains("rank 1 lost");
 				assertThat(browser.texts(".rank[data-rank='1'] h3").getFirst()).contains("✕ lost");
 			});
+			assertThat(browser.texts("#events li span"))
+				.anyMatch((event) -> event.startsWith("generation 0 formed: 3 ranks"))
+				.anyMatch((event) -> event.startsWith("the group broke: rank 1 lost"));
 			browser.requireNoComplaints();
 			pictures(browser);
+			aLaterViewerSeesWhatHappenedBefore(browser, port);
 			assertThat(launch.output()).contains("the last collectives of this rank are in " + flights);
 			try (Stream<Path> files = Files.list(flights)) {
 				assertThat(files).hasSize(2).allMatch((file) -> file.toString().endsWith(".json"));
 			}
+		}
+	}
+
+	private static void aLaterViewerSeesWhatHappenedBefore(Browser browser, int port) {
+		browser.visit("http://127.0.0.1:" + port + "/");
+		Awaitility.await()
+			.atMost(LIMIT)
+			.untilAsserted(() -> assertThat(browser.texts("#events li span")).hasSizeGreaterThanOrEqualTo(3)
+				.last()
+				.asString()
+				.contains("started"));
+		browser.run("if (samples.length < 5) throw new Error('only ' + samples.length + ' samples')");
+	}
+
+	@Test
+	void thePageOfATrainingJobShowsItsSpeedAndWhatRemains() throws Exception {
+		int port = FreePort.next();
+		try (Browser browser = Browser.open(this.profile, 1000, 1300);
+				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "2", "--http-port", "" + port,
+						"train", "--epochs", "100000")) {
+			launch.awaitLine("epoch      3/100000", LIMIT);
+			browser.visit("http://127.0.0.1:" + port + "/");
+			Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
+				assertThat(browser.texts("#speed dt")).containsExactly("samples/s", "step", "remaining",
+						"exposed communication", "waiting for data");
+				assertThat(browser.texts("#speed dd")).noneMatch(String::isBlank);
+				assertThat(browser.texts("#loss text")).contains("now").hasSizeGreaterThanOrEqualTo(5);
+			});
+			browser.picture(PICTURES.resolve("training.png"));
+			browser.prefer("dark");
+			browser.resize(390, 2000);
+			assertThat(browser.overflow()).isZero();
+			browser.picture(PICTURES.resolve("training-phone-dark.png"));
+			browser.requireNoComplaints();
+		}
+	}
+
+	@Test
+	void sixtyFourRanksAreReadableOnAPhone() throws Exception {
+		int port = FreePort.next();
+		try (Browser browser = Browser.open(this.profile, 1000, 1300);
+				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "1", "--http-port", "" + port,
+						"serve")) {
+			launch.awaitLine("joined the group", LIMIT);
+			browser.visit("http://127.0.0.1:" + port + "/");
+			Awaitility.await()
+				.atMost(LIMIT)
+				.untilAsserted(() -> assertThat(browser.texts("#state")).containsExactly("● Ready"));
+			browser.run(Files.readString(Path.of("src/test/resources/io/tutti/endtoend/many-ranks.js")));
+			assertThat(browser.texts("#ranks-count")).containsExactly("● 56 up · ◐ 6 waits · ✕ 1 lost · ▲ 1 missing");
+			assertThat(browser.texts(".rank[data-rank='17']").getFirst()).contains("✕ lost", "its connection ended");
+			browser.picture(PICTURES.resolve("many.png"));
+			browser.resize(390, 2000);
+			assertThat(browser.overflow()).isZero();
+			assertThat(browser.texts("#flight td[data-name=Bytes]")).hasSize(50)
+				.allMatch((cell) -> cell.equals("38.5 kB"));
+			browser.picture(PICTURES.resolve("many-phone.png"));
 		}
 	}
 
@@ -127,7 +188,7 @@ class PageIT {
 	private static void pictures(Browser browser) throws Exception {
 		browser.picture(PICTURES.resolve("broken.png"));
 		browser.prefer("dark");
-		browser.resize(360, 800);
+		browser.resize(390, 2000);
 		assertThat(browser.overflow()).isZero();
 		browser.picture(PICTURES.resolve("broken-phone-dark.png"));
 	}

@@ -17,10 +17,10 @@ import org.springframework.web.server.ResponseStatusException;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 
 /**
- * Sends the state of the job to the viewers of the page, once a second and immediately
- * when the group breaks. Queries no rank while there are no viewers. Each viewer has its
- * own thread, so a slow viewer does not delay the others. Stops before the web server
- * waits for open requests.
+ * Sends the history and then the state of the job to the viewers of the page, once a
+ * second and immediately when the group breaks. Queries no rank while there are no
+ * viewers. Each viewer has its own thread, so a slow viewer does not delay the others.
+ * Stops before the web server waits for open requests.
  */
 final class PageFeed implements SmartLifecycle {
 
@@ -31,6 +31,8 @@ final class PageFeed implements SmartLifecycle {
 	private static final long PERIOD_MILLIS = 1000;
 
 	private final PageStates states;
+
+	private final PageHistory history;
 
 	private final JsonMapper json;
 
@@ -50,8 +52,9 @@ final class PageFeed implements SmartLifecycle {
 
 	private @Nullable String latest;
 
-	PageFeed(PageStates states, GroupLifecycle group, JsonMapper json) {
+	PageFeed(PageStates states, PageHistory history, GroupLifecycle group, JsonMapper json) {
 		this.states = states;
+		this.history = history;
 		this.json = json;
 		group.broken().thenRun(this::hurry);
 	}
@@ -86,6 +89,7 @@ final class PageFeed implements SmartLifecycle {
 	private void send(SseEmitter emitter, long from) {
 		long seen = from;
 		try {
+			emitter.send(SseEmitter.event().name("history").data(this.json.writeValueAsString(this.history.samples())));
 			while (awaitNewer(seen)) {
 				seen = this.published;
 				emitter.send(SseEmitter.event().name("state").data(String.valueOf(this.latest)));

@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * @param trouble whether the analysis found a problem, even if the group is intact
  * @param ranks every rank
  * @param inFlight collectives in progress, the longest first
- * @param bytesPerSecond data rate of this rank's collectives since the last update
- * @param skewMicros mean delay of the last rank to arrive, absent if unknown
+ * @param sample the newest sample of this rank's history
+ * @param events the timeline, oldest first
  * @param training absent if no training runs
  */
 record PageState(GroupState state, int rank, int worldSize, String backend, @Nullable String transport,
 		@Nullable Long generation, @Nullable String problem, @Nullable String verdict, boolean trouble,
-		List<RankCard> ranks, List<FlightRow> inFlight, double bytesPerSecond, @Nullable Long skewMicros,
+		List<RankCard> ranks, List<FlightRow> inFlight, @Nullable PageSample sample, List<PageEvent> events,
 		@Nullable TrainingView training) {
 }

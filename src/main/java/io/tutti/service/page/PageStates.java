@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-import io.tutti.Collective;
 import io.tutti.Failure;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.PeerStatus;
@@ -16,7 +15,6 @@ import io.tutti.engine.control.diagnosis.GroupFinding;
 import io.tutti.engine.control.diagnosis.GroupTrace;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.CallRecord;
-import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
@@ -44,11 +42,10 @@ final class PageStates {
 
 	private final TrainingWatch training;
 
-	private long bytes;
+	private final PageHistory history;
 
-	private long takenNanos = System.nanoTime();
-
-	PageStates(GroupLifecycle group, EngineSettings settings, TrainingWatch training) {
+	PageStates(GroupLifecycle group, EngineSettings settings, TrainingWatch training, PageHistory history) {
+		this.history = history;
 		this.group = group;
 		this.settings = settings;
 		this.training = training;
@@ -63,6 +60,7 @@ final class PageStates {
 		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
 		Analysis analysis = Analysis.of(worldSize, accounts);
 		Failure failure = status.failure();
+		this.history.skew(skewMicros(analysis));
 		boolean trouble = joined != null && (!analysis.silentRanks().isEmpty()
 				|| analysis.findings().stream().anyMatch(GroupFinding::isTrouble));
 		return new PageState(status.state(), rank, worldSize, this.settings.backend(),
@@ -70,7 +68,7 @@ final class PageStates {
 				(joined != null) ? joined.world().generation() : null, status.problem(),
 				(joined != null) ? analysis.verdict() : null, trouble,
 				new RankCards(rank, accounts, peers, analysis, failure).all(worldSize), inFlight(accounts),
-				bytesPerSecond(joined), skewMicros(analysis), training());
+				this.history.latest(), this.history.events(), training());
 	}
 
 	private @Nullable TrainingView training() {
@@ -91,21 +89,6 @@ final class PageStates {
 		}
 		rows.sort(Comparator.comparingLong(FlightRow::durationMicros).reversed());
 		return rows.subList(0, Math.min(MOST_IN_FLIGHT, rows.size()));
-	}
-
-	private double bytesPerSecond(@Nullable JoinedGroup joined) {
-		long now = System.nanoTime();
-		long total = 0;
-		if (joined != null) {
-			for (Collective collective : Collective.values()) {
-				CallTotals totals = joined.totals(collective);
-				total += totals.bytes();
-			}
-		}
-		double rate = Math.max(0, total - this.bytes) * 1e9 / Math.max(1, now - this.takenNanos);
-		this.bytes = total;
-		this.takenNanos = now;
-		return rate;
 	}
 
 	private static @Nullable Long skewMicros(Analysis analysis) {

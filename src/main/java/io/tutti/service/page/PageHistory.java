@@ -1,0 +1,187 @@
+package io.tutti.service.page;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+import io.tutti.Collective;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.recorder.TrainingProgress;
+import io.tutti.service.recorder.TrainingSpeed;
+import io.tutti.service.recorder.TrainingWatch;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.context.SmartLifecycle;
+
+/**
+ * The last ten minutes of this rank and the events of its group, so that a viewer also
+ * sees what happened before. Takes a sample a second from this process only; no rank is
+ * queried. Thread-safe.
+ */
+final class PageHistory implements SmartLifecycle {
+
+	private static final int SAMPLES = 600;
+
+	private static final int EVENTS = 50;
+
+	private static final int SKEW_SAMPLES = 3;
+
+	private static final long PERIOD_MILLIS = 1000;
+
+	private final GroupLifecycle group;
+
+	private final TrainingWatch training;
+
+	private final Deque<PageSample> samples = new ArrayDeque<>();
+
+	private final Deque<PageEvent> events = new ArrayDeque<>();
+
+	private final Set<Integer> gone = new HashSet<>();
+
+	private @Nullable Long skewMicros;
+
+	private int skewSamples;
+
+	private @Nullable String trainingState;
+
+	private long bytes;
+
+	private long takenNanos = System.nanoTime();
+
+	private @Nullable Thread sampler;
+
+	PageHistory(GroupLifecycle group, TrainingWatch training) {
+		this.group = group;
+		this.training = training;
+		add("start", "rank " + group.assignment().rank() + " of " + group.assignment().worldSize() + " started");
+		group.formed().thenAccept(this::formed);
+		group.broken().thenAccept((failure) -> add("broken", "the group broke: " + failure.describe()));
+	}
+
+	private void formed(JoinedGroup joined) {
+		add("generation", "generation " + joined.world().generation() + " formed: " + joined.world().worldSize()
+				+ " ranks, after " + this.group.formedAfter().toMillis() + " ms");
+	}
+
+	/** The samples, oldest first. */
+	synchronized List<PageSample> samples() {
+		return List.copyOf(this.samples);
+	}
+
+	/** The newest sample, {@code null} before the first. */
+	synchronized @Nullable PageSample latest() {
+		return this.samples.peekLast();
+	}
+
+	/** The events, oldest first. */
+	synchronized List<PageEvent> events() {
+		return List.copyOf(this.events);
+	}
+
+	/**
+	 * Adds the skew to the next samples, until the page is closed: it measures the skew
+	 * about once a second.
+	 */
+	synchronized void skew(@Nullable Long micros) {
+		this.skewMicros = micros;
+		this.skewSamples = SKEW_SAMPLES;
+	}
+
+	/** Takes a sample. */
+	synchronized void sample() {
+		JoinedGroup joined = this.group.joined();
+		TrainingProgress progress = this.training.progress();
+		TrainingSpeed speed = (progress != null) ? progress.speed() : null;
+		this.samples.addLast(new PageSample(System.currentTimeMillis(), bytesPerSecond(joined), this.skewMicros,
+				(progress != null) ? progress.loss() : null, (speed != null) ? speed.samplesPerSecond() : null,
+				(speed != null) ? speed.exposedShare() : null));
+		this.skewSamples--;
+		if (this.skewSamples <= 0) {
+			this.skewMicros = null;
+		}
+		if (this.samples.size() > SAMPLES) {
+			this.samples.removeFirst();
+		}
+		if (joined != null) {
+			joined.control().peers().forEach(this::peer);
+		}
+		if (progress != null) {
+			train(progress);
+		}
+	}
+
+	private double bytesPerSecond(@Nullable JoinedGroup joined) {
+		long now = System.nanoTime();
+		long total = 0;
+		if (joined != null) {
+			for (Collective collective : Collective.values()) {
+				total += joined.totals(collective).bytes();
+			}
+		}
+		double rate = Math.max(0, total - this.bytes) * 1e9 / Math.max(1, now - this.takenNanos);
+		this.bytes = total;
+		this.takenNanos = now;
+		return rate;
+	}
+
+	private void peer(PeerStatus peer) {
+		if (peer.state() != PeerStatus.State.UP && this.gone.add(peer.rank())) {
+			boolean lost = peer.state() == PeerStatus.State.LOST;
+			add(lost ? "lost" : "left", "rank " + peer.rank() + (lost ? " lost" : " left"));
+		}
+	}
+
+	private void train(TrainingProgress progress) {
+		String state = (progress.state() != null) ? progress.state()
+				: "from step " + progress.plan().firstStep() + " of " + progress.plan().totalSteps();
+		if (!Objects.equals(state, this.trainingState)) {
+			this.trainingState = state;
+			add("training", "training " + progress.plan().data() + ": " + state);
+		}
+	}
+
+	private synchronized void add(String kind, String text) {
+		this.events.addLast(new PageEvent(System.currentTimeMillis(), kind, text));
+		if (this.events.size() > EVENTS) {
+			this.events.removeFirst();
+		}
+	}
+
+	@Override
+	public synchronized void start() {
+		if (this.sampler == null) {
+			this.sampler = Thread.ofVirtual().name("tutti-page-history").start(this::run);
+		}
+	}
+
+	private void run() {
+		try {
+			while (true) {
+				sample();
+				Thread.sleep(PERIOD_MILLIS);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Override
+	public synchronized void stop() {
+		if (this.sampler != null) {
+			this.sampler.interrupt();
+			this.sampler = null;
+		}
+	}
+
+	@Override
+	public synchronized boolean isRunning() {
+		return this.sampler != null;
+	}
+
+}
