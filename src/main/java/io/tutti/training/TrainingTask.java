@@ -52,10 +52,10 @@ public interface TrainingTask extends AutoCloseable {
 	}
 
 	/**
-	 * Creates the model, in main memory. libtorch's global
-	 * generator has been seeded. The job moves the model to the device, replaces its
-	 * parameters and buffers by rank 0's, and keeps it in training mode except during
-	 * evaluation. The task keeps the model open until {@link #close}.
+	 * Creates the model, in main memory. libtorch's global generator has been seeded. The
+	 * job moves the model to the device, replaces its parameters and buffers by rank 0's,
+	 * and keeps it in training mode except during evaluation. The task keeps the model
+	 * open until {@link #close}.
 	 */
 	Module model();
 

@@ -23,7 +23,8 @@ import picocli.CommandLine.ParameterException;
  */
 final class TaskSelection {
 
-	private static final String EVERY_JAR = File.separator + "*";
+	/** Every jar of a folder, as in Java's own class path. */
+	private static final String EVERY_JAR = "*";
 
 	@Option(names = "--task", paramLabel = "NAME",
 			description = "Task to train: the name of a class that implements TrainingTask, or of a bean"
@@ -67,19 +68,20 @@ final class TaskSelection {
 		}
 		List<URL> entries = new ArrayList<>();
 		for (String entry : this.classPath.split(File.pathSeparator)) {
-			if (entry.endsWith(EVERY_JAR)) {
-				jarsOf(entry.substring(0, entry.length() - EVERY_JAR.length())).forEach((jar) -> entries.add(url(jar)));
+			Path path = Path.of(entry);
+			if (path.endsWith(EVERY_JAR)) {
+				jarsOf(path.toAbsolutePath().getParent()).forEach((jar) -> entries.add(url(jar)));
 			}
 			else if (!entry.isEmpty()) {
-				entries.add(url(Path.of(entry)));
+				entries.add(url(path));
 			}
 		}
 		return new URLClassLoader("task", entries.toArray(URL[]::new), own);
 	}
 
-	private static List<Path> jarsOf(String folder) {
+	private static List<Path> jarsOf(Path folder) {
 		List<Path> jars = new ArrayList<>();
-		try (DirectoryStream<Path> found = Files.newDirectoryStream(Path.of(folder), "*.jar")) {
+		try (DirectoryStream<Path> found = Files.newDirectoryStream(folder, "*.jar")) {
 			found.forEach(jars::add);
 		}
 		catch (IOException ex) {

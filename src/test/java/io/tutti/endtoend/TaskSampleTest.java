@@ -1,0 +1,175 @@
+package io.tutti.endtoend;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarOutputStream;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import javax.tools.ToolProvider;
+
+import io.tutti.service.TuttiApplication;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * The page about a user's own network: its programs are files that compile, and its
+ * commands train the task of a jar in processes of their own.
+ */
+@Timeout(240)
+class TaskSampleTest {
+
+	private static final Path PAGE = Path.of("src/docs/tasks.md");
+
+	private static final Path PROGRAMS = Path.of("src/test/samples/task");
+
+	private static final Pattern LISTING = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL);
+
+	private static final Pattern COMMAND = Pattern.compile("^ {4}\\./tutti (.*com\\.acme\\.Fit.*|.*wideFit.*)$",
+			Pattern.MULTILINE);
+
+	@TempDir
+	private Path folder;
+
+	private Path classes;
+
+	@BeforeEach
+	void compile() throws IOException {
+		this.classes = Files.createDirectory(this.folder.resolve("classes"));
+		List<String> arguments = Stream
+			.concat(Stream.of("-classpath", classPath(), "-d", this.classes.toString(), "-proc:none"),
+					programs().stream().map(Path::toString))
+			.toList();
+		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new)))
+			.isZero();
+		try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(this.folder.resolve("fit.jar")))) {
+			for (Path type : files(this.classes.resolve("com/acme"))) {
+				jar.putNextEntry(new JarEntry("com/acme/" + type.getFileName()));
+				Files.copy(type, jar);
+			}
+			jar.putNextEntry(
+					new JarEntry("META-INF/spring/org.springframework.boot.autoconfigure.AutoConfiguration.imports"));
+			jar.write("com.acme.FitConfiguration\n".getBytes(StandardCharsets.US_ASCII));
+		}
+	}
+
+	@Test
+	void thePageShowsEveryProgramAsItIs() throws IOException {
+		List<String> shown = new ArrayList<>();
+		Matcher listing = LISTING.matcher(Files.readString(PAGE));
+		while (listing.find()) {
+			shown.add(listing.group(1));
+		}
+		List<String> programs = new ArrayList<>();
+		for (Path program : programs()) {
+			programs.add(Files.readString(program));
+		}
+		assertThat(shown).containsExactlyInAnyOrderElementsOf(programs);
+	}
+
+	@Test
+	void theProgramInOneProcessLearns() throws Exception {
+		assertThat(run("-cp", this.classes + File.pathSeparator + classPath(), "OneProcess").output())
+			.contains("the error is below 0.01: true");
+	}
+
+	@Test
+	void theCommandsOfThePageTrainTheTaskOfTheJar() throws Exception {
+		List<String> outputs = new ArrayList<>();
+		Matcher command = COMMAND.matcher(Files.readString(PAGE));
+		while (command.find()) {
+			Ended ended = tutti(command.group(1).split(" "));
+			assertThat(ended.code()).as(ended.output()).isZero();
+			outputs.add(ended.output());
+		}
+		assertThat(outputs).hasSize(3);
+		assertThat(outputs.get(0)).contains("Options of the task com.acme.Fit:")
+			.contains("Hidden units (default: 32).");
+		assertThat(outputs.get(1))
+			.contains("training on Fit: 1000 samples and 200 for the test, 49 parameters, 5 epochs")
+			.containsPattern("test loss +0\\.\\d{4}")
+			.contains("the same on every rank");
+		assertThat(outputs.get(2)).contains("193 parameters, 30 epochs").containsPattern("test loss +0\\.0\\d{3}");
+	}
+
+	@Test
+	void theLimitOfAnOptionEndsAllRanksWithOneLineEach() throws Exception {
+		Ended ended = tutti("launch", "-n", "2", "train", "--task", "com.acme.Fit", "--class-path", "fit.jar", "--",
+				"--hidden", "0");
+		assertThat(ended.code()).as(ended.output()).isEqualTo(64);
+		assertThat(ended.output()).contains("[0] tutti: --hidden must be greater than or equal to 1, got 0")
+			.contains("[1] tutti: --hidden")
+			.doesNotContain("joined the group");
+	}
+
+	@Test
+	void anUnknownNameIsNeitherAClassNorABean() throws Exception {
+		Ended ended = tutti("train", "--task", "com.acme.Fitt", "--class-path", "fit.jar");
+		assertThat(ended.code()).as(ended.output()).isEqualTo(64);
+		assertThat(ended.output()).contains("--task com.acme.Fitt is neither a class nor a bean of type TrainingTask;"
+				+ " the beans are wideFit. Give the full name");
+	}
+
+	private Ended tutti(String... words) throws Exception {
+		List<String> command = new ArrayList<>(
+				List.of("--enable-native-access=ALL-UNNAMED", "--add-opens", "java.base/sun.nio.ch=ALL-UNNAMED",
+						"-XX:TieredStopAtLevel=1", "-cp", classPath(), TuttiApplication.class.getName()));
+		command.addAll(List.of(words));
+		return run(command.toArray(String[]::new));
+	}
+
+	private Ended run(String... arguments) throws Exception {
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+		command.addAll(List.of(arguments));
+		Path output = this.folder.resolve("output.txt");
+		ProcessBuilder builder = new ProcessBuilder(command).directory(this.folder.toFile())
+			.redirectErrorStream(true)
+			.redirectOutput(output.toFile());
+		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
+		Process process = builder.start();
+		try {
+			assertThat(process.waitFor(120, TimeUnit.SECONDS)).as("ended: %s", Files.readString(output)).isTrue();
+		}
+		finally {
+			process.destroyForcibly();
+		}
+		return new Ended(process.exitValue(), Files.readString(output));
+	}
+
+	private static String classPath() {
+		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+			.map((entry) -> Path.of(entry).toAbsolutePath().toString())
+			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+	private static List<Path> programs() throws IOException {
+		return files(PROGRAMS);
+	}
+
+	private static List<Path> files(Path folder) throws IOException {
+		try (Stream<Path> files = Files.list(folder)) {
+			return files.sorted().toList();
+		}
+	}
+
+	/**
+	 * An ended process.
+	 */
+	private record Ended(int code, String output) {
+	}
+
+}
