@@ -1,9 +1,5 @@
 package io.tutti.training;
 
-import java.io.ByteArrayOutputStream;
-import java.io.DataOutputStream;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -12,10 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Encodes a checkpoint as bytes: {@code TUTTICKP}, version, SHA-256 of the rest; then the
- * job as text, the step, loss sum and sample count of the current epoch, the parameters
- * and the optimizer state. Text, parameters and state are prefixed with their length.
- * Numbers are big-endian, parameters in native byte order.
+ * Reads a checkpoint in the format of earlier versions: {@code TUTTICKP}, version,
+ * SHA-256 of the rest; then the job as text, the step, loss sum and sample count of the
+ * current epoch, the parameters and the optimizer state. Text, parameters and state are
+ * prefixed with their length. Numbers are big-endian, parameters in native byte order.
  */
 final class CheckpointCodec {
 
@@ -28,18 +24,8 @@ final class CheckpointCodec {
 	private CheckpointCodec() {
 	}
 
-	static byte[] encode(Checkpoint checkpoint) {
-		byte[] body = body(checkpoint);
-		return ByteBuffer.allocate(HEADER_BYTES + body.length)
-			.put(MAGIC)
-			.putInt(VERSION)
-			.put(Sha256.newDigest().digest(body))
-			.put(body)
-			.array();
-	}
-
 	/**
-	 * Decodes the output of {@link #encode}.
+	 * Decodes a checkpoint.
 	 * @throws IllegalArgumentException if the content is damaged, of another version or
 	 * not a checkpoint; the message says which
 	 */
@@ -69,30 +55,6 @@ final class CheckpointCodec {
 
 	private static boolean startsWithMagic(byte[] content) {
 		return ByteBuffer.wrap(content, 0, MAGIC.length).equals(ByteBuffer.wrap(MAGIC));
-	}
-
-	private static byte[] body(Checkpoint checkpoint) {
-		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-		try (DataOutputStream output = new DataOutputStream(bytes)) {
-			write(output, checkpoint.job().text().getBytes(StandardCharsets.UTF_8));
-			output.writeLong(checkpoint.progress().step());
-			output.writeDouble(checkpoint.progress().epochLoss());
-			output.writeLong(checkpoint.progress().epochSamples());
-			output.writeInt(checkpoint.parameters().size());
-			for (byte[] parameter : checkpoint.parameters()) {
-				write(output, parameter);
-			}
-			write(output, checkpoint.optimizer());
-		}
-		catch (IOException ex) {
-			throw new UncheckedIOException("writing to memory failed", ex);
-		}
-		return bytes.toByteArray();
-	}
-
-	private static void write(DataOutputStream output, byte[] bytes) throws IOException {
-		output.writeInt(bytes.length);
-		output.write(bytes);
 	}
 
 	private static Checkpoint decodeBody(ByteBuffer buffer) {

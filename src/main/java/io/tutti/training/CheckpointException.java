@@ -28,6 +28,11 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		return new CheckpointException(reason, false, cause);
 	}
 
+	/** A checkpoint that rank 0 cannot read after its check. */
+	static CheckpointException notRead(String reason, Throwable cause) {
+		return new CheckpointException(reason, false, cause);
+	}
+
 	/** Whether every rank throws this exception. */
 	boolean isKnownToAll() {
 		return this.knownToAll;

@@ -11,19 +11,21 @@ import io.tutti.ProcessGroup;
  * Result of rank 0's check for a checkpoint, which rank 0 broadcasts to all ranks.
  *
  * @param kind kind of the result
- * @param content the encoded checkpoint, or the reason for its rejection in UTF-8; empty
- * if there is no file
+ * @param content description of the checkpoint as JSON, the whole checkpoint in the old
+ * format, or the reason for its rejection in UTF-8; empty if there is none
  */
 record CheckpointLookup(Kind kind, byte[] content) {
 
 	/** Kind of result. */
 	enum Kind {
 
-		/** There is no checkpoint file. */
+		/** There is no checkpoint. */
 		ABSENT,
-		/** A checkpoint of the same job. */
+		/** A checkpoint of the same job, whose tensors follow. */
 		PRESENT,
-		/** A file that this job cannot continue from. */
+		/** A checkpoint of the same job in the old format. */
+		OLD_FORMAT,
+		/** A checkpoint that this job cannot continue from, or an unusable directory. */
 		REJECTED
 
 	}
@@ -32,10 +34,6 @@ record CheckpointLookup(Kind kind, byte[] content) {
 
 	/** Largest content: the limit of an array, less the padding to whole elements. */
 	static final int MAX_BYTES = Integer.MAX_VALUE - 64;
-
-	static CheckpointLookup present(byte[] content) {
-		return new CheckpointLookup(Kind.PRESENT, content);
-	}
 
 	static CheckpointLookup rejected(String reason) {
 		return new CheckpointLookup(Kind.REJECTED, reason.getBytes(StandardCharsets.UTF_8));

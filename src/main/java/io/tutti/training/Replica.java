@@ -2,7 +2,6 @@ package io.tutti.training;
 
 import java.security.MessageDigest;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.function.Function;
@@ -10,7 +9,6 @@ import java.util.stream.IntStream;
 
 import io.tutti.ProcessGroup;
 import org.bytedeco.javacpp.PointerScope;
-import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Optimizer;
@@ -179,45 +177,15 @@ final class Replica implements AutoCloseable {
 		return sum;
 	}
 
-	/** The bytes of the parameters and buffers, for a checkpoint. */
-	List<byte[]> stateBytes() {
-		return this.state.stream().map(TensorMemory::bytes).toList();
-	}
-
-	/** The optimizer's state, for a checkpoint. */
-	byte[] optimizerBytes() {
-		return OptimizerArchive.save(this.optimizer);
-	}
-
-	/**
-	 * Restores the state from a checkpoint.
-	 * @throws CheckpointException if the checkpoint's tensors are not those of this model
-	 */
-	void restore(List<byte[]> stateBytes, byte[] optimizerBytes) {
-		requireSameSizes(stateBytes.stream().mapToLong((bytes) -> bytes.length).toArray());
-		for (int index = 0; index < stateBytes.size(); index++) {
-			TensorMemory.replace(this.state.get(index), stateBytes.get(index));
-		}
-		try (Device place = this.device.open()) {
-			OptimizerArchive.load(this.optimizer, optimizerBytes, place);
-		}
-		this.learningRate = OptionalDouble.empty();
-	}
-
-	private void requireSameSizes(long[] kept) {
-		long[] own = this.state.stream().mapToLong((tensor) -> tensor.numel() * tensor.element_size()).toArray();
-		if (!Arrays.equals(kept, own)) {
-			throw CheckpointException.rejected("the checkpoint belongs to another model: it has " + kept.length
-					+ " tensors of " + Arrays.stream(kept).sum() + " bytes, this model has " + own.length + " of "
-					+ Arrays.stream(own).sum()
-					+ "; give another directory, or move the file away to start from the beginning");
-		}
+	/** The state for checkpoints; the model and the optimizer must outlive it. */
+	ModelState checkpointState() {
+		return new ModelState(ModelTensors.of(this.model), this.optimizer, this.device);
 	}
 
 	/** SHA-256 over all parameters and buffers, in hexadecimal. */
 	String stateSha256() {
 		MessageDigest digest = Sha256.newDigest();
-		stateBytes().forEach(digest::update);
+		this.state.forEach((tensor) -> digest.update(TensorMemory.bytes(tensor)));
 		return Sha256.hex(digest);
 	}
 

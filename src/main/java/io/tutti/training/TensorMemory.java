@@ -2,10 +2,13 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 
 import io.tutti.DataType;
 import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptions;
@@ -86,6 +89,44 @@ final class TensorMemory {
 			of(values).copyFrom(MemorySegment.ofArray(bytes));
 			tensor.copy_(values);
 		}
+	}
+
+	/**
+	 * A tensor's header and its values in row-major order. The data is that of the tensor
+	 * or of a copy that belongs to the surrounding {@code PointerScope}.
+	 * @throws IllegalArgumentException if a file cannot hold the type of the elements
+	 */
+	static StoredTensor stored(String name, Tensor tensor) {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			return new StoredTensor(header(name, tensor), of(tensor.cpu().contiguous()));
+		}
+	}
+
+	/**
+	 * Name, element type and shape of a tensor.
+	 * @throws IllegalArgumentException if a file cannot hold the type of the elements
+	 */
+	static TensorHeader header(String name, Tensor tensor) {
+		List<Long> shape = new ArrayList<>();
+		try (LongArrayRef sizes = tensor.sizes()) {
+			for (long index = 0; index < sizes.size(); index++) {
+				shape.add(sizes.get(index));
+			}
+		}
+		return new TensorHeader(name, ElementType.of(name, tensor), shape);
+	}
+
+	/** A tensor over native memory, which must outlive it. */
+	static Tensor viewOf(StoredTensor stored) {
+		long[] shape = stored.header().shape().stream().mapToLong(Long::longValue).toArray();
+		try (TensorOptions options = new TensorOptions(stored.header().type().scalarType())) {
+			return torch.from_blob(pointer(stored.data()), shape, options);
+		}
+	}
+
+	/** The address of native memory as a JavaCPP pointer. */
+	static Pointer pointer(MemorySegment segment) {
+		return new Address(segment.address());
 	}
 
 	/** A raw address as a JavaCPP pointer. */

@@ -110,7 +110,7 @@ public final class TrainingJob {
 		ParameterAgreement.require(this.group,
 				job.with("epochs", this.options.epochs())
 					.with("device", place.kind())
-					.with("checkpoint", (this.options.checkpointDirectory() != null) ? "kept" : "none"));
+					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
 		TrainingSummary summary = train(samples, job, place);
 		if (report != null) {
 			TrainingReport.of(summary).write(report);

@@ -1,7 +1,5 @@
 package io.tutti.training;
 
-import java.nio.file.Path;
-
 /**
  * Receives the events of a training job. Called on the training thread of each rank, with
  * the same values on every rank. Must return quickly and not throw.
@@ -34,8 +32,11 @@ public interface TrainingListener {
 	default void epochDone(EpochResult result) {
 	}
 
-	/** Rank 0 has written a checkpoint. Called on rank 0 only. */
-	default void checkpointed(Path file, long step) {
+	/**
+	 * A checkpoint is complete, possibly some steps after it was begun. Called on rank 0
+	 * only.
+	 */
+	default void checkpointed(SavedCheckpoint saved) {
 	}
 
 	/** All ranks have agreed to stop after this step. */

@@ -31,8 +31,6 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final @Nullable CheckpointStore checkpoints;
 
-	private final JobFingerprint job;
-
 	private final boolean measuresTrainingLoss;
 
 	private final DivergenceCheck divergence;
@@ -45,6 +43,8 @@ final class TrainingLoop implements AutoCloseable {
 
 	private long trainingNanos;
 
+	private double checkpointSeconds;
+
 	TrainingLoop(ProcessGroup group, TrainingOptions options, TrainingListener listener,
 			AtomicReference<@Nullable String> stopReason, JobFingerprint job, GuardedTask task, SampleCounts samples,
 			TrainingDevice device) {
@@ -52,7 +52,6 @@ final class TrainingLoop implements AutoCloseable {
 		this.options = options;
 		this.listener = listener;
 		this.stopReason = stopReason;
-		this.job = job;
 		this.schedule = new BatchSchedule(samples.training(), options.globalBatch(), group.worldSize(), options.seed());
 		this.replica = new Replica(group, task, options.seed(), device);
 		this.test = new TestRun(group, samples.test(), task.metric(), this.replica);
@@ -60,16 +59,15 @@ final class TrainingLoop implements AutoCloseable {
 		this.measuresTrainingLoss = guessing.isPresent();
 		this.divergence = new DivergenceCheck(this.measuresTrainingLoss ? trainingLoss() : DivergenceCheck.UNKNOWN,
 				guessing.orElse(DivergenceCheck.UNKNOWN), task.divergenceAdvice());
-		this.checkpoints = (options.checkpointDirectory() != null)
-				? new CheckpointStore(group, options.checkpointDirectory()) : null;
+		this.checkpoints = (options.checkpoint() != null) ? new CheckpointStore(group, options.checkpoint(), job,
+				this.replica.checkpointState(), this::checkpointed, CheckpointFiles.SHARD_BYTES) : null;
 	}
 
 	/** Restores the checkpoint, if any, and passes the plan to the listener. */
 	void restore(String data) {
-		Checkpoint kept = (this.checkpoints != null) ? this.checkpoints.restore(this.job) : null;
+		Progress kept = (this.checkpoints != null) ? this.checkpoints.restore() : null;
 		if (kept != null) {
-			this.replica.restore(kept.parameters(), kept.optimizer());
-			this.progress = kept.progress();
+			this.progress = kept;
 		}
 		this.listener.started(new TrainingPlan(this.group.rank(), this.group.worldSize(), this.group.backend(), data,
 				this.schedule.samples(), this.test.samples(), this.replica.replicas().parameterCount(),
@@ -82,6 +80,9 @@ final class TrainingLoop implements AutoCloseable {
 		}
 		while (this.progress.step() < totalSteps() && !this.stopped) {
 			runEpoch(Math.toIntExact(this.progress.step() / this.schedule.stepsPerEpoch()));
+		}
+		if (this.checkpoints != null) {
+			this.checkpoints.finish();
 		}
 	}
 
@@ -135,8 +136,12 @@ final class TrainingLoop implements AutoCloseable {
 			String reason = this.stopReason.get();
 			this.listener.stopping(this.progress.step(), (reason != null) ? reason : ANOTHER_RANK);
 		}
+		if (this.checkpoints == null) {
+			return;
+		}
+		this.checkpoints.poll();
 		if (last || this.stopped || isCheckpointDue(epochEnd)) {
-			keepCheckpoint();
+			this.checkpoints.save(this.progress);
 		}
 	}
 
@@ -155,17 +160,13 @@ final class TrainingLoop implements AutoCloseable {
 	}
 
 	private boolean isCheckpointDue(boolean epochEnd) {
-		int every = this.options.checkpointEvery();
+		int every = this.options.checkpoint().every();
 		return (every > 0) ? this.progress.step() % every == 0 : epochEnd;
 	}
 
-	private void keepCheckpoint() {
-		if (this.checkpoints == null || this.group.rank() != 0) {
-			return;
-		}
-		this.checkpoints
-			.write(new Checkpoint(this.job, this.progress, this.replica.stateBytes(), this.replica.optimizerBytes()));
-		this.listener.checkpointed(this.checkpoints.file(), this.progress.step());
+	private void checkpointed(SavedCheckpoint saved) {
+		this.checkpointSeconds += saved.waitedSeconds();
+		this.listener.checkpointed(saved);
 	}
 
 	/**
@@ -179,7 +180,8 @@ final class TrainingLoop implements AutoCloseable {
 				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(),
 				this.test.score(steps), (seconds > 0) ? this.trainedSamples / seconds : 0,
 				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
-				ParameterAgreement.require(this.group, this.replica.stateSha256()), this.stopped);
+				ParameterAgreement.require(this.group, this.replica.stateSha256()), this.stopped,
+				this.checkpointSeconds);
 	}
 
 	private long totalSteps() {
@@ -188,6 +190,9 @@ final class TrainingLoop implements AutoCloseable {
 
 	@Override
 	public void close() {
+		if (this.checkpoints != null) {
+			this.checkpoints.close();
+		}
 		this.replica.close();
 	}
 

@@ -5,19 +5,17 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options of a training job. of any task. Must be the same on every rank.
+ * Options of a training job of any task. Must be the same on every rank.
  *
  * @param epochs passes over the training samples, at least 1
  * @param globalBatch samples per step over all ranks together, at least 1
  * @param seed seed of the split, the initial parameters and the order of samples
  * @param threads threads that libtorch may use inside one operation, at least 1
- * @param checkpointDirectory directory in which rank 0 keeps the checkpoint that all
- * ranks continue from, {@code null} for none
- * @param checkpointEvery steps between checkpoints, 0 for one after each epoch
+ * @param checkpoint where and when to keep checkpoints, {@code null} for none
  * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
  */
-public record TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable Path checkpointDirectory,
-		int checkpointEvery, @Nullable Path report) {
+public record TrainingOptions(int epochs, int globalBatch, long seed, int threads,
+		@Nullable CheckpointOptions checkpoint, @Nullable Path report) {
 
 	/** Default number of epochs. */
 	public static final int DEFAULT_EPOCHS = 30;
@@ -38,19 +36,11 @@ public record TrainingOptions(int epochs, int globalBatch, long seed, int thread
 		requireAtLeastOne("epochs", epochs);
 		requireAtLeastOne("global batch", globalBatch);
 		requireAtLeastOne("threads", threads);
-		if (checkpointEvery < 0) {
-			throw new IllegalArgumentException(
-					"steps between checkpoints must be at least 1, or 0 for each epoch, got " + checkpointEvery);
-		}
-		if (checkpointEvery > 0 && checkpointDirectory == null) {
-			throw new IllegalArgumentException("a checkpoint every " + checkpointEvery
-					+ " steps needs a checkpoint directory, and none was given");
-		}
 	}
 
 	/** The defaults, no checkpoint and no report. */
 	public static TrainingOptions defaults() {
-		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_SEED, DEFAULT_THREADS, null, 0, null);
+		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_SEED, DEFAULT_THREADS, null, null);
 	}
 
 	private static void requireAtLeastOne(String name, int value) {

@@ -20,10 +20,12 @@ import java.util.List;
  * @param parameterSha256 SHA-256 of the final parameters and buffers, one per rank, all
  * equal
  * @param stopped whether the job stopped on request before its last step
+ * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on ranks
+ * other than 0
  */
 public record TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric,
 		double testScore, double samplesPerSecond, long allReducedBytes, double trainingSeconds,
-		double communicationSeconds, List<String> parameterSha256, boolean stopped) {
+		double communicationSeconds, List<String> parameterSha256, boolean stopped, double checkpointSeconds) {
 
 	public TrainingSummary {
 		parameterSha256 = List.copyOf(parameterSha256);

@@ -19,7 +19,7 @@ class CheckpointCodecTest {
 
 	@Test
 	void decodingAnEncodedCheckpointGivesAnEqualOne() {
-		Checkpoint read = CheckpointCodec.decode(CheckpointCodec.encode(CHECKPOINT));
+		Checkpoint read = CheckpointCodec.decode(OldCheckpoints.encode(CHECKPOINT));
 		assertThat(read.job()).isEqualTo(CHECKPOINT.job());
 		assertThat(read.progress()).isEqualTo(CHECKPOINT.progress());
 		assertThat(read.parameters()).containsExactlyElementsOf(CHECKPOINT.parameters());
@@ -28,7 +28,7 @@ class CheckpointCodecTest {
 
 	@Test
 	void everyTruncatedCheckpointIsRejected() {
-		byte[] whole = CheckpointCodec.encode(CHECKPOINT);
+		byte[] whole = OldCheckpoints.encode(CHECKPOINT);
 		for (int length = 0; length < whole.length; length++) {
 			byte[] part = Arrays.copyOf(whole, length);
 			assertThatIllegalArgumentException().isThrownBy(() -> CheckpointCodec.decode(part));
@@ -37,7 +37,7 @@ class CheckpointCodecTest {
 
 	@Test
 	void everyFlippedBitIsDetected() {
-		byte[] whole = CheckpointCodec.encode(CHECKPOINT);
+		byte[] whole = OldCheckpoints.encode(CHECKPOINT);
 		for (int bit = 0; bit < 8 * whole.length; bit++) {
 			byte[] damaged = whole.clone();
 			damaged[bit / 8] ^= (byte) (1 << bit % 8);

@@ -9,7 +9,13 @@ import org.jspecify.annotations.Nullable;
  * task.
  */
 record ClassifierJob(int epochs, int globalBatch, double learningRate, long seed, int threads, @Nullable Path data,
-		@Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
+		@Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report, int keep) {
+
+	ClassifierJob(int epochs, int globalBatch, double learningRate, long seed, int threads, @Nullable Path data,
+			@Nullable Path checkpointDirectory, int checkpointEvery, @Nullable Path report) {
+		this(epochs, globalBatch, learningRate, seed, threads, data, checkpointDirectory, checkpointEvery, report,
+				CheckpointOptions.DEFAULT_KEEP);
+	}
 
 	static ClassifierJob defaults() {
 		TrainingOptions options = TrainingOptions.defaults();
@@ -18,8 +24,10 @@ record ClassifierJob(int epochs, int globalBatch, double learningRate, long seed
 	}
 
 	TrainingOptions options() {
-		return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, this.checkpointDirectory,
-				this.checkpointEvery, this.report);
+		return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads,
+				(this.checkpointDirectory != null)
+						? new CheckpointOptions(this.checkpointDirectory, this.checkpointEvery, this.keep) : null,
+				this.report);
 	}
 
 	ClassifierTask task() {

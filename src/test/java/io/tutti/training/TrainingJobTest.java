@@ -1,18 +1,23 @@
 package io.tutti.training;
 
 import java.io.IOException;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.IntFunction;
+import java.util.stream.Stream;
 
 import io.tutti.GroupAbortedException;
 import io.tutti.engine.Timeouts;
@@ -26,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.util.FileSystemUtils;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -77,7 +83,7 @@ class TrainingJobTest {
 		ClassifierJob options = withCheckpoint(DEFAULTS, 0);
 		train(1, (_) -> options);
 		float[] alone = keptParameters();
-		Files.delete(checkpoint());
+		deleteCheckpoints();
 		train(worldSize, (_) -> options);
 		assertThat(relativeDistance(keptParameters(), alone)).isLessThanOrEqualTo(1e-3);
 	}
@@ -87,7 +93,7 @@ class TrainingJobTest {
 		ClassifierJob options = new ClassifierJob(2, 3, 0.01, 7, 1, null, this.directory, 0, null);
 		train(1, (_) -> options);
 		float[] alone = keptParameters();
-		Files.delete(checkpoint());
+		deleteCheckpoints();
 		train(5, (_) -> options);
 		assertThat(relativeDistance(keptParameters(), alone)).isLessThanOrEqualTo(1e-3);
 	}
@@ -134,8 +140,10 @@ class TrainingJobTest {
 		ClassifierJob options = withCheckpoint(new ClassifierJob(2, 64, 0.05, 42, 1, null, null, 0, null), 10);
 		train(2, (_) -> options, (job) -> new TrainingListener() {
 			@Override
-			public void checkpointed(Path file, long step) {
-				steps.add(step);
+			public void checkpointed(SavedCheckpoint saved) {
+				steps.add(saved.step());
+				assertThat(saved.directory()).isDirectory();
+				assertThat(saved.bytes()).isGreaterThan(2 * 9610 * Float.BYTES);
 			}
 		});
 		assertThat(steps).containsExactly(10L, 20L, 30L, 40L, 46L);
@@ -261,7 +269,7 @@ class TrainingJobTest {
 		ClassifierJob options = withCheckpoint(new ClassifierJob(1, 32, 1, 42, 1, null, null, 0, null), 0);
 		assertThat(outcomes(2, (_) -> options, (_) -> TrainingListener.NONE))
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(TrainingDivergedException.class));
-		assertThat(checkpoint()).doesNotExist();
+		assertThat(CheckpointDirectory.list(this.directory)).isEmpty();
 	}
 
 	/**
@@ -298,11 +306,8 @@ class TrainingJobTest {
 	@Test
 	void aCheckpointOfAnotherRecipeIsRejected() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
-		Checkpoint kept = CheckpointCodec.decode(Files.readAllBytes(checkpoint()));
-		JobFingerprint older = new JobFingerprint(
-				kept.job().values().stream().filter((value) -> !value.name().equals("recipe")).toList());
-		Files.write(checkpoint(),
-				CheckpointCodec.encode(new Checkpoint(older, kept.progress(), kept.parameters(), kept.optimizer())));
+		Path manifest = checkpoint().resolve(CheckpointFiles.MANIFEST);
+		replace(manifest, Files.readString(manifest).replace("\"recipe\"", "\"other\"").getBytes());
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
@@ -313,28 +318,86 @@ class TrainingJobTest {
 	@Test
 	void aCheckpointOfAnotherJobIsRejectedOnEveryRankAndStaysUnchanged() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
-		byte[] before = Files.readAllBytes(checkpoint());
+		Map<String, String> before = content();
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2,
 				(_) -> withCheckpoint(new ClassifierJob(1, 64, 0.05, 42, 1, null, null, 0, null), 0),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
 				.hasMessageContaining("it has global batch 32, this job has global batch 64"));
-		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(before);
+		assertThat(content()).isEqualTo(before);
 	}
 
 	@Test
 	void aDamagedCheckpointIsRejectedOnEveryRankAndStaysUnchanged() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
-		byte[] damaged = Files.readAllBytes(checkpoint());
+		Path model = checkpoint().resolve("model-00001-of-00001.safetensors");
+		byte[] damaged = Files.readAllBytes(model);
 		damaged[damaged.length / 2] ^= 1;
-		Files.write(checkpoint(), damaged);
+		Files.write(model, damaged);
+		Map<String, String> before = content();
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(1), 0),
 				(_) -> TrainingListener.NONE);
 		assertThat(outcomes)
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
 				.hasMessageContaining("damaged"));
-		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(damaged);
+		assertThat(content()).isEqualTo(before);
+	}
+
+	@Test
+	void aCheckpointOfTheOldFormatIsContinued() throws Exception {
+		ClassifierJob longer = withEpochs(2);
+		Files.copy(getClass().getResourceAsStream("checkpoint.tutti"),
+				this.directory.resolve(CheckpointStore.OLD_FILE));
+		List<TrainingSummary> continued = train(2, (_) -> withCheckpoint(longer, 0));
+		assertThat(continued.getFirst().steps()).isEqualTo(90);
+		assertThat(continued.getFirst().testScore()).isGreaterThan(0.9);
+		assertThat(hash(train(1, (_) -> withCheckpoint(longer, 0)))).as("the newer one is used")
+			.isEqualTo(hash(continued));
+	}
+
+	@Test
+	void onlyTheConfiguredNumberOfCheckpointsIsKept() throws Exception {
+		train(2, (_) -> new ClassifierJob(4, 32, 0.05, 42, 1, null, this.directory, 0, null, 3));
+		assertThat(CheckpointDirectory.list(this.directory).stream().map(CheckpointDirectory.Entry::step))
+			.containsExactly(180L, 135L, 90L);
+		train(1, (_) -> new ClassifierJob(5, 32, 0.05, 42, 1, null, this.directory, 0, null, 1));
+		assertThat(CheckpointDirectory.list(this.directory).stream().map(CheckpointDirectory.Entry::step))
+			.containsExactly(225L);
+	}
+
+	@Test
+	void anOlderCheckpointIsContinuedOnceTheDamagedOneIsGone() throws Exception {
+		String undisturbed = hash(train(1, (_) -> withEpochs(3)));
+		train(1, (_) -> withCheckpoint(withEpochs(3), 0));
+		FileSystemUtils.deleteRecursively(checkpoint());
+		assertThat(checkpoint()).hasFileName("step-00000090");
+		assertThat(hash(train(1, (_) -> withCheckpoint(withEpochs(3), 0)))).isEqualTo(undisturbed);
+	}
+
+	@Test
+	void aSecondJobInTheDirectoryIsRejectedOnEveryRankWithTheFirstJobsProcess() throws Exception {
+		try (CheckpointDirectory _ = new CheckpointDirectory(this.directory)) {
+			List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(1), 0),
+					(_) -> TrainingListener.NONE);
+			assertThat(outcomes)
+				.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+					.hasMessageContaining("is in use by another job: process " + ProcessHandle.current().pid() + " on ")
+					.hasMessageContaining("Give each job its own directory"));
+		}
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+	}
+
+	@Test
+	void aCheckpointOfAnotherOptimizerIsRejected() throws Exception {
+		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
+		Path manifest = checkpoint().resolve(CheckpointFiles.MANIFEST);
+		replace(manifest, Files.readString(manifest).replace("\"SGD\"", "\"Adam\"").getBytes());
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
+				(_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("it has the optimizer Adam, this job has SGD"));
 	}
 
 	@Test
@@ -352,15 +415,14 @@ class TrainingJobTest {
 	@Test
 	void aFailedCheckpointWriteKeepsThePreviousOneAndAbortsTheGroup() throws Exception {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
-		byte[] before = Files.readAllBytes(checkpoint());
-		Files.createDirectory(AtomicFile.temporary(this.directory.resolve(CheckpointStore.FILE_NAME)));
+		Map<String, String> before = content();
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
-				(_) -> TrainingListener.NONE);
+				(handle) -> (handle.rank() == 0) ? obstruct("step-00000090.tmp") : TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)
 			.hasMessageContaining("the previous checkpoint is unchanged");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)
 			.hasMessageContaining("cannot write checkpoint");
-		assertThat(Files.readAllBytes(checkpoint())).isEqualTo(before);
+		assertThat(content()).isEqualTo(before);
 	}
 
 	private List<TrainingSummary> train(int worldSize, IntFunction<ClassifierJob> options) throws Exception {
@@ -406,18 +468,61 @@ class TrainingJobTest {
 		};
 	}
 
-	private Path checkpoint() {
-		return this.directory.resolve(CheckpointStore.FILE_NAME);
+	/** Creates a directory where the next checkpoint is to be written. */
+	private TrainingListener obstruct(String name) {
+		return new TrainingListener() {
+			@Override
+			public void started(TrainingPlan plan) {
+				assertThat(TrainingJobTest.this.directory.resolve(name).toFile().mkdir()).isTrue();
+			}
+		};
+	}
+
+	private Path checkpoint() throws IOException {
+		return CheckpointDirectory.list(this.directory).getFirst().path();
+	}
+
+	private void deleteCheckpoints() throws IOException {
+		for (CheckpointDirectory.Entry entry : CheckpointDirectory.list(this.directory)) {
+			FileSystemUtils.deleteRecursively(entry.path());
+		}
+	}
+
+	/** The hashes of all files in the checkpoint directory. */
+	private Map<String, String> content() throws IOException {
+		Map<String, String> content = new TreeMap<>();
+		try (Stream<Path> files = Files.walk(this.directory)) {
+			for (Path file : files.filter(Files::isRegularFile).filter((file) -> !file.endsWith(".lock")).toList()) {
+				content.put(this.directory.relativize(file).toString(), sha256(Files.readAllBytes(file)));
+			}
+		}
+		return content;
+	}
+
+	/** Replaces a file of the newest checkpoint and its hash. */
+	private void replace(Path file, byte[] content) throws IOException {
+		Path sums = checkpoint().resolve(CheckpointFiles.SUMS);
+		Files.writeString(sums, Files.readString(sums).replace(sha256(Files.readAllBytes(file)), sha256(content)));
+		Files.write(file, content);
+	}
+
+	private static String sha256(byte[] content) {
+		MessageDigest digest = Sha256.newDigest();
+		digest.update(content);
+		return Sha256.hex(digest);
 	}
 
 	private float[] keptParameters() throws IOException {
-		Checkpoint kept = CheckpointCodec.decode(Files.readAllBytes(checkpoint()));
 		float[] all = new float[9610];
 		int filled = 0;
-		for (byte[] parameter : kept.parameters()) {
-			float[] values = MemorySegment.ofArray(parameter).toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
-			System.arraycopy(values, 0, all, filled, values.length);
-			filled += values.length;
+		try (CheckpointFiles kept = new CheckpointFiles(checkpoint()); Arena arena = Arena.ofConfined()) {
+			for (TensorHeader header : kept.model()) {
+				MemorySegment data = arena.allocate(header.bytes());
+				kept.read(header, data);
+				float[] values = data.toArray(ValueLayout.JAVA_FLOAT_UNALIGNED);
+				System.arraycopy(values, 0, all, filled, values.length);
+				filled += values.length;
+			}
 		}
 		assertThat(filled).isEqualTo(all.length);
 		return all;

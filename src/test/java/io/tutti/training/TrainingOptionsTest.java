@@ -17,7 +17,7 @@ class TrainingOptionsTest {
 	void theDefaultsUseTheDigitsWithoutCheckpoint() {
 		TrainingOptions defaults = TrainingOptions.defaults();
 		assertThat(ClassifierOptions.defaults().data()).isNull();
-		assertThat(defaults.checkpointDirectory()).isNull();
+		assertThat(defaults.checkpoint()).isNull();
 		assertThat(defaults.epochs()).isEqualTo(TrainingOptions.DEFAULT_EPOCHS);
 	}
 
@@ -38,9 +38,9 @@ class TrainingOptionsTest {
 	}
 
 	@Test
-	void aCheckpointIntervalNeedsADirectory() {
-		assertThatIllegalArgumentException().isThrownBy(() -> new TrainingOptions(1, 32, 1, 1, null, 5, null))
-			.withMessageContaining("needs a checkpoint directory");
+	void atLeastOneCheckpointIsKept() {
+		assertThatIllegalArgumentException().isThrownBy(() -> new CheckpointOptions(Path.of("."), 5, 0))
+			.withMessageContaining("keep must be at least 1, got 0");
 	}
 
 }

@@ -200,7 +200,7 @@ class TrainingTaskTest {
 			public TestMetric metric() {
 				return new TestMetric("absolute error", false);
 			}
-		}, new TrainingOptions(1, 8, 1, 1, null, 0, report));
+		}, new TrainingOptions(1, 8, 1, 1, null, report));
 		assertThat(Files.readString(report)).contains("\"testAbsoluteError\"").doesNotContain("testAccuracy");
 	}
 
@@ -221,7 +221,8 @@ class TrainingTaskTest {
 	}
 
 	private static TrainingOptions options(int epochs, Path checkpoints) {
-		return new TrainingOptions(epochs, 32, 1, 1, checkpoints, 0, null);
+		return new TrainingOptions(epochs, 32, 1, 1, (checkpoints != null) ? CheckpointOptions.of(checkpoints) : null,
+				null);
 	}
 
 	private static List<TrainingSummary> train(int worldSize, IntFunction<TrainingTask> task, TrainingOptions options)

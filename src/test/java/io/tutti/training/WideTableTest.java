@@ -53,7 +53,7 @@ class WideTableTest {
 
 	static double accuracy(Dataset data, int epochs) {
 		TrainingOptions options = new TrainingOptions(epochs, TrainingOptions.DEFAULT_GLOBAL_BATCH,
-				TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS, null, 0, null);
+				TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS, null, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			ClassifierTask task = new ClassifierTask(ClassifierOptions.defaults(), () -> data);
 			return new TrainingJob(world.group(0), task, options, TrainingListener.NONE).run().testScore();

@@ -61,7 +61,7 @@ final class RehearseCommand implements Callable<Integer> {
 
 	private static int rehearse(ConfigurableApplicationContext context, StopRequest stop) throws Exception {
 		TrainingOptions training = new TrainingOptions(EPOCHS, TrainingOptions.DEFAULT_GLOBAL_BATCH,
-				TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS, null, 0, null);
+				TrainingOptions.DEFAULT_SEED, TrainingOptions.DEFAULT_THREADS, null, null);
 		int code = TrainingRun.of(context, new ClassifierTask(ClassifierOptions.defaults()), training).run(stop);
 		int port = context.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
 		for (String path : PATHS) {

@@ -10,6 +10,7 @@ import java.util.function.Function;
 import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.RankLogging;
+import io.tutti.training.CheckpointOptions;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingOptions;
 import io.tutti.training.TrainingTask;
@@ -74,12 +75,16 @@ final class TrainCommand implements Callable<Integer> {
 	private int threads;
 
 	@Option(names = "--checkpoint", paramLabel = "DIR",
-			description = "Checkpoint directory; the job continues from a checkpoint in it.")
+			description = "Checkpoint directory; the job continues from the newest checkpoint in it.")
 	private @Nullable Path checkpoint;
 
 	@Option(names = "--checkpoint-every", paramLabel = "N", defaultValue = "0",
 			description = "Steps between checkpoints (default: one after each epoch).")
 	private int checkpointEvery;
+
+	@Option(names = "--keep-checkpoints", paramLabel = "N", defaultValue = "" + CheckpointOptions.DEFAULT_KEEP,
+			description = "Checkpoints to keep; older ones are deleted (default: ${DEFAULT-VALUE}).")
+	private int keepCheckpoints;
 
 	@Option(names = "--report", paramLabel = "FILE", description = "File to which rank 0 writes the summary as JSON.")
 	private @Nullable Path report;
@@ -178,10 +183,21 @@ final class TrainCommand implements Callable<Integer> {
 		return context.getBean(name, TrainingTask.class);
 	}
 
+	private @Nullable CheckpointOptions checkpoints() {
+		if (this.checkpoint != null) {
+			return new CheckpointOptions(this.checkpoint, this.checkpointEvery, this.keepCheckpoints);
+		}
+		if (this.checkpointEvery != 0) {
+			throw new IllegalArgumentException("a checkpoint every " + this.checkpointEvery
+					+ " steps needs a checkpoint directory, and none was given; add --checkpoint");
+		}
+		return null;
+	}
+
 	private TrainingOptions training() {
 		try {
-			return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, this.checkpoint,
-					this.checkpointEvery, this.report);
+			return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, checkpoints(),
+					this.report);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

@@ -24,7 +24,7 @@ final class TrainingFiles {
 	static void requireUsable(TrainingOptions options, int rank) {
 		if (rank == 0) {
 			requireReport(options.report());
-			requireCheckpoint(options.checkpointDirectory());
+			requireCheckpoint((options.checkpoint() != null) ? options.checkpoint().directory() : null);
 		}
 	}
 

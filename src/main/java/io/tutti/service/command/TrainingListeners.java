@@ -1,9 +1,9 @@
 package io.tutti.service.command;
 
-import java.nio.file.Path;
 import java.util.List;
 
 import io.tutti.training.EpochResult;
+import io.tutti.training.SavedCheckpoint;
 import io.tutti.training.StepTimes;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingPlan;
@@ -41,8 +41,8 @@ record TrainingListeners(List<TrainingListener> listeners) implements TrainingLi
 	}
 
 	@Override
-	public void checkpointed(Path file, long step) {
-		this.listeners.forEach((listener) -> listener.checkpointed(file, step));
+	public void checkpointed(SavedCheckpoint saved) {
+		this.listeners.forEach((listener) -> listener.checkpointed(saved));
 	}
 
 	@Override

@@ -1,11 +1,11 @@
 package io.tutti.service.command;
 
 import java.io.PrintStream;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
 
 import io.tutti.training.EpochResult;
+import io.tutti.training.SavedCheckpoint;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingPlan;
 import io.tutti.training.TrainingSummary;
@@ -79,9 +79,9 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 	}
 
 	@Override
-	public void checkpointed(Path file, long step) {
+	public void checkpointed(SavedCheckpoint saved) {
 		if (this.bar != null) {
-			this.bar.setExtraMessage(" checkpoint at step " + step);
+			this.bar.setExtraMessage(" checkpoint at step " + saved.step());
 		}
 	}
 

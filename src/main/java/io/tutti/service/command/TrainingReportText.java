@@ -23,13 +23,19 @@ final class TrainingReportText {
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
 				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
 						summary.communicationSeconds(), summary.trainingSeconds()),
-				format("parameters      sha256 %s…, the same on every rank",
+				checkpoints(summary) + format("parameters      sha256 %s…, the same on every rank",
 						summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
 	}
 
 	private static String progress(TrainingSummary summary) {
 		return format("%-15s %s, %s", summary.stopped() ? "stopped after" : "done", counted(summary.steps(), "step"),
 				counted(summary.epochs(), "epoch"));
+	}
+
+	/** A line if training waited for checkpoints, else nothing. */
+	private static String checkpoints(TrainingSummary summary) {
+		return (summary.checkpointSeconds() > 0)
+				? format("checkpoints     training waited %.3f s for them%n", summary.checkpointSeconds()) : "";
 	}
 
 	/** Such as {@code 1 step} or {@code 1,350 steps}. */

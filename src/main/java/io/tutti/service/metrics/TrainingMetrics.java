@@ -37,6 +37,11 @@ final class TrainingMetrics implements MeterBinder {
 					TimeUnit.NANOSECONDS)
 			.description("Steps of this process, and their time")
 			.register(registry);
+		FunctionTimer
+			.builder("tutti.training.checkpoint.wait", training, TrainingWatch::checkpoints,
+					TrainingWatch::checkpointSeconds, TimeUnit.SECONDS)
+			.description("Checkpoints that this process has written, and the time for which training waited for them")
+			.register(registry);
 		FunctionCounter.builder("tutti.training.samples", training, (watch) -> watch.times().samples())
 			.description("Samples of the global batches of this process's steps")
 			.register(registry);

@@ -6,6 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 import io.tutti.training.EpochResult;
+import io.tutti.training.SavedCheckpoint;
 import io.tutti.training.StepTimes;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingPlan;
@@ -43,6 +44,10 @@ public final class TrainingWatch implements TrainingListener {
 	private long steps;
 
 	private StepTimes times = StepTimes.NONE;
+
+	private long checkpoints;
+
+	private double checkpointSeconds;
 
 	private @Nullable Long endedNanos;
 
@@ -89,6 +94,12 @@ public final class TrainingWatch implements TrainingListener {
 	}
 
 	@Override
+	public synchronized void checkpointed(SavedCheckpoint saved) {
+		this.checkpoints++;
+		this.checkpointSeconds += saved.waitedSeconds();
+	}
+
+	@Override
 	public synchronized void stopping(long step, String reason) {
 		this.state = "stopping: " + reason;
 	}
@@ -97,6 +108,16 @@ public final class TrainingWatch implements TrainingListener {
 	public synchronized void finished(TrainingSummary summary) {
 		this.endedNanos = this.nanoClock.getAsLong();
 		this.state = summary.stopped() ? "stopped" : "done";
+	}
+
+	/** Number of complete checkpoints that this process has written. */
+	public synchronized long checkpoints() {
+		return this.checkpoints;
+	}
+
+	/** Seconds for which training waited for these checkpoints. */
+	public synchronized double checkpointSeconds() {
+		return this.checkpointSeconds;
 	}
 
 	/** The progress, {@code null} if no training has started. */

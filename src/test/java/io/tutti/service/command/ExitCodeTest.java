@@ -60,7 +60,7 @@ class ExitCodeTest {
 
 	@Test
 	void aTrainingThatDivergedHasACodeOfItsOwn() {
-		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, 0, null);
+		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			TrainingDivergedException failure = catchThrowableOfType(TrainingDivergedException.class,
 					() -> new TrainingJob(world.group(0), new ClassifierTask(new ClassifierOptions(1e30, null)),
@@ -72,7 +72,7 @@ class ExitCodeTest {
 
 	@Test
 	void malformedTrainingDataAreBadData() {
-		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, 0, null);
+		TrainingOptions options = new TrainingOptions(1, 32, 42, 1, null, null);
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			MalformedDataException failure = catchThrowableOfType(MalformedDataException.class,
 					() -> new TrainingJob(world.group(0),

@@ -4,6 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.tutti.service.config.ConfigurationException;
+import io.tutti.training.CheckpointOptions;
 import io.tutti.training.ClassifierOptions;
 import io.tutti.training.ClassifierTask;
 import io.tutti.training.TrainingOptions;
@@ -70,7 +71,7 @@ class TrainingFilesTest {
 	}
 
 	private static TrainingOptions options(@Nullable Path checkpoint, @Nullable Path report) {
-		return new TrainingOptions(1, 32, 1, 1, checkpoint, 0, report);
+		return new TrainingOptions(1, 32, 1, 1, (checkpoint != null) ? CheckpointOptions.of(checkpoint) : null, report);
 	}
 
 }

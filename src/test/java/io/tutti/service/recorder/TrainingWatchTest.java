@@ -1,8 +1,10 @@
 package io.tutti.service.recorder;
 
+import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
+import io.tutti.training.SavedCheckpoint;
 import io.tutti.training.StepTimes;
 import io.tutti.training.TrainingPlan;
 import org.junit.jupiter.api.Test;
@@ -56,6 +58,14 @@ class TrainingWatchTest {
 		assertThat(this.watch.progress().speed().samplesPerSecond()).isEqualTo(320, within(1.0));
 		assertThat(this.watch.steps()).isEqualTo(1010);
 		assertThat(this.watch.times().samples()).isEqualTo(32 * 1010);
+	}
+
+	@Test
+	void theWaitForCheckpointsIsCounted() {
+		this.watch.checkpointed(new SavedCheckpoint(Path.of("run/step-00000010"), 10, 1000, 0.25, 2));
+		this.watch.checkpointed(new SavedCheckpoint(Path.of("run/step-00000020"), 20, 1000, 0.5, 2));
+		assertThat(this.watch.checkpoints()).isEqualTo(2);
+		assertThat(this.watch.checkpointSeconds()).isEqualTo(0.75);
 	}
 
 	/** Steps of 32 samples, half communication and a tenth data. */
