@@ -73,13 +73,13 @@ final class SlurmRankResolver implements RankResolver {
 		if (nodes == null || nodes.count() == 1) {
 			return RankResolver.super.masterAddress(variables);
 		}
-		String given = variables.peek(RendezvousEndpoint.ADDRESS_VARIABLE);
+		String given = RankResolver.super.masterAddress(variables);
 		if (given != null && !given.equals(nodes.first())) {
-			variables.note(variables.show(RendezvousEndpoint.ADDRESS_VARIABLE)
-					+ " ignored: the rendezvous is on the first host of " + variables.show(NODE_LIST) + ", "
-					+ nodes.first() + "; " + ResolutionSettings.MASTER_ADDRESS + " overrides it");
+			variables.note(nodes.first() + ", the first host of " + variables.show(NODE_LIST)
+					+ ", is not the rendezvous host: " + variables.show(RendezvousEndpoint.ADDRESS_VARIABLE)
+					+ " takes precedence; unset it to use the node list");
 		}
-		return nodes.first();
+		return (given != null) ? given : nodes.first();
 	}
 
 	private static @Nullable SlurmNodeList nodes(Variables variables) {

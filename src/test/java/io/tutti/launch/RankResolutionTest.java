@@ -97,11 +97,12 @@ class RankResolutionTest {
 	}
 
 	@Test
-	void slurmsHostOverridesMasterAddrWithANote() {
+	void masterAddrTakesPrecedenceOverTheNodeListWithANote() {
 		Map<String, String> environment = slurm("SLURM_PROCID", "1", "SLURM_NTASKS", "2", "SLURM_LOCALID", "0",
-				"SLURM_STEP_NODELIST", "node[1-2]", "MASTER_ADDR", "login");
+				"SLURM_STEP_NODELIST", "node[1-2]", "MASTER_ADDR", "login", "MASTER_PORT", "4000");
 		ResolvedRank resolved = resolve(environment);
-		assertThat(resolved.assignment().masterAddress()).isEqualTo("node1");
+		assertThat(resolved.assignment().masterAddress()).isEqualTo("login");
+		assertThat(resolved.assignment().masterPort()).isEqualTo(4000);
 		assertThat(resolved.ignored()).singleElement().asString().contains("MASTER_ADDR=login", "node1");
 		environment.put("MASTER_ADDR", "node1");
 		assertThat(resolve(environment).ignored()).isEmpty();

@@ -2,7 +2,6 @@ package io.tutti.service.rest;
 
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -30,11 +29,6 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 
 	private static final String DEFAULT_LABEL = "default";
 
-	/** The collectives that a request can name. */
-	private static final Collective[] OFFERED = EnumSet
-		.complementOf(EnumSet.of(Collective.SCAN, Collective.EXCLUSIVE_SCAN))
-		.toArray(Collective[]::new);
-
 	static CallParameters of(String collective, HttpServletRequest request) {
 		QueryCheck.check(request.getParameterMap(), KNOWN);
 		return new CallParameters(collective, request.getParameter("dtype"), request.getParameter("op"),
@@ -47,7 +41,7 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 	 * @throws ProblemException if a parameter is invalid
 	 */
 	LabelledCall call(RankAssignment who) {
-		Collective known = choose("collective", this.collective, OFFERED, Collective::label);
+		Collective known = choose("collective", this.collective, Collective.values(), Collective::label);
 		DataType type = (this.dtype == null) ? DataType.FLOAT32
 				: choose("dtype", this.dtype, DataType.values(), DataType::label);
 		return new LabelledCall(known, type, operator(known, type), root(known, who.worldSize()), who.rank(),
@@ -73,6 +67,10 @@ record CallParameters(String collective, @Nullable String dtype, @Nullable Strin
 		ReduceOp chosen = (this.op == null) ? ReduceOp.SUM : choose("op", this.op, ReduceOp.values(), ReduceOp::label);
 		if (!chosen.appliesTo(type)) {
 			throw ProblemException.invalidArgument("op " + chosen + " needs an integer dtype, got " + type);
+		}
+		boolean scan = known == Collective.SCAN || known == Collective.EXCLUSIVE_SCAN;
+		if (scan && chosen == ReduceOp.AVERAGE) {
+			throw ProblemException.invalidArgument(known + " has no op " + chosen);
 		}
 		return chosen;
 	}

@@ -47,12 +47,13 @@ final class CollectiveController {
 	}
 
 	@Operation(operationId = "collective", summary = "Calls a collective together with clients of the other ranks",
-			description = "Request and response are little endian. Ranks without input, such as all but the root of a broadcast or scatter, send an empty body. Calls are first matched over the control plane: a rejected call has no effect. A call whose client closes the connection before every rank has arrived is withdrawn.",
+			description = "Request and response are little endian. Ranks without input, such as all but the root of a broadcast or scatter, send an empty body. The response of rank 0 to an exclusive scan is empty. Calls are first matched over the control plane: a rejected call has no effect. A call whose client closes the connection before every rank has arrived is withdrawn.",
 			parameters = {
 					@Parameter(name = "collective", in = ParameterIn.PATH, description = "The collective",
 							schema = @Schema(type = "string", example = "all-reduce",
 									allowableValues = { "all-reduce", "broadcast", "reduce", "all-gather",
-											"reduce-scatter", "gather", "scatter", "all-to-all", "barrier" })),
+											"reduce-scatter", "gather", "scatter", "all-to-all", "scan",
+											"exclusive-scan", "barrier" })),
 					@Parameter(name = "dtype", in = ParameterIn.QUERY, description = "Element type",
 							schema = @Schema(type = "string", defaultValue = "float32",
 									allowableValues = { "float32", "float64", "float16", "bfloat16", "int8", "uint8",

@@ -175,7 +175,9 @@ final class HttpCollectives {
 			case SCATTER -> limited.scatter(body, answer, call.type(), call.root());
 			case ALL_TO_ALL -> limited.allToAll(body, answer, call.type());
 			case BARRIER -> limited.barrier();
-			case SCAN, EXCLUSIVE_SCAN -> throw new UnsupportedOperationException(call.collective() + " over REST");
+			case SCAN -> limited.scan(body, answer, call.type(), call.op());
+			case EXCLUSIVE_SCAN ->
+				limited.exclusiveScan(body, (call.rank() == 0) ? body : answer, call.type(), call.op());
 		}
 	}
 

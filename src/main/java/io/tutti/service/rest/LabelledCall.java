@@ -62,7 +62,8 @@ record LabelledCall(Collective collective, DataType type, ReduceOp op, int root,
 	/** Bytes of this rank's answer. */
 	long answerBytes(long count) {
 		return switch (this.collective) {
-			case ALL_REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, SCAN, EXCLUSIVE_SCAN -> partBytes(count);
+			case ALL_REDUCE, BROADCAST, REDUCE_SCATTER, SCATTER, SCAN -> partBytes(count);
+			case EXCLUSIVE_SCAN -> (this.rank > 0) ? partBytes(count) : 0;
 			case ALL_GATHER, ALL_TO_ALL -> partBytes(count) * this.worldSize;
 			case REDUCE -> (this.rank == this.root) ? partBytes(count) : 0;
 			case GATHER -> (this.rank == this.root) ? partBytes(count) * this.worldSize : 0;

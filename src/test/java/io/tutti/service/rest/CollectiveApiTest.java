@@ -45,7 +45,8 @@ class CollectiveApiTest {
 
 	@ParameterizedTest
 	@ValueSource(strings = { "all-reduce?op=max", "broadcast?root=0", "reduce?op=sum&root=0", "all-gather",
-			"reduce-scatter?dtype=float32", "gather?root=0&label=x", "scatter?timeoutMs=1000", "all-to-all" })
+			"reduce-scatter?dtype=float32", "gather?root=0&label=x", "scatter?timeoutMs=1000", "all-to-all",
+			"scan?op=product" })
 	void withOneRankEveryCollectiveReturnsItsOwnBytes(String call) {
 		byte[] floats = ByteBuffer.allocate(8).order(ByteOrder.LITTLE_ENDIAN).putFloat(1.5f).putFloat(-2).array();
 		assertThat(post(call, floats)).hasStatusOk()
@@ -58,6 +59,7 @@ class CollectiveApiTest {
 	void aBarrierAndACallWithoutElementsReturnNoBytes() {
 		assertThat(post("barrier", new byte[0])).hasStatusOk().body().isEmpty();
 		assertThat(post("all-reduce", new byte[0])).hasStatusOk().body().isEmpty();
+		assertThat(post("exclusive-scan", new byte[8])).hasStatusOk().body().isEmpty();
 	}
 
 	@ParameterizedTest
@@ -65,6 +67,8 @@ class CollectiveApiTest {
 			all-reduce?dtype=float31          | 8  | dtype must be one of float32
 			all-reduce?op=xor                 | 8  | op must be one of sum
 			all-reduce?root=0                 | 8  | all-reduce has no root
+			scan?op=average                   | 8  | scan has no op average
+			exclusive-scan?root=0             | 8  | exclusive-scan has no root
 			all-gather?op=sum                 | 8  | all-gather has no op
 			broadcast?root=1                  | 8  | root must be in 0..0, got 1
 			broadcast?root=-1                 | 8  | root must be in 0..0, got -1
