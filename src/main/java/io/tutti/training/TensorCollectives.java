@@ -1,0 +1,247 @@
+package io.tutti.training;
+
+import java.util.function.Consumer;
+
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.RankOutOfRangeException;
+import io.tutti.ReduceOp;
+import io.tutti.engine.device.DeviceBuffer;
+import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.engine.device.DeviceDataType;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Collectives on libtorch tensors of any layout, such as channels-last or a slice. Values
+ * are exchanged in element order, so ranks may differ in strides; a tensor that is not
+ * contiguous is copied for that. Results have the shape and strides of the argument. Each
+ * method is a collective of the group: every rank calls it with the same shape and
+ * element type. Calls wait for the result and are not recorded by autograd.
+ * <p>
+ * Element types are float32, float64, float16, bfloat16, int8, uint8, int32 and int64;
+ * broadcast and all-gather accept any other type as bytes, too. Arguments are checked
+ * first; failures are those of {@link ProcessGroup}. After a failure the values of a
+ * tensor that is changed in place are undefined. Safe for any number of threads, as the
+ * group is, but a tensor must not be used by others during a call.
+ */
+public final class TensorCollectives {
+
+	private final ProcessGroup group;
+
+	private final @Nullable DeviceCollectives onDevice;
+
+	/**
+	 * Collectives on tensors in main memory.
+	 * @param group the ranks
+	 */
+	public TensorCollectives(ProcessGroup group) {
+		this(group, null);
+	}
+
+	/**
+	 * Collectives on tensors in main memory and on GPUs.
+	 * @param group the ranks
+	 * @param onDevice the same group's collectives on device memory, {@code null} to
+	 * refuse tensors on a GPU
+	 */
+	public TensorCollectives(ProcessGroup group, @Nullable DeviceCollectives onDevice) {
+		this.group = group;
+		this.onDevice = onDevice;
+	}
+
+	/**
+	 * The reduction of all ranks' tensors.
+	 * @param tensor this rank's operand, the same shape and type on every rank; left as
+	 * it is
+	 * @param op any operator; bit-wise and logical ones need an integer type
+	 * @return a new tensor of the same shape and strides, detached; the caller closes it
+	 * @throws IllegalArgumentException if the element type cannot be reduced
+	 */
+	public Tensor allReduce(Tensor tensor, ReduceOp op) {
+		requireReducible(tensor);
+		return intoCopy(tensor, (copy) -> allReduceInPlace(copy, op));
+	}
+
+	/**
+	 * Replaces a tensor by the reduction of all ranks' tensors.
+	 * @param tensor this rank's operand, the same shape and type on every rank
+	 * @param op any operator; bit-wise and logical ones need an integer type
+	 * @throws IllegalArgumentException if the element type cannot be reduced, or elements
+	 * of the tensor share memory
+	 */
+	public void allReduceInPlace(Tensor tensor, ReduceOp op) {
+		DataType type = requireReducible(tensor);
+		inElementOrder(tensor, (values) -> {
+			DeviceCollectives device = deviceOf(values);
+			if (device == null) {
+				this.group.allReduce(TensorMemory.of(values), type, op);
+				return;
+			}
+			device.allReduceInPlace(buffer(values, type), op);
+		});
+	}
+
+	/**
+	 * The root's tensor.
+	 * @param tensor the values on the root; on other ranks a tensor of the same shape and
+	 * type; left as it is
+	 * @param root the rank whose values every rank gets
+	 * @return a new tensor of the argument's shape and strides, detached; the caller
+	 * closes it
+	 */
+	public Tensor broadcast(Tensor tensor, int root) {
+		return intoCopy(tensor, (copy) -> broadcastInPlace(copy, root));
+	}
+
+	/**
+	 * Replaces a tensor by the root's.
+	 * @param tensor the values on the root, which do not change; on other ranks a tensor
+	 * of the same shape and type
+	 * @param root the rank whose values every rank gets
+	 * @throws IllegalArgumentException if elements of the tensor share memory
+	 */
+	public void broadcastInPlace(Tensor tensor, int root) {
+		RankOutOfRangeException.check("root", root, this.group.worldSize());
+		DataType type = movableType(tensor);
+		inElementOrder(tensor, (values) -> {
+			DeviceCollectives device = deviceOf(values);
+			if (device == null) {
+				this.group.broadcast(TensorMemory.of(values), type, root);
+				return;
+			}
+			device.broadcastInPlace(buffer(values, type), root);
+		});
+	}
+
+	/**
+	 * The tensors of all ranks, stacked.
+	 * @param tensor this rank's part, the same shape and type on every rank; left as it
+	 * is
+	 * @return a new tensor of shape {@code [worldSize, shape of the argument…]} in
+	 * row-major order, rank {@code r}'s part at index {@code r}; the caller closes it
+	 */
+	public Tensor allGather(Tensor tensor) {
+		long[] shape = tensor.sizes().vec().get();
+		long[] whole = new long[shape.length + 1];
+		whole[0] = this.group.worldSize();
+		System.arraycopy(shape, 0, whole, 1, shape.length);
+		try (NoGradGuard _ = new NoGradGuard(); TensorOptions options = tensor.options()) {
+			Tensor all = torch.empty(whole, options, null);
+			try (Tensor own = all.select(0, this.group.rank())) {
+				own.copy_(tensor);
+			}
+			allGatherInPlace(all);
+			return all;
+		}
+	}
+
+	/**
+	 * Fills a tensor with the parts of all ranks.
+	 * @param tensor one part per rank along the first dimension, in rank order, the same
+	 * shape and type on every rank; only this rank's part is read
+	 * @throws IllegalArgumentException if the first dimension is not a multiple of the
+	 * world size, or elements of the tensor share memory
+	 */
+	public void allGatherInPlace(Tensor tensor) {
+		long ranks = this.group.worldSize();
+		if (tensor.dim() == 0 || tensor.size(0) % ranks != 0) {
+			throw new IllegalArgumentException("rank " + this.group.rank()
+					+ ": the first dimension must be a multiple of " + ranks + " (one part per rank), got "
+					+ ((tensor.dim() == 0) ? "a tensor without dimensions" : String.valueOf(tensor.size(0))));
+		}
+		DataType type = movableType(tensor);
+		inElementOrder(tensor, (values) -> {
+			DeviceCollectives device = deviceOf(values);
+			if (device == null) {
+				long bytes = TensorMemory.of(values).byteSize() / ranks;
+				this.group.allGather(TensorMemory.of(values).asSlice(this.group.rank() * bytes, bytes),
+						TensorMemory.of(values), type);
+				return;
+			}
+			device.allGatherInPlace(buffer(values, type));
+		});
+	}
+
+	private static Tensor intoCopy(Tensor tensor, Consumer<Tensor> call) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor detached = tensor.detach()) {
+			Tensor copy = detached.clone();
+			try {
+				call.accept(copy);
+				return copy;
+			}
+			catch (RuntimeException | Error ex) {
+				copy.close();
+				throw ex;
+			}
+		}
+	}
+
+	/** Runs a call on the tensor's values in row-major order, and stores the result. */
+	private void inElementOrder(Tensor tensor, Consumer<Tensor> call) {
+		requireOwnElements(tensor);
+		if (!tensor.is_cpu() && this.onDevice == null) {
+			throw new UnsupportedOperationException("rank " + this.group.rank()
+					+ ": the tensor is not in main memory; create the collectives with the group's DeviceCollectives");
+		}
+		try (NoGradGuard _ = new NoGradGuard(); Tensor values = tensor.contiguous()) {
+			call.accept(values);
+			if (TensorMemory.address(values) != TensorMemory.address(tensor)) {
+				tensor.copy_(values);
+			}
+		}
+	}
+
+	/** Elements of an expanded tensor share memory and cannot hold different results. */
+	private void requireOwnElements(Tensor tensor) {
+		for (int i = 0; i < tensor.dim(); i++) {
+			if (tensor.stride(i) == 0 && tensor.size(i) > 1) {
+				throw new IllegalArgumentException("rank " + this.group.rank()
+						+ ": elements of the tensor share memory " + "(dimension " + i + " is expanded); pass a clone");
+			}
+		}
+	}
+
+	private @Nullable DeviceCollectives deviceOf(Tensor values) {
+		return values.is_cpu() ? null : this.onDevice;
+	}
+
+	private static DeviceBuffer buffer(Tensor values, DataType type) {
+		long count = values.numel() * values.element_size() / type.bytes();
+		return DeviceBuffer.wrap(values.device().index(), TensorMemory.address(values), count, DeviceDataType.of(type));
+	}
+
+	private DataType requireReducible(Tensor tensor) {
+		DataType type = type(tensor);
+		if (type == null) {
+			throw new IllegalArgumentException("rank " + this.group.rank() + ": tensors of "
+					+ tensor.scalar_type().intern() + " cannot be reduced; convert it to one of float32, float64, "
+					+ "float16, bfloat16, int8, uint8, int32, int64");
+		}
+		return type;
+	}
+
+	/** Other types are moved as bytes. */
+	private static DataType movableType(Tensor tensor) {
+		DataType type = type(tensor);
+		return (type != null) ? type : DataType.UINT8;
+	}
+
+	private static @Nullable DataType type(Tensor tensor) {
+		return switch (tensor.scalar_type().intern()) {
+			case Float -> DataType.FLOAT32;
+			case Double -> DataType.FLOAT64;
+			case Half -> DataType.FLOAT16;
+			case BFloat16 -> DataType.BFLOAT16;
+			case Char -> DataType.INT8;
+			case Byte -> DataType.UINT8;
+			case Int -> DataType.INT32;
+			case Long -> DataType.INT64;
+			default -> null;
+		};
+	}
+
+}
