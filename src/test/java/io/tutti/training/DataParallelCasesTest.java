@@ -1,8 +1,10 @@
 package io.tutti.training;
 
+import java.io.BufferedReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -14,6 +16,7 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -325,11 +328,12 @@ class DataParallelCasesTest {
 			.orElseThrow();
 	}
 
+	private static final List<Supplier<Case>> CASES = List.of(SeveralTypes::new, HalfOnly::new, ChannelsLast::new,
+			Expanded::new, Frozen::new, Unused::new, Alternating::new, Reversed::new, Uneven::new, Empty::new,
+			Large::new, SharedGradient::new, Autocast::new);
+
 	private static Stream<Arguments> cases() {
-		List<Supplier<Case>> cases = List.of(SeveralTypes::new, HalfOnly::new, ChannelsLast::new, Expanded::new,
-				Frozen::new, Unused::new, Alternating::new, Reversed::new, Uneven::new, Empty::new, Large::new,
-				SharedGradient::new, Autocast::new);
-		return cases.stream()
+		return CASES.stream()
 			.flatMap((model) -> Stream.of(GradientScaling.values())
 				.flatMap((scaling) -> Stream.of(Overlap.ALWAYS, Overlap.NEVER)
 					.map((overlap) -> Arguments.of(model.get().getClass().getSimpleName(), model,
@@ -346,6 +350,59 @@ class DataParallelCasesTest {
 					(rank) -> together(world.group(rank), model.get(), settings));
 			assertThat(learnt).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
 		}
+	}
+
+	/** Every case of the table, one after the other, in a group of real processes. */
+	@Test
+	@Timeout(120)
+	void ranksInProcessesOfTheirOwnTrainTheSameParametersAsOneProcess() throws Exception {
+		String port = String.valueOf(FreePort.next());
+		List<Process> ranks = new ArrayList<>();
+		try {
+			for (int rank = 0; rank < RANKS; rank++) {
+				ProcessBuilder builder = new ProcessBuilder(System.getProperty("java.home") + "/bin/java",
+						"-XX:TieredStopAtLevel=1", "-cp", System.getProperty("java.class.path"), "--add-modules",
+						"jdk.incubator.vector", "--enable-native-access=ALL-UNNAMED", Rank.class.getName())
+					.redirectError(ProcessBuilder.Redirect.INHERIT);
+				builder.environment()
+					.putAll(Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(RANKS), "LOCAL_RANK",
+							String.valueOf(rank), "LOCAL_WORLD_SIZE", String.valueOf(RANKS), "MASTER_ADDR", "127.0.0.1",
+							"MASTER_PORT", port));
+				ranks.add(builder.start());
+			}
+			List<String> expected = CASES.stream()
+				.map((model) -> hash(alone(model.get(), GradientScaling.AVERAGE)))
+				.toList();
+			for (Process rank : ranks) {
+				try (BufferedReader output = rank.inputReader()) {
+					assertThat(output.lines().toList()).containsExactlyElementsOf(expected);
+				}
+				assertThat(rank.waitFor()).isZero();
+			}
+		}
+		finally {
+			ranks.forEach(Process::destroyForcibly);
+		}
+	}
+
+	/** A rank that prints a line for each case. */
+	static final class Rank {
+
+		private Rank() {
+		}
+
+		static void main(String[] arguments) {
+			try (ProcessGroup group = ProcessGroup.fromEnvironment()) {
+				CASES.forEach((model) -> System.out.println(hash(together(group, model.get(), SETTINGS))));
+			}
+		}
+
+	}
+
+	private static String hash(List<byte[]> values) {
+		MessageDigest digest = Sha256.newDigest();
+		values.forEach(digest::update);
+		return Sha256.hex(digest);
 	}
 
 	private static List<byte[]> alone(Case model, GradientScaling scaling) {
