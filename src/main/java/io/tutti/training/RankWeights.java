@@ -1,0 +1,90 @@
+package io.tutti.training;
+
+import java.lang.foreign.MemorySegment;
+import java.util.Arrays;
+import java.util.List;
+
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+
+/**
+ * Divides each global batch among ranks of different speed. The same on every rank. If a
+ * rank's loss is the sum over its samples divided by the global batch, and gradients are
+ * combined by {@link GradientScaling#SUM}, the ranks train the same parameters as with
+ * equal shares, up to rounding.
+ *
+ * @param weights a weight for each rank, such as its samples per second; not negative,
+ * and not all zero
+ */
+public record RankWeights(List<Double> weights) {
+
+	public RankWeights {
+		weights = List.copyOf(weights);
+		double sum = 0;
+		for (double weight : weights) {
+			if (!(weight >= 0) || Double.isInfinite(weight)) {
+				throw new IllegalArgumentException("a rank's weight must be finite and at least 0, got " + weights);
+			}
+			sum += weight;
+		}
+		if (!(sum > 0) || Double.isInfinite(sum)) {
+			throw new IllegalArgumentException("the ranks' weights must have a finite sum above 0, got " + weights);
+		}
+	}
+
+	/**
+	 * Weights that the ranks have measured. A collective call.
+	 * @param samplesPerSecond this rank's speed
+	 * @throws IllegalArgumentException on every rank, if a rank's value is not a weight
+	 */
+	public static RankWeights measured(ProcessGroup group, double samplesPerSecond) {
+		double[] all = new double[group.worldSize()];
+		group.allGather(MemorySegment.ofArray(new double[] { samplesPerSecond }), MemorySegment.ofArray(all),
+				DataType.FLOAT64);
+		return new RankWeights(Arrays.stream(all).boxed().toList());
+	}
+
+	/**
+	 * Number of samples of each rank in a batch, in proportion to the weights. The sizes
+	 * add up to the batch and differ from the exact proportion by less than one.
+	 * @param batch samples of all ranks
+	 */
+	public int[] sizes(int batch) {
+		int[] bounds = bounds(batch);
+		int[] sizes = new int[this.weights.size()];
+		Arrays.setAll(sizes, (rank) -> bounds[rank + 1] - bounds[rank]);
+		return sizes;
+	}
+
+	/**
+	 * Indices of the samples that a rank takes in a step.
+	 * @param schedule the global batches; its equal shares are not used
+	 * @param order the order of the epoch
+	 */
+	public int[] samples(BatchSchedule schedule, int[] order, int stepInEpoch, int rank) {
+		if (schedule.worldSize() != this.weights.size()) {
+			throw new IllegalArgumentException("the schedule has " + schedule.worldSize() + " ranks, but there are "
+					+ this.weights.size() + " weights");
+		}
+		int[] bounds = bounds(schedule.batchSize(stepInEpoch));
+		int offset = stepInEpoch * schedule.globalBatch();
+		return Arrays.copyOfRange(order, offset + bounds[rank], offset + bounds[rank + 1]);
+	}
+
+	/** Position of each rank's first sample, and the end of the batch. */
+	private int[] bounds(int batch) {
+		if (batch < 0) {
+			throw new IllegalArgumentException("a batch must have at least 0 samples, got " + batch);
+		}
+		double sum = this.weights.stream().mapToDouble(Double::doubleValue).sum();
+		int[] bounds = new int[this.weights.size() + 1];
+		double before = 0;
+		for (int rank = 0; rank < this.weights.size(); rank++) {
+			before += this.weights.get(rank);
+			bounds[rank + 1] = (int) Math.min(batch, Math.round(batch * (before / sum)));
+		}
+		bounds[this.weights.size()] = batch;
+		return bounds;
+	}
+
+}
