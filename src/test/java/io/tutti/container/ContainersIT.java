@@ -75,6 +75,35 @@ class ContainersIT {
 	}
 
 	@Test
+	void threeRanksTrainOnTheProfileMpi() throws Exception {
+		try (RankContainers job = job(3, "train", "--epochs", "1").with("SPRING_PROFILES_ACTIVE", "mpi").startAll()) {
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(0, START);
+			}
+			assertThat(job.rank(0).output()).contains("3 ranks over mpi", "the same on every rank");
+		}
+	}
+
+	/** As in the chart with several ranks in a pod. */
+	@Test
+	void twoContainersOfTwoRanksEndWithTheCodesOfTheirRanks() throws Exception {
+		try (RankContainers job = job(4, "launch")) {
+			for (int node = 0; node < 2; node++) {
+				String[] words = { "launch", "-n", "2", "--nnodes", "2", "--node-rank", "" + node, "--master-addr",
+						job.master(), "--master-port", "" + RankContainers.MEETING_PORT, "train", "--epochs",
+						"1000000" };
+				job.start(node, Map.of(), (command) -> command.withCmd(words));
+			}
+			job.rank(0).awaitOutput("loss ", START);
+			assertThat(job.rank(0).output()).contains("4 ranks over tcp");
+			job.rank(1).kill("TERM");
+			for (RankContainer pod : job.all()) {
+				pod.requireExit(79, END);
+			}
+		}
+	}
+
+	@Test
 	void aKilledRankIsNamedByTheOthers() throws Exception {
 		try (RankContainers job = training(3)) {
 			job.rank(1).kill("KILL");

@@ -68,7 +68,8 @@ final class RankContainers implements AutoCloseable {
 		return this;
 	}
 
-	private String master() {
+	/** Name of the first container of rank 0 on the network. */
+	String master() {
 		return "rank-0-" + this.job.substring(0, 8);
 	}
 

@@ -63,7 +63,7 @@ class PageIT {
 			});
 			assertThat(browser.texts("#events li span"))
 				.anyMatch((event) -> event.startsWith("generation 0 formed: 3 ranks"))
-				.anyMatch((event) -> event.startsWith("the group broke: rank 1 lost"));
+				.anyMatch((event) -> event.contains("the group broke: group world: rank 1 lost"));
 			browser.requireNoComplaints();
 			pictures(browser);
 			aLaterViewerSeesWhatHappenedBefore(browser, port);

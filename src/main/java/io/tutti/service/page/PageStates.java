@@ -83,7 +83,7 @@ final class PageStates {
 				CallRecord running = each.running();
 				if (running != null) {
 					rows.add(new FlightRow(account.rank(), each.group(), running.call().toString(), running.bytes(),
-							TimeUnit.NANOSECONDS.toMicros(running.durationNanos(account.takenNanos()))));
+							Math.max(0, TimeUnit.NANOSECONDS.toMicros(running.durationNanos(account.takenNanos())))));
 				}
 			}
 		}

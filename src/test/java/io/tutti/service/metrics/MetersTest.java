@@ -11,6 +11,7 @@ import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
+import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.control.PeerStatus;
@@ -148,6 +149,13 @@ class MetersTest {
 
 		@Autowired
 		private GroupLifecycle group;
+
+		/** Prometheus refuses a scrape with exemplars at summaries. */
+		@Test
+		void onlyCountersAndBucketsHaveExemplars(@Autowired PrometheusConfig config) {
+			assertThat(config.prometheusProperties()).containsEntry("io.prometheus.exporter.exemplarsOnAllMetricTypes",
+					"false");
+		}
 
 		private String scrapeAfterACall() {
 			this.group.formed().orTimeout(30, TimeUnit.SECONDS).join().world().barrier();
