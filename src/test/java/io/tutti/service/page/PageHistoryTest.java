@@ -13,6 +13,7 @@ import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.training.StepTimes;
 import io.tutti.training.TrainingPlan;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -36,6 +37,9 @@ class PageHistoryTest {
 	void join() throws Exception {
 		this.group.start();
 		this.group.formed().get(10, TimeUnit.SECONDS);
+		Awaitility.await()
+			.atMost(10, TimeUnit.SECONDS)
+			.until(() -> this.history.events().getLast().kind().equals("generation"));
 	}
 
 	@AfterEach
