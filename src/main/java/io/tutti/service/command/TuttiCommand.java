@@ -25,6 +25,7 @@ import picocli.CommandLine.Spec;
 				"  ./tutti launch -n 3 serve          three ranks with HTTP on 8080, 8081 and 8082",
 				"  ./tutti serve                      one rank; the default command",
 				"  mpirun -np 4 ./tutti train         the same commands under another launcher",
+				"  ./tutti export run1 model.pt       the model of a checkpoint, for torch.load in Python",
 				"  ./tutti env                        explains the resolved rank of this process",
 				"%nThe commands serve, train, bench and env take any property as --name=value, as listed in application.yml." })
 public final class TuttiCommand implements Runnable {
@@ -34,7 +35,8 @@ public final class TuttiCommand implements Runnable {
 	private static final String TRAIN = "train";
 
 	/** In the order of the help text. */
-	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "env", "rehearse");
+	private static final List<String> COMMANDS = List.of("serve", "train", "bench", "launch", "export", "env",
+			"rehearse");
 
 	/** Examples stay on one line. */
 	private static final int HELP_WIDTH = 110;
@@ -107,6 +109,7 @@ public final class TuttiCommand implements Runnable {
 			case "train" -> new TrainCommand();
 			case "bench" -> new BenchCommand();
 			case "launch" -> new LaunchCommand();
+			case "export" -> new ExportCommand();
 			case "env" -> new EnvCommand();
 			case "rehearse" -> new RehearseCommand();
 			default -> throw new IllegalArgumentException("unknown command " + name);
