@@ -32,7 +32,16 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	 * @param action what to do about it, as a sentence with no full stop
 	 */
 	public BackendUnavailableException(String backend, String problem, String action) {
-		this(backend, problem, action, -1, -1, null);
+		this(backend, problem, action, null);
+	}
+
+	/**
+	 * Creates an exception thrown before the rank is known.
+	 * @param cause what made the backend unavailable
+	 * @see #BackendUnavailableException(String, String, String)
+	 */
+	public BackendUnavailableException(String backend, String problem, String action, @Nullable Throwable cause) {
+		this(backend, problem, action, -1, -1, cause);
 	}
 
 	private BackendUnavailableException(String backend, String problem, String action, int rank, int worldSize,

@@ -20,6 +20,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 @Timeout(60)
+@SharesLibtorch
 class CheckpointExportTest {
 
 	private static final StoredTensor WEIGHT = new StoredTensor(

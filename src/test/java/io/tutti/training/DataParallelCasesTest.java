@@ -61,6 +61,7 @@ import static org.assertj.core.api.Assertions.within;
  * ranks' losses one after the other. The parameters are equal to the last digit.
  */
 @Timeout(60)
+@SharesLibtorch
 class DataParallelCasesTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -36,6 +36,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * without a GPU. Buckets, copies and calls are the same as on a GPU.
  */
 @Timeout(120)
+@SharesLibtorch
 class DeviceGradientsTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -52,6 +52,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
 
 @Timeout(120)
+@SharesLibtorch
 class DistributedDataParallelTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -35,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 @Timeout(120)
+@SharesLibtorch
 class OptimizerTensorsTest {
 
 	@BeforeAll

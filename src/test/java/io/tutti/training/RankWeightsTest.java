@@ -23,6 +23,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.within;
 
 @Timeout(60)
+@SharesLibtorch
 class RankWeightsTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -24,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
  * All-reduce, broadcast and all-gather of tensors of every layout.
  */
 @Timeout(120)
+@SharesLibtorch
 class TensorCollectivesTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -36,6 +36,7 @@ import static org.assertj.core.api.Assertions.within;
  * empty.
  */
 @Timeout(120)
+@SharesLibtorch
 class TiedWeightsTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(60);

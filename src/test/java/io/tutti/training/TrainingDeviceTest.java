@@ -24,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 @Timeout(60)
+@SharesLibtorch
 class TrainingDeviceTest {
 
 	private static final HostFallback FORBIDDEN = new HostFallback(false);

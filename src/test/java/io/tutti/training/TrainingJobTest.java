@@ -38,6 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
 import static org.assertj.core.api.Assertions.assertThat;
 
 @Timeout(400)
+@SharesLibtorch
 class TrainingJobTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(180);

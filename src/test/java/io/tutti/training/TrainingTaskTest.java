@@ -39,6 +39,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * Tasks other than the classifier: the bundled ones, and ones that break the contract.
  */
 @Timeout(300)
+@SharesLibtorch
 class TrainingTaskTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(200);

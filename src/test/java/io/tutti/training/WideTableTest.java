@@ -25,6 +25,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * from fixed seeds.
  */
 @Timeout(300)
+@SharesLibtorch
 class WideTableTest {
 
 	private static final int ROWS = 10_000;

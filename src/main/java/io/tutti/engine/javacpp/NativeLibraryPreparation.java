@@ -137,13 +137,12 @@ public final class NativeLibraryPreparation {
 
 	private static BackendUnavailableException unavailable(LibraryCache cache, BundledLibraries bundled,
 			IOException failure) {
-		BackendUnavailableException unavailable = new BackendUnavailableException("libtorch",
+		return new BackendUnavailableException("libtorch",
 				"its native libraries cannot be unpacked into " + cache.folder() + ": " + failure,
 				"Give the user a writable folder there with " + bundled.megabytes()
 						+ " MB free, or name another one in the system property " + CACHE_PROPERTY + " (such as -D"
-						+ CACHE_PROPERTY + "=/var/tmp/javacpp)");
-		unavailable.initCause(failure);
-		return unavailable;
+						+ CACHE_PROPERTY + "=/var/tmp/javacpp)",
+				failure);
 	}
 
 }

@@ -19,11 +19,13 @@ import io.tutti.engine.control.MessageCodec;
 import io.tutti.engine.control.PeerAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 /** Rendezvous with a thousand ranks, and with ten thousand silent clients. */
 @Timeout(120)
+@Isolated
 class ManyClientsTest {
 
 	private static final int RANKS = 1000;

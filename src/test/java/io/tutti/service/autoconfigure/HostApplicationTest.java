@@ -187,7 +187,7 @@ class HostApplicationTest {
 
 	@Test
 	void theMetersAreRegistered() {
-		this.runner.run((context) -> assertThat(context.getBeansOfType(MeterBinder.class)).hasSize(2));
+		this.runner.run((context) -> assertThat(context.getBeansOfType(MeterBinder.class)).hasSize(3));
 	}
 
 	@Test

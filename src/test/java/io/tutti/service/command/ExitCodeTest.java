@@ -15,6 +15,7 @@ import io.tutti.launch.ResolutionSettings;
 import io.tutti.training.ClassifierOptions;
 import io.tutti.training.ClassifierTask;
 import io.tutti.training.MalformedDataException;
+import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDivergedException;
 import io.tutti.training.TrainingJob;
 import io.tutti.training.TrainingListener;
@@ -28,6 +29,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 @Timeout(60)
+@SharesLibtorch
 class ExitCodeTest {
 
 	@ParameterizedTest

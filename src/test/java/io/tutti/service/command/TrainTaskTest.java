@@ -12,6 +12,7 @@ import java.util.List;
 
 import io.tutti.training.Batch;
 import io.tutti.training.SampleCounts;
+import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TaskOption;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingTask;
@@ -26,6 +27,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import picocli.CommandLine;
@@ -38,6 +40,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * The selection of a task, its options and their errors, before a rank starts.
  */
 @Timeout(60)
+@SharesLibtorch
+@Isolated
 class TrainTaskTest {
 
 	private static final String OWN = TrainTaskTest.class.getName() + "$";

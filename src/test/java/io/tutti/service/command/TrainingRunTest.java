@@ -17,12 +17,14 @@ import io.tutti.service.group.FakeMeeting;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.training.ClassifierOptions;
 import io.tutti.training.ClassifierTask;
+import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingListener;
 import io.tutti.training.TrainingOptions;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -31,6 +33,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
  * A training job whose group does not form.
  */
 @Timeout(20)
+@SharesLibtorch
+@Isolated
 class TrainingRunTest {
 
 	private final FakeMeeting meeting = new FakeMeeting();

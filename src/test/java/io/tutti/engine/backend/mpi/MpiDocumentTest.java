@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -21,6 +22,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * The document's example equals the compiled one, and every method in its table exists.
  */
 @Timeout(30)
+@Isolated
 class MpiDocumentTest {
 
 	private static final Path DOCUMENT = Path.of("src/docs/mpi.md");

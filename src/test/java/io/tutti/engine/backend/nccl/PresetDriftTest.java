@@ -18,6 +18,7 @@ import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
+import io.tutti.training.SharesLibtorch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +35,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
  * without initializing them, which would need a driver.
  */
 @Timeout(60)
+@SharesLibtorch
 class PresetDriftTest {
 
 	private static final String PRESET = "org.bytedeco.cuda.global.nccl";

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
+import io.tutti.training.SharesLibtorch;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import static org.assertj.core.api.Assertions.assertThat;
  * the test compiles.
  */
 @Timeout(120)
+@SharesLibtorch
 class PresetOnStubsTest {
 
 	private static final Path SOURCES = Path.of("src/test/gpu/stub");

@@ -19,6 +19,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -31,6 +32,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
  * Calls, life cycle, close and abort of a communicator on a scripted NCCL.
  */
 @Timeout(60)
+@Isolated
 class RankCommunicatorTest {
 
 	private static final Duration LONG = Duration.ofSeconds(30);
