@@ -40,6 +40,8 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -353,6 +355,17 @@ class DataParallelCasesTest {
 		}
 	}
 
+	/** The result of a convolution depends on the number of threads. */
+	@BeforeEach
+	void useOneThread() {
+		IntraOpThreads.set(1);
+	}
+
+	@AfterEach
+	void useAllThreads() {
+		IntraOpThreads.set(Runtime.getRuntime().availableProcessors());
+	}
+
 	/** Every case of the table, one after the other, in a group of real processes. */
 	@Test
 	@Timeout(120)
@@ -393,6 +406,7 @@ class DataParallelCasesTest {
 		}
 
 		static void main(String[] arguments) {
+			IntraOpThreads.set(1);
 			try (ProcessGroup group = ProcessGroup.fromEnvironment()) {
 				CASES.forEach((model) -> System.out.println(hash(together(group, model.get(), SETTINGS))));
 			}
