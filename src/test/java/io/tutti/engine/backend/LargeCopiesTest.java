@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Collectives that only move data, with parts so large that ranks of a host read them out
- * of each other's memory where they may.
+ * Collectives that only move data, with parts of several megabytes, where ranks may and
+ * may not read messages out of each other's memory.
  */
 @Timeout(120)
 class LargeCopiesTest {

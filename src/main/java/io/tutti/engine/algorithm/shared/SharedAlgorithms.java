@@ -71,8 +71,7 @@ public final class SharedAlgorithms {
 			case REDUCE_SCATTER ->
 				new SharedReduceScatter(this.rank, this.worldSize, this.transport, this.kernels, this.scratch);
 			case ALL_TO_ALL -> new SharedAllToAll(this.rank, this.worldSize, this.transport);
-			case GATHER, SCATTER -> new RootedCopy(this.rank, this.worldSize, this.transport);
-			case REDUCE, BARRIER, SCAN, EXCLUSIVE_SCAN -> null;
+			case REDUCE, GATHER, SCATTER, BARRIER, SCAN, EXCLUSIVE_SCAN -> null;
 		};
 	}
 
@@ -85,17 +84,8 @@ public final class SharedAlgorithms {
 			return null;
 		}
 		boolean small = posted(call) <= this.slots.capacity();
-		if (!small && overLinks(call)) {
-			return null;
-		}
 		call.by(small ? FLAT : LARGE);
 		return small ? this.flat : this.large[call.collective().ordinal()];
-	}
-
-	/** Whether a large call moves fewer bytes, or moves them earlier, over links. */
-	private boolean overLinks(Call call) {
-		boolean rooted = call.collective() == Collective.GATHER || call.collective() == Collective.SCATTER;
-		return rooted && !(this.transport.buffers().readable() && call.bytes() >= RootedCopy.MIN_READ_BYTES);
 	}
 
 	/** Bytes of the largest operand that a rank would post. */

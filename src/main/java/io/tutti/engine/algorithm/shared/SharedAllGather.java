@@ -8,17 +8,11 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
- * All-gather of large buffers. Where the parts of all ranks are accessible, each rank
- * copies them once. Otherwise each rank stages its part chunk by chunk and copies the
- * chunks of all ranks as they arrive.
+ * All-gather of large buffers. Where the parts of all ranks are accessible in place, each
+ * rank copies them once. Otherwise each rank stages its part chunk by chunk and copies
+ * the chunks of all ranks as they arrive.
  */
 final class SharedAllGather implements Algorithm, PipelinePass.Work {
-
-	/**
-	 * Smallest part that is read out of private memory. Two copies through the pipeline
-	 * overlap on the cores of both ranks and cost less for smaller ones.
-	 */
-	static final long MIN_READ_BYTES = 4 << 20;
 
 	private final int rank;
 
@@ -45,11 +39,10 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 
 	@Override
 	public void run(Call call) {
-		boolean readable = this.buffers.readable() && call.bytes() >= MIN_READ_BYTES;
-		if (this.buffers.post(call) || readable) {
+		if (this.buffers.post(call)) {
 			this.transport.slots().awaitAll();
-			if (readable || this.buffers.allReachable()) {
-				gatherOnce(call);
+			if (this.buffers.allReachable()) {
+				gatherInPlace(call);
 				return;
 			}
 		}
@@ -57,10 +50,10 @@ final class SharedAllGather implements Algorithm, PipelinePass.Work {
 		this.pass.run(call, this.chunkBytes, (call.bytes() + this.chunkBytes - 1) / this.chunkBytes, this);
 	}
 
-	private void gatherOnce(Call call) {
+	private void gatherInPlace(Call call) {
 		for (int step = 0; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
-			this.buffers.copy(peer, 0, call.receiveAddress() + peer * call.bytes(), call.bytes());
+			NativeMemory.copy(this.buffers.address(peer), call.receiveAddress() + peer * call.bytes(), call.bytes());
 		}
 		this.buffers.finish();
 		this.buffers.awaitFinished();

@@ -7,9 +7,9 @@ import io.tutti.engine.transport.shm.ShmTransport;
 import io.tutti.engine.transport.shm.SymmetricBuffers;
 
 /**
- * All-to-all of large buffers. Where the buffers of all ranks are accessible, each rank
- * copies the parts addressed to it once. Otherwise each rank stages a slice of every part
- * and copies the slices addressed to it from the slots of the others.
+ * All-to-all of large buffers. Where the buffers of all ranks are accessible in place,
+ * each rank copies the parts addressed to it once. Otherwise each rank stages a slice of
+ * every part and copies the slices addressed to it from the slots of the others.
  */
 final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 
@@ -39,22 +39,21 @@ final class SharedAllToAll implements Algorithm, PipelinePass.Work {
 		long part = call.bytes();
 		boolean reachable = this.buffers.post(call);
 		NativeMemory.copy(call.sendAddress() + this.rank * part, call.receiveAddress() + this.rank * part, part);
-		boolean readable = this.buffers.readable() && part >= SharedAllGather.MIN_READ_BYTES;
-		if (reachable || readable) {
+		if (reachable) {
 			this.transport.slots().awaitAll();
-			if (readable || this.buffers.allReachable()) {
-				exchangeOnce(call);
+			if (this.buffers.allReachable()) {
+				exchangeInPlace(call);
 				return;
 			}
 		}
 		this.slices.run(call, this.pass, this);
 	}
 
-	private void exchangeOnce(Call call) {
+	private void exchangeInPlace(Call call) {
 		for (int step = 1; step < this.worldSize; step++) {
 			int peer = (this.rank + step) % this.worldSize;
-			this.buffers.copy(peer, this.rank * call.bytes(), call.receiveAddress() + peer * call.bytes(),
-					call.bytes());
+			NativeMemory.copy(this.buffers.address(peer) + this.rank * call.bytes(),
+					call.receiveAddress() + peer * call.bytes(), call.bytes());
 		}
 		this.buffers.finish();
 		this.buffers.awaitFinished();

@@ -38,16 +38,17 @@ final class SharedBroadcast implements Algorithm {
 			reachable = this.buffers.reachable(call.root());
 		}
 		if (reachable) {
-			copyOnce(call, root);
+			copyInPlace(call, root);
 		}
 		else {
 			pass(call, root);
 		}
 	}
 
-	private void copyOnce(Call call, boolean root) {
+	private void copyInPlace(Call call, boolean root) {
 		if (!root) {
-			this.buffers.copy(call.root(), 0, call.receiveAddress(), call.bytes());
+			NativeMemory.copy(this.buffers.address(call.root()), call.receiveAddress(), call.bytes());
+			this.buffers.requireUnchanged(call.root());
 		}
 		this.buffers.finish();
 		if (root) {

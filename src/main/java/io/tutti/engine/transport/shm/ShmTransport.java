@@ -79,7 +79,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.slots = new CallSlots(memory, this.context, this.doorbell, this);
 		this.pipeline = new ChunkPipeline(memory, this.doorbell);
-		this.buffers = new SymmetricBuffers(memory, this.context, this.slots, this.doorbell, this, this.arena);
+		this.buffers = new SymmetricBuffers(memory, this.slots, this.doorbell, this, this.arena);
 		this.directory = new SegmentDirectory(settings);
 		this.events = events;
 		this.links = new RingLink[identity.worldSize()];

@@ -1,6 +1,5 @@
 package io.tutti.engine.transport.shm;
 
-import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
@@ -8,22 +7,17 @@ import java.util.Objects;
 
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.NativeMemory;
-import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.shm.HostLayout.Line;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Engine-allocated buffers in memory that all ranks of the group map, so that each rank
  * can access the buffers of the others in place. A call posts the allocation number and
- * the offset of its buffer in the call slots. A private buffer is posted by its address:
- * other ranks can copy out of it where the kernel lets them read this process.
+ * the offset of its buffer in the call slots.
  */
 public final class SymmetricBuffers {
 
-	/**
-	 * A posted buffer: number of the allocation and offset in it, or 0 and the address of
-	 * private memory.
-	 */
+	/** A posted buffer: number of the allocation, 0 for private memory; offset in it. */
 	private static final int DESCRIPTOR_BYTES = 2 * Long.BYTES;
 
 	/**
@@ -34,14 +28,7 @@ public final class SymmetricBuffers {
 
 	private final HostMemory memory;
 
-	/** Deadline, failure and interrupt are checked after so many bytes. */
-	private static final long ROUND_BYTES = 4 << 20;
-
-	private final CallContext context;
-
 	private final CallSlots slots;
-
-	private final @Nullable CrossMemoryAttach attach;
 
 	private final Doorbell doorbell;
 
@@ -51,11 +38,8 @@ public final class SymmetricBuffers {
 
 	private long passes;
 
-	SymmetricBuffers(HostMemory memory, CallContext context, CallSlots slots, Doorbell doorbell, WaitPolicy waiting,
-			Arena arena) {
+	SymmetricBuffers(HostMemory memory, CallSlots slots, Doorbell doorbell, WaitPolicy waiting, Arena arena) {
 		this.memory = memory;
-		this.context = context;
-		this.attach = memory.attach(arena);
 		this.slots = slots;
 		this.doorbell = doorbell;
 		this.waiting = waiting;
@@ -111,7 +95,7 @@ public final class SymmetricBuffers {
 		@Nullable SharedAllocation[] known = this.allocations;
 		int number = number(known, address, bytes);
 		SharedAllocation allocation = (number > 0) ? known[number - 1] : null;
-		long offset = (allocation != null) ? address - allocation.address(this.memory.self()) : address;
+		long offset = (allocation != null) ? address - allocation.address(this.memory.self()) : 0;
 		NativeMemory.putLong(this.descriptor, number);
 		NativeMemory.putLong(this.descriptor + Long.BYTES, offset);
 		this.slots.post(this.descriptor, DESCRIPTOR_BYTES);
@@ -156,40 +140,11 @@ public final class SymmetricBuffers {
 		return true;
 	}
 
-	/** Whether the ranks can read each other's private memory. */
-	public boolean readable() {
-		return this.attach != null;
-	}
-
-	/**
-	 * Copies a part of the send buffer that an arrived rank posted.
-	 * @param offset of the part in the buffer
-	 */
-	public void copy(int rank, long offset, long target, long bytes) {
-		CrossMemoryAttach reader = this.attach;
-		if (rank == this.memory.self() || reachable(rank) || reader == null) {
-			NativeMemory.copy(address(rank) + offset, target, bytes);
-			return;
-		}
-		long source = posted(rank) + offset;
-		for (long copied = 0; copied < bytes; copied += ROUND_BYTES) {
-			try {
-				reader.copy(this.memory.pid(rank), source + copied, target + copied,
-						Math.min(ROUND_BYTES, bytes - copied));
-			}
-			catch (IOException ex) {
-				throw this.context.lost(rank, "its buffer could not be read: " + ex.getMessage(), ex);
-			}
-			this.waiting.moved();
-		}
-		requireUnchanged(rank);
-	}
-
 	/**
 	 * Checks that a rank was still in the call after this rank has read its buffer. A
 	 * rank whose call has failed has broken the group: waits for the verdict.
 	 */
-	private void requireUnchanged(int rank) {
+	public void requireUnchanged(int rank) {
 		while (SharedWords.read(this.memory.line(rank, Line.FAILED)) != 0) {
 			this.waiting.stalled();
 		}
@@ -197,16 +152,8 @@ public final class SymmetricBuffers {
 
 	/** Address of a rank's accessible send buffer in this process. */
 	public long address(int rank) {
-		if (rank == this.memory.self() && !reachable(rank)) {
-			return posted(rank);
-		}
 		SharedAllocation allocation = Objects.requireNonNull(this.allocations[(int) number(rank) - 1]);
-		return allocation.address(rank) + posted(rank);
-	}
-
-	/** The offset in the allocation, or the address, that a rank posted. */
-	private long posted(int rank) {
-		return NativeMemory.getLong(this.slots.operand(rank, DESCRIPTOR_BYTES) + Long.BYTES);
+		return allocation.address(rank) + NativeMemory.getLong(this.slots.operand(rank, DESCRIPTOR_BYTES) + Long.BYTES);
 	}
 
 	private long number(int rank) {
@@ -226,17 +173,12 @@ public final class SymmetricBuffers {
 	 */
 	public void awaitFinished() {
 		for (int rank = 0; rank < this.memory.ranks(); rank++) {
-			awaitFinished(rank);
-		}
-	}
-
-	/** Waits until a rank has finished its pass. */
-	public void awaitFinished(int rank) {
-		while (SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) < this.passes) {
-			this.waiting.stalled();
+			while (SharedWords.acquire(this.memory.line(rank, Line.FINISHED)) < this.passes) {
+				this.waiting.stalled();
+			}
+			requireUnchanged(rank);
 		}
 		this.waiting.moved();
-		requireUnchanged(rank);
 	}
 
 }
