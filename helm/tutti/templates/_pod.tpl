@@ -272,7 +272,7 @@ spec:
 {{- ternary (last .) (first .) (kindIs "invalid" (first .)) -}}
 {{- end -}}
 
-{{/* Liveness looks at this process alone: a dead peer must not kill the others. */}}
+{{/* Liveness looks at the pod's own ranks alone: a dead peer must not restart the others. */}}
 {{- define "tutti.probes" -}}
 {{- $period := 5 -}}
 {{- $startMarginSeconds := 60 -}}
@@ -280,42 +280,41 @@ startupProbe:
 {{- with .Values.probes.startup }}
   {{- toYaml . | nindent 2 }}
 {{- else }}
-  {{- include "tutti.healthRequest" (dict "root" . "kind" "liveness") | nindent 2 }}
+  {{- include "tutti.healthCheck" (dict "root" . "kind" "liveness") | nindent 2 }}
   periodSeconds: {{ $period }}
-  timeoutSeconds: 5
   failureThreshold: {{ div (add .Values.timeouts.rendezvousSeconds $startMarginSeconds $period -1) $period }}
 {{- end }}
 livenessProbe:
 {{- with .Values.probes.liveness }}
   {{- toYaml . | nindent 2 }}
 {{- else }}
-  {{- if gt (int .Values.ranksPerPod) 1 }}
-  # Every rank of the pod.
-  exec:
-    command: [sh, /app/health.sh, liveness, {{ .Values.ranksPerPod | quote }}]
-  {{- else }}
-  {{- include "tutti.healthRequest" (dict "root" . "kind" "liveness") | nindent 2 }}
-  {{- end }}
+  {{- include "tutti.healthCheck" (dict "root" . "kind" "liveness") | nindent 2 }}
   periodSeconds: 10
-  timeoutSeconds: {{ ternary 15 5 (gt (int .Values.ranksPerPod) 1) }}
   failureThreshold: 6
 {{- end }}
 readinessProbe:
 {{- with .Values.probes.readiness }}
   {{- toYaml . | nindent 2 }}
 {{- else }}
-  {{- include "tutti.healthRequest" (dict "root" . "kind" "readiness") | nindent 2 }}
+  {{- include "tutti.healthCheck" (dict "root" . "kind" "readiness") | nindent 2 }}
   periodSeconds: 5
-  timeoutSeconds: 5
   failureThreshold: 1
 {{- end }}
 {{- end -}}
 
-{{- define "tutti.healthRequest" -}}
+{{/* A request to the rank; in a pod of several, a script that asks each of them. */}}
+{{- define "tutti.healthCheck" -}}
+{{- if gt (int .root.Values.ranksPerPod) 1 -}}
+exec:
+  command: [sh, /app/health.sh, {{ .kind }}, {{ .root.Values.ranksPerPod | quote }}]
+timeoutSeconds: 15
+{{- else -}}
 httpGet:
   path: /actuator/health/{{ .kind }}
   port: http
   scheme: {{ include "tutti.httpScheme" .root }}
+timeoutSeconds: 5
+{{- end -}}
 {{- end -}}
 
 {{- define "tutti.resources" -}}

@@ -14,9 +14,45 @@ case ${TUTTI_VECTORS:-true} in
     ;;
 esac
 
+# Becomes the given program, except as the first process of a container, which adopts orphans such as a health check past
+# its time limit: a JVM would leave them as zombies. This shell stays there, reaps them, passes signals on and exits with
+# the program's code.
+run() {
+  if [ $$ != 1 ]; then
+    exec "$@"
+  fi
+  program="" early="" passed="" code=""
+  # A shell starts background programs with SIGINT ignored.
+  trap 'pass TERM' TERM INT HUP
+  trap 'pass QUIT' QUIT
+  "$@" <&0 &
+  program=$!
+  if [ -n "$early" ]; then
+    kill "-$early" "$program"
+  fi
+  # A signal ends `wait`, perhaps together with the program.
+  while :; do
+    passed="" before=$code code=0
+    wait "$program" || code=$?
+    if [ "$code" = 127 ] && [ -n "$before" ]; then
+      exit "$before"
+    fi
+    [ -n "$passed" ] || exit "$code"
+  done
+}
+
+pass() {
+  if [ -z "$program" ]; then
+    early=$1
+    return
+  fi
+  passed=yes
+  kill "-$1" "$program" 2>/dev/null || true
+}
+
 # The launcher waits only; it starts each rank with this script.
 if [ "${1:-}" = launch ]; then
-  exec java -XX:TieredStopAtLevel=1 -Xmx64m --enable-native-access=ALL-UNNAMED -Dstdout.encoding=UTF-8 \
+  run java -XX:TieredStopAtLevel=1 -Xmx64m --enable-native-access=ALL-UNNAMED -Dstdout.encoding=UTF-8 \
     -Dstderr.encoding=UTF-8 -XX:+UseSerialGC -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError \
     -Dtutti.script=/app/tutti.sh -jar /app/tutti.jar "$@"
 fi
@@ -31,7 +67,7 @@ fi
 
 # The native libraries beside the jar are loaded where they lie: nothing is unpacked, so nothing is written.
 # shellcheck disable=SC2086
-exec java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
+run java $kernels ${TUTTI_CACHE_FLAGS:--XX:AOTCache=$cache} --enable-native-access=ALL-UNNAMED \
   --add-opens java.base/sun.nio.ch=ALL-UNNAMED -Dstdout.encoding=UTF-8 -Dstderr.encoding=UTF-8 -XX:+UseSerialGC \
   -XX:-UsePerfData -XX:+ExitOnOutOfMemoryError -Djava.io.tmpdir=$temporary \
   ${TUTTI_JAVA_OPTS:-} -jar /app/tutti.jar "$@"

@@ -11,24 +11,18 @@ import org.jspecify.annotations.Nullable;
  * Result of one start of a whole group.
  *
  * @param ends the exit of every rank, in the order in which they ended
- * @param endedBeforeStop how many ranks had ended, and been reported, before the launcher
- * was asked to stop the rest; they do not count as failures of the stop
+ * @param firstFailure the first rank to fail, or the one that made those before it end;
+ * {@code null} if none did, apart from ranks lost before the launcher was asked to stop
  * @param stopped whether the launcher had been asked to stop
  */
-record GroupExit(List<RankExit> ends, int endedBeforeStop, boolean stopped) {
+record GroupExit(List<RankExit> ends, @Nullable RankExit firstFailure, boolean stopped) {
 
 	GroupExit {
 		ends = List.copyOf(ends);
 	}
 
-	/** The first rank to fail, {@code null} if none did. */
-	@Nullable RankExit firstFailure() {
-		return this.ends.stream().skip(this.endedBeforeStop).filter(RankExit::failed).findFirst().orElse(null);
-	}
-
 	int exitCode() {
-		RankExit failure = firstFailure();
-		return (failure != null) ? failure.exitCode() : ExitCode.DONE;
+		return (this.firstFailure != null) ? this.firstFailure.exitCode() : ExitCode.DONE;
 	}
 
 	/** One line about a group that stopped on request. */

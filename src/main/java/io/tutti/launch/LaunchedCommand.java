@@ -114,6 +114,23 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return stoppedOnRequest(failure) ? timings.drain() : timings.leave();
 	}
 
+	/**
+	 * Whether a rank's exit explains the earlier exit of another rank: an aborted rank
+	 * follows any other failure, and a rank that lost a peer follows one that is not a
+	 * stop. The codes of other programs have no known meaning.
+	 */
+	boolean causes(RankExit end, RankExit earlier) {
+		if (this.kind == Kind.PROGRAM) {
+			return false;
+		}
+		return switch (earlier.exitCode()) {
+			case ExitCode.ABORTED -> end.exitCode() != ExitCode.ABORTED;
+			case ExitCode.PEER_LOST ->
+				!Set.of(ExitCode.PEER_LOST, ExitCode.ABORTED, ExitCode.STOPPED_ON_REQUEST).contains(end.exitCode());
+			default -> false;
+		};
+	}
+
 	/** Whether a rank stopped on request, which does not count as a failure. */
 	boolean stoppedOnRequest(RankExit end) {
 		return this.kind != Kind.PROGRAM && end.exitCode() == ExitCode.STOPPED_ON_REQUEST;

@@ -9,6 +9,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * Supervises the ranks of one start until the last of them has ended. A single thread
  * runs it and receives events through a queue: rank exits, stop requests and timeouts.
@@ -46,8 +48,7 @@ final class RankGroup {
 
 	private boolean stopped;
 
-	/** Number of ranks that had ended, and been reported, before a stop request. */
-	private int endedBeforeStop;
+	private @Nullable RankExit firstFailure;
 
 	RankGroup(LaunchedCommand command, LaunchTimings timings, LaunchConsole console, boolean endsTogether) {
 		this.command = command;
@@ -81,7 +82,7 @@ final class RankGroup {
 		for (RankProcess process : this.started) {
 			process.finish(OUTPUT_LIMIT);
 		}
-		return new GroupExit(this.ends, this.endedBeforeStop, this.stopped);
+		return new GroupExit(this.ends, this.firstFailure, this.stopped);
 	}
 
 	/** Kills the running ranks after a start that failed halfway. */
@@ -101,7 +102,7 @@ final class RankGroup {
 
 	private void onEnd(RankExit end) {
 		this.running.remove(end.rank());
-		this.ends.add(end);
+		record(end);
 		if (!end.failed() || this.phase != Phase.RUNNING) {
 			return;
 		}
@@ -113,10 +114,29 @@ final class RankGroup {
 		}
 	}
 
+	/**
+	 * A rank that ends because another one fails may end before it. Once the launcher has
+	 * sent signals, exits have that cause.
+	 */
+	private void record(RankExit end) {
+		this.ends.add(end);
+		boolean byItself = switch (this.phase) {
+			case RUNNING, LEAVING, STOPPING -> true;
+			case TERMINATING, KILLED, GIVEN_UP -> false;
+		};
+		RankExit known = this.firstFailure;
+		if (end.failed() && (known == null || (byItself && this.command.causes(end, known)))) {
+			this.firstFailure = end;
+		}
+	}
+
+	/**
+	 * Ranks lost before the request have been reported and are no failure of the stop.
+	 */
 	private void onStop() {
 		this.stopped = true;
 		if (this.phase == Phase.RUNNING) {
-			this.endedBeforeStop = this.ends.size();
+			this.firstFailure = null;
 			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
 		}
 		else if (this.phase == Phase.LEAVING) {
@@ -138,7 +158,7 @@ final class RankGroup {
 			}
 			case KILLED -> {
 				reportTimeout("of SIGKILL: no longer waiting for it");
-				this.running.keySet().forEach((rank) -> this.ends.add(new RankExit(rank, KILLED)));
+				this.running.keySet().forEach((rank) -> record(new RankExit(rank, KILLED)));
 				this.phase = Phase.GIVEN_UP;
 			}
 		}

@@ -72,13 +72,30 @@ class RankPodTest {
 	@ParameterizedTest
 	@MethodSource("scenarios")
 	void livenessDoesNotDependOnTheGroup(Path values) {
-		JsonNode rank = chart.render(values).rank();
-		JsonNode liveness = rank.path("livenessProbe");
-		assertThat(liveness.at("/httpGet/path").asString() + liveness.at("/exec/command")).isIn(
-				"/actuator/health/liveness",
-				"[\"sh\",\"/app/health.sh\",\"liveness\",\"" + chart.render(values).ranksPerPod() + "\"]");
-		assertThat(rank.at("/startupProbe/httpGet/path").asString()).isEqualTo("/actuator/health/liveness");
-		assertThat(rank.at("/readinessProbe/httpGet/path").asString()).isEqualTo("/actuator/health/readiness");
+		Rendered rendered = chart.render(values);
+		assertThat(check(rendered, "livenessProbe")).isEqualTo(expectedCheck(rendered, "liveness"));
+		assertThat(check(rendered, "startupProbe")).isEqualTo(expectedCheck(rendered, "liveness"));
+		assertThat(check(rendered, "readinessProbe")).isEqualTo(expectedCheck(rendered, "readiness"));
+	}
+
+	private static String check(Rendered rendered, String probe) {
+		JsonNode found = rendered.rank().path(probe);
+		return found.at("/httpGet/path").asString() + found.at("/exec/command");
+	}
+
+	private static String expectedCheck(Rendered rendered, String kind) {
+		int ranks = rendered.ranksPerPod();
+		return (ranks == 1) ? "/actuator/health/" + kind
+				: "[\"sh\",\"/app/health.sh\",\"" + kind + "\",\"" + ranks + "\"]";
+	}
+
+	@Test
+	void everyProbeOfAPodOfSeveralRanksAsksAllOfThem() {
+		Rendered rendered = chart.with("{worldSize: 8, ranksPerPod: 4}");
+		for (String probe : List.of("startupProbe", "livenessProbe", "readinessProbe")) {
+			assertThat(check(rendered, probe)).startsWith("[\"sh\",\"/app/health.sh\"").endsWith(",\"4\"]");
+			assertThat(rendered.rank().at("/" + probe + "/timeoutSeconds").asInt()).isEqualTo(15);
+		}
 	}
 
 	@ParameterizedTest

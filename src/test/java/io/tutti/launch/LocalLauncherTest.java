@@ -85,6 +85,28 @@ class LocalLauncherTest {
 	}
 
 	@Test
+	void aRankThatEndsBeforeTheOneThatAbortedItIsNotTheFirstToFail() throws Exception {
+		assertThat(launcher(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 64"), 3, 0).run()).isEqualTo(64);
+		assertThat(errLines()).singleElement()
+			.asString()
+			.matches("tutti launch: rank [02] ended with 64; .*rank 1 80.*");
+		assertThat(launcher(train("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(79);
+		assertThat(launcher(train("[ $RANK = 1 ] && exit 76; sleep 0.3; kill -9 $$"), 2, 0).run()).isEqualTo(137);
+		assertThat(launcher(train("[ $RANK = 1 ] && exit 76; sleep 0.3; exit 79"), 2, 0).run()).isEqualTo(76);
+	}
+
+	@Test
+	void aSignalOfTheLauncherIsNotTheCauseOfAnEarlierExit() throws Exception {
+		assertThat(launcher(train("[ $RANK = 1 ] && exit 80; exec sleep 100"), 2, 0).run()).isEqualTo(80);
+		assertThat(lastErrLine()).contains("rank 1 ended with 80", "rank 0 143 (SIGTERM)");
+	}
+
+	@Test
+	void theCodesOfOtherProgramsHaveNoPrecedence() throws Exception {
+		assertThat(launcher(program("[ $RANK = 1 ] && exit 80; sleep 0.3; exit 64"), 2, 0).run()).isEqualTo(80);
+	}
+
+	@Test
 	void ranksThatDoNotEndByThemselvesAreTerminated() throws Exception {
 		int code = launcher(program("[ $RANK = 1 ] && exit 3; exec sleep 100"), 4, 0).run();
 		assertThat(code).isEqualTo(3);
@@ -282,6 +304,10 @@ class LocalLauncherTest {
 	 */
 	private LaunchedCommand program(String script) {
 		return LaunchedCommand.of(List.of("sh", "-c", inDirectory(script)), own(""));
+	}
+
+	private LaunchedCommand train(String script) {
+		return LaunchedCommand.of(List.of("train"), own(script));
 	}
 
 	private TuttiProgram own(String script) {
