@@ -2,6 +2,7 @@ package io.tutti;
 
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -104,6 +105,33 @@ class ArchitectureTest {
 			.should()
 			.dependOnClassesThat(resideInAnyPackage("io.tutti..").and(DescribedPredicate
 				.not(resideInAnyPackage("io.tutti", "io.tutti.engine..", "io.tutti." + name + "..")))));
+	}
+
+	@Test
+	void whatProgramsImportForTrainingDependsOnNoOtherPartOfIt() {
+		trainingImportsOnly("", "internal");
+		trainingImportsOnly(".internal");
+	}
+
+	@Test
+	void checkpointsTablesAndJobsOfTrainingDependInOneDirection() {
+		trainingImportsOnly(".checkpoint", "", "internal");
+		trainingImportsOnly(".table", "", "internal");
+		trainingImportsOnly(".job", "", "internal", "checkpoint");
+		trainingImportsOnly(".task", "", "table");
+	}
+
+	/** Of the packages of training, one imports only itself and these. */
+	private static void trainingImportsOnly(String suffix, String... allowed) {
+		List<String> packages = new ArrayList<>(List.of("io.tutti.training" + suffix));
+		for (String name : allowed) {
+			packages.add(name.isEmpty() ? "io.tutti.training" : "io.tutti.training." + name);
+		}
+		check(noClasses().that()
+			.resideInAPackage("io.tutti.training" + suffix)
+			.should()
+			.dependOnClassesThat(resideInAnyPackage("io.tutti.training..")
+				.and(DescribedPredicate.not(resideInAnyPackage(packages.toArray(String[]::new))))));
 	}
 
 	@Test

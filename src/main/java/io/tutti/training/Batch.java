@@ -19,7 +19,16 @@ public final class Batch {
 
 	private long selectionNanos;
 
-	Batch(int[] samples, TrainingDevice device) {
+	/**
+	 * Creates a batch, as a job does for each step.
+	 * @param samples indices of the samples, from 0
+	 * @param device where the task computes
+	 * @throws IllegalArgumentException if there are no samples
+	 */
+	public Batch(int[] samples, TrainingDevice device) {
+		if (samples.length == 0) {
+			throw new IllegalArgumentException("a batch has at least one sample");
+		}
 		this.samples = samples;
 		this.device = device;
 	}
@@ -59,7 +68,7 @@ public final class Batch {
 	}
 
 	/** Time spent in this object's methods. */
-	long selectionNanos() {
+	public long selectionNanos() {
 		return this.selectionNanos;
 	}
 

@@ -2,6 +2,9 @@ package io.tutti.training;
 
 import java.util.Arrays;
 
+import io.tutti.training.internal.Share;
+import io.tutti.training.internal.Shuffle;
+
 /**
  * Assigns samples to steps and ranks. Each epoch visits every sample once, in its own
  * order, which is the same on every rank. The order is split into global batches, and

@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -132,10 +133,15 @@ public final class DistributedDataParallel implements AutoCloseable {
 	}
 
 	/**
-	 * Wraps a model with a few piggybacked float32 values. They are reduced with the last
-	 * gradients.
+	 * Wraps a model that may be on a GPU, with a few piggybacked float32 values that are
+	 * reduced with the last gradients, such as the loss. A collective call.
+	 * @param onDevice device collectives of the group, for the gradients of a model on a
+	 * GPU; {@code null} for the CPU
+	 * @param piggybackedValues number of values, the same on every rank
+	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings,
+	 * DeviceCollectives)
 	 */
-	DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
+	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
 		this(group, ModelTensors.of(module), settings, onDevice, piggybackedValues);
 	}
@@ -287,7 +293,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * The piggybacked float32 values: written after {@link #zeroGradients()} and read
 	 * after {@link #synchronizeGradients()}.
 	 */
-	MemorySegment piggybackedValues() {
+	public MemorySegment piggybackedValues() {
 		return this.buckets.piggybackedValues();
 	}
 

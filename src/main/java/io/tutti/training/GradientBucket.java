@@ -7,6 +7,7 @@ import java.util.List;
 import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.Work;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
@@ -168,7 +169,7 @@ final class GradientBucket {
 			if (!values.is_contiguous() || TensorMemory.type(values).isEmpty()) {
 				throw new IllegalStateException(
 						"hook " + before.name() + " returned a " + values.scalar_type().intern() + " tensor of shape "
-								+ ReplicaLayout.shape(values) + ", but it must be contiguous and of a float type");
+								+ TensorMemory.shape(values) + ", but it must be contiguous and of a float type");
 			}
 			all.retainReference();
 			values.retainReference();

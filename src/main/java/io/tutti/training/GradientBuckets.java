@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.Work;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.jspecify.annotations.Nullable;

@@ -4,6 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 import io.tutti.DataType;
+import io.tutti.training.internal.TensorIdentity;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.LongArrayRef;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Scalar;

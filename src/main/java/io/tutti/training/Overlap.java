@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.tutti.ProcessGroup;
+import io.tutti.training.internal.TextGather;
 
 /**
  * Whether gradients are reduced while the backward pass continues. Does not change the

@@ -1,5 +1,6 @@
 package io.tutti.training;
 
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.Tensor;
 
 /**
@@ -10,7 +11,7 @@ record Parameter(String name, Tensor tensor) {
 	/** Such as {@code parameter layer.weight of shape 4x3}. */
 	@Override
 	public String toString() {
-		return "parameter " + this.name + " of shape " + ReplicaLayout.shape(this.tensor);
+		return "parameter " + this.name + " of shape " + TensorMemory.shape(this.tensor);
 	}
 
 }

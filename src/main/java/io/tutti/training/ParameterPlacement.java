@@ -5,6 +5,7 @@ import java.util.Locale;
 
 import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.global.torch;

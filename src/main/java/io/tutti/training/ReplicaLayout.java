@@ -6,7 +6,9 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.tutti.ProcessGroup;
-import org.bytedeco.pytorch.LongArrayRef;
+import io.tutti.training.internal.TensorIdentity;
+import io.tutti.training.internal.TensorMemory;
+import io.tutti.training.internal.TextGather;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
@@ -70,23 +72,9 @@ final class ReplicaLayout {
 	}
 
 	private static String describe(Tensor tensor) {
-		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + shape(tensor)
-				+ ((tensor.numel() == 0 || tensor.is_contiguous()) ? "" : " with strides " + text(tensor.strides()));
-	}
-
-	/** Shape of a tensor, such as {@code 128x64}; empty for a scalar. */
-	static String shape(Tensor tensor) {
-		return text(tensor.sizes());
-	}
-
-	private static String text(LongArrayRef numbers) {
-		List<String> texts = new ArrayList<>();
-		try (numbers) {
-			for (int index = 0; index < numbers.size(); index++) {
-				texts.add(Long.toString(numbers.get(index)));
-			}
-		}
-		return String.join("x", texts);
+		return tensor.scalar_type().intern() + (tensor.requires_grad() ? " " : " fixed ") + TensorMemory.shape(tensor)
+				+ ((tensor.numel() == 0 || tensor.is_contiguous()) ? ""
+						: " with strides " + TensorMemory.joined(tensor.strides()));
 	}
 
 }

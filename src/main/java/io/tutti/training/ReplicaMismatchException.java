@@ -10,7 +10,7 @@ public final class ReplicaMismatchException extends RuntimeException implements 
 
 	private static final long serialVersionUID = 1L;
 
-	ReplicaMismatchException(String message) {
+	public ReplicaMismatchException(String message) {
 		super(message);
 	}
 

@@ -7,6 +7,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 
 import io.tutti.ProcessGroup;
+import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;

@@ -6,6 +6,7 @@ import java.util.List;
 
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 

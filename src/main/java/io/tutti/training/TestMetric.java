@@ -29,7 +29,7 @@ public record TestMetric(String name, boolean percent) {
 	}
 
 	/** Name of the report's field, such as {@code testAccuracy}. */
-	String field() {
+	public String field() {
 		StringBuilder field = new StringBuilder("test");
 		for (String word : this.name.strip().split(" +")) {
 			field.append(Character.toUpperCase(word.charAt(0))).append(word, 1, word.length());

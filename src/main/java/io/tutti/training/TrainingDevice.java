@@ -132,12 +132,12 @@ public final class TrainingDevice {
 	}
 
 	/** Collectives for gradients on a GPU; {@code null} for the CPU. */
-	@Nullable DeviceCollectives collectives() {
+	public @Nullable DeviceCollectives collectives() {
 		return this.collectives;
 	}
 
 	/** Moves a model to this device. Its parameters stay the same objects. */
-	void take(Module module) {
+	public void take(Module module) {
 		if (this.collectives != null) {
 			try (Device device = open()) {
 				module.to(device, false);
@@ -164,7 +164,7 @@ public final class TrainingDevice {
 	}
 
 	/** {@code cpu} or {@code cuda}. */
-	String kind() {
+	public String kind() {
 		return (this.collectives != null) ? "cuda" : "cpu";
 	}
 

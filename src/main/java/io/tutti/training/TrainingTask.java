@@ -9,7 +9,7 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 
 /**
- * What a {@link TrainingJob} trains: data, model, loss, optimizer, learning rate and
+ * What a {@link io.tutti.training.job.TrainingJob} trains: data, model, loss, optimizer, learning rate and
  * evaluation. The job does the rest: it assigns samples to steps and ranks, averages
  * gradients, agrees on stops, keeps checkpoints and reports progress.
  * <p>

@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.util.Arrays;
 import java.util.stream.IntStream;
 
+import io.tutti.training.internal.Share;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -21,6 +21,10 @@ import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.training.checkpoint.CheckpointFixture;
+import io.tutti.training.internal.IntraOpThreads;
+import io.tutti.training.internal.Sha256;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.Adam;
 import org.bytedeco.pytorch.AdamOptions;
@@ -35,7 +39,6 @@ import org.bytedeco.pytorch.QualifiedName;
 import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
-import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.TensorVector;
@@ -1007,7 +1010,7 @@ class DataParallelCasesTest {
 					}
 					assertThat(optimizer.allValues()).isEqualTo(30_040);
 					assertThat(optimizer.ownValues()).isBetween(6000L, 12_000L);
-					stateBytes.add(archiveBytes(optimizer.local()));
+					stateBytes.add(CheckpointFixture.archiveBytes(optimizer.local()));
 				}
 				return values(part);
 			});
@@ -1021,7 +1024,7 @@ class DataParallelCasesTest {
 					}
 					whole.step();
 				}
-				int all = archiveBytes(whole);
+				int all = CheckpointFixture.archiveBytes(whole);
 				assertThat(stateBytes).allSatisfy((bytes) -> assertThat(bytes).isLessThan(all / 2));
 			}
 			assertThat(learnt.get(1)).containsExactlyElementsOf(learnt.get(0));
@@ -1102,14 +1105,6 @@ class DataParallelCasesTest {
 	private static List<byte[]> gradients(Case model) {
 		return new ArrayList<>(
 				model.parameters.values().stream().map((parameter) -> TensorMemory.bytes(parameter.grad())).toList());
-	}
-
-	/** Size of an optimizer's state in libtorch's archive. */
-	private static int archiveBytes(Optimizer optimizer) {
-		try (OptimizerTensors.GrowingMemory memory = new OptimizerTensors.GrowingMemory()) {
-			OptimizerTensors.save(optimizer, memory);
-			return Math.toIntExact(memory.content().byteSize());
-		}
 	}
 
 }

@@ -16,6 +16,7 @@ import io.tutti.engine.backend.nccl.HostDevices;
 import io.tutti.engine.backend.nccl.ScriptedGpus;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.HostFallback;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.Device;
 import org.bytedeco.pytorch.LinearImpl;
 import org.bytedeco.pytorch.Scalar;

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.concurrent.Callable;
 
 import io.tutti.ExitCode;
-import io.tutti.training.CheckpointExport;
+import io.tutti.training.checkpoint.CheckpointExport;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;

@@ -11,22 +11,21 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 
 import io.tutti.DataType;
+import io.tutti.ExitCode;
 import io.tutti.ReduceOp;
 import io.tutti.benchmark.BenchmarkOptions;
 import io.tutti.benchmark.BenchmarkReport;
 import io.tutti.benchmark.BufferKind;
 import io.tutti.benchmark.Operation;
-import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
-import io.tutti.training.ClassifierOptions;
-import io.tutti.training.ClassifierTask;
 import io.tutti.training.LibtorchLoader;
-import io.tutti.training.TrainingOptions;
+import io.tutti.training.job.TrainingOptions;
+import io.tutti.training.table.ClassifierOptions;
+import io.tutti.training.table.ClassifierTask;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.ConfigurableApplicationContext;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParentCommand;
-
-import org.springframework.context.ConfigurableApplicationContext;
 
 /**
  * {@code rehearse}: a short training, HTTP requests and a short benchmark. During this

@@ -10,11 +10,12 @@ import java.util.function.Function;
 import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.RankLogging;
-import io.tutti.training.CheckpointOptions;
 import io.tutti.training.LibtorchLoader;
-import io.tutti.training.TrainingOptions;
 import io.tutti.training.TrainingTask;
+import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
+import org.springframework.context.ApplicationContext;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -26,8 +27,6 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
-
-import org.springframework.context.ApplicationContext;
 
 /**
  * {@code train}: one rank of a data-parallel training job, with its HTTP service.

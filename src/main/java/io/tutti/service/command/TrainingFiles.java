@@ -4,7 +4,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.tutti.service.config.ConfigurationException;
-import io.tutti.training.TrainingOptions;
+import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,12 +2,12 @@ package io.tutti.service.command;
 
 import java.util.List;
 
-import io.tutti.training.EpochResult;
-import io.tutti.training.SavedCheckpoint;
-import io.tutti.training.StepTimes;
-import io.tutti.training.TrainingListener;
-import io.tutti.training.TrainingPlan;
-import io.tutti.training.TrainingSummary;
+import io.tutti.training.checkpoint.SavedCheckpoint;
+import io.tutti.training.job.EpochResult;
+import io.tutti.training.job.StepTimes;
+import io.tutti.training.job.TrainingListener;
+import io.tutti.training.job.TrainingPlan;
+import io.tutti.training.job.TrainingSummary;
 
 /**
  * Forwards the events of a training job to several listeners.

@@ -4,11 +4,11 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.Locale;
 
-import io.tutti.training.EpochResult;
-import io.tutti.training.SavedCheckpoint;
-import io.tutti.training.TrainingListener;
-import io.tutti.training.TrainingPlan;
-import io.tutti.training.TrainingSummary;
+import io.tutti.training.checkpoint.SavedCheckpoint;
+import io.tutti.training.job.EpochResult;
+import io.tutti.training.job.TrainingListener;
+import io.tutti.training.job.TrainingPlan;
+import io.tutti.training.job.TrainingSummary;
 import me.tongfei.progressbar.ProgressBar;
 import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;

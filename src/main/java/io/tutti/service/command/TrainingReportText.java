@@ -2,7 +2,7 @@ package io.tutti.service.command;
 
 import java.util.Locale;
 
-import io.tutti.training.TrainingSummary;
+import io.tutti.training.job.TrainingSummary;
 
 /**
  * Formats the summary of a training job as text.

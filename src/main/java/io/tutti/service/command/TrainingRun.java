@@ -8,23 +8,22 @@ import java.util.function.Function;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.device.HostFallback;
-import io.tutti.ExitCode;
 import io.tutti.launch.LiveLines;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.training.TrainingDevice;
-import io.tutti.training.TrainingJob;
-import io.tutti.training.TrainingListener;
-import io.tutti.training.TrainingOptions;
-import io.tutti.training.TrainingSummary;
 import io.tutti.training.TrainingTask;
-
+import io.tutti.training.job.TrainingJob;
+import io.tutti.training.job.TrainingListener;
+import io.tutti.training.job.TrainingOptions;
+import io.tutti.training.job.TrainingSummary;
 import org.springframework.context.ApplicationContext;
 
 /**

@@ -11,8 +11,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingWatch;
-import io.tutti.training.StepTimes;
-
+import io.tutti.training.job.StepTimes;
 import org.springframework.beans.factory.ObjectProvider;
 
 /**

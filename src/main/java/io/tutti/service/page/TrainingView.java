@@ -2,7 +2,7 @@ package io.tutti.service.page;
 
 import io.tutti.service.recorder.TrainingProgress;
 import io.tutti.service.recorder.TrainingSpeed;
-import io.tutti.training.EpochResult;
+import io.tutti.training.job.EpochResult;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,7 +1,7 @@
 package io.tutti.service.recorder;
 
-import io.tutti.training.EpochResult;
-import io.tutti.training.TrainingPlan;
+import io.tutti.training.job.EpochResult;
+import io.tutti.training.job.TrainingPlan;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -5,12 +5,12 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
-import io.tutti.training.EpochResult;
-import io.tutti.training.SavedCheckpoint;
-import io.tutti.training.StepTimes;
-import io.tutti.training.TrainingListener;
-import io.tutti.training.TrainingPlan;
-import io.tutti.training.TrainingSummary;
+import io.tutti.training.checkpoint.SavedCheckpoint;
+import io.tutti.training.job.EpochResult;
+import io.tutti.training.job.StepTimes;
+import io.tutti.training.job.TrainingListener;
+import io.tutti.training.job.TrainingPlan;
+import io.tutti.training.job.TrainingSummary;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.OptionalDouble;
 
 import io.tutti.training.Batch;
-import io.tutti.training.MalformedDataException;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.TaskOption;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingStep;
 import io.tutti.training.TrainingTask;
+import io.tutti.training.table.MalformedDataException;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Positive;

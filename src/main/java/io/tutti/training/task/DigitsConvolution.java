@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 import io.tutti.training.Batch;
-import io.tutti.training.Dataset;
-import io.tutti.training.Digits;
 import io.tutti.training.SampleCounts;
 import io.tutti.training.TaskOption;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingTask;
+import io.tutti.training.table.Dataset;
+import io.tutti.training.table.Digits;
 import jakarta.validation.constraints.Max;
 import jakarta.validation.constraints.Min;
 import jakarta.validation.constraints.Positive;

@@ -4,10 +4,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 import io.tutti.service.config.ConfigurationException;
-import io.tutti.training.CheckpointOptions;
-import io.tutti.training.ClassifierOptions;
-import io.tutti.training.ClassifierTask;
-import io.tutti.training.TrainingOptions;
+import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.job.TrainingOptions;
+import io.tutti.training.table.ClassifierOptions;
+import io.tutti.training.table.ClassifierTask;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;

@@ -7,9 +7,9 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
-import io.tutti.training.EpochResult;
 import io.tutti.training.TestMetric;
-import io.tutti.training.TrainingPlan;
+import io.tutti.training.job.EpochResult;
+import io.tutti.training.job.TrainingPlan;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -3,7 +3,7 @@ package io.tutti.service.command;
 import java.util.List;
 
 import io.tutti.training.TestMetric;
-import io.tutti.training.TrainingSummary;
+import io.tutti.training.job.TrainingSummary;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

@@ -4,9 +4,9 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-import io.tutti.training.SavedCheckpoint;
-import io.tutti.training.StepTimes;
-import io.tutti.training.TrainingPlan;
+import io.tutti.training.checkpoint.SavedCheckpoint;
+import io.tutti.training.job.StepTimes;
+import io.tutti.training.job.TrainingPlan;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

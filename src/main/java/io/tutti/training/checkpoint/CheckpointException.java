@@ -1,0 +1,46 @@
+package io.tutti.training.checkpoint;
+
+import io.tutti.ExitCode;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Thrown if a job cannot continue from a checkpoint or cannot write one. An existing
+ * checkpoint file stays unchanged.
+ */
+public final class CheckpointException extends RuntimeException implements ExitCode.Source {
+
+	private static final long serialVersionUID = 1L;
+
+	private final boolean knownToAll;
+
+	private CheckpointException(String message, boolean knownToAll, @Nullable Throwable cause) {
+		super(message, cause);
+		this.knownToAll = knownToAll;
+	}
+
+	/** A checkpoint that every rank rejects. */
+	static CheckpointException rejected(String reason) {
+		return new CheckpointException(reason, true, null);
+	}
+
+	/** A checkpoint that rank 0 cannot write. */
+	static CheckpointException notWritten(String reason, Throwable cause) {
+		return new CheckpointException(reason, false, cause);
+	}
+
+	/** A checkpoint that rank 0 cannot read after its check. */
+	static CheckpointException notRead(String reason, Throwable cause) {
+		return new CheckpointException(reason, false, cause);
+	}
+
+	/** Whether every rank throws this exception. */
+	public boolean isKnownToAll() {
+		return this.knownToAll;
+	}
+
+	@Override
+	public int exitCode() {
+		return ExitCode.BAD_CONFIGURATION;
+	}
+
+}

@@ -1,0 +1,366 @@
+package io.tutti.training.checkpoint;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
+
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import org.bytedeco.javacpp.PointerScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the checkpoints of a job, which are stored on rank 0's disk only. Training waits
+ * for a copy of the state; a thread of its own writes the files. All methods are called
+ * on the training thread.
+ */
+public final class CheckpointStore implements AutoCloseable {
+
+	/** Name of the checkpoint file of earlier versions. */
+	static final String OLD_FILE = "checkpoint.tutti";
+
+	/** Bytes broadcast at once. */
+	private static final long PIECE_BYTES = 1 << 30;
+
+	/**
+	 * A write that hangs, for example on a network file system, must not hang the job.
+	 */
+	private static final long CLOSE_SECONDS = 60;
+
+	private static final String ADVICE = "; give another directory, or move it away to start from the beginning";
+
+	private final ProcessGroup group;
+
+	private final CheckpointOptions options;
+
+	private final JobFingerprint job;
+
+	private final ModelState state;
+
+	private final Consumer<SavedCheckpoint> listener;
+
+	private final long shardBytes;
+
+	private @Nullable CheckpointDirectory directory;
+
+	private @Nullable ExecutorService writer;
+
+	private @Nullable Future<SavedCheckpoint> pending;
+
+	/**
+	 * Description of a checkpoint, which precedes the data of its tensors.
+	 */
+	private record Contents(Progress progress, List<TensorHeader> model, List<TensorHeader> optimizer) {
+	}
+
+	/**
+	 * Creates a store without access to the disk.
+	 * @param listener receives the complete checkpoints on rank 0
+	 */
+	public CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
+			Consumer<SavedCheckpoint> listener) {
+		this(group, options, job, state, listener, CheckpointFiles.SHARD_BYTES);
+	}
+
+	/**
+	 * Creates a store without access to the disk.
+	 * @param listener receives the complete checkpoints on rank 0
+	 * @param shardBytes size of a file above which the next tensor goes to another one
+	 */
+	CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
+			Consumer<SavedCheckpoint> listener, long shardBytes) {
+		this.group = group;
+		this.options = options;
+		this.job = job;
+		this.state = state;
+		this.listener = listener;
+		this.shardBytes = shardBytes;
+	}
+
+	/**
+	 * Locks the directory and restores the state on every rank from rank 0's newest
+	 * checkpoint. A collective call.
+	 * @return the progress of the checkpoint, {@code null} if there is none
+	 * @throws CheckpointException on every rank, if another job uses the directory or
+	 * this job cannot continue from the checkpoint
+	 */
+	public @Nullable Progress restore() {
+		try (Found found = (this.group.rank() == 0) ? find() : Found.nothing()) {
+			CheckpointLookup lookup = found.lookup().broadcast(this.group);
+			return switch (lookup.kind()) {
+				case ABSENT -> null;
+				case REJECTED -> throw CheckpointException.rejected(lookup.text());
+				case OLD_FORMAT -> restoreOld(CheckpointCodec.decode(lookup.content()));
+				case PRESENT ->
+					restore(SafetensorsFormat.MAPPER.readValue(lookup.text(), Contents.class), found.files());
+			};
+		}
+		catch (IOException ex) {
+			throw CheckpointException.notRead("cannot read the checkpoint in " + this.options.directory() + ": " + ex,
+					ex);
+		}
+	}
+
+	/**
+	 * Copies the state and begins to write it on rank 0. Waits for the previous
+	 * checkpoint first.
+	 * @throws CheckpointException if the previous checkpoint was not written
+	 */
+	public void save(Progress progress) {
+		if (this.group.rank() != 0) {
+			return;
+		}
+		long start = System.nanoTime();
+		finish();
+		this.state.stage();
+		double waitedSeconds = (System.nanoTime() - start) / 1e9;
+		if (this.writer == null) {
+			this.writer = Executors.newSingleThreadExecutor((task) -> Thread.ofPlatform()
+				.daemon()
+				.name("tutti-checkpoint-r" + this.group.rank())
+				.unstarted(task));
+		}
+		this.pending = this.writer.submit(() -> write(progress, waitedSeconds));
+	}
+
+	/**
+	 * Reports a checkpoint that has been written since the last call.
+	 * @throws CheckpointException if it could not be written
+	 */
+	public void poll() {
+		if (this.pending != null && this.pending.isDone()) {
+			finish();
+		}
+	}
+
+	/**
+	 * Waits until the last checkpoint is complete and reports it.
+	 * @throws CheckpointException if it could not be written
+	 */
+	public void finish() {
+		Future<SavedCheckpoint> last = this.pending;
+		if (last == null) {
+			return;
+		}
+		this.pending = null;
+		try {
+			this.listener.accept(last.get());
+		}
+		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof CheckpointException known) {
+				throw known;
+			}
+			throw new IllegalStateException("the thread that writes checkpoints failed", ex.getCause());
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw CheckpointException.notWritten("interrupted while waiting for a checkpoint", ex);
+		}
+	}
+
+	/** Lets a checkpoint complete that is being written, and releases the directory. */
+	@Override
+	public void close() {
+		try {
+			if (this.writer != null) {
+				this.writer.shutdown();
+				if (!this.writer.awaitTermination(CLOSE_SECONDS, TimeUnit.SECONDS)) {
+					return; // The thread still uses the copy and the directory.
+				}
+			}
+			if (this.directory != null) {
+				this.directory.close();
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			return;
+		}
+		catch (IOException ex) {
+			// The process's end releases the lock.
+		}
+		this.state.close();
+	}
+
+	/** What rank 0 has found, with its open files. */
+	private record Found(CheckpointLookup lookup, @Nullable CheckpointFiles files) implements AutoCloseable {
+
+		static Found nothing() {
+			return new Found(CheckpointLookup.NOTHING, null);
+		}
+
+		static Found rejected(String reason) {
+			return new Found(CheckpointLookup.rejected(reason), null);
+		}
+
+		@Override
+		public void close() throws IOException {
+			if (this.files != null) {
+				this.files.close();
+			}
+		}
+
+	}
+
+	/** Finds the newest checkpoint. Throws nothing, since the other ranks wait. */
+	private Found find() {
+		try {
+			this.directory = new CheckpointDirectory(this.options.directory());
+		}
+		catch (IllegalStateException ex) {
+			return Found.rejected(ex.getMessage());
+		}
+		catch (IOException ex) {
+			return Found.rejected("the checkpoint directory " + this.options.directory() + " cannot be "
+					+ (Files.isDirectory(this.options.directory()) ? "used: " : "created: ") + obstacle(ex)
+					+ ". Give a directory that exists or can be created");
+		}
+		Path checkpoint = this.options.directory().resolve(OLD_FILE);
+		try {
+			List<CheckpointDirectory.Entry> all = CheckpointDirectory.list(this.options.directory());
+			Found old = Files.exists(checkpoint) ? findOld(checkpoint, all) : null;
+			if (old != null) {
+				return old;
+			}
+			if (all.isEmpty()) {
+				return Found.nothing();
+			}
+			checkpoint = all.getFirst().path();
+			return find(checkpoint);
+		}
+		catch (IllegalArgumentException ex) {
+			return Found.rejected("cannot continue from checkpoint " + checkpoint + ": " + ex.getMessage() + ADVICE);
+		}
+		catch (IOException ex) {
+			return Found.rejected("cannot read checkpoint " + checkpoint + ": " + ex);
+		}
+	}
+
+	/** The file of an earlier version, unless a later checkpoint exists. */
+	private @Nullable Found findOld(Path file, List<CheckpointDirectory.Entry> later) throws IOException {
+		if (Files.size(file) > CheckpointLookup.MAX_BYTES) {
+			throw new IllegalArgumentException("it is larger than " + CheckpointLookup.MAX_BYTES + " bytes");
+		}
+		byte[] content = Files.readAllBytes(file);
+		Checkpoint old = CheckpointCodec.decode(content);
+		if (!later.isEmpty() && later.getFirst().step() >= old.progress().step()) {
+			return null;
+		}
+		String difference = difference(old.job());
+		return (difference != null)
+				? Found.rejected("checkpoint " + file + " belongs to another job: " + difference + ADVICE)
+				: new Found(new CheckpointLookup(CheckpointLookup.Kind.OLD_FORMAT, content), null);
+	}
+
+	private Found find(Path checkpoint) throws IOException {
+		CheckpointFiles files = new CheckpointFiles(checkpoint);
+		String difference = difference(files.job());
+		if (difference == null) {
+			difference = this.state.obstacle(files.manifest().optimizer(), files.model(), files.optimizer());
+		}
+		if (difference != null) {
+			files.close();
+			return Found.rejected("checkpoint " + checkpoint + " belongs to another job: " + difference + ADVICE);
+		}
+		Contents contents = new Contents(files.manifest().progress(), files.model(), files.optimizer());
+		return new Found(new CheckpointLookup(CheckpointLookup.Kind.PRESENT,
+				SafetensorsFormat.MAPPER.writeValueAsBytes(contents)), files);
+	}
+
+	private @Nullable String difference(JobFingerprint kept) {
+		return this.job.firstDifference(kept)
+			.map((value) -> "it has " + kept.describe(value.name()) + ", this job has " + value)
+			.orElse(null);
+	}
+
+	/**
+	 * Why a directory cannot be created: a file in its path, else the system's reason.
+	 */
+	private String obstacle(IOException failure) {
+		for (Path path = this.options.directory().toAbsolutePath(); path != null; path = path.getParent()) {
+			if (Files.exists(path) && !Files.isDirectory(path)) {
+				return path + " is not a directory";
+			}
+		}
+		return failure.toString();
+	}
+
+	private Progress restoreOld(Checkpoint old) {
+		try {
+			this.state.restore(old);
+		}
+		catch (IllegalArgumentException ex) {
+			throw CheckpointException.rejected("cannot continue from checkpoint "
+					+ this.options.directory().resolve(OLD_FILE) + ": " + ex.getMessage() + ADVICE);
+		}
+		return old.progress();
+	}
+
+	/** Broadcasts the tensors one by one, so that each rank holds one copy at most. */
+	private Progress restore(Contents contents, @Nullable CheckpointFiles files) throws IOException {
+		for (TensorHeader header : contents.model()) {
+			try (Arena arena = Arena.ofShared()) {
+				this.state.restore(broadcast(header, files, arena));
+			}
+		}
+		try (Arena arena = Arena.ofShared()) {
+			List<StoredTensor> optimizer = new ArrayList<>();
+			for (TensorHeader header : contents.optimizer()) {
+				optimizer.add(broadcast(header, files, arena));
+			}
+			this.state.restoreOptimizer(optimizer);
+		}
+		catch (IllegalArgumentException ex) {
+			throw CheckpointException.rejected(
+					"cannot continue from the checkpoint in " + this.options.directory() + ": " + ex.getMessage());
+		}
+		return contents.progress();
+	}
+
+	private StoredTensor broadcast(TensorHeader header, @Nullable CheckpointFiles files, Arena arena)
+			throws IOException {
+		MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
+		if (files != null) {
+			files.read(header, data);
+		}
+		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
+			this.group.broadcast(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)), DataType.UINT8, 0);
+		}
+		return new StoredTensor(header, data);
+	}
+
+	/** Runs on the writing thread. */
+	private SavedCheckpoint write(Progress progress, double waitedSeconds) {
+		long start = System.nanoTime();
+		try (PointerScope _ = new PointerScope()) {
+			List<StoredTensor> model = this.state.stagedModel();
+			List<StoredTensor> optimizer = this.state.stagedOptimizer();
+			Path written = this.directory.add(progress.step(), (path) -> CheckpointFiles.write(path, this.job, progress,
+					this.state.optimizerType(), model, optimizer, this.shardBytes));
+			this.directory.prune(this.options.keep());
+			long bytes = Stream.concat(model.stream(), optimizer.stream())
+				.mapToLong((tensor) -> tensor.data().byteSize())
+				.sum();
+			return new SavedCheckpoint(written, progress.step(), bytes, waitedSeconds,
+					(System.nanoTime() - start) / 1e9);
+		}
+		catch (IOException | RuntimeException ex) {
+			throw CheckpointException.notWritten("cannot write checkpoint of step " + progress.step() + " to "
+					+ this.options.directory() + ": " + ex
+					+ "; the previous checkpoint is unchanged. Free space or give another directory, then start the job again",
+					ex);
+		}
+	}
+
+}

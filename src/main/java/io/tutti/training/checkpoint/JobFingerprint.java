@@ -1,0 +1,71 @@
+package io.tutti.training.checkpoint;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * The named values that determine a job's parameters. All ranks of a job and its
+ * checkpoint must agree in all of them.
+ *
+ * @param values the names and values, such as {@code seed 1}
+ */
+public record JobFingerprint(List<Value> values) {
+
+	/** A name and its value. */
+	public record Value(String name, String value) {
+
+		@Override
+		public String toString() {
+			return this.name + " " + this.value;
+		}
+
+	}
+
+	public JobFingerprint {
+		values = List.copyOf(values);
+	}
+
+	/** A copy with one more value. */
+	public JobFingerprint with(String name, Object value) {
+		List<Value> more = new ArrayList<>(this.values);
+		more.add(new Value(name, value.toString()));
+		return new JobFingerprint(more);
+	}
+
+	/** The first value that another fingerprint lacks or has with a different value. */
+	public Optional<Value> firstDifference(JobFingerprint other) {
+		return this.values.stream().filter((value) -> !other.values.contains(value)).findFirst();
+	}
+
+	/** Name and value for messages. */
+	public String describe(String name) {
+		return this.values.stream()
+			.filter((value) -> value.name().equals(name))
+			.map(Value::toString)
+			.findFirst()
+			.orElse("no " + name);
+	}
+
+	/** The text form, one {@code name=value} per line. */
+	public String text() {
+		return this.values.stream()
+			.map((value) -> value.name() + "=" + value.value())
+			.collect(Collectors.joining("\n"));
+	}
+
+	/** Parses the output of {@link #text()}. */
+	public static JobFingerprint parse(String text) {
+		List<Value> values = new ArrayList<>();
+		for (String line : text.split("\n")) {
+			int separator = line.indexOf('=');
+			if (separator < 0) {
+				throw new IllegalArgumentException("'" + line + "' is not name=value");
+			}
+			values.add(new Value(line.substring(0, separator), line.substring(separator + 1)));
+		}
+		return new JobFingerprint(values);
+	}
+
+}

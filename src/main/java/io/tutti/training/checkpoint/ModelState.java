@@ -1,0 +1,190 @@
+package io.tutti.training.checkpoint;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.tutti.training.ModelTensors;
+import io.tutti.training.TrainingDevice;
+import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorImpl;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model's parameters and buffers by name, and its optimizer. Copies them to staging
+ * memory, which is allocated once, and replaces their values.
+ */
+public final class ModelState implements AutoCloseable {
+
+	private static final int ALIGNMENT = 64;
+
+	private final Map<String, Tensor> tensors = new LinkedHashMap<>();
+
+	private final List<TensorHeader> headers = new ArrayList<>();
+
+	/** Names of the parameters by their keys in an archive of the optimizer. */
+	private final Map<String, String> parameters = new LinkedHashMap<>();
+
+	private final Optimizer optimizer;
+
+	private final String device;
+
+	private final Arena arena = Arena.ofShared();
+
+	private final OptimizerTensors.GrowingMemory archive = new OptimizerTensors.GrowingMemory();
+
+	private @Nullable List<StoredTensor> staged;
+
+	/**
+	 * The state of a model that stays on its device.
+	 * @param model the tensors of the model, which stay open until this is closed
+	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of a
+	 * tensor, or two tensors have one name
+	 */
+	public ModelState(ModelTensors model, Optimizer optimizer, TrainingDevice device) {
+		this.optimizer = optimizer;
+		this.device = device.toString();
+		model.parameters().forEach((name, tensor) -> {
+			add(name, tensor);
+			this.parameters.putIfAbsent(id(tensor), name);
+		});
+		model.buffers().forEach(this::add);
+	}
+
+	/** Type of the optimizer, such as {@code SGD}. */
+	String optimizerType() {
+		return this.optimizer.getClass().getSimpleName();
+	}
+
+	/** Copies the state; the copy is valid until the next call. */
+	void stage() {
+		if (this.staged == null) {
+			this.staged = this.headers.stream()
+				.map((header) -> new StoredTensor(header, this.arena.allocate(header.bytes(), ALIGNMENT)))
+				.toList();
+		}
+		try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+			for (StoredTensor copy : this.staged) {
+				Tensor values = this.tensors.get(copy.header().name()).cpu().contiguous();
+				if (copy.data().byteSize() > 0) {
+					copy.data().copyFrom(TensorMemory.of(values));
+				}
+			}
+		}
+		OptimizerTensors.save(this.optimizer, this.archive);
+	}
+
+	/** The copied parameters and buffers. */
+	List<StoredTensor> stagedModel() {
+		return (this.staged != null) ? this.staged : List.of();
+	}
+
+	/**
+	 * The copied tensors of the optimizer. Their data belongs to the surrounding
+	 * {@link PointerScope}.
+	 */
+	List<StoredTensor> stagedOptimizer() {
+		return OptimizerTensors.read(this.archive.content(), this.parameters);
+	}
+
+	/** What prevents this state from taking other values; {@code null} if nothing. */
+	@Nullable String obstacle(String otherOptimizer, List<TensorHeader> model, List<TensorHeader> optimizerTensors) {
+		Map<String, TensorHeader> others = new LinkedHashMap<>();
+		model.forEach((header) -> others.put(header.name(), header));
+		for (TensorHeader header : this.headers) {
+			TensorHeader other = others.remove(header.name());
+			if (!header.equals(other)) {
+				return "it has " + ((other != null) ? header.name() + " as " + other.describe() : "no " + header.name())
+						+ ", this job has " + header.name() + " as " + header.describe();
+			}
+		}
+		if (!others.isEmpty()) {
+			return "it has " + others.keySet().iterator().next() + ", which this job's model lacks";
+		}
+		if (!otherOptimizer.equals(optimizerType())) {
+			return "it has the optimizer " + otherOptimizer + ", this job has " + optimizerType();
+		}
+		return OptimizerTensors.obstacle(optimizerTensors, parameterHeaders());
+	}
+
+	private List<TensorHeader> parameterHeaders() {
+		Set<String> names = Set.copyOf(this.parameters.values());
+		return this.headers.stream().filter((header) -> names.contains(header.name())).toList();
+	}
+
+	/** Replaces the values of a parameter or buffer. */
+	void restore(StoredTensor stored) {
+		if (stored.data().byteSize() == 0) {
+			return;
+		}
+		try (NoGradGuard _ = new NoGradGuard(); Tensor values = stored.view()) {
+			this.tensors.get(stored.header().name()).copy_(values);
+		}
+	}
+
+	/** Replaces the optimizer's state. */
+	void restoreOptimizer(List<StoredTensor> stored) {
+		OptimizerTensors.load(this.optimizer, stored, this.parameters, this.device);
+	}
+
+	/**
+	 * Replaces the state by that of a checkpoint of the old format, which lists
+	 * parameters without names.
+	 * @throws IllegalArgumentException if the tensors differ from the model's
+	 */
+	void restore(Checkpoint old) {
+		Set<String> seen = new HashSet<>();
+		List<TensorHeader> own = this.headers.stream()
+			.filter((header) -> seen.add(id(this.tensors.get(header.name()))))
+			.toList();
+		if (own.size() != old.parameters().size()) {
+			throw new IllegalArgumentException(
+					"it has " + old.parameters().size() + " tensors, this job's model has " + own.size());
+		}
+		for (int index = 0; index < own.size(); index++) {
+			if (own.get(index).bytes() != old.parameters().get(index).length) {
+				throw new IllegalArgumentException(
+						"its tensor " + (index + 1) + " has " + old.parameters().get(index).length + " bytes, "
+								+ own.get(index).name() + " has " + own.get(index).bytes());
+			}
+		}
+		try (Arena copies = Arena.ofConfined()) {
+			for (int index = 0; index < own.size(); index++) {
+				restore(new StoredTensor(own.get(index), MemorySegment.ofArray(old.parameters().get(index)))
+					.inNative(copies));
+			}
+			OptimizerTensors.load(this.optimizer,
+					copies.allocate(old.optimizer().length).copyFrom(MemorySegment.ofArray(old.optimizer())),
+					this.device);
+		}
+	}
+
+	@Override
+	public void close() {
+		this.archive.close();
+		this.arena.close();
+	}
+
+	private void add(String name, Tensor tensor) {
+		if (this.tensors.put(name, tensor) != null) {
+			throw new IllegalArgumentException("a parameter and a buffer of the model are named " + name);
+		}
+		this.headers.add(TensorHeader.of(name, tensor));
+	}
+
+	private static String id(Tensor tensor) {
+		try (TensorImpl shared = tensor.unsafeGetTensorImpl()) {
+			return Long.toString(shared.address());
+		}
+	}
+
+}

@@ -1,0 +1,367 @@
+package io.tutti.training.checkpoint;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.BytePointer;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.ArchiveWriter;
+import org.bytedeco.pytorch.Device;
+import org.bytedeco.pytorch.DeviceOptional;
+import org.bytedeco.pytorch.IValue;
+import org.bytedeco.pytorch.IValueVector;
+import org.bytedeco.pytorch.InputArchive;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OutputArchive;
+import org.bytedeco.pytorch.StringVector;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.Tuple;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An optimizer's state as named tensors: {@code optimizer.exp_avg.<parameter>} and, for
+ * the options of a parameter group, {@code optimizer.group.0.lr}. libtorch gives access
+ * to the state only through its archive, in which a parameter's key is its address.
+ */
+final class OptimizerTensors {
+
+	private static final String PREFIX = "optimizer.";
+
+	private static final String GROUP = "group";
+
+	private static final String VERSION = "pytorch_version";
+
+	private static final String STATE = "state";
+
+	private static final String GROUPS = "param_groups";
+
+	private static final String OPTIONS = "options";
+
+	private OptimizerTensors() {
+	}
+
+	/** Copies the state into memory, in the format of libtorch's archive. */
+	static void save(Optimizer optimizer, GrowingMemory memory) {
+		memory.clear();
+		try (OutputArchive archive = new OutputArchive(); Writer writer = new Writer(memory)) {
+			optimizer.save(archive);
+			archive.save_to(writer);
+		}
+	}
+
+	/**
+	 * Reads the tensors of an archive. The data belongs to the surrounding
+	 * {@link PointerScope}.
+	 * @param parameters names of the parameters by their keys in the archive
+	 * @throws IllegalArgumentException if the state holds a value that is neither a
+	 * tensor nor a number
+	 */
+	static List<StoredTensor> read(MemorySegment bytes, Map<String, String> parameters) {
+		List<StoredTensor> tensors = new ArrayList<>();
+		InputArchive archive = open(bytes, "cpu");
+		InputArchive state = child(archive, STATE);
+		for (String id : keys(state)) {
+			InputArchive values = child(state, id);
+			for (String key : keys(values)) {
+				add(tensors, PREFIX + key + "." + parameters.get(id), value(values, key));
+			}
+		}
+		InputArchive groups = child(archive, GROUPS);
+		for (int group = 0; group < size(groups, GROUPS); group++) {
+			InputArchive options = child(child(groups, GROUPS + "/" + group), OPTIONS);
+			for (String key : keys(options)) {
+				add(tensors, PREFIX + GROUP + "." + group + "." + key, value(options, key));
+			}
+		}
+		return tensors;
+	}
+
+	/**
+	 * What prevents an optimizer from taking a state; {@code null} if nothing. A tensor
+	 * of another shape than its parameter's would be broadcast in a step.
+	 * @param parameters the optimizer's parameters
+	 */
+	static @Nullable String obstacle(List<TensorHeader> state, List<TensorHeader> parameters) {
+		Map<String, TensorHeader> byName = new HashMap<>();
+		parameters.forEach((parameter) -> byName.put(parameter.name(), parameter));
+		for (TensorHeader header : state) {
+			Place place = Place.of(header.name());
+			TensorHeader parameter = byName.get(place.owner());
+			boolean fits = place.key().equals(GROUP) || parameter != null
+					&& (header.shape().equals(parameter.shape()) || isCount(header.type(), header.shape().size()));
+			if (!fits) {
+				return "its " + header.name() + " of type " + header.describe() + " fits no parameter of this job";
+			}
+		}
+		return null;
+	}
+
+	/** Loads a state in the format of libtorch's archive onto a device. */
+	static void load(Optimizer optimizer, MemorySegment bytes, String device) {
+		try (PointerScope _ = new PointerScope()) {
+			optimizer.load(open(bytes, device));
+		}
+	}
+
+	/**
+	 * Loads a state onto a device.
+	 * @param parameters names of the optimizer's parameters by their keys in its archive
+	 * @throws IllegalArgumentException if the tensors are not those of this optimizer
+	 */
+	static void load(Optimizer optimizer, List<StoredTensor> tensors, Map<String, String> parameters, String device) {
+		Map<String, Tensor> byName = new LinkedHashMap<>();
+		try (PointerScope _ = new PointerScope();
+				Arena arena = Arena.ofConfined();
+				GrowingMemory memory = new GrowingMemory()) {
+			tensors.forEach((tensor) -> byName.put(tensor.header().name(), tensor.inNative(arena).view()));
+			save(optimizer, memory);
+			OutputArchive archive = withValues(open(memory.content(), "cpu"), byName, parameters);
+			if (!byName.isEmpty()) {
+				throw new IllegalArgumentException(
+						"the optimizer has no place for " + byName.keySet().iterator().next());
+			}
+			memory.clear();
+			archive.save_to(new Writer(memory));
+			optimizer.load(open(memory.content(), device));
+		}
+	}
+
+	/**
+	 * A copy of an archive with the values of tensors, which are removed from the map.
+	 */
+	private static OutputArchive withValues(InputArchive own, Map<String, Tensor> byName,
+			Map<String, String> parameters) {
+		OutputArchive archive = new OutputArchive();
+		archive.write(VERSION, value(own, VERSION));
+		OutputArchive state = new OutputArchive(archive.compilation_unit());
+		Set<String> owners = Set.copyOf(parameters.values());
+		Map<String, Map<String, Tensor>> byParameter = new HashMap<>();
+		for (String name : List.copyOf(byName.keySet())) {
+			Place place = Place.of(name);
+			if (!place.key().equals(GROUP) && owners.contains(place.owner())) {
+				byParameter.computeIfAbsent(place.owner(), (_) -> new LinkedHashMap<>())
+					.put(place.key(), byName.remove(name));
+			}
+		}
+		parameters.forEach((id, name) -> writeState(state, id, byParameter.getOrDefault(name, Map.of())));
+		archive.write(STATE, state);
+		OutputArchive groups = new OutputArchive(archive.compilation_unit());
+		InputArchive ownGroups = child(own, GROUPS);
+		groups.write(GROUPS + "/size", tensor(ownGroups, GROUPS + "/size"));
+		for (int index = 0; index < size(ownGroups, GROUPS); index++) {
+			String key = GROUPS + "/" + index;
+			groups.write(key, group(archive, child(ownGroups, key), index, byName));
+		}
+		archive.write(GROUPS, groups);
+		return archive;
+	}
+
+	private static void writeState(OutputArchive state, String id, Map<String, Tensor> values) {
+		if (values.isEmpty()) {
+			return;
+		}
+		OutputArchive archive = new OutputArchive(state.compilation_unit());
+		values.forEach((key, tensor) -> archive.write(key, isCount(ElementType.of(key, tensor), tensor.dim())
+				? new IValue(tensor.item_long()) : new IValue(tensor)));
+		state.write(id, archive);
+	}
+
+	/** A number of steps. The tensors of a state have the parameter's floating type. */
+	private static boolean isCount(ElementType type, long dimensions) {
+		return type == ElementType.I64 && dimensions == 0;
+	}
+
+	private static OutputArchive group(OutputArchive parent, InputArchive own, int index, Map<String, Tensor> byName) {
+		OutputArchive group = new OutputArchive(parent.compilation_unit());
+		group.write("params/size", tensor(own, "params/size"));
+		for (int parameter = 0; parameter < size(own, "params"); parameter++) {
+			group.write("params/" + parameter, value(own, "params/" + parameter));
+		}
+		InputArchive ownOptions = child(own, OPTIONS);
+		OutputArchive options = new OutputArchive(parent.compilation_unit());
+		for (String key : keys(ownOptions)) {
+			String name = PREFIX + GROUP + "." + index + "." + key;
+			Tensor tensor = byName.remove(name);
+			if (tensor == null) {
+				throw new IllegalArgumentException("there is no " + name);
+			}
+			options.write(key, like(value(ownOptions, key), tensor, name));
+		}
+		group.write(OPTIONS, options);
+		return group;
+	}
+
+	/** A tensor's value as the type of another value. */
+	private static IValue like(IValue other, Tensor tensor, String name) {
+		if (other.isTuple()) {
+			IValueVector elements = new IValueVector();
+			for (long index = 0; index < tensor.numel(); index++) {
+				elements.push_back(new IValue(tensor.view(-1).get(index).item_double()));
+			}
+			return new IValue(Tuple.create(elements));
+		}
+		if (tensor.dim() != 0) {
+			throw new IllegalArgumentException(name + " is not a scalar");
+		}
+		if (other.isBool()) {
+			return new IValue(tensor.item_bool());
+		}
+		return other.isInt() ? new IValue(tensor.item_long()) : new IValue(tensor.item_double());
+	}
+
+	private static void add(List<StoredTensor> tensors, String name, IValue value) {
+		if (value.isNone() || (value.isTensor() && !value.toTensor().defined())) {
+			return;
+		}
+		tensors.add(value.isTensor() ? StoredTensor.of(name, value.toTensor()) : number(name, value));
+	}
+
+	private static StoredTensor number(String name, IValue value) {
+		if (value.isBool()) {
+			return new StoredTensor(new TensorHeader(name, ElementType.BOOL, List.of()),
+					MemorySegment.ofArray(new byte[] { (byte) (value.toBool() ? 1 : 0) }));
+		}
+		if (value.isInt()) {
+			return new StoredTensor(new TensorHeader(name, ElementType.I64, List.of()), littleEndian(value.toInt()));
+		}
+		if (value.isDouble()) {
+			return new StoredTensor(new TensorHeader(name, ElementType.F64, List.of()),
+					littleEndian(Double.doubleToRawLongBits(value.toDouble())));
+		}
+		if (value.isTuple()) {
+			Tuple tuple = value.toTuple();
+			long[] bits = new long[Math.toIntExact(tuple.size())];
+			Arrays.setAll(bits, (index) -> Double.doubleToRawLongBits(tuple.elements().get(index).toDouble()));
+			return new StoredTensor(new TensorHeader(name, ElementType.F64, List.of((long) bits.length)),
+					littleEndian(bits));
+		}
+		throw new IllegalArgumentException(
+				name + " is a value of type " + value.tagKind().getString() + ", which a checkpoint cannot hold");
+	}
+
+	private static MemorySegment littleEndian(long... values) {
+		ByteBuffer bytes = ByteBuffer.allocate(values.length * Long.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+		bytes.asLongBuffer().put(values);
+		return MemorySegment.ofArray(bytes.array());
+	}
+
+	private static InputArchive open(MemorySegment bytes, String device) {
+		InputArchive archive = new InputArchive();
+		archive.load_from(new BytePointer(TensorMemory.pointer(bytes)), bytes.byteSize(),
+				new DeviceOptional(new Device(device)));
+		return archive;
+	}
+
+	private static List<String> keys(InputArchive archive) {
+		List<String> keys = new ArrayList<>();
+		StringVector names = archive.keys();
+		for (long index = 0; index < names.size(); index++) {
+			keys.add(names.get(index).getString());
+		}
+		return keys;
+	}
+
+	private static InputArchive child(InputArchive archive, String key) {
+		InputArchive child = new InputArchive();
+		archive.read(key, child);
+		return child;
+	}
+
+	private static IValue value(InputArchive archive, String key) {
+		IValue value = new IValue();
+		archive.read(key, value);
+		return value;
+	}
+
+	private static Tensor tensor(InputArchive archive, String key) {
+		return value(archive, key).toTensor();
+	}
+
+	private static long size(InputArchive archive, String list) {
+		return tensor(archive, list + "/size").item_long();
+	}
+
+	/**
+	 * The parts of a name.
+	 *
+	 * @param key key of the value, such as {@code exp_avg}, or {@code group}
+	 * @param owner parameter, or option of a group
+	 */
+	private record Place(String key, String owner) {
+
+		static Place of(String name) {
+			int from = name.startsWith(PREFIX) ? PREFIX.length() : 0;
+			int end = Math.max(from, name.indexOf('.', from));
+			return new Place(name.substring(from, end), name.substring(Math.min(end + 1, name.length())));
+		}
+
+	}
+
+	/** Collects the parts of an archive as libtorch writes them. */
+	private static final class Writer extends ArchiveWriter {
+
+		private final GrowingMemory memory;
+
+		Writer(GrowingMemory memory) {
+			this.memory = memory;
+		}
+
+		@Override
+		@SuppressWarnings("restricted") // libtorch gives the size of the part
+		public long call(Pointer piece, long size) {
+			this.memory.append(MemorySegment.ofAddress(piece.address()).reinterpret(size));
+			return size;
+		}
+
+	}
+
+	/** Native memory that grows as bytes are appended. */
+	static final class GrowingMemory implements AutoCloseable {
+
+		private Arena arena = Arena.ofShared();
+
+		private MemorySegment memory = this.arena.allocate(1 << 16);
+
+		private long size;
+
+		void append(MemorySegment bytes) {
+			long needed = Math.addExact(this.size, bytes.byteSize());
+			if (needed > this.memory.byteSize()) {
+				Arena larger = Arena.ofShared();
+				MemorySegment copy = larger.allocate(Math.max(needed, 2 * this.memory.byteSize()), 64);
+				copy.copyFrom(content());
+				this.arena.close();
+				this.arena = larger;
+				this.memory = copy;
+			}
+			this.memory.asSlice(this.size, bytes.byteSize()).copyFrom(bytes);
+			this.size = needed;
+		}
+
+		void clear() {
+			this.size = 0;
+		}
+
+		MemorySegment content() {
+			return this.memory.asSlice(0, this.size);
+		}
+
+		@Override
+		public void close() {
+			this.arena.close();
+		}
+
+	}
+
+}

@@ -1,0 +1,30 @@
+package io.tutti.training.checkpoint;
+
+/**
+ * Progress of a job.
+ *
+ * @param step number of completed steps
+ * @param epochLoss sum of the losses in the current epoch
+ * @param epochSamples number of samples processed in the current epoch
+ */
+public record Progress(long step, double epochLoss, long epochSamples) {
+
+	/** Progress of a job that has not started. */
+	public static final Progress NONE = new Progress(0, 0, 0);
+
+	/** Progress after one more step. */
+	public Progress plus(double lossSum, int samples) {
+		return new Progress(this.step + 1, this.epochLoss + lossSum, this.epochSamples + samples);
+	}
+
+	/** Progress at the start of the next epoch. */
+	public Progress atNextEpoch() {
+		return new Progress(this.step, 0, 0);
+	}
+
+	/** Mean loss of the current epoch. */
+	public double meanLoss() {
+		return this.epochLoss / this.epochSamples;
+	}
+
+}

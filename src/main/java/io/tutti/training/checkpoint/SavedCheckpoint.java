@@ -1,0 +1,16 @@
+package io.tutti.training.checkpoint;
+
+import java.nio.file.Path;
+
+/**
+ * A complete checkpoint on the disk.
+ *
+ * @param directory directory of its files
+ * @param step completed steps of the job
+ * @param bytes size of its files
+ * @param waitedSeconds time for which training waited: for the previous checkpoint, if it
+ * was still being written, and for the copy of the state
+ * @param writtenSeconds time to write and flush it, while training continued
+ */
+public record SavedCheckpoint(Path directory, long step, long bytes, double waitedSeconds, double writtenSeconds) {
+}

@@ -1,0 +1,77 @@
+package io.tutti.training.internal;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * Replaces a file's content atomically: after a crash or on a full disk, the file holds
+ * either the old content or the complete new content.
+ */
+public final class AtomicFile {
+
+	private AtomicFile() {
+	}
+
+	/**
+	 * Writes a temporary file in the same directory, flushes it and renames it. Several
+	 * processes may write the same file concurrently: each uses its own temporary file,
+	 * and the last rename wins. An existing path that is not a regular file, such as
+	 * {@code /dev/stdout} or a symbolic link, is written to directly.
+	 */
+	public static void write(Path file, byte[] content) throws IOException {
+		if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
+			Files.write(file, content);
+			return;
+		}
+		Path directory = directoryOf(file);
+		Path temporary = temporary(file);
+		try {
+			writeAndFlush(temporary, content);
+			Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
+			flushDirectory(directory);
+		}
+		catch (IOException ex) {
+			Files.deleteIfExists(temporary);
+			throw ex;
+		}
+	}
+
+	/** A name that is unique to this process, so that two jobs do not share a file. */
+	public static Path temporary(Path file) {
+		return directoryOf(file).resolve(file.getFileName() + "." + ProcessHandle.current().pid() + ".tmp");
+	}
+
+	/** The directory that holds a file. */
+	public static Path directoryOf(Path file) {
+		Path parent = file.toAbsolutePath().getParent();
+		if (parent == null) {
+			throw new IllegalArgumentException(file + " is not a file");
+		}
+		return parent;
+	}
+
+	private static void writeAndFlush(Path file, byte[] content) throws IOException {
+		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE,
+				StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
+			ByteBuffer buffer = ByteBuffer.wrap(content);
+			while (buffer.hasRemaining()) {
+				channel.write(buffer);
+			}
+			channel.force(true);
+		}
+	}
+
+	/** Flushes the directory entry, so that the rename survives a crash. */
+	private static void flushDirectory(Path directory) throws IOException {
+		try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
+			channel.force(true);
+		}
+	}
+
+}

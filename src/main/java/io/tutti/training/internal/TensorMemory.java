@@ -1,0 +1,124 @@
+package io.tutti.training.internal;
+
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+import io.tutti.DataType;
+import org.bytedeco.javacpp.Pointer;
+import org.bytedeco.pytorch.LongArrayRef;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorOptions;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * Views tensors as memory segments and segments as tensors, and copies their bytes. A
+ * segment of GPU memory is only an address and a size; the host must not access it.
+ */
+public final class TensorMemory {
+
+	private TensorMemory() {
+	}
+
+	/**
+	 * The memory of a dense tensor, in the order of its strides, valid as long as the
+	 * tensor.
+	 */
+	@SuppressWarnings("restricted") // the tensor's own size bounds the segment
+	public static MemorySegment of(Tensor tensor) {
+		return MemorySegment.ofAddress(address(tensor)).reinterpret(bytes(tensor.numel(), tensor));
+	}
+
+	/**
+	 * Address of a tensor's first element; 0 for an empty tensor, which has no memory.
+	 */
+	public static long address(Tensor tensor) {
+		try (Pointer data = tensor.data_ptr()) {
+			return (data != null) ? data.address() : 0;
+		}
+	}
+
+	/** Size of so many elements of a tensor's type. */
+	private static long bytes(long elements, Tensor tensor) {
+		return Math.multiplyExact(elements, tensor.element_size());
+	}
+
+	/** The collectives' name of a tensor's type; empty if they cannot reduce it. */
+	public static Optional<DataType> type(Tensor tensor) {
+		return switch (tensor.scalar_type().intern()) {
+			case Float -> Optional.of(DataType.FLOAT32);
+			case Double -> Optional.of(DataType.FLOAT64);
+			case Half -> Optional.of(DataType.FLOAT16);
+			case BFloat16 -> Optional.of(DataType.BFLOAT16);
+			default -> Optional.empty();
+		};
+	}
+
+	/**
+	 * A one-dimensional tensor over a whole segment with another tensor's type and
+	 * device. The segment must outlive it.
+	 */
+	public static Tensor flat(MemorySegment segment, Tensor other) {
+		try (TensorOptions options = other.options()) {
+			return torch.from_blob(new Address(segment.address()),
+					new long[] { segment.byteSize() / other.element_size() }, options);
+		}
+	}
+
+	/** A one-dimensional view of a dense tensor, in the order of its memory. */
+	public static Tensor flattened(Tensor dense) {
+		return dense.as_strided(new long[] { dense.numel() }, 1);
+	}
+
+	/** A copy of a tensor's bytes in element order, from any device. */
+	public static byte[] bytes(Tensor tensor) {
+		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
+			return of(values).toArray(ValueLayout.JAVA_BYTE);
+		}
+	}
+
+	/** Replaces a tensor's values by bytes in element order, whatever its strides. */
+	public static void replace(Tensor tensor, byte[] bytes) {
+		try (NoGradGuard _ = new NoGradGuard();
+				Tensor here = tensor.cpu();
+				Tensor ordered = here.contiguous();
+				Tensor values = ordered.clone()) {
+			of(values).copyFrom(MemorySegment.ofArray(bytes));
+			tensor.copy_(values);
+		}
+	}
+
+	/** Shape of a tensor for messages, such as {@code 128x64}; empty for a scalar. */
+	public static String shape(Tensor tensor) {
+		return joined(tensor.sizes());
+	}
+
+	/** Numbers with an x between them, as in a shape; closes them. */
+	public static String joined(LongArrayRef numbers) {
+		List<String> texts = new ArrayList<>();
+		try (numbers) {
+			for (int index = 0; index < numbers.size(); index++) {
+				texts.add(Long.toString(numbers.get(index)));
+			}
+		}
+		return String.join("x", texts);
+	}
+
+	/** The address of native memory as a JavaCPP pointer. */
+	public static Pointer pointer(MemorySegment segment) {
+		return new Address(segment.address());
+	}
+
+	/** A raw address as a JavaCPP pointer. */
+	private static final class Address extends Pointer {
+
+		Address(long address) {
+			this.address = address;
+		}
+
+	}
+
+}

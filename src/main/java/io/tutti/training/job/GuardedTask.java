@@ -1,0 +1,155 @@
+package io.tutti.training.job;
+
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.function.Supplier;
+
+import io.tutti.ExitCode;
+import io.tutti.training.Batch;
+import io.tutti.training.SampleCounts;
+import io.tutti.training.TestMetric;
+import io.tutti.training.TrainingDevice;
+import io.tutti.training.TrainingStep;
+import io.tutti.training.TrainingTask;
+import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+
+/**
+ * A user's task with checks: what it returns follows the contract, and an exception names
+ * the task and the method.
+ *
+ * @param task the user's task
+ */
+record GuardedTask(TrainingTask task) implements TrainingTask {
+
+	@Override
+	public String name() {
+		return call("name", this.task::name);
+	}
+
+	@Override
+	public SampleCounts load(long seed, TrainingDevice device) {
+		return call("load", () -> this.task.load(seed, device));
+	}
+
+	@Override
+	public Map<String, String> identity() {
+		Map<String, String> identity = call("identity", this.task::identity);
+		identity.forEach((name, value) -> {
+			if (!(name + value).lines().skip(1).findFirst().isEmpty() || name.contains("=")) {
+				throw rejected("identity", "names and values must be single lines, and names without =, got '" + name
+						+ "' and '" + value + "'");
+			}
+		});
+		return identity;
+	}
+
+	@Override
+	public Module model() {
+		return call("model", this.task::model);
+	}
+
+	@Override
+	public Optimizer optimizer(TensorVector parameters) {
+		return call("optimizer", () -> this.task.optimizer(parameters));
+	}
+
+	@Override
+	public OptionalDouble learningRate(TrainingStep step) {
+		OptionalDouble rate = call("learningRate", () -> this.task.learningRate(step));
+		if (rate.isPresent() && !(rate.getAsDouble() >= 0 && Double.isFinite(rate.getAsDouble()))) {
+			throw rejected("learningRate", "the rate must be finite and at least 0, got " + rate.getAsDouble()
+					+ " at step " + (step.step() + 1));
+		}
+		return rate;
+	}
+
+	@Override
+	public Tensor losses(Batch batch) {
+		return onePerSample("losses", call("losses", () -> this.task.losses(batch)), batch);
+	}
+
+	@Override
+	public Tensor scores(Batch batch) {
+		return onePerSample("scores", call("scores", () -> this.task.scores(batch)), batch);
+	}
+
+	@Override
+	public TestMetric metric() {
+		return call("metric", this.task::metric);
+	}
+
+	@Override
+	public int evaluationBatch() {
+		int samples = call("evaluationBatch", this.task::evaluationBatch);
+		if (samples < 1) {
+			throw rejected("evaluationBatch", "the number of samples must be at least 1, got " + samples);
+		}
+		return samples;
+	}
+
+	@Override
+	public OptionalDouble guessingLoss() {
+		return call("guessingLoss", this.task::guessingLoss);
+	}
+
+	@Override
+	public String divergenceAdvice() {
+		return call("divergenceAdvice", this.task::divergenceAdvice);
+	}
+
+	@Override
+	public void close() {
+		call("close", () -> {
+			this.task.close();
+			return this;
+		});
+	}
+
+	/** Runs the backward pass of a loss, whose failures are those of {@code losses}. */
+	void backward(Tensor loss) {
+		call("losses, backward pass", () -> {
+			loss.backward();
+			return loss;
+		});
+	}
+
+	/** A mean or a sum in place of one value per sample would train something else. */
+	private Tensor onePerSample(String method, Tensor values, Batch batch) {
+		if (values.dim() != 1 || values.size(0) != batch.size()) {
+			throw rejected(method,
+					"it must return one value for each of the " + batch.size() + " samples, of shape " + batch.size()
+							+ ", got "
+							+ ((values.dim() == 0)
+									? "a single value; return the values of the"
+											+ " samples without reducing them (reduction none)"
+									: "shape " + TensorMemory.shape(values)));
+		}
+		return values;
+	}
+
+	private <T> T call(String method, Supplier<T> call) {
+		T result;
+		try {
+			result = call.get();
+		}
+		catch (RuntimeException | LinkageError | AssertionError | StackOverflowError ex) {
+			if (ex instanceof ExitCode.Source) {
+				throw ex;
+			}
+			throw TaskException.failed(this.task.getClass().getName(), method, ex);
+		}
+		if (result == null) {
+			throw rejected(method, "it returned null");
+		}
+		return result;
+	}
+
+	private TaskException rejected(String method, String problem) {
+		return TaskException.rejected(this.task.getClass().getName(), method, problem);
+	}
+
+}

@@ -1,0 +1,212 @@
+package io.tutti.training.job;
+
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+
+import io.tutti.ProcessGroup;
+import io.tutti.training.Batch;
+import io.tutti.training.DataParallelSettings;
+import io.tutti.training.DistributedDataParallel;
+import io.tutti.training.GradientScaling;
+import io.tutti.training.ModelTensors;
+import io.tutti.training.TrainingDevice;
+import io.tutti.training.TrainingStep;
+import io.tutti.training.checkpoint.ModelState;
+import io.tutti.training.internal.Sha256;
+import io.tutti.training.internal.Share;
+import io.tutti.training.internal.TensorIdentity;
+import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.NoGradGuard;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OptimizerParamGroupVector;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+
+/**
+ * This rank's copy of a task's model and its optimizer. Trains on a share of a batch and
+ * evaluates samples.
+ */
+final class Replica implements AutoCloseable {
+
+	/**
+	 * Held while a model draws its initial parameters from libtorch's only global
+	 * generator, so that they depend on the seed only, also with several ranks in one
+	 * process.
+	 */
+	private static final Object GENERATOR = new Object();
+
+	/** Odd constants that keep the generator's states of steps and ranks apart. */
+	private static final long STEP_STRIDE = 0x9E3779B97F4A7C15L;
+
+	private static final long RANK_STRIDE = 0xC2B2AE3D27D4EB4FL;
+
+	private final ProcessGroup group;
+
+	private final GuardedTask task;
+
+	private final long seed;
+
+	private final TrainingDevice device;
+
+	private final Module model;
+
+	private final DistributedDataParallel replicas;
+
+	private final TensorVector parameters;
+
+	private final TensorVector buffers;
+
+	/** Distinct parameters, then distinct buffers: the model's state. */
+	private final List<Tensor> state;
+
+	private final TensorVector learning;
+
+	private final Optimizer optimizer;
+
+	private final BufferAverage bufferAverage;
+
+	private OptionalDouble learningRate = OptionalDouble.empty();
+
+	private long selectionNanos;
+
+	/** Builds the replica with rank 0's parameters. A collective call. */
+	Replica(ProcessGroup group, GuardedTask task, long seed, TrainingDevice device) {
+		this.group = group;
+		this.task = task;
+		this.seed = seed;
+		this.device = device;
+		this.model = model(task, seed);
+		device.take(this.model);
+		this.model.train(true);
+		this.replicas = new DistributedDataParallel(group, this.model,
+				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), device.collectives(),
+				StepTotals.NUMBERS);
+		this.parameters = this.model.parameters();
+		this.buffers = this.model.buffers();
+		List<Tensor> distinct = TensorIdentity.distinct(List.of(this.parameters.get()));
+		List<Tensor> distinctBuffers = TensorIdentity.distinct(List.of(this.buffers.get()));
+		this.state = new ArrayList<>(distinct);
+		this.state.addAll(distinctBuffers);
+		this.learning = new TensorVector(distinct.stream().filter(Tensor::requires_grad).toArray(Tensor[]::new));
+		this.optimizer = task.optimizer(this.learning);
+		this.bufferAverage = new BufferAverage(group, distinctBuffers);
+	}
+
+	private static Module model(GuardedTask task, long seed) {
+		synchronized (GENERATOR) {
+			torch.manual_seed(seed);
+			return task.model();
+		}
+	}
+
+	DistributedDataParallel replicas() {
+		return this.replicas;
+	}
+
+	/**
+	 * Trains on this rank's share of a global batch. A collective call, even with an
+	 * empty share.
+	 * @param samples training samples of the share
+	 * @param globalBatch number of samples of all shares
+	 * @param stop whether this rank requests a stop after the step
+	 * @return the step's totals over all ranks
+	 */
+	StepTotals learn(TrainingStep step, int[] samples, int globalBatch, boolean stop) {
+		torch.manual_seed(this.seed + STEP_STRIDE * (step.step() + 1) + RANK_STRIDE * this.group.rank());
+		try (PointerScope _ = new PointerScope()) {
+			setLearningRate(this.task.learningRate(step));
+			this.replicas.zeroGradients();
+			double loss = 0;
+			if (samples.length > 0) {
+				Batch batch = new Batch(samples, this.device);
+				loss = backward(batch, globalBatch);
+				this.selectionNanos += batch.selectionNanos();
+			}
+			StepTotals.write(this.replicas.piggybackedValues(), loss, stop);
+			this.replicas.synchronizeGradients();
+			this.optimizer.step();
+			this.bufferAverage.combine((double) samples.length / globalBatch);
+			return StepTotals.read(this.replicas.piggybackedValues());
+		}
+	}
+
+	private void setLearningRate(OptionalDouble rate) {
+		if (rate.isEmpty() || rate.equals(this.learningRate)) {
+			return;
+		}
+		OptimizerParamGroupVector groups = this.optimizer.param_groups();
+		for (long index = 0; index < groups.size(); index++) {
+			groups.get(index).options().set_lr(rate.getAsDouble());
+		}
+		this.learningRate = rate;
+	}
+
+	/**
+	 * Runs the backward pass of the loss sum divided by the global batch size. Returns
+	 * the undivided loss sum.
+	 */
+	private double backward(Batch batch, int globalBatch) {
+		Tensor loss = this.task.losses(batch).sum();
+		this.task.backward(loss.div(new Scalar((double) globalBatch)));
+		return loss.item_double();
+	}
+
+	/** Total time in which steps selected their samples from the data. */
+	long selectionNanos() {
+		return this.selectionNanos;
+	}
+
+	/** Sum of the losses of a range of training samples, in evaluation mode. */
+	double lossSum(Share share) {
+		return sum(share, this.task::losses);
+	}
+
+	/** Sum of the scores of a range of test samples, in evaluation mode. */
+	double scoreSum(Share share) {
+		return sum(share, this.task::scores);
+	}
+
+	/** Evaluates parts of a range, so that memory use does not grow with the data. */
+	private double sum(Share share, Function<Batch, Tensor> values) {
+		int atOnce = this.task.evaluationBatch();
+		double sum = 0;
+		this.model.eval();
+		for (int from = share.from(); from < share.to(); from += atOnce) {
+			int[] samples = IntStream.range(from, Math.min(from + atOnce, share.to())).toArray();
+			try (PointerScope _ = new PointerScope(); NoGradGuard _ = new NoGradGuard()) {
+				sum += values.apply(new Batch(samples, this.device)).to(torch.ScalarType.Double).sum().item_double();
+			}
+		}
+		this.model.train(true);
+		return sum;
+	}
+
+	/** The state for checkpoints; the model and the optimizer must outlive it. */
+	ModelState checkpointState() {
+		return new ModelState(ModelTensors.of(this.model), this.optimizer, this.device);
+	}
+
+	/** SHA-256 over all parameters and buffers, in hexadecimal. */
+	String stateSha256() {
+		MessageDigest digest = Sha256.newDigest();
+		this.state.forEach((tensor) -> digest.update(TensorMemory.bytes(tensor)));
+		return Sha256.hex(digest);
+	}
+
+	@Override
+	public void close() {
+		this.replicas.close();
+		this.learning.close();
+		this.buffers.close();
+		this.parameters.close();
+	}
+
+}

@@ -1,0 +1,146 @@
+package io.tutti.training.job;
+
+import java.nio.file.Path;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+
+import io.tutti.CollectiveException;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.training.ReplicaMismatchException;
+import io.tutti.training.SampleCounts;
+import io.tutti.training.TrainingDevice;
+import io.tutti.training.TrainingTask;
+import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.checkpoint.JobFingerprint;
+import io.tutti.training.internal.IntraOpThreads;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank's part of a data-parallel training job. It trains the model of a
+ * {@link TrainingTask}; each rank processes a share of every batch.
+ * <p>
+ * The job is reproducible: the same options and world size give bit-identical parameters.
+ * Another world size gives the same parameters up to rounding. All ranks must be given
+ * the same options.
+ */
+public final class TrainingJob {
+
+	private final ProcessGroup group;
+
+	private final GuardedTask task;
+
+	private final TrainingOptions options;
+
+	private final TrainingListener listener;
+
+	private final Supplier<TrainingDevice> device;
+
+	private final AtomicReference<@Nullable String> stopReason = new AtomicReference<>();
+
+	/**
+	 * Creates a job on the CPU.
+	 * @param group the ranks that train together; the caller closes it
+	 * @param task what to train; the job closes it
+	 */
+	public TrainingJob(ProcessGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener) {
+		this(group, task, options, listener, () -> TrainingDevice.CPU);
+	}
+
+	/**
+	 * Creates a job on the given device.
+	 * @param group the ranks that train together; the caller closes it
+	 * @param task what to train; the job closes it
+	 * @param device the device, requested when the job runs; its kind must be the same on
+	 * every rank
+	 */
+	public TrainingJob(ProcessGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener,
+			Supplier<TrainingDevice> device) {
+		this.device = device;
+		this.group = group;
+		this.task = new GuardedTask(task);
+		this.options = options;
+		this.listener = listener;
+	}
+
+	/**
+	 * Trains until the last step, or until any rank requests a stop. Runs on the calling
+	 * thread, once per job. A failure of this rank only aborts the group, so that the
+	 * other ranks receive the reason.
+	 * @return the summary of the job
+	 * @throws io.tutti.training.table.MalformedDataException if a table cannot be read or used for training
+	 * @throws TaskException if the task throws another exception or breaks its contract
+	 * @throws CheckpointException if the job cannot continue from the checkpoint or
+	 * cannot write a new one
+	 * @throws ReportException on rank 0, if the report cannot be written
+	 * @throws io.tutti.BackendUnavailableException if a GPU is requested and not
+	 * available, or if libtorch cannot be unpacked
+	 * @throws ReplicaMismatchException if the ranks' options, data or trained parameters
+	 * differ
+	 * @throws TrainingDivergedException if the loss is not finite or, for a task with a
+	 * {@link TrainingTask#guessingLoss()}, grows far above its value before the first
+	 * step, or ends above that value
+	 * @throws io.tutti.CollectiveException if the group breaks
+	 */
+	public TrainingSummary run() {
+		try (this.task) {
+			return train();
+		}
+		catch (RuntimeException | Error ex) {
+			if (!isKnownToAll(ex)) {
+				this.group.abort("rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
+			}
+			throw ex;
+		}
+	}
+
+	/**
+	 * Requests that all ranks stop soon, after the same step, with a checkpoint if the
+	 * job has a checkpoint directory. May be called from any thread, any number of times,
+	 * before or during {@link #run()}. The first reason is kept.
+	 */
+	public void requestStop(String reason) {
+		this.stopReason.compareAndSet(null, reason);
+	}
+
+	private TrainingSummary train() {
+		Path report = (this.group.rank() == 0) ? this.options.report() : null;
+		if (report != null) {
+			TrainingReport.requireDirectory(report);
+		}
+		NativeLibraryPreparation.prepare();
+		TrainingDevice place = this.device.get();
+		IntraOpThreads.set(this.options.threads());
+		SampleCounts samples = this.task.load(this.options.seed(), place);
+		JobFingerprint job = this.options.fingerprint(this.task.identity());
+		ParameterAgreement.require(this.group,
+				job.with("epochs", this.options.epochs())
+					.with("device", place.kind())
+					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
+		TrainingSummary summary = train(samples, job, place);
+		if (report != null) {
+			TrainingReport.of(summary).write(report);
+		}
+		this.listener.finished(summary);
+		return summary;
+	}
+
+	private TrainingSummary train(SampleCounts samples, JobFingerprint job, TrainingDevice place) {
+		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job,
+				this.task, samples, place)) {
+			loop.restore(this.task.name());
+			loop.run();
+			return loop.summarise();
+		}
+	}
+
+	/** Whether the other ranks throw the same exception, so that no abort is needed. */
+	private static boolean isKnownToAll(Throwable failure) {
+		return switch (failure) {
+			case CollectiveException _, ReplicaMismatchException _, TrainingDivergedException _ -> true;
+			case CheckpointException checkpoint -> checkpoint.isKnownToAll();
+			default -> false;
+		};
+	}
+
+}

@@ -1,0 +1,52 @@
+package io.tutti.training.job;
+
+import io.tutti.training.checkpoint.SavedCheckpoint;
+
+/**
+ * Receives the events of a training job. Called on the training thread of each rank, with
+ * the same values on every rank. Must return quickly and not throw.
+ */
+public interface TrainingListener {
+
+	/** Ignores all events. */
+	TrainingListener NONE = new TrainingListener() {
+	};
+
+	/** Data, model and checkpoint are loaded; the first step follows. */
+	default void started(TrainingPlan plan) {
+	}
+
+	/**
+	 * A step is complete on every rank.
+	 * @param step number of the step, from 1, counting the steps of earlier runs
+	 * @param loss mean loss over the step's global batch, before the step
+	 */
+	default void step(long step, double loss) {
+	}
+
+	/**
+	 * Times of the step on this rank; unlike the other values they differ between ranks.
+	 */
+	default void timed(StepTimes times) {
+	}
+
+	/** An epoch is complete, and the model was evaluated on the test samples. */
+	default void epochDone(EpochResult result) {
+	}
+
+	/**
+	 * A checkpoint is complete, possibly some steps after it was begun. Called on rank 0
+	 * only.
+	 */
+	default void checkpointed(SavedCheckpoint saved) {
+	}
+
+	/** All ranks have agreed to stop after this step. */
+	default void stopping(long step, String reason) {
+	}
+
+	/** The job is complete or stopped. */
+	default void finished(TrainingSummary summary) {
+	}
+
+}

@@ -1,0 +1,69 @@
+package io.tutti.training.job;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.checkpoint.JobFingerprint;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Options of a training job of any task. Must be the same on every rank.
+ *
+ * @param epochs passes over the training samples, at least 1
+ * @param globalBatch samples per step over all ranks together, at least 1
+ * @param seed seed of the split, the initial parameters and the order of samples
+ * @param threads threads that libtorch may use inside one operation, at least 1
+ * @param checkpoint where and when to keep checkpoints, {@code null} for none
+ * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
+ */
+public record TrainingOptions(int epochs, int globalBatch, long seed, int threads,
+		@Nullable CheckpointOptions checkpoint, @Nullable Path report) {
+
+	/** Default number of epochs. */
+	public static final int DEFAULT_EPOCHS = 30;
+
+	/** Default global batch. */
+	public static final int DEFAULT_GLOBAL_BATCH = 32;
+
+	/** Default seed. */
+	public static final long DEFAULT_SEED = 42;
+
+	/**
+	 * Default number of threads: torchrun sets OMP_NUM_THREADS and other launchers do
+	 * not.
+	 */
+	public static final int DEFAULT_THREADS = 1;
+
+	public TrainingOptions {
+		requireAtLeastOne("epochs", epochs);
+		requireAtLeastOne("global batch", globalBatch);
+		requireAtLeastOne("threads", threads);
+	}
+
+	/** The defaults, no checkpoint and no report. */
+	public static TrainingOptions defaults() {
+		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_SEED, DEFAULT_THREADS, null, null);
+	}
+
+	/**
+	 * The values of these options and of a task that determine the job's parameters.
+	 * @param identity values of the task
+	 */
+	JobFingerprint fingerprint(Map<String, String> identity) {
+		List<JobFingerprint.Value> values = new ArrayList<>();
+		values.add(new JobFingerprint.Value("seed", Long.toString(this.seed)));
+		values.add(new JobFingerprint.Value("global batch", Integer.toString(this.globalBatch)));
+		identity.forEach((name, value) -> values.add(new JobFingerprint.Value(name, value)));
+		return new JobFingerprint(values);
+	}
+
+	private static void requireAtLeastOne(String name, int value) {
+		if (value < 1) {
+			throw new IllegalArgumentException(name + " must be at least 1, got " + value);
+		}
+	}
+
+}

@@ -1,0 +1,54 @@
+package io.tutti.training.job;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+import io.tutti.training.internal.AtomicFile;
+import tools.jackson.databind.SerializationFeature;
+import tools.jackson.databind.json.JsonMapper;
+
+/**
+ * A job's summary as JSON.
+ */
+record TrainingReport(Map<String, Object> fields) {
+
+	private static final JsonMapper MAPPER = JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
+
+	static TrainingReport of(TrainingSummary summary) {
+		Map<String, Object> fields = new LinkedHashMap<>();
+		fields.put("worldSize", summary.worldSize());
+		fields.put("backend", summary.backend());
+		fields.put("epochs", summary.epochs());
+		fields.put(summary.metric().field(), summary.testScore());
+		fields.put("samplesPerSecond", summary.samplesPerSecond());
+		fields.put("allReducedBytes", summary.allReducedBytes());
+		fields.put("communicationSeconds", summary.communicationSeconds());
+		fields.put("parameterSha256", summary.parameterSha256());
+		return new TrainingReport(fields);
+	}
+
+	/**
+	 * Checks before training that the directory of the report exists.
+	 * @throws ReportException if the directory does not exist
+	 */
+	static void requireDirectory(Path file) {
+		Path directory = AtomicFile.directoryOf(file);
+		if (!Files.isDirectory(directory)) {
+			throw new ReportException("cannot write the report " + file + ": there is no directory " + directory, null);
+		}
+	}
+
+	/** Writes the report atomically. */
+	void write(Path file) {
+		try {
+			AtomicFile.write(file, MAPPER.writeValueAsBytes(this.fields));
+		}
+		catch (IOException ex) {
+			throw new ReportException("cannot write the report " + file + ": " + ex, ex);
+		}
+	}
+
+}

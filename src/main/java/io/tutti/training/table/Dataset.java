@@ -1,0 +1,81 @@
+package io.tutti.training.table;
+
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.List;
+
+import io.tutti.training.internal.Sha256;
+
+/**
+ * A labelled data set: rows of features, and the class of each row.
+ *
+ * @param columns features per row
+ * @param classes number of classes
+ * @param features rows x columns values in row-major order
+ * @param labels class of each row, 0 to {@code classes - 1}
+ * @param classNames names of the classes, empty if the table holds their numbers
+ * @param testRows number of rows at the end that are for the test, 0 to set aside a part
+ */
+public record Dataset(int columns, int classes, float[] features, int[] labels, List<String> classNames, int testRows) {
+
+	public Dataset {
+		classNames = List.copyOf(classNames);
+	}
+
+	/** A data set of numbered classes without test rows. */
+	public Dataset(int columns, int classes, float[] features, int[] labels) {
+		this(columns, classes, features, labels, List.of(), 0);
+	}
+
+	/** Number of rows. */
+	public int rows() {
+		return this.labels.length;
+	}
+
+	/** The values of one column, row by row. */
+	float[] column(int column) {
+		float[] values = new float[rows()];
+		for (int row = 0; row < values.length; row++) {
+			values[row] = this.features[row * this.columns + column];
+		}
+		return values;
+	}
+
+	/**
+	 * SHA-256 over all features and labels, the names of the classes and the number of
+	 * test rows, if any, in hexadecimal; identifies the table.
+	 */
+	String sha256() {
+		MessageDigest digest = Sha256.newDigest();
+		ByteBuffer row = ByteBuffer.allocate((this.columns + 1) * Float.BYTES).order(ByteOrder.LITTLE_ENDIAN);
+		for (int index = 0; index < rows(); index++) {
+			row.clear();
+			row.asFloatBuffer().put(this.features, index * this.columns, this.columns);
+			row.putInt(this.columns * Float.BYTES, this.labels[index]);
+			digest.update(row);
+		}
+		for (String name : this.classNames) {
+			digest.update(name.getBytes(StandardCharsets.UTF_8));
+			digest.update((byte) '\n');
+		}
+		if (this.testRows > 0) {
+			digest.update(("test rows " + this.testRows).getBytes(StandardCharsets.UTF_8));
+		}
+		return Sha256.hex(digest);
+	}
+
+	/** The rows {@code rows[from]} to {@code rows[to - 1]}, in that order. */
+	Dataset select(int[] rows, int from, int to) {
+		float[] selected = new float[(to - from) * this.columns];
+		int[] selectedLabels = new int[to - from];
+		for (int index = from; index < to; index++) {
+			System.arraycopy(this.features, rows[index] * this.columns, selected, (index - from) * this.columns,
+					this.columns);
+			selectedLabels[index - from] = this.labels[rows[index]];
+		}
+		return new Dataset(this.columns, this.classes, selected, selectedLabels);
+	}
+
+}

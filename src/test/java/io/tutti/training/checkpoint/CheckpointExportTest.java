@@ -1,0 +1,96 @@
+package io.tutti.training.checkpoint;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.training.SharesLibtorch;
+import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.ByteVector;
+import org.bytedeco.pytorch.GenericDict;
+import org.bytedeco.pytorch.IValue;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+@Timeout(60)
+@SharesLibtorch
+class CheckpointExportTest {
+
+	private static final StoredTensor WEIGHT = new StoredTensor(
+			new TensorHeader("layer.weight", ElementType.U8, List.of(2L, 3L)),
+			MemorySegment.ofArray(new byte[] { 1, 2, 3, 4, 5, 6 }));
+
+	private static final StoredTensor STEPS = new StoredTensor(new TensorHeader("steps", ElementType.I64, List.of()),
+			MemorySegment.ofArray(new byte[] { 9, 0, 0, 0, 0, 0, 0, 0 }));
+
+	@TempDir
+	private Path directory;
+
+	@Test
+	void theNewestModelIsADictionaryOfItsTensors() throws Exception {
+		NativeLibraryPreparation.prepare();
+		Path run = this.directory.resolve("run");
+		try (CheckpointDirectory checkpoints = new CheckpointDirectory(run)) {
+			add(checkpoints, 3, List.of(STEPS));
+			add(checkpoints, 12, List.of(WEIGHT, STEPS));
+		}
+		Path file = this.directory.resolve("model.pt");
+		assertThat(CheckpointExport.write(run, file)).isEqualTo(run.resolve("step-00000012"));
+		try (PointerScope _ = new PointerScope()) {
+			GenericDict tensors = torch.pickle_load(new ByteVector(Files.readAllBytes(file))).toGenericDict();
+			assertThat(tensors.size()).isEqualTo(2);
+			Tensor weight = tensors.at(new IValue("layer.weight")).toTensor();
+			assertThat(TensorMemory.shape(weight)).isEqualTo("2x3");
+			assertThat(TensorMemory.bytes(weight)).containsExactly(1, 2, 3, 4, 5, 6);
+			assertThat(tensors.at(new IValue("steps")).toTensor().item_long()).isEqualTo(9);
+		}
+		assertThat(CheckpointExport.write(run.resolve("step-00000003"), file)).hasFileName("step-00000003");
+	}
+
+	@Test
+	void aDamagedOrMissingCheckpointIsNotExported() throws Exception {
+		Path run = this.directory.resolve("run");
+		Path file = this.directory.resolve("model.pt");
+		assertRejected(run, file, "there is no such directory");
+		try (CheckpointDirectory checkpoints = new CheckpointDirectory(run)) {
+			assertRejected(run, file, "it holds no checkpoint");
+			add(checkpoints, 3, List.of(STEPS));
+		}
+		Files.writeString(run.resolve("step-00000003").resolve(CheckpointFiles.MANIFEST), "{}");
+		assertRejected(run, file, "the SHA-256 of checkpoint.json does not match");
+		assertThat(file).doesNotExist();
+	}
+
+	@Test
+	void shardsHaveALimitedSizeAndHoldAllTensors() throws Exception {
+		Path shards = Files.createDirectory(this.directory.resolve("shards"));
+		CheckpointFiles.write(shards, new JobFingerprint(List.of()), Progress.NONE, "SGD", List.of(WEIGHT, STEPS),
+				List.of(), 8);
+		assertThat(shards).isDirectoryContaining("glob:**/model-00002-of-00002.safetensors");
+		try (CheckpointFiles files = new CheckpointFiles(shards)) {
+			assertThat(files.model()).containsExactlyInAnyOrder(WEIGHT.header(), STEPS.header());
+			assertThat(files.optimizer()).isEmpty();
+		}
+	}
+
+	private static void add(CheckpointDirectory checkpoints, long step, List<StoredTensor> model) throws Exception {
+		checkpoints.add(step, (path) -> CheckpointFiles.write(path, new JobFingerprint(List.of()),
+				new Progress(step, 0, 0), "SGD", model, List.of(), CheckpointFiles.SHARD_BYTES));
+	}
+
+	private static void assertRejected(Path checkpoint, Path file, String reason) {
+		assertThatExceptionOfType(CheckpointException.class).isThrownBy(() -> CheckpointExport.write(checkpoint, file))
+			.withMessageContaining("cannot export checkpoint")
+			.withMessageContaining(reason);
+	}
+
+}

@@ -1,0 +1,317 @@
+package io.tutti.training.job;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalDouble;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
+import java.util.function.IntFunction;
+
+import io.tutti.ExitCode;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.RankThreads.Outcome;
+import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.training.Batch;
+import io.tutti.training.ReplicaMismatchException;
+import io.tutti.training.SampleCounts;
+import io.tutti.training.SharesLibtorch;
+import io.tutti.training.TestMetric;
+import io.tutti.training.TrainingDevice;
+import io.tutti.training.TrainingStep;
+import io.tutti.training.TrainingTask;
+import io.tutti.training.checkpoint.CheckpointException;
+import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.task.CharacterTransformer;
+import io.tutti.training.task.DigitsConvolution;
+import org.assertj.core.data.Percentage;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Tasks other than the classifier: the bundled ones, and ones that break the contract.
+ */
+@Timeout(300)
+@SharesLibtorch
+class TrainingTaskTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(200);
+
+	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(60));
+
+	@TempDir
+	private Path directory;
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3 })
+	void aConvolutionWithBatchNormalizationIsLearntAndItsBuffersAreEqual(int worldSize) throws Exception {
+		List<TrainingSummary> summaries = train(worldSize, (_) -> convolution(), options(3, null));
+		assertThat(summaries.getFirst().testScore()).isGreaterThan(0.95);
+		assertThat(summaries).allSatisfy((summary) -> {
+			assertThat(summary.parameterSha256()).hasSize(worldSize)
+				.allMatch(summaries.getFirst().parameterSha256().getFirst()::equals);
+			assertThat(summary.testScore()).isEqualTo(summaries.getFirst().testScore());
+		});
+	}
+
+	@Test
+	void aTransformerWithTiedWeightsLearnsTheText() throws Exception {
+		TrainingSummary summary = train(2, (_) -> transformer(), options(10, null)).getFirst();
+		// The most frequent character alone is right in 19 % of the places.
+		assertThat(summary.testScore()).isGreaterThan(0.45);
+	}
+
+	@Test
+	void theSameStepsAtAnotherWorldSizeGiveTheSameTransformerUpToRounding() throws Exception {
+		List<Double> losses = new ArrayList<>();
+		for (int worldSize : new int[] { 1, 3 }) {
+			try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
+				RankThreads.outcomes(worldSize, LIMIT, (rank) -> new TrainingJob(world.group(rank), transformer(),
+						options(1, null), new TrainingListener() {
+							@Override
+							public void epochDone(EpochResult result) {
+								if (rank == 0) {
+									losses.add(result.loss());
+								}
+							}
+						})
+					.run());
+			}
+		}
+		assertThat(losses).hasSize(2);
+		assertThat(losses.get(1)).isCloseTo(losses.get(0), Percentage.withPercentage(0.01));
+	}
+
+	@Test
+	void aStoppedAndContinuedConvolutionIsBitIdenticalToAnUninterruptedOne() throws Exception {
+		String undisturbed = hash(train(2, (_) -> convolution(), options(2, null)));
+		List<TrainingSummary> stopped = train(2, (_) -> convolution(), options(2, this.directory), stopAfter(20));
+		assertThat(stopped).allMatch(TrainingSummary::stopped);
+		List<TrainingSummary> continued = train(2, (_) -> convolution(), options(2, this.directory));
+		assertThat(continued.getFirst().steps()).isEqualTo(90);
+		assertThat(hash(continued)).isEqualTo(undisturbed);
+	}
+
+	@Test
+	void aCheckpointOfAnotherModelIsRefused() throws Exception {
+		train(1, (_) -> new Line(), options(1, this.directory));
+		List<Outcome<TrainingSummary>> outcomes = outcomes(1, (_) -> new Line() {
+			@Override
+			public Module model() {
+				return this.layer = new LinearImpl(1, 2);
+			}
+		}, options(2, this.directory), (_) -> TrainingListener.NONE);
+		assertThat(outcomes.getFirst().failure()).isInstanceOf(CheckpointException.class);
+	}
+
+	@Test
+	void ranksThatBuildDifferentModelsFailTogether() throws Exception {
+		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (rank) -> new Line() {
+			@Override
+			public Module model() {
+				return this.layer = new LinearImpl(1, 1 + rank);
+			}
+		}, options(1, null), (_) -> TrainingListener.NONE);
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(ReplicaMismatchException.class));
+	}
+
+	@Test
+	void aReducedLossIsRefusedByItsShape() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				return super.losses(batch).mean();
+			}
+		}, ExitCode.BAD_CONFIGURATION, "losses: it must return one value for each of the 4 samples", "a single value");
+	}
+
+	@Test
+	void scoresOfAnotherShapeAreRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor scores(Batch batch) {
+				return super.scores(batch).view(-1, 1);
+			}
+		}, ExitCode.BAD_CONFIGURATION, "scores", "got shape 2x1");
+	}
+
+	@Test
+	void aLossThatIsNotFiniteEndsTheJob() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Tensor losses(Batch batch) {
+				return super.losses(batch).div(new Scalar(0.0));
+			}
+		}, ExitCode.BAD_DATA, "the loss is Infinity at step 1");
+	}
+
+	@Test
+	void aLearningRateThatIsNotFiniteIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public OptionalDouble learningRate(TrainingStep step) {
+				return OptionalDouble.of(Double.NaN);
+			}
+		}, ExitCode.BAD_CONFIGURATION, "learningRate", "got NaN at step 1");
+	}
+
+	@Test
+	void anExceptionOfATaskNamesTheTaskAndTheMethod() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public SampleCounts load(long seed, TrainingDevice device) {
+				throw new IllegalStateException("the disk is gone");
+			}
+		}, ExitCode.INTERNAL, "failed in load: IllegalStateException: the disk is gone", "--debug");
+	}
+
+	@Test
+	void aNullIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Optimizer optimizer(TensorVector parameters) {
+				return null;
+			}
+		}, ExitCode.BAD_CONFIGURATION, "optimizer: it returned null");
+	}
+
+	@Test
+	void aMissingNativeOrJavaClassIsAFailureOfTheTask() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Module model() {
+				throw new NoClassDefFoundError("com/acme/Layers");
+			}
+		}, ExitCode.INTERNAL, "failed in model: NoClassDefFoundError: com/acme/Layers");
+	}
+
+	@Test
+	void theReportNamesItsMetric() throws Exception {
+		Path report = this.directory.resolve("report.json");
+		train(1, (_) -> new Line() {
+			@Override
+			public TestMetric metric() {
+				return new TestMetric("absolute error", false);
+			}
+		}, new TrainingOptions(1, 8, 1, 1, null, report));
+		assertThat(Files.readString(report)).contains("\"testAbsoluteError\"").doesNotContain("testAccuracy");
+	}
+
+	private static void assertFails(TrainingTask task, int exitCode, String... words) throws Exception {
+		Throwable failure = outcomes(1, (_) -> task, options(1, null), (_) -> TrainingListener.NONE).getFirst()
+			.failure();
+		assertThat(failure).as("%s", failure).isNotNull();
+		assertThat(failure.getMessage()).contains(words);
+		assertThat(ExitCode.of(failure)).isEqualTo(exitCode);
+	}
+
+	private static TrainingTask convolution() {
+		return new DigitsConvolution(new DigitsConvolution.Options(8, 0.004));
+	}
+
+	private static TrainingTask transformer() {
+		return new CharacterTransformer(new CharacterTransformer.Options(null, 32, 32, 2, 2, 8, 0.004));
+	}
+
+	private static TrainingOptions options(int epochs, Path checkpoints) {
+		return new TrainingOptions(epochs, 32, 1, 1, (checkpoints != null) ? CheckpointOptions.of(checkpoints) : null,
+				null);
+	}
+
+	private static List<TrainingSummary> train(int worldSize, IntFunction<TrainingTask> task, TrainingOptions options)
+			throws Exception {
+		return train(worldSize, task, options, (_) -> TrainingListener.NONE);
+	}
+
+	private static List<TrainingSummary> train(int worldSize, IntFunction<TrainingTask> task, TrainingOptions options,
+			Function<AtomicReference<TrainingJob>, TrainingListener> listener) throws Exception {
+		List<TrainingSummary> summaries = new ArrayList<>();
+		for (Outcome<TrainingSummary> outcome : outcomes(worldSize, task, options, listener)) {
+			assertThat(outcome.failure()).isNull();
+			summaries.add(outcome.value());
+		}
+		return summaries;
+	}
+
+	private static List<Outcome<TrainingSummary>> outcomes(int worldSize, IntFunction<TrainingTask> task,
+			TrainingOptions options, Function<AtomicReference<TrainingJob>, TrainingListener> listener)
+			throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(worldSize, TIMEOUTS)) {
+			return RankThreads.outcomes(worldSize, LIMIT, (rank) -> {
+				AtomicReference<TrainingJob> job = new AtomicReference<>();
+				job.set(new TrainingJob(world.group(rank), task.apply(rank), options, listener.apply(job)));
+				return job.get().run();
+			});
+		}
+	}
+
+	private static Function<AtomicReference<TrainingJob>, TrainingListener> stopAfter(long stop) {
+		return (job) -> new TrainingListener() {
+			@Override
+			public void step(long step, double loss) {
+				if (step == stop) {
+					job.get().requestStop("test");
+				}
+			}
+		};
+	}
+
+	private static String hash(List<TrainingSummary> summaries) {
+		return summaries.getFirst().parameterSha256().getFirst();
+	}
+
+	/** Learns y = 2x from four samples. */
+	private static class Line implements TrainingTask {
+
+		private static final float[] X = { 1, 2, 3, 4 };
+
+		LinearImpl layer;
+
+		@Override
+		public SampleCounts load(long seed, TrainingDevice device) {
+			return new SampleCounts(4, 2);
+		}
+
+		@Override
+		public Module model() {
+			return this.layer = new LinearImpl(1, 1);
+		}
+
+		@Override
+		public Optimizer optimizer(TensorVector parameters) {
+			return new SGD(parameters, new SGDOptions(0.01));
+		}
+
+		@Override
+		public Tensor losses(Batch batch) {
+			Tensor x = batch.of(torch.tensor(X)).view(-1, 1);
+			Tensor difference = this.layer.forward(x).sub(x.mul(new Scalar(2.0)));
+			return difference.mul(difference).mean(1);
+		}
+
+		@Override
+		public Tensor scores(Batch batch) {
+			return losses(batch);
+		}
+
+	}
+
+}
