@@ -9,9 +9,9 @@ import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 
 /**
- * What a {@link io.tutti.training.job.TrainingJob} trains: data, model, loss, optimizer, learning rate and
- * evaluation. The job does the rest: it assigns samples to steps and ranks, averages
- * gradients, agrees on stops, keeps checkpoints and reports progress.
+ * What a {@link io.tutti.training.job.TrainingJob} trains: data, model, loss, optimizer,
+ * learning rate and evaluation. The job does the rest: it assigns samples to steps and
+ * ranks, averages gradients, agrees on stops, keeps checkpoints and reports progress.
  * <p>
  * Each rank has its own instance, whose methods are called on one thread, in this order:
  * {@link #load}, {@link #model}, {@link #optimizer}; then {@link #learningRate} and

@@ -58,14 +58,10 @@ public final class CallWait implements IdleStrategy.Condition {
 
 	private final IdleStrategy idle;
 
-	/**
-	 * @param oversubscribed whether the host has fewer cores than ranks
-	 */
-	public CallWait(CallContext frame, Peers peers, boolean oversubscribed) {
+	public CallWait(CallContext frame, Peers peers, IdleStrategy.Limits limits) {
 		this.frame = frame;
 		this.peers = peers;
-		this.idle = new IdleStrategy(
-				oversubscribed ? IdleStrategy.Limits.OVERSUBSCRIBED_COLLECTIVE : IdleStrategy.Limits.COLLECTIVE, this);
+		this.idle = new IdleStrategy(limits, this);
 	}
 
 	/** A call begins. */

@@ -58,6 +58,16 @@ public final class IdleStrategy {
 		public static final Limits OVERSUBSCRIBED_COLLECTIVE = new Limits(1, 200, 0, SLEEP_NANOS, SLEEP_NANOS);
 
 		/**
+		 * Ranks that share cores in one process, where every arrival wakes the thread.
+		 */
+		public static final Limits WOKEN = new Limits(1, 0, 0, SLEEP_NANOS, SLEEP_NANOS);
+
+		/** A collective on a host that has fewer cores than ranks, or enough. */
+		public static Limits collective(boolean oversubscribed) {
+			return oversubscribed ? OVERSUBSCRIBED_COLLECTIVE : COLLECTIVE;
+		}
+
+		/**
 		 * A message: a few times as long as an answer through memory takes, and as little
 		 * as can be lost where the peer needs this core.
 		 */

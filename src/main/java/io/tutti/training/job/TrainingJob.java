@@ -68,7 +68,8 @@ public final class TrainingJob {
 	 * thread, once per job. A failure of this rank only aborts the group, so that the
 	 * other ranks receive the reason.
 	 * @return the summary of the job
-	 * @throws io.tutti.training.table.MalformedDataException if a table cannot be read or used for training
+	 * @throws io.tutti.training.table.MalformedDataException if a table cannot be read or
+	 * used for training
 	 * @throws TaskException if the task throws another exception or breaks its contract
 	 * @throws CheckpointException if the job cannot continue from the checkpoint or
 	 * cannot write a new one

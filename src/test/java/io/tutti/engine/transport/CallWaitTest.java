@@ -94,7 +94,7 @@ class CallWaitTest {
 		GroupIdentity identity = GroupIdentity.world(0, 2, 0);
 		FailureLatch latch = this.latch;
 		CallContext frame = new CallContext(identity, latch, this.arena);
-		CallWait waiting = new CallWait(frame, new Counted(), true);
+		CallWait waiting = new CallWait(frame, new Counted(), IdleStrategy.Limits.collective(true));
 		try (ProcessGroup group = new DefaultProcessGroup(identity, new Alone(frame, () -> body.accept(waiting)), latch,
 				latch::trip, Timeouts.DEFAULTS)) {
 			group.barrier();

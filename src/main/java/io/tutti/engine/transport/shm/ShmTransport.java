@@ -14,6 +14,7 @@ import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
+import io.tutti.engine.transport.IdleStrategy;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.Transport;
 import io.tutti.engine.transport.shm.HostLayout.Line;
@@ -75,7 +76,7 @@ public final class ShmTransport implements Transport, CallWait.Peers, WaitPolicy
 		}
 		this.memory = memory;
 		this.context = new CallContext(identity, latch, this.arena);
-		this.waiting = new CallWait(this.context, this, oversubscribed);
+		this.waiting = new CallWait(this.context, this, IdleStrategy.Limits.collective(oversubscribed));
 		this.doorbell = new Doorbell(memory, Futex.find(this.arena));
 		this.slots = new CallSlots(memory, this.context, this.doorbell, this);
 		this.pipeline = new ChunkPipeline(memory, this.doorbell);

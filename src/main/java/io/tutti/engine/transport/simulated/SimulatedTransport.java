@@ -10,6 +10,7 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
+import io.tutti.engine.transport.IdleStrategy;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.StreamLink;
 import io.tutti.engine.transport.Transport;
@@ -22,9 +23,6 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	/** The name in configuration and output. */
 	public static final String NAME = "simulated";
-
-	/** Limits a sleep: a wake-up between the last check and the sleep may be missed. */
-	private static final long SLEEP_NANOS = 1_000_000;
 
 	private final GroupIdentity identity;
 
@@ -40,13 +38,16 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	private final List<StreamLink> used = new ArrayList<>();
 
-	private volatile @Nullable Thread sleeper;
+	/** Wakes before the sleep count too: they make the next sleep end at once. */
+	private volatile @Nullable Thread caller;
 
 	public SimulatedTransport(GroupIdentity identity, FailureLatch latch, SimulatedNetwork network) {
 		this.identity = identity;
 		this.network = network;
 		this.context = new CallContext(identity, latch, this.arena);
-		this.waiting = new CallWait(this.context, this, false);
+		this.waiting = new CallWait(this.context, this,
+				(identity.worldSize() > Runtime.getRuntime().availableProcessors()) ? IdleStrategy.Limits.WOKEN
+						: IdleStrategy.Limits.COLLECTIVE);
 		this.links = new StreamLink[identity.worldSize()];
 		network.join(new SimulatedNetwork.Endpoint(identity.connectionName(), identity.worldRank()), this::wake);
 	}
@@ -58,6 +59,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void begin(Call call) {
+		this.caller = Thread.currentThread();
 		this.context.begin(call);
 		this.waiting.begin();
 		for (int i = 0; i < this.used.size(); i++) {
@@ -91,9 +93,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void sleep(long maxNanos) {
-		this.sleeper = Thread.currentThread();
-		LockSupport.parkNanos(Math.min(maxNanos, SLEEP_NANOS));
-		this.sleeper = null;
+		LockSupport.parkNanos(maxNanos);
 	}
 
 	@Override
@@ -112,7 +112,7 @@ public final class SimulatedTransport implements Transport, CallWait.Peers {
 
 	@Override
 	public void wake() {
-		LockSupport.unpark(this.sleeper);
+		LockSupport.unpark(this.caller);
 	}
 
 	@Override

@@ -16,6 +16,7 @@ import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.transport.CallContext;
 import io.tutti.engine.transport.CallWait;
+import io.tutti.engine.transport.IdleStrategy;
 import io.tutti.engine.transport.Link;
 import io.tutti.engine.transport.StreamLink;
 import io.tutti.engine.transport.Transport;
@@ -58,7 +59,7 @@ public final class TcpTransport implements Transport, CallWait.Peers {
 		this.listener = listener;
 		listener.open(identity.connectionName(), identity.generation());
 		this.connector = new Connector(identity, roster, listener, key, settings, events);
-		this.waiting = new CallWait(this.frame, this, settings.oversubscribed());
+		this.waiting = new CallWait(this.frame, this, IdleStrategy.Limits.collective(settings.oversubscribed()));
 		this.connections = new Connection[identity.worldSize()];
 	}
 

@@ -1,0 +1,45 @@
+package io.tutti.engine.backend;
+
+import java.time.Duration;
+
+import io.tutti.Collective;
+import io.tutti.DataType;
+import io.tutti.ReduceOp;
+import io.tutti.engine.Timeouts;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/**
+ * Every collective once with 1,024 ranks in one JVM. All-to-all with unequal counts is
+ * left out: it connects every pair of ranks, which takes 64 GiB in one process.
+ */
+@Timeout(240)
+class ManyRanksStressTest {
+
+	private static final int RANKS = 1024;
+
+	private static final int ROOT = 777;
+
+	@Test
+	void everyCollectiveWorksOn1024Ranks() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, Timeouts.DEFAULTS)) {
+			RankThreads.run(RANKS, Duration.ofSeconds(200), (rank) -> {
+				for (Collective collective : Collective.values()) {
+					run(world, rank, collective, false);
+				}
+				for (Collective collective : CallSpec.UNEVEN) {
+					if (collective != Collective.ALL_TO_ALL) {
+						run(world, rank, collective, true);
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	private static void run(SimulatedWorld world, int rank, Collective collective, boolean uneven) {
+		CollectivesContract.runAndCheck(world.group(rank),
+				new CallSpec(collective, uneven, DataType.INT64, ReduceOp.SUM, ROOT, 2));
+	}
+
+}
