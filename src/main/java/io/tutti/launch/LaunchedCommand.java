@@ -104,6 +104,19 @@ public record LaunchedCommand(List<String> words, Kind kind, boolean plainOutput
 		return this.kind == Kind.PROGRAM || !PERMANENT_FAILURES.contains(failure.exitCode());
 	}
 
+	/**
+	 * Whether a restart of this rank alone may help. After a mismatch it would join with
+	 * the same difference, whereas a restart of the whole group may remove it.
+	 */
+	boolean restartOfOneMayHelp(RankExit failure) {
+		return restartMayHelp(failure) && (this.kind == Kind.PROGRAM || failure.exitCode() != ExitCode.MISMATCH);
+	}
+
+	/** Whether the exit of one rank with 0 means that the job is done. */
+	boolean endsByItself() {
+		return this.kind != Kind.SERVICE;
+	}
+
 	/** How long ranks may take to end when the launcher is asked to stop. */
 	Duration stopLimit(LaunchTimings timings) {
 		return (this.kind == Kind.SERVICE) ? timings.serveStop() : timings.drain();

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Starts the ranks of this machine with torchrun's environment variables, relays their
  * output and exits when they have ended. After a failure the whole group ends, and
- * restarts if the plan allows it. Services continue without the lost rank.
+ * restarts if the plan allows it. Services continue without the lost rank. An elastic job
+ * continues too, and its lost ranks are restarted one by one.
  */
 public final class LocalLauncher {
 
@@ -35,7 +36,7 @@ public final class LocalLauncher {
 	/**
 	 * Runs until the last rank has ended.
 	 * @return 0, or the exit code of the first rank to fail (128 + signal if a signal
-	 * ended it)
+	 * ended it); of an elastic job that of the rank whose failure ended the job
 	 * @throws IOException if the program cannot be started
 	 * @throws InterruptedException if the calling thread is interrupted; no rank is left
 	 * running
@@ -47,7 +48,7 @@ public final class LocalLauncher {
 			if (failure == null || this.plan.command().stoppedOnRequest(failure)) {
 				return reportStop(end, failure);
 			}
-			boolean again = restart < this.plan.maxRestarts() && !end.stopped()
+			boolean again = this.plan.elastic() == null && restart < this.plan.maxRestarts() && !end.stopped()
 					&& this.plan.command().restartMayHelp(failure);
 			this.console.say(end.describe(failure) + (again
 					? "; restarting the group (" + (restart + 1) + " of " + this.plan.maxRestarts() + ")" : ""));
@@ -79,37 +80,24 @@ public final class LocalLauncher {
 
 	private GroupExit runGroup(int restart) throws IOException, InterruptedException {
 		boolean endsTogether = !this.plan.command().continuesAfterPeerLoss() || restart < this.plan.maxRestarts();
-		RankGroup group = new RankGroup(this.plan.command(), this.timings, this.console, endsTogether);
-		try (RendezvousPort port = rendezvousPort()) {
-			startRanks(group, port.number(), restart);
-			makeCurrent(group);
-			return group.awaitEnd();
-		}
-		catch (IOException | InterruptedException ex) {
-			group.kill();
-			throw ex;
+		try (JobPorts ports = new JobPorts(this.plan)) {
+			RankGroup group = new RankGroup(this.plan, this.timings, this.console, endsTogether,
+					(localRank) -> startRank(localRank, ports, restart));
+			try {
+				group.start();
+				makeCurrent(group);
+				return group.awaitEnd();
+			}
+			catch (IOException | InterruptedException ex) {
+				group.kill();
+				throw ex;
+			}
 		}
 	}
 
-	/** Other programs may be unable to listen on a reserved port, so it is released. */
-	private RendezvousPort rendezvousPort() {
-		Integer given = this.plan.masterPort();
-		if (given != null) {
-			return RendezvousPort.given(given);
-		}
-		RendezvousPort port = RendezvousPort.free();
-		if (this.plan.command().kind() == LaunchedCommand.Kind.PROGRAM) {
-			port.close();
-		}
-		return port;
-	}
-
-	private void startRanks(RankGroup group, int masterPort, int restart) throws IOException {
-		for (int i = 0; i < this.plan.ranksPerNode(); i++) {
-			int localRank = i;
-			group.add(RankProcess.start(this.plan.rank(localRank), localRank, this.plan.command(), this.console,
-					(variables) -> this.environment.apply(variables, localRank, masterPort, restart)));
-		}
+	private RankProcess startRank(int localRank, JobPorts ports, int restart) throws IOException {
+		return RankProcess.start(this.plan.rank(localRank), localRank, this.plan.command(), this.console,
+				(variables) -> this.environment.apply(variables, localRank, ports, restart));
 	}
 
 	/** Applies a stop request that arrived before the group was started. */

@@ -20,7 +20,8 @@ final class RankEnvironment {
 
 	private static final List<String> LEFTOVERS = List.of("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NODEID",
 			PodIndexRankResolver.JOB_INDEX, PodIndexRankResolver.STATEFUL_SET_INDEX, "TUTTI_RANK", "TUTTI_WORLD_SIZE",
-			"TUTTI_MASTER_ADDRESS", "TUTTI_MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE");
+			"TUTTI_MASTER_ADDRESS", "TUTTI_MASTER_PORT", "TORCHELASTIC_USE_AGENT_STORE", "TUTTI_ELASTIC_MINRANKS",
+			ElasticRanks.LEAST, "TUTTI_ELASTIC_MAXRANKS", ElasticRanks.MOST, ElasticRanks.ENDPOINTS);
 
 	private final LaunchPlan plan;
 
@@ -42,9 +43,10 @@ final class RankEnvironment {
 	/**
 	 * Converts the launcher's environment into that of a rank.
 	 * @param environment a copy of the launcher's environment, modified in place
+	 * @param ports the ports of the job
 	 * @param restart how often the group has been restarted
 	 */
-	void apply(Map<String, String> environment, int localRank, int masterPort, int restart) {
+	void apply(Map<String, String> environment, int localRank, JobPorts ports, int restart) {
 		environment.keySet().removeIf((name) -> OTHER_LAUNCHERS.stream().anyMatch(name::startsWith));
 		environment.keySet().removeAll(LEFTOVERS);
 		put(environment, "RANK", this.plan.rank(localRank));
@@ -54,7 +56,7 @@ final class RankEnvironment {
 		put(environment, "GROUP_RANK", this.plan.nodeRank());
 		put(environment, "GROUP_WORLD_SIZE", this.plan.nodes());
 		put(environment, "MASTER_ADDR", this.plan.masterAddress());
-		put(environment, "MASTER_PORT", masterPort);
+		put(environment, "MASTER_PORT", ports.rendezvous());
 		put(environment, "TORCHELASTIC_RESTART_COUNT", restart);
 		put(environment, "TORCHELASTIC_MAX_RESTARTS", this.plan.maxRestarts());
 		put(environment, "TORCHELASTIC_RUN_ID", this.runId);
@@ -62,6 +64,12 @@ final class RankEnvironment {
 		environment.remove(LIVE_LINES);
 		if (this.showsLiveLines) {
 			environment.put(LIVE_LINES, "true");
+		}
+		ElasticRanks elastic = this.plan.elastic();
+		if (elastic != null) {
+			put(environment, ElasticRanks.LEAST, elastic.least());
+			put(environment, ElasticRanks.MOST, elastic.most());
+			environment.put(ElasticRanks.ENDPOINTS, String.join(",", ports.endpoints()));
 		}
 		environment.putAll(this.plan.environment());
 	}

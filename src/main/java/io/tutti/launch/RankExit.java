@@ -17,6 +17,11 @@ record RankExit(int rank, int exitCode) {
 		return this.exitCode != ExitCode.DONE;
 	}
 
+	/** Whether a signal ended the rank. */
+	boolean signalled() {
+		return this.exitCode > SIGNAL_BASE;
+	}
+
 	/** As in {@code rank 1 ended with 137 (SIGKILL)}. */
 	String describe() {
 		return "rank " + this.rank + " ended with " + code();

@@ -1,10 +1,13 @@
 package io.tutti.launch;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.PriorityQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
@@ -14,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Supervises the ranks of one start until the last of them has ended. A single thread
  * runs it and receives events through a queue: rank exits, stop requests and timeouts.
+ * Ranks of an elastic job that are lost are restarted one by one, or the job continues
+ * without them; such losses are no failures of the group.
  */
 final class RankGroup {
 
@@ -31,6 +36,16 @@ final class RankGroup {
 
 	/** Whether the whole group ends when one rank fails. */
 	private final boolean endsTogether;
+
+	private final Starter starter;
+
+	private final int ranksPerNode;
+
+	/** {@code null} unless the job is elastic. */
+	private final @Nullable LostRanks lostRanks;
+
+	/** Lost ranks that are about to be restarted, by the time of their restart. */
+	private final PriorityQueue<PendingRestart> pending = new PriorityQueue<>();
 
 	private final Map<Integer, RankProcess> running = new HashMap<>();
 
@@ -50,11 +65,18 @@ final class RankGroup {
 
 	private @Nullable RankExit firstFailure;
 
-	RankGroup(LaunchedCommand command, LaunchTimings timings, LaunchConsole console, boolean endsTogether) {
-		this.command = command;
+	/** Whether a rank of an elastic job has ended with 0, so that the job is done. */
+	private boolean finished;
+
+	RankGroup(LaunchPlan plan, LaunchTimings timings, LaunchConsole console, boolean endsTogether, Starter starter) {
+		this.command = plan.command();
 		this.timings = timings;
 		this.console = console;
 		this.endsTogether = endsTogether;
+		this.starter = starter;
+		this.ranksPerNode = plan.ranksPerNode();
+		ElasticRanks elastic = plan.elastic();
+		this.lostRanks = (elastic != null) ? new LostRanks(plan, elastic) : null;
 	}
 
 	/** Requests a stop of every rank and returns immediately. Thread-safe. */
@@ -62,8 +84,18 @@ final class RankGroup {
 		this.events.add(new StopRequested());
 	}
 
-	/** Adds a rank that has been started. */
-	void add(RankProcess process) {
+	/**
+	 * Starts every rank.
+	 * @throws IOException if the program cannot be started; some ranks may run
+	 */
+	void start() throws IOException {
+		for (int localRank = 0; localRank < this.ranksPerNode; localRank++) {
+			start(localRank);
+		}
+	}
+
+	private void start(int localRank) throws IOException {
+		RankProcess process = this.starter.start(localRank);
 		this.running.put(process.rank(), process);
 		this.started.add(process);
 		process.onEnd((end) -> this.events.add(new Ended(end)));
@@ -71,12 +103,13 @@ final class RankGroup {
 
 	/** Waits until every rank has ended, and terminates ranks where necessary. */
 	GroupExit awaitEnd() throws InterruptedException {
-		while (!this.running.isEmpty() && this.phase != Phase.GIVEN_UP) {
+		while (!(this.running.isEmpty() && this.pending.isEmpty()) && this.phase != Phase.GIVEN_UP) {
 			Event event = nextEvent();
 			switch (event) {
 				case Ended ended -> onEnd(ended.end());
 				case StopRequested requested -> onStop();
 				case PhaseTimeout timeout -> onTimeout();
+				case RestartDue due -> restart();
 			}
 		}
 		for (RankProcess process : this.started) {
@@ -92,16 +125,25 @@ final class RankGroup {
 	}
 
 	private Event nextEvent() throws InterruptedException {
-		if (this.phase == Phase.RUNNING) {
-			return this.events.take();
+		PendingRestart next = this.pending.peek();
+		if (next != null) {
+			return within(next.dueNanos(), new RestartDue());
 		}
-		long left = this.phaseEndNanos - System.nanoTime();
-		Event event = this.events.poll(Math.max(0, left), TimeUnit.NANOSECONDS);
-		return (event != null) ? event : new PhaseTimeout();
+		return (this.phase == Phase.RUNNING) ? this.events.take() : within(this.phaseEndNanos, new PhaseTimeout());
+	}
+
+	private Event within(long endNanos, Event otherwise) throws InterruptedException {
+		Event event = this.events.poll(Math.max(0, endNanos - System.nanoTime()), TimeUnit.NANOSECONDS);
+		return (event != null) ? event : otherwise;
 	}
 
 	private void onEnd(RankExit end) {
 		this.running.remove(end.rank());
+		if (this.lostRanks != null && !this.stopped
+				&& (this.finished || (this.phase == Phase.RUNNING && !this.command.stoppedOnRequest(end)))) {
+			onElasticEnd(end, this.lostRanks);
+			return;
+		}
 		record(end);
 		if (!end.failed() || this.phase != Phase.RUNNING) {
 			return;
@@ -121,7 +163,7 @@ final class RankGroup {
 	private void record(RankExit end) {
 		this.ends.add(end);
 		boolean byItself = switch (this.phase) {
-			case RUNNING, LEAVING, STOPPING -> true;
+			case RUNNING, FINISHING, LEAVING, STOPPING -> true;
 			case TERMINATING, KILLED, GIVEN_UP -> false;
 		};
 		RankExit known = this.firstFailure;
@@ -130,16 +172,83 @@ final class RankGroup {
 		}
 	}
 
+	private void onElasticEnd(RankExit end, LostRanks lostRanks) {
+		if (!end.failed()) {
+			record(end);
+			this.finished |= this.command.endsByItself();
+		}
+		else if (!this.finished) {
+			onLoss(end, lostRanks.after(end, this.running.size() + this.pending.size()));
+		}
+		else if (end.signalled() || this.phase != Phase.RUNNING) {
+			this.console.say(end.describe() + " after the job had finished");
+		}
+		else {
+			record(end);
+		}
+		if (this.finished && this.phase == Phase.RUNNING) {
+			endReplacements(lostRanks);
+		}
+	}
+
+	private void onLoss(RankExit end, LostRanks.Decision decision) {
+		this.console.say(end.describe() + "; " + decision.text());
+		switch (decision) {
+			case LostRanks.Restart restart ->
+				this.pending.add(new PendingRestart(System.nanoTime() + restart.backOff().toNanos(), end));
+			case LostRanks.Continue nothing -> {
+			}
+			case LostRanks.End failed -> {
+				record(end);
+				dropPending();
+				enter(Phase.LEAVING, this.command.exitLimit(end, this.timings));
+			}
+		}
+	}
+
 	/**
-	 * Ranks lost before the request have been reported and are no failure of the stop.
+	 * All members of a job end together. A replacement that has not joined by then would
+	 * wait for a group that no longer exists.
+	 */
+	private void endReplacements(LostRanks lostRanks) {
+		this.pending.clear();
+		if (this.running.keySet().stream().allMatch(lostRanks::restarted)) {
+			enter(Phase.FINISHING, this.timings.drain());
+		}
+	}
+
+	/** A rank that is not restarted any more ends with the exit code of its loss. */
+	private void dropPending() {
+		this.pending.forEach((restart) -> record(restart.lost()));
+		this.pending.clear();
+	}
+
+	private void restart() {
+		RankExit lost = this.pending.remove().lost();
+		try {
+			start(lost.rank() % this.ranksPerNode);
+		}
+		catch (IOException ex) {
+			this.console.say("rank " + lost.rank() + " cannot be restarted: " + ex.getMessage());
+			onElasticEnd(lost, Objects.requireNonNull(this.lostRanks));
+		}
+	}
+
+	/**
+	 * Ranks lost before the request have been reported and are no failure of the stop,
+	 * unless no rank is left.
 	 */
 	private void onStop() {
 		this.stopped = true;
 		if (this.phase == Phase.RUNNING) {
 			this.firstFailure = null;
+			if (this.running.isEmpty()) {
+				dropPending();
+			}
+			this.pending.clear();
 			terminate(Phase.STOPPING, this.command.stopLimit(this.timings));
 		}
-		else if (this.phase == Phase.LEAVING) {
+		else if (this.phase == Phase.LEAVING || this.phase == Phase.FINISHING) {
 			terminate(Phase.TERMINATING, this.timings.terminate());
 		}
 	}
@@ -147,6 +256,10 @@ final class RankGroup {
 	private void onTimeout() {
 		switch (this.phase) {
 			case RUNNING, GIVEN_UP -> {
+			}
+			case FINISHING -> {
+				reportTimeout("of the end of the job: sending SIGTERM");
+				terminate(Phase.STOPPING, this.timings.drain());
 			}
 			case LEAVING -> {
 				reportTimeout("of the failure: sending SIGTERM");
@@ -191,6 +304,8 @@ final class RankGroup {
 
 		/** No failure ends the group and no stop is requested. */
 		RUNNING,
+		/** An elastic job is done; its replacements may still end by themselves. */
+		FINISHING,
 		/** A rank failed; the other ranks may still end by themselves. */
 		LEAVING,
 		/**
@@ -219,6 +334,32 @@ final class RankGroup {
 	}
 
 	private record PhaseTimeout() implements Event {
+
+	}
+
+	private record RestartDue() implements Event {
+
+	}
+
+	/** A lost rank and when it is to be restarted. */
+	private record PendingRestart(long dueNanos, RankExit lost) implements Comparable<PendingRestart> {
+
+		@Override
+		public int compareTo(PendingRestart other) {
+			return Long.compare(this.dueNanos - other.dueNanos, 0);
+		}
+
+	}
+
+	/** Starts the process of a rank. */
+	@FunctionalInterface
+	interface Starter {
+
+		/**
+		 * Starts a rank.
+		 * @throws IOException if the program cannot be started
+		 */
+		RankProcess start(int localRank) throws IOException;
 
 	}
 

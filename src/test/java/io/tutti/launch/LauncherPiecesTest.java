@@ -63,7 +63,7 @@ class LauncherPiecesTest {
 	void anInvalidPlanIsRejectedWithTheOption(int ranks, int nodes, int nodeRank, int port, String option) {
 		LaunchedCommand command = LaunchedCommand.of(List.of("train"), OWN);
 		assertThatIllegalArgumentException()
-			.isThrownBy(() -> new LaunchPlan(command, ranks, nodes, nodeRank, "127.0.0.1", port, 0, Map.of()))
+			.isThrownBy(() -> new LaunchPlan(command, ranks, nodes, nodeRank, "127.0.0.1", port, 0, null, Map.of()))
 			.withMessageContaining(option)
 			.withMessageContaining("must be in");
 	}
@@ -74,9 +74,9 @@ class LauncherPiecesTest {
 				"PMI_RANK", "3", "PMI_SIZE", "4", "SLURM_PROCID", "2", "PET_NODE_RANK", "1", "JOB_COMPLETION_INDEX",
 				"1", "TUTTI_RANK", "5", "TORCHELASTIC_USE_AGENT_STORE", "True"));
 		environment.put("HOME", "/root");
-		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 2, 1, 0, "127.0.0.1", null, 0,
+		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 2, 1, 0, "127.0.0.1", 4242, 0, null,
 				Map.of());
-		new RankEnvironment(plan, false).apply(environment, 1, 4242, 3);
+		new RankEnvironment(plan, false).apply(environment, 1, new JobPorts(plan), 3);
 		ResolvedRank resolved = RankResolution.resolve(environment, ResolutionSettings.from(environment::get));
 		assertThat(resolved.source()).isEqualTo("torchrun");
 		assertThat(resolved.assignment().rank()).isEqualTo(1);
@@ -90,12 +90,12 @@ class LauncherPiecesTest {
 
 	@Test
 	void onlyALauncherOnATerminalRequestsLiveLines() {
-		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", null, 0,
+		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(List.of("train"), OWN), 1, 1, 0, "127.0.0.1", 4242, 0, null,
 				Map.of());
 		Map<String, String> environment = new HashMap<>();
-		new RankEnvironment(plan, true).apply(environment, 0, 4242, 0);
+		new RankEnvironment(plan, true).apply(environment, 0, new JobPorts(plan), 0);
 		assertThat(LiveLines.areShown(environment)).isTrue();
-		new RankEnvironment(plan, false).apply(environment, 0, 4242, 0);
+		new RankEnvironment(plan, false).apply(environment, 0, new JobPorts(plan), 0);
 		assertThat(environment).doesNotContainKey("TUTTI_LIVE_LINES");
 	}
 
@@ -113,8 +113,8 @@ class LauncherPiecesTest {
 
 	@Test
 	void aReservedPortIsNotReusedButRankZeroCanListenOnIt() throws Exception {
-		try (RendezvousPort port = RendezvousPort.free();
-				RendezvousPort other = RendezvousPort.free();
+		try (ReservedPort port = ReservedPort.free();
+				ReservedPort other = ReservedPort.free();
 				ServerSocketChannel rankZero = ServerSocketChannel.open()) {
 			assertThat(other.number()).isNotEqualTo(port.number());
 			rankZero.bind(new InetSocketAddress("127.0.0.1", port.number()));

@@ -17,6 +17,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIOException;
@@ -57,7 +59,7 @@ class LocalLauncherTest {
 	@Test
 	void ranksOfTheSecondMachineFollowThoseOfTheFirst() throws Exception {
 		LaunchPlan plan = new LaunchPlan(program("echo $RANK/$WORLD_SIZE $LOCAL_RANK $GROUP_RANK $TORCHELASTIC_RUN_ID"),
-				2, 3, 1, "host0", 29500, 0, Map.of());
+				2, 3, 1, "host0", 29500, 0, null, Map.of());
 		assertThat(launcher(plan).run()).isZero();
 		assertThat(outLines()).containsExactlyInAnyOrder("[2] 2/6 0 1 host0:29500", "[3] 3/6 1 1 host0:29500");
 	}
@@ -162,7 +164,8 @@ class LocalLauncherTest {
 
 	@Test
 	void everyRestartUsesAnotherRendezvousPort() throws Exception {
-		LaunchPlan plan = new LaunchPlan(program("echo $MASTER_PORT; exit 1"), 1, 1, 0, "127.0.0.1", null, 2, Map.of());
+		LaunchPlan plan = new LaunchPlan(program("echo $MASTER_PORT; exit 1"), 1, 1, 0, "127.0.0.1", null, 2, null,
+				Map.of());
 		assertThat(launcher(plan).run()).isEqualTo(1);
 		assertThat(outLines()).hasSize(3).doesNotHaveDuplicates();
 	}
@@ -270,6 +273,132 @@ class LocalLauncherTest {
 		assertThatIOException().isThrownBy(() -> launcher(plan).run()).withMessageContaining("/no/such/program");
 	}
 
+	@Test
+	void onlyTheLostRankOfAnElasticJobIsRestarted() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("echo x >> starts-$RANK; "
+						+ "[ $RANK = 1 ] && [ ! -e once ] && touch once && kill -9 $$; [ $RANK = 1 ] && touch enough; "
+						+ "while [ ! -e enough ]; do sleep 0.05; done"));
+		assertThat(launcher(elastic(command, 3, 2, 3)).run()).isZero();
+		assertThat(this.directory.resolve("starts-0")).hasContent("x");
+		assertThat(this.directory.resolve("starts-1")).hasContent("x\nx");
+		assertThat(this.directory.resolve("starts-2")).hasContent("x");
+		assertThat(errLines())
+			.containsExactly("tutti launch: rank 1 ended with 137 (SIGKILL); restarting it in 0.1 s (1 of 3)");
+	}
+
+	@Test
+	void everyRankOfAnElasticJobGetsTheEndpointsOfAllSlots() throws Exception {
+		LaunchPlan plan = elastic(
+				program("echo $TUTTI_ELASTIC_MIN_RANKS $TUTTI_ELASTIC_MAX_RANKS $TUTTI_ELASTIC_ENDPOINTS"), 2, 1, 0);
+		assertThat(launcher(plan).run()).isZero();
+		assertThat(outLines()).hasSize(2)
+			.allMatch((line) -> line.matches("\\[[01]] 1 2 127\\.0\\.0\\.1:\\d+,127\\.0\\.0\\.1:\\d+"));
+		assertThat(outLines().get(0).substring(4)).isEqualTo(outLines().get(1).substring(4));
+	}
+
+	@Test
+	void anElasticJobContinuesWithoutARankThatIsNotRestarted() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 0 ] && { touch lost; kill -9 $$; }; sleep 1; exit 0"));
+		assertThat(launcher(elastic(command, 3, 2, 0)).run()).isZero();
+		assertThat(errLines()).containsExactly("tutti launch: rank 0 ended with 137 (SIGKILL); not restarted, since no "
+				+ "restart is left of 0; 2 ranks are left");
+	}
+
+	@Test
+	void anElasticJobWithFewerThanItsMinimumEnds() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 0 ] && kill -9 $$; "
+						+ "[ $RANK = 1 ] && { while [ -e rank-0-0.pid ] && kill -0 $(cat rank-0-0.pid) 2> /dev/null; "
+						+ "do sleep 0.05; done; exit 70; }; exec sleep 100"));
+		assertThat(launcher(elastic(command, 3, 2, 0)).run()).isIn(70, 137);
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains(
+				"the job ends: 1 rank is left, fewer than the minimum of 2, and no restart is left of 0",
+				"rank 2 143 (SIGTERM)");
+	}
+
+	@Test
+	void theRestartsOfAnElasticJobAreLimited() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("echo x >> starts; exit 70"));
+		assertThat(launcher(elastic(command, 1, 1, 3)).run()).isEqualTo(70);
+		assertThat(this.directory.resolve("starts")).hasContent("x\nx\nx\nx");
+		assertThat(this.err.toString(StandardCharsets.UTF_8)).contains("(1 of 3)", "(2 of 3)", "(3 of 3)");
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 64, 65, 77, 78, 80 })
+	void aFailureThatARestartCannotFixEndsAnElasticJob(int exitCode) throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("echo x >> starts; [ $RANK = 1 ] && exit " + exitCode + "; exec sleep 100"));
+		assertThat(launcher(elastic(command, 2, 1, 5)).run()).isEqualTo(exitCode);
+		assertThat(this.directory.resolve("starts")).hasContent("x\nx");
+		assertThat(errLines().getFirst())
+			.isEqualTo("tutti launch: rank 1 ended with " + exitCode + "; the job ends, since a restart cannot help");
+	}
+
+	@Test
+	void aStopOfAnElasticJobIsAsThatOfAnyJob() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("[ $RANK = 1 ] && kill -9 $$; "
+				+ "trap 'sleep 0.2; exit 79' TERM; touch ready-$RANK; while :; do sleep 0.05; done"));
+		LocalLauncher launcher = launcher(elastic(command, 3, 1, 0));
+		CompletableFuture<Integer> code = start(launcher);
+		awaitFiles("ready-0", "ready-2");
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("2 ranks are left"));
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(79);
+		assertThat(lastErrLine()).isEqualTo("tutti launch: stopped on request; every rank ended with 79");
+	}
+
+	@Test
+	void aDrainOfOneRankDrainsAnElasticJob() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 1 ] && exit 79; sleep 1; exit 79"));
+		assertThat(launcher(elastic(command, 2, 1, 5)).run()).isEqualTo(79);
+		assertThat(errLines()).containsExactly("tutti launch: stopped on request; every rank ended with 79");
+	}
+
+	@Test
+	void aStopWhileTheOnlyRankWaitsForItsRestartIsAFailure() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"), own("echo x >> starts; kill -9 $$"));
+		LocalLauncher launcher = launcher(elastic(command, 1, 1, 100));
+		CompletableFuture<Integer> code = start(launcher);
+		await().until(() -> this.err.toString(StandardCharsets.UTF_8).contains("restarting it in 1.6 s"));
+		launcher.stop();
+		assertThat(code.get(10, TimeUnit.SECONDS)).isEqualTo(137);
+	}
+
+	@Test
+	void aReplacementThatNeverJoinedIsEndedOnceTheJobHasFinished() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ -e again ] && [ $RANK = 1 ] && { trap 'exit 79' TERM; touch joining; "
+						+ "while :; do sleep 0.05; done; }; " + "[ $RANK = 1 ] && { touch again; kill -9 $$; }; "
+						+ "while [ ! -e joining ]; do sleep 0.05; done"));
+		assertThat(launcher(elastic(command, 3, 2, 3)).run()).isZero();
+		assertThat(this.err.toString(StandardCharsets.UTF_8))
+			.contains("rank 1 did not end within 1.5 s of the end of " + "the job: sending SIGTERM");
+	}
+
+	@Test
+	void aRankKilledAfterTheJobHasFinishedIsNoFailure() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 0 ] && { touch finished; exit 0; }; sleep 0.5; kill -9 $$"));
+		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isZero();
+		assertThat(lastErrLine()).isEqualTo("tutti launch: rank 1 ended with 137 (SIGKILL) after the job had finished");
+	}
+
+	@Test
+	void aRankThatFailsAfterTheJobHasFinishedIsAFailure() throws Exception {
+		LaunchedCommand command = LaunchedCommand.of(List.of("train"),
+				own("[ $RANK = 1 ] && exit 0; sleep 0.5; exit 70"));
+		assertThat(launcher(elastic(command, 2, 1, 3)).run()).isEqualTo(70);
+	}
+
+	private static LaunchPlan elastic(LaunchedCommand command, int ranks, int least, int maxRestarts) {
+		return new LaunchPlan(command, ranks, 1, 0, "127.0.0.1", null, maxRestarts,
+				new ElasticRanks(least, ranks, List.of()), Map.of());
+	}
+
 	private CompletableFuture<Integer> start(LocalLauncher launcher) {
 		CompletableFuture<Integer> code = new CompletableFuture<>();
 		Thread.ofVirtual().start(() -> {
@@ -296,7 +425,7 @@ class LocalLauncherTest {
 	}
 
 	private static LaunchPlan plan(LaunchedCommand command, int ranks, int maxRestarts) {
-		return new LaunchPlan(command, ranks, 1, 0, "127.0.0.1", 4242, maxRestarts, Map.of("EXTRA", "more"));
+		return new LaunchPlan(command, ranks, 1, 0, "127.0.0.1", 4242, maxRestarts, null, Map.of("EXTRA", "more"));
 	}
 
 	/**

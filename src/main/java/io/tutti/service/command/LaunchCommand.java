@@ -13,6 +13,7 @@ import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.ExitCode;
+import io.tutti.launch.ElasticRanks;
 import io.tutti.launch.LaunchConsole;
 import io.tutti.launch.LaunchPlan;
 import io.tutti.launch.LaunchTimings;
@@ -39,6 +40,8 @@ import picocli.CommandLine.Parameters;
 				"  ./tutti launch -n 3 serve                  serves on 8080, 8081, 8082",
 				"  ./tutti launch -n 4 bench --format tsv     only rank 0's table on stdout",
 				"  ./tutti launch -n 2 --max-restarts 3 train restarts both after a failure",
+				"  ./tutti launch -n 4 --min-ranks 2 --max-restarts 9 ./worker",
+				"                                             restarts only the ranks that are lost",
 				"  ./tutti launch -n 2 -- python worker.py    any program",
 				"  ./tutti launch -n 8 --nnodes 2 --node-rank 1 --master-addr host0 train",
 				"                                             the second of two machines" })
@@ -71,8 +74,17 @@ public final class LaunchCommand implements Callable<Integer> {
 	private @Nullable Integer masterPort;
 
 	@Option(names = "--max-restarts", paramLabel = "K", defaultValue = "0",
-			description = "Number of restarts of the whole group after failures (default: 0).")
+			description = "Number of restarts of the whole group after failures; with --min-ranks, of single ranks in all "
+					+ "(default: 0).")
 	private int maxRestarts;
+
+	@Option(names = "--min-ranks", paramLabel = "N",
+			description = "Continue without lost ranks while at least N are left, and restart only the lost ones.")
+	private @Nullable Integer minRanks;
+
+	@Option(names = "--max-ranks", paramLabel = "N",
+			description = "With --min-ranks: let further ranks join, up to N (default: the ranks started).")
+	private @Nullable Integer maxRanks;
 
 	@Option(names = "--http-port", paramLabel = "PORT",
 			description = "HTTP port of the first rank; the next ones follow it.")
@@ -91,8 +103,9 @@ public final class LaunchCommand implements Callable<Integer> {
 		LaunchConsole console = LaunchConsole.ofThisProcess();
 		try {
 			requireBackend();
-			LaunchPlan plan = plan();
-			LaunchTimings timings = LaunchTimings.from(ProcessProperties.ofThisProcess());
+			ProcessProperties properties = ProcessProperties.ofThisProcess();
+			LaunchPlan plan = plan(properties);
+			LaunchTimings timings = LaunchTimings.from(properties);
 			return new StoppableLaunch(new LocalLauncher(plan, timings, console), timings.longestStop()).run();
 		}
 		catch (IllegalArgumentException ex) {
@@ -132,7 +145,7 @@ public final class LaunchCommand implements Callable<Integer> {
 		}
 	}
 
-	private LaunchPlan plan() {
+	private LaunchPlan plan(ProcessProperties properties) {
 		if (this.nodes > 1 && this.masterAddress == null) {
 			throw new IllegalArgumentException(
 					"--nnodes " + this.nodes + " needs --master-addr, the machine with node rank 0");
@@ -140,8 +153,15 @@ public final class LaunchCommand implements Callable<Integer> {
 		String address = (this.masterAddress != null) ? this.masterAddress : RankAssignment.DEFAULT_MASTER_ADDRESS;
 		Integer port = (this.masterPort == null && this.nodes > 1) ? Integer.valueOf(RankAssignment.DEFAULT_MASTER_PORT)
 				: this.masterPort;
-		return new LaunchPlan(LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION)),
-				this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts, environment());
+		LaunchedCommand launched = LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION));
+		ElasticRanks elastic = ElasticRanks.of(this.minRanks, this.maxRanks, this.ranksPerNode * this.nodes,
+				properties);
+		if (elastic != null && launched.kind() != LaunchedCommand.Kind.PROGRAM) {
+			throw new IllegalArgumentException(
+					"--min-ranks is for programs: Tutti's own commands end when a rank is lost");
+		}
+		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,
+				elastic, environment());
 	}
 
 	private Map<String, String> environment() {

@@ -128,9 +128,32 @@ class LaunchCommandTest {
 	}
 
 	@ParameterizedTest
+	@CsvSource(delimiter = '|', textBlock = """
+			-n 4 --min-ranks 5                   | --min-ranks must be in 1..4, got 5
+			-n 4 --min-ranks 0                   | --min-ranks must be in 1..4 (--max-ranks), got 0
+			-n 4 --min-ranks 2 --max-ranks 3     | --max-ranks must be in 4..65536, got 3
+			-n 4 --min-ranks 3 --max-ranks 2     | --min-ranks must be in 1..2 (--max-ranks), got 3
+			-n 4 --max-ranks 6                   | --max-ranks 6 needs --min-ranks
+			""")
+	void anImpossibleNumberOfRanksIsRefusedWithOneSentence(String options, String message) throws Exception {
+		List<String> arguments = new ArrayList<>(List.of(options.split(" ")));
+		arguments.add("true");
+		assertThat(exitCode(launch(arguments.toArray(String[]::new)))).isEqualTo(64);
+		assertThat(lines("err")).containsExactly("tutti launch: " + message);
+	}
+
+	@Test
+	void severalMachinesNeedTheEndpointsOfAllRanks() throws Exception {
+		assertThat(exitCode(launch("-n", "2", "--nnodes", "2", "--master-addr", "a", "--min-ranks", "2", "true")))
+			.isEqualTo(64);
+		assertThat(lines("err")).singleElement().asString().contains("TUTTI_ELASTIC_ENDPOINTS");
+	}
+
+	@ParameterizedTest
 	@ValueSource(strings = { "", "-n 0 true", "-n two true", "--nnodes 2 true",
 			"--nnodes 2 --node-rank 2 --master-addr a true", "--master-port 70000 true", "--http-port 0 true",
-			"-n 4 --http-port 65533 true", "--max-restarts -1 true", "--no-such-option true", "/no/such/program" })
+			"-n 4 --http-port 65533 true", "--max-restarts -1 true", "-n 2 --min-ranks 1 bench",
+			"--no-such-option true", "/no/such/program" })
 	void anInvalidLaunchEndsWithBadConfiguration(String arguments) {
 		assertThat(new CommandLine(new LaunchCommand())
 			.execute(arguments.isEmpty() ? new String[0] : arguments.split(" "))).isEqualTo(64);
