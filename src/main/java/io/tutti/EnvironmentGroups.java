@@ -6,7 +6,6 @@ import java.util.ServiceLoader;
  * Joins the group that this process's environment describes. Loaded as a service, so that
  * this package does not depend on launchers and bootstrap.
  */
-@FunctionalInterface
 public interface EnvironmentGroups {
 
 	/**
@@ -15,6 +14,13 @@ public interface EnvironmentGroups {
 	 * @return the group of all ranks
 	 */
 	ProcessGroup join(CollectiveListener listener);
+
+	/**
+	 * Prepares an elastic membership. Does not wait for other ranks.
+	 * @param listener receives events from rendezvous on
+	 * @return this process's membership
+	 */
+	ElasticGroup joinElastic(CollectiveListener listener);
 
 	/**
 	 * The implementation on the class path.

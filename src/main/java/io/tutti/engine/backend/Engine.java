@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 
 import io.tutti.BackendUnavailableException;
@@ -79,6 +80,15 @@ public final class Engine implements AutoCloseable {
 		catch (BackendUnavailableException ex) {
 			throw ex.onRank(assignment.rank(), assignment.worldSize());
 		}
+	}
+
+	/**
+	 * Joins the other ranks and forms a group with the built-in algorithms, whatever the
+	 * backend in the settings.
+	 * @throws RendezvousException if the rendezvous fails or this rank is rejected
+	 */
+	public static Engine joinBuiltIn(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return meet(assignment, settings, events);
 	}
 
 	/** Joins the other ranks and forms a group with the built-in algorithms. */
@@ -229,6 +239,15 @@ public final class Engine implements AutoCloseable {
 	/** The result of the rendezvous. */
 	public Membership membership() {
 		return this.membership;
+	}
+
+	/**
+	 * The ranks whose process is known to be dead, since the kernel of its host has
+	 * closed its control connection without a leave message. Rank 0 knows this of every
+	 * rank, the other ranks of rank 0.
+	 */
+	public Set<Integer> ended() {
+		return this.registry.ended();
 	}
 
 	/** The groups that this rank is in. */

@@ -64,6 +64,13 @@ public record EngineSettings(String backend, String jobId, @Nullable String toke
 				this.tls);
 	}
 
+	/** The same settings for another job and generation. */
+	public EngineSettings withJob(String id, long number) {
+		return new EngineSettings(this.backend, id, this.token, number, this.bindAddress, this.advertisedHost,
+				this.dataAddress, this.dataPort, this.congestionControl, this.sharedConfig, this.timeouts,
+				this.mpiLibrary, this.tls);
+	}
+
 	/** The same settings with another token. */
 	EngineSettings withToken(String secret) {
 		return new EngineSettings(this.backend, this.jobId, secret, this.generation, this.bindAddress,

@@ -82,6 +82,9 @@ final class GroupRegistry implements ControlListener {
 	/** Ranks that have left the job. */
 	private final Set<Integer> gone = ConcurrentHashMap.newKeySet();
 
+	/** Ranks whose control connection ended without a leave message. */
+	private final Set<Integer> ended = ConcurrentHashMap.newKeySet();
+
 	/** Departures from groups that this rank has not formed yet, by group. */
 	private final Map<String, Queue<Departure>> early = new ConcurrentHashMap<>();
 
@@ -295,6 +298,16 @@ final class GroupRegistry implements ControlListener {
 		}
 		DefaultProcessGroup found = entry.group;
 		return (found != null) ? found.lastEntered() : -1;
+	}
+
+	@Override
+	public void ended(int rank) {
+		this.ended.add(rank);
+	}
+
+	/** Ranks whose control connection ended without a leave message. */
+	Set<Integer> ended() {
+		return Set.copyOf(this.ended);
 	}
 
 	@Override

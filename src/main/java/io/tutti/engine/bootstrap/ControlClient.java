@@ -150,6 +150,9 @@ final class ControlClient implements ControlLoop.Work, RankControl.Uplink {
 				receive(message);
 			}
 			if (!open) {
+				if (this.phase == Phase.FORMED) {
+					this.control.events().ended(0);
+				}
 				dropped("its connection closed");
 			}
 		}

@@ -163,7 +163,7 @@ final class ControlServer
 				receive(joined, message);
 			}
 			if (!open) {
-				disconnected(joined, "its connection closed");
+				ended(joined);
 			}
 		}
 		catch (IOException ex) {
@@ -172,6 +172,13 @@ final class ControlServer
 		catch (MalformedFrameException ex) {
 			disconnected(joined, "it sent a malformed message: " + ex.getMessage());
 		}
+	}
+
+	private void ended(Joined joined) {
+		if (this.phase == Phase.FORMED && isUp(joined)) {
+			this.control.events().ended(joined.rank());
+		}
+		disconnected(joined, "its connection closed");
 	}
 
 	private void receive(Joined joined, ControlMessage message) throws MalformedFrameException {

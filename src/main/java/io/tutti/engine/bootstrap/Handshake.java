@@ -16,6 +16,7 @@ import io.tutti.engine.control.ControlMessage.Challenge;
 import io.tutti.engine.control.ControlMessage.ClientHello;
 import io.tutti.engine.control.ControlMessage.DataHello;
 import io.tutti.engine.control.ControlMessage.ForeignHello;
+import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Proof;
 import io.tutti.engine.control.ControlMessage.Refused;
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * thread-safe.
  *
  * @param <H> the hello of the purpose: {@link Hello} at the rendezvous address,
- * {@link DataHello} at a data port
+ * {@link DataHello} at a data port, {@link FormationHello} at a formation endpoint
  */
 public final class Handshake<H extends ClientHello> {
 
@@ -86,6 +87,11 @@ public final class Handshake<H extends ClientHello> {
 	public static Handshake<DataHello> ofData(SessionKey key) {
 		return new Handshake<>(DataHello.class, key,
 				"the session key is wrong; the process belongs to another job or generation");
+	}
+
+	/** The handshake at the formation endpoint of a member of an elastic job. */
+	public static Handshake<FormationHello> ofFormation(@Nullable String token) {
+		return new Handshake<>(FormationHello.class, ofControl(token).key, ofControl(token).wrongKey);
 	}
 
 	/** Random bytes, as many as a proof has. */

@@ -36,6 +36,14 @@ public interface ControlListener {
 	default void departed(Departure departure) {
 	}
 
+	/**
+	 * A rank's connection ended without a leave message: the kernel of its host has
+	 * closed it, so its process is dead. Rank 0 sees this of every rank, the other ranks
+	 * of rank 0. Called before the verdict.
+	 */
+	default void ended(int rank) {
+	}
+
 	/** A rank has asked all ranks to stop at the next step boundary. */
 	void drainRequested(String reason);
 

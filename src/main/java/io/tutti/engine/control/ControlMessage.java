@@ -73,6 +73,15 @@ public sealed interface ControlMessage {
 	record DataHello(String group, long generation, int rank, int acceptor) implements ClientHello {
 	}
 
+	/**
+	 * A connection to the formation endpoint of a member of an elastic job.
+	 *
+	 * @param rank slot of the member that connects
+	 * @param member random id of its process
+	 */
+	record FormationHello(String jobId, int rank, String member) implements ClientHello {
+	}
+
 	/** A hello of another protocol version. */
 	record ForeignHello(int version) implements RendezvousMessage {
 	}

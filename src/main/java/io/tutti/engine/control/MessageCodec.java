@@ -20,6 +20,7 @@ import io.tutti.engine.control.ControlMessage.Departed;
 import io.tutti.engine.control.ControlMessage.Drain;
 import io.tutti.engine.control.ControlMessage.EnterRound;
 import io.tutti.engine.control.ControlMessage.ForeignHello;
+import io.tutti.engine.control.ControlMessage.FormationHello;
 import io.tutti.engine.control.ControlMessage.ForwardedTrace;
 import io.tutti.engine.control.ControlMessage.Hello;
 import io.tutti.engine.control.ControlMessage.Leave;
@@ -57,7 +58,7 @@ public final class MessageCodec {
 	/** Random bytes that each side contributes; as many as a proof has. */
 	public static final int NONCE_BYTES = SessionKey.PROOF_BYTES;
 
-	public static final int VERSION = 4;
+	public static final int VERSION = 5;
 
 	/** "TUTI" in ASCII. */
 	public static final int MAGIC = 0x54555449;
@@ -73,7 +74,8 @@ public final class MessageCodec {
 	private static final int HELLO = 1;
 
 	/** The purpose in a hello is the place of its class in this list. */
-	private static final List<Class<? extends ClientHello>> HELLOS = List.of(Hello.class, DataHello.class);
+	private static final List<Class<? extends ClientHello>> HELLOS = List.of(Hello.class, DataHello.class,
+			FormationHello.class);
 
 	private MessageCodec() {
 	}

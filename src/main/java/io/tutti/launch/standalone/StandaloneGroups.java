@@ -3,10 +3,13 @@ package io.tutti.launch.standalone;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 import io.tutti.CollectiveListener;
+import io.tutti.ElasticGroup;
 import io.tutti.EnvironmentGroups;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.elastic.DefaultElasticGroup;
+import io.tutti.engine.elastic.ElasticEngine;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RankResolution;
@@ -43,16 +46,38 @@ public final class StandaloneGroups implements EnvironmentGroups {
 
 	@Override
 	public ProcessGroup join(CollectiveListener listener) {
-		if (!this.joined.compareAndSet(false, true)) {
-			throw new IllegalStateException("this process has a group from fromEnvironment already: close it before it "
-					+ "joins again, or create further groups by split and subgroup");
-		}
+		requireFirst();
 		try {
 			return joinOnce(listener);
 		}
 		catch (RuntimeException | Error ex) {
 			this.joined.set(false);
 			throw ex;
+		}
+	}
+
+	@Override
+	public ElasticGroup joinElastic(CollectiveListener listener) {
+		requireFirst();
+		try {
+			NativeLibraryPreparation.prepare();
+			ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
+					ResolutionSettings.from(this.properties::text));
+			StandaloneSettings settings = new StandaloneSettings(this.properties);
+			ElasticEngine engine = ElasticEngine.open(resolved.assignment(), settings.of(resolved),
+					settings.elastic(resolved), listener);
+			return new DefaultElasticGroup(engine, () -> this.joined.set(false));
+		}
+		catch (RuntimeException | Error ex) {
+			this.joined.set(false);
+			throw ex;
+		}
+	}
+
+	private void requireFirst() {
+		if (!this.joined.compareAndSet(false, true)) {
+			throw new IllegalStateException("this process has a group from fromEnvironment already: close it before it "
+					+ "joins again, or create further groups by split and subgroup");
 		}
 	}
 

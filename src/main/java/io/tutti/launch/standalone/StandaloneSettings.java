@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 
 import io.tutti.engine.RankAssignment;
@@ -12,6 +14,8 @@ import io.tutti.engine.algorithm.AlgorithmOverrides;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.SharedConfig;
 import io.tutti.engine.backend.TransportChoice;
+import io.tutti.engine.elastic.ElasticSettings;
+import io.tutti.launch.ElasticLaunchers;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RendezvousExposure;
 import io.tutti.launch.ResolvedRank;
@@ -22,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  * documented defaults.
  */
 final class StandaloneSettings {
+
+	private static final String MIN_RANKS = "tutti.elastic.min-ranks";
 
 	private static final String TOKEN = "tutti.security.token";
 
@@ -65,6 +71,49 @@ final class StandaloneSettings {
 				this.properties.port("tutti.transport.port", defaults.dataPort()),
 				this.properties.text("tutti.transport.congestion-control", defaults.congestionControl()),
 				sharedConfig(), timeouts(), this.properties.text("tutti.mpi.library"));
+	}
+
+	/**
+	 * The settings of an elastic job.
+	 * @throws IllegalArgumentException if a property is missing or invalid, or if the
+	 * launcher ends the remaining ranks when one is lost
+	 */
+	ElasticSettings elastic(ResolvedRank resolved) {
+		String minRanks = this.properties.text(MIN_RANKS);
+		if (minRanks == null) {
+			throw new IllegalArgumentException(MIN_RANKS + " is not set: an elastic group needs its minimum number of"
+					+ " ranks, as launch --min-ranks sets it");
+		}
+		ElasticLaunchers.requireSupported(minRanks, resolved, this.properties.variables());
+		List<ElasticSettings.Endpoint> endpoints = ElasticSettings
+			.endpoints(this.properties.text("tutti.elastic.endpoints", ""));
+		int maxRanks = number("tutti.elastic.max-ranks", endpoints.size());
+		if (maxRanks < resolved.assignment().worldSize() || maxRanks > endpoints.size()) {
+			throw new IllegalArgumentException("tutti.elastic.max-ranks must be in " + resolved.assignment().worldSize()
+					+ " (the world size).." + endpoints.size() + " (the number of endpoints), got " + maxRanks);
+		}
+		return new ElasticSettings(number(MIN_RANKS, 1),
+				this.properties.duration("tutti.elastic.settle", Duration.ZERO),
+				number("tutti.elastic.max-failures", 0), quorum(), endpoints.subList(0, maxRanks));
+	}
+
+	private ElasticSettings.QuorumRule quorum() {
+		String rule = this.properties.text("tutti.elastic.quorum", "live").toLowerCase(Locale.ROOT);
+		return switch (rule) {
+			case "live" -> ElasticSettings.QuorumRule.LIVE;
+			case "strict" -> ElasticSettings.QuorumRule.STRICT;
+			default -> throw ProcessProperties.invalid("tutti.elastic.quorum", rule, "live or strict");
+		};
+	}
+
+	private int number(String name, int otherwise) {
+		String value = this.properties.text(name);
+		try {
+			return (value != null) ? Integer.parseInt(value.strip()) : otherwise;
+		}
+		catch (NumberFormatException ex) {
+			throw ProcessProperties.invalid(name, value, "a whole number");
+		}
 	}
 
 	private SharedConfig sharedConfig() {

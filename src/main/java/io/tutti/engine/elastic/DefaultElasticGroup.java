@@ -1,0 +1,281 @@
+package io.tutti.engine.elastic;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+
+import io.tutti.CollectiveException;
+import io.tutti.DataType;
+import io.tutti.ElasticEvent;
+import io.tutti.ElasticGroup;
+import io.tutti.ElasticLoop;
+import io.tutti.ElasticState;
+import io.tutti.Failure;
+import io.tutti.MembershipChangedException;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.backend.Engine;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs a loop in generation after generation of an {@link ElasticEngine}. When a
+ * generation has formed, the ranks compare step and hash of their states, and those that
+ * are new, behind or different take the state of the lowest rank with the highest step.
+ */
+public final class DefaultElasticGroup implements ElasticGroup {
+
+	/**
+	 * How long a rank whose loop has returned waits for the last message of the others.
+	 */
+	private static final Duration FAREWELL = Duration.ofSeconds(2);
+
+	/** Step, whether the rank has state, and the hash of it. */
+	private static final int SUMMARY_BYTES = Long.BYTES + Long.BYTES + 32;
+
+	/** What one rank reports of its state. */
+	private record Summary(long step, boolean present, byte[] hash) {
+
+		boolean sameAs(Summary other) {
+			return this.step == other.step && Arrays.equals(this.hash, other.hash);
+		}
+
+	}
+
+	private final ElasticEngine elastic;
+
+	private final Runnable afterwards;
+
+	private volatile @Nullable ElasticState state;
+
+	private boolean hasState;
+
+	/**
+	 * @param afterwards runs when the group has closed
+	 */
+	public DefaultElasticGroup(ElasticEngine elastic, Runnable afterwards) {
+		this.elastic = elastic;
+		this.afterwards = afterwards;
+	}
+
+	@Override
+	public <R> R run(ElasticState state, ElasticLoop<R> loop) {
+		this.state = state;
+		CollectiveException broken = null;
+		R result = null;
+		boolean returned = false;
+		try {
+			while (true) {
+				Engine engine = this.elastic.form(broken, returned);
+				if (engine == null) {
+					return result;
+				}
+				broken = null;
+				returned = false;
+				ProcessGroup group = engine.world();
+				try {
+					agree(group, state);
+					state.reset(group);
+					result = loop.run(group);
+					returned = true;
+					finish(group);
+					return result;
+				}
+				catch (MembershipChangedException ex) {
+					// Every rank leaves the loop after the same step.
+				}
+				catch (Exception ex) {
+					broken = continuable(ex, group);
+					if (!returned) {
+						state.rollback();
+					}
+				}
+			}
+		}
+		finally {
+			this.state = null;
+		}
+	}
+
+	/**
+	 * The failure after which the group continues.
+	 * @throws RuntimeException any other exception, after the other ranks were told
+	 */
+	private static CollectiveException continuable(Exception ex, ProcessGroup group) {
+		CollectiveException failed = collectiveFailure(ex);
+		if (failed == null) {
+			group.abort("the loop of rank " + group.rank() + " failed: " + ex);
+			throw (ex instanceof RuntimeException unchecked) ? unchecked
+					: new IllegalStateException("the loop failed: " + ex, ex);
+		}
+		Failure failure = failed.failure();
+		boolean lost = switch (failure.kind()) {
+			case PEER_LOST -> true;
+			case TIMEOUT -> !failure.ranks().isEmpty();
+			case MISMATCH, ABORTED -> false;
+		};
+		if (!lost || Thread.currentThread().isInterrupted()) {
+			throw failed;
+		}
+		return failed;
+	}
+
+	private static @Nullable CollectiveException collectiveFailure(Throwable failure) {
+		Set<Throwable> seen = Collections.newSetFromMap(new IdentityHashMap<>());
+		for (Throwable cause = failure; cause != null && seen.add(cause); cause = cause.getCause()) {
+			if (cause instanceof CollectiveException found) {
+				return found;
+			}
+		}
+		return null;
+	}
+
+	/** Brings all ranks to the newest state. */
+	private void agree(ProcessGroup group, ElasticState state) {
+		this.hasState &= this.elastic.carriesState();
+		List<Summary> all = summaries(group, state, this.hasState);
+		boolean someHaveState = all.stream().anyMatch(Summary::present);
+		int source = IntStream.range(0, all.size())
+			.filter((rank) -> all.get(rank).present() || !someHaveState)
+			.boxed()
+			.max((a, b) -> (all.get(a).step() != all.get(b).step()) ? Long.compare(all.get(a).step(), all.get(b).step())
+					: Integer.compare(b, a))
+			.orElseThrow();
+		List<Integer> receivers = differing(all, source);
+		if (!receivers.isEmpty()) {
+			state.synchronize(group, source);
+			List<Integer> still = differing(summaries(group, state, true), source);
+			if (!still.isEmpty()) {
+				throw mismatch(group, still, "the state of these ranks differs from that of rank " + source
+						+ " after it was synchronized: ElasticState.synchronize and digest must cover the same state");
+			}
+			this.elastic
+				.publish(new ElasticEvent.Synchronized(group.generation(), source, receivers, all.get(source).step()));
+		}
+		this.hasState = true;
+	}
+
+	private static List<Integer> differing(List<Summary> all, int source) {
+		return IntStream.range(0, all.size()).filter((rank) -> !all.get(rank).sameAs(all.get(source))).boxed().toList();
+	}
+
+	private static List<Summary> summaries(ProcessGroup group, ElasticState state, boolean present) {
+		byte[] own = ByteBuffer.allocate(SUMMARY_BYTES)
+			.putLong(state.step())
+			.putLong(present ? 1 : 0)
+			.put(sha256(state.digest()))
+			.array();
+		byte[] all = new byte[group.worldSize() * SUMMARY_BYTES];
+		group.allGather(MemorySegment.ofArray(own), MemorySegment.ofArray(all), DataType.UINT8);
+		ByteBuffer in = ByteBuffer.wrap(all);
+		List<Summary> summaries = new ArrayList<>();
+		for (int rank = 0; rank < group.worldSize(); rank++) {
+			byte[] hash = new byte[32];
+			long step = in.getLong();
+			boolean has = in.getLong() != 0;
+			in.get(hash);
+			summaries.add(new Summary(step, has, hash));
+		}
+		return summaries;
+	}
+
+	private static byte[] sha256(byte[] bytes) {
+		try {
+			return MessageDigest.getInstance("SHA-256").digest(bytes);
+		}
+		catch (NoSuchAlgorithmException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private static CollectiveException mismatch(ProcessGroup group, List<Integer> ranks, String detail) {
+		return CollectiveException.of(group.rank(), group.worldSize(),
+				Failure.outside(Failure.Kind.MISMATCH, group.name(), ranks, detail), null);
+	}
+
+	@Override
+	public void commit() {
+		ElasticState current = this.state;
+		Engine engine = this.elastic.engine();
+		if (current == null || engine == null) {
+			throw new IllegalStateException("commit is called by the loop of run");
+		}
+		ProcessGroup group = engine.world();
+		long[] own = { current.step(), this.elastic.joinersWait() ? 1 : 0 };
+		long[] all = new long[2 * group.worldSize()];
+		group.allGather(own, all);
+		List<Integer> others = IntStream.range(0, group.worldSize())
+			.filter((rank) -> all[2 * rank] != all[0])
+			.boxed()
+			.toList();
+		if (!others.isEmpty()) {
+			throw mismatch(group, others,
+					"rank 0 commits step " + all[0] + ", these ranks commit step "
+							+ others.stream().map((rank) -> all[2 * rank]).toList()
+							+ ": every rank must run the same steps and commit each of them");
+		}
+		if (IntStream.range(0, group.worldSize()).anyMatch((rank) -> all[2 * rank + 1] != 0)) {
+			throw new MembershipChangedException("processes wait to join after step " + all[0]);
+		}
+	}
+
+	/**
+	 * Waits until the loops of all ranks have returned. A rank that is lost before breaks
+	 * the barrier, and the loops run again. A rank that is lost after it may have broken
+	 * the barrier for some ranks only: these ask the others, which answer for a moment.
+	 */
+	private void finish(ProcessGroup group) {
+		group.barrier();
+		this.elastic.done();
+		try {
+			group.withTimeout(FAREWELL).barrier();
+		}
+		catch (CollectiveException ex) {
+			linger();
+		}
+	}
+
+	private static void linger() {
+		try {
+			Thread.sleep(FAREWELL);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
+	}
+
+	@Override
+	public ProcessGroup group() {
+		Engine engine = this.elastic.engine();
+		if (engine == null) {
+			throw new IllegalStateException("the group has not formed yet");
+		}
+		return engine.world();
+	}
+
+	@Override
+	public long generation() {
+		Engine engine = this.elastic.engine();
+		return (engine != null) ? engine.world().generation() : -1;
+	}
+
+	@Override
+	public void onEvent(Consumer<ElasticEvent> listener) {
+		this.elastic.onEvent(listener);
+	}
+
+	@Override
+	public void close() {
+		this.elastic.close();
+		this.afterwards.run();
+	}
+
+}

@@ -1,0 +1,205 @@
+package io.tutti.engine.elastic;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+import io.tutti.CollectiveException;
+import io.tutti.CollectiveListener;
+import io.tutti.ElasticEvent;
+import io.tutti.Failure;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Engine;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.bootstrap.HostIdentity;
+import io.tutti.engine.elastic.FormationMessage.Formation;
+import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.elastic.FormationMessage.Phase;
+import io.tutti.engine.elastic.FormationMessage.Redirect;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * This process's membership in an elastic job, from its start to its end: the formation
+ * endpoint of its slot, and one engine after the other. One thread forms; the other
+ * methods are thread-safe.
+ */
+public final class ElasticEngine implements AutoCloseable {
+
+	private final RankAssignment launched;
+
+	private final EngineSettings settings;
+
+	private final ElasticSettings elastic;
+
+	private final CollectiveListener events;
+
+	private final LocalMember member;
+
+	private final FormationEndpoint endpoint;
+
+	private final List<Consumer<ElasticEvent>> listeners = new CopyOnWriteArrayList<>();
+
+	private volatile @Nullable Engine engine;
+
+	private volatile @Nullable Formation formation;
+
+	private volatile boolean carriesState;
+
+	private int failures;
+
+	private ElasticEngine(RankAssignment launched, EngineSettings settings, ElasticSettings elastic,
+			CollectiveListener events) {
+		this.launched = launched;
+		this.settings = settings;
+		this.elastic = elastic;
+		this.events = events;
+		this.member = new LocalMember(
+				new Member(launched.rank(), FormationProtocol.randomId(), HostIdentity.ofThisHost()));
+		this.endpoint = FormationEndpoint.open(this.member, settings, elastic.endpoints());
+	}
+
+	/**
+	 * Begins a membership: listens at the endpoint of this rank's slot. Does not wait for
+	 * other ranks.
+	 * @param launched the launcher's assignment, whose rank is the slot and whose world
+	 * size is the number of ranks that found the job
+	 * @throws IllegalArgumentException if the settings cannot be elastic
+	 * @throws io.tutti.engine.control.RendezvousException if the endpoint cannot be bound
+	 */
+	public static ElasticEngine open(RankAssignment launched, EngineSettings settings, ElasticSettings elastic,
+			CollectiveListener events) {
+		ElasticSettings.requireSupported(settings);
+		if (launched.rank() >= elastic.maxRanks() || launched.worldSize() > elastic.maxRanks()) {
+			throw new IllegalArgumentException("rank " + launched.rank() + " of " + launched.worldSize()
+					+ " has no endpoint: tutti.elastic.endpoints lists " + elastic.maxRanks());
+		}
+		return new ElasticEngine(launched, settings, elastic, events);
+	}
+
+	/** Adds a listener, called on the thread that forms. */
+	public void onEvent(Consumer<ElasticEvent> listener) {
+		this.listeners.add(listener);
+	}
+
+	void publish(ElasticEvent event) {
+		this.listeners.forEach((listener) -> listener.accept(event));
+	}
+
+	/** The engine of the current generation, {@code null} before the first. */
+	public @Nullable Engine engine() {
+		return this.engine;
+	}
+
+	/** Slot of each rank of the current generation, by rank; empty before the first. */
+	public List<Integer> slots() {
+		Formation current = this.formation;
+		return (current != null) ? current.slots() : List.of();
+	}
+
+	/** Whether processes wait to join. */
+	public boolean joinersWait() {
+		return !this.member.requests().isEmpty();
+	}
+
+	/** Slots of the processes that wait to join. */
+	public List<Integer> joiners() {
+		return this.member.requests().stream().map((request) -> request.join().member().slot()).toList();
+	}
+
+	/**
+	 * Whether this process was a member of the generation that the current one continues,
+	 * so that its state counts.
+	 */
+	boolean carriesState() {
+		return this.carriesState;
+	}
+
+	/**
+	 * Forms the next generation and closes the engine of the last one.
+	 * @param broken the failure that broke the last generation, {@code null} if processes
+	 * join or there was none
+	 * @return the engine of the next generation
+	 * @throws io.tutti.engine.control.RendezvousException if this rank may not continue
+	 * or the deadline passes
+	 * @throws CollectiveException if more ranks were lost than allowed
+	 */
+	public Engine form(@Nullable CollectiveException broken) {
+		Engine formed = form(broken, false);
+		if (formed == null) {
+			throw new IllegalStateException("the job is done");
+		}
+		return formed;
+	}
+
+	/**
+	 * As above.
+	 * @param returned whether the loop of this rank has returned, so that the job may be
+	 * done elsewhere
+	 * @return {@code null} if the loops of all ranks have returned
+	 */
+	@Nullable Engine form(@Nullable CollectiveException broken, boolean returned) {
+		long startNanos = System.nanoTime();
+		Engine last = this.engine;
+		Formation before = this.formation;
+		Set<String> dead = new HashSet<>();
+		Set<String> silent = new HashSet<>();
+		if (last != null && before != null) {
+			List<Integer> lost = (broken != null) ? lost(broken.failure(), before) : List.of();
+			if (broken != null) {
+				publish(new ElasticEvent.Lost(before.generation(), slots(before, lost), Instant.now(),
+						broken.failure()));
+				if (this.elastic.maxFailures() > 0 && ++this.failures > this.elastic.maxFailures()) {
+					throw broken;
+				}
+			}
+			this.member.enter(Phase.FORMING);
+			last.ended().forEach((rank) -> dead.add(before.members().get(rank).id()));
+			lost.forEach((rank) -> silent.add(before.members().get(rank).id()));
+			silent.removeAll(dead);
+			last.close();
+		}
+		FormationProtocol.Formed formed = new FormationProtocol(this.member, this.endpoint, this.elastic, this.settings,
+				this.launched, this.events, (slots) -> publish(new ElasticEvent.Awaiting(slots)), dead, silent)
+			.form(returned);
+		if (formed == null) {
+			return null;
+		}
+		this.carriesState = before != null && formed.continues();
+		this.engine = formed.engine();
+		this.formation = formed.formation();
+		publish(new ElasticEvent.Formed(formed.formation().generation(), formed.formation().slots(),
+				Duration.ofNanos(System.nanoTime() - startNanos), before != null));
+		return formed.engine();
+	}
+
+	private static List<Integer> lost(Failure failure, Formation before) {
+		return (failure.kind() == Failure.Kind.PEER_LOST)
+				? failure.ranks().stream().filter((rank) -> rank >= 0 && rank < before.members().size()).toList()
+				: List.of();
+	}
+
+	private static List<Integer> slots(Formation formation, List<Integer> ranks) {
+		return ranks.stream().map((rank) -> formation.slots().get(rank)).toList();
+	}
+
+	/** The loops of all ranks have returned. Ranks that do not know it yet may ask. */
+	void done() {
+		this.member.enter(Phase.DONE);
+	}
+
+	/** Leaves the job. */
+	@Override
+	public void close() {
+		Engine last = this.engine;
+		if (last != null) {
+			last.close();
+		}
+		this.member.dismiss(new Redirect());
+		this.endpoint.close();
+	}
+
+}

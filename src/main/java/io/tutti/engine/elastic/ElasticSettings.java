@@ -1,0 +1,118 @@
+package io.tutti.engine.elastic;
+
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+
+import io.tutti.engine.backend.Backends;
+import io.tutti.engine.backend.EngineSettings;
+
+/**
+ * Settings of an elastic job.
+ *
+ * @param minRanks minimum number of ranks of a generation, at least 1
+ * @param settle how long a formation waits for more ranks than it needs; zero for not at
+ * all
+ * @param maxFailures number of losses of ranks after which the job ends, 0 for no limit
+ * @param quorum which members of the last generation count
+ * @param endpoints formation endpoint of each slot; their number is the maximum number of
+ * ranks
+ */
+public record ElasticSettings(int minRanks, Duration settle, int maxFailures, QuorumRule quorum,
+		List<Endpoint> endpoints) {
+
+	/** Which members of the last generation count for a quorum. */
+	public enum QuorumRule {
+
+		/** Members that are known to be dead do not count. */
+		LIVE,
+		/** All members count, for networks whose middleboxes reset connections. */
+		STRICT
+
+	}
+
+	/**
+	 * Where a member listens for formations.
+	 *
+	 * @param host name or address
+	 * @param port 1 to 65535
+	 */
+	public record Endpoint(String host, int port) {
+
+		public Endpoint {
+			if (host.isBlank() || port < 1 || port > 65535) {
+				throw new IllegalArgumentException(
+						"an endpoint must be host:port with a port in 1..65535, got " + host + ":" + port);
+			}
+		}
+
+		/** Parses {@code host:port}; an IPv6 address is in brackets. */
+		public static Endpoint parse(String text) {
+			int colon = text.lastIndexOf(':');
+			try {
+				String host = text.substring(0, Math.max(0, colon)).strip();
+				boolean bracketed = host.startsWith("[") && host.endsWith("]");
+				return new Endpoint(bracketed ? host.substring(1, host.length() - 1) : host,
+						Integer.parseInt(text.substring(colon + 1).strip()));
+			}
+			catch (NumberFormatException ex) {
+				throw new IllegalArgumentException("an endpoint must be host:port, got " + text, ex);
+			}
+		}
+
+		@Override
+		public String toString() {
+			return (this.host.contains(":") ? "[" + this.host + "]" : this.host) + ":" + this.port;
+		}
+
+	}
+
+	public ElasticSettings {
+		endpoints = List.copyOf(endpoints);
+		if (endpoints.isEmpty()) {
+			throw new IllegalArgumentException("tutti.elastic.endpoints must name the endpoint of each rank: "
+					+ "start the job with launch --min-ranks, or list host:port for each rank, separated by commas");
+		}
+		if (endpoints.stream().distinct().count() < endpoints.size()) {
+			throw new IllegalArgumentException("tutti.elastic.endpoints must differ, got " + endpoints);
+		}
+		if (minRanks < 1 || minRanks > endpoints.size()) {
+			throw new IllegalArgumentException("tutti.elastic.min-ranks must be in 1.." + endpoints.size()
+					+ " (the number of endpoints), got " + minRanks);
+		}
+		if (settle.isNegative()) {
+			throw new IllegalArgumentException("tutti.elastic.settle must not be negative, got " + settle);
+		}
+		if (maxFailures < 0) {
+			throw new IllegalArgumentException("tutti.elastic.max-failures must not be negative, got " + maxFailures);
+		}
+	}
+
+	/** Maximum number of ranks. */
+	public int maxRanks() {
+		return this.endpoints.size();
+	}
+
+	/** Parses endpoints that are separated by commas. */
+	public static List<Endpoint> endpoints(String text) {
+		return Arrays.stream(text.split(",")).map(String::strip).map(Endpoint::parse).toList();
+	}
+
+	/**
+	 * Checks that the engine can continue without lost ranks.
+	 * @throws IllegalArgumentException if it cannot
+	 */
+	public static void requireSupported(EngineSettings settings) {
+		if (settings.mpiLibrary() != null) {
+			throw new IllegalArgumentException("tutti.elastic.min-ranks cannot be used with the MPI library "
+					+ settings.mpiLibrary()
+					+ ", which ends the job when a rank is lost: unset tutti.mpi.library or tutti.elastic.min-ranks");
+		}
+		if (!settings.backend().equals(Backends.TCP) && !settings.backend().equals(Backends.MPI)) {
+			throw new IllegalArgumentException("tutti.elastic.min-ranks cannot be used with the backend "
+					+ settings.backend() + ", which cannot continue without a lost rank: set tutti.backend="
+					+ Backends.TCP + " or unset tutti.elastic.min-ranks");
+		}
+	}
+
+}

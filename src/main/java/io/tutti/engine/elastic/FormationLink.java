@@ -1,0 +1,78 @@
+package io.tutti.engine.elastic;
+
+import java.io.IOException;
+import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.PeerSocket;
+
+/**
+ * An authenticated connection between two members. One thread receives; any thread sends
+ * and closes.
+ */
+final class FormationLink implements AutoCloseable {
+
+	private final PeerSocket socket;
+
+	FormationLink(PeerSocket socket) {
+		this.socket = socket;
+	}
+
+	synchronized void send(FormationMessage message) throws IOException {
+		ByteBuffer frame = FormationMessage.encode(message);
+		while (frame.hasRemaining()) {
+			this.socket.write(frame);
+		}
+	}
+
+	/** Sends a message that may be lost together with the connection. */
+	void trySend(FormationMessage message) {
+		try {
+			send(message);
+		}
+		catch (IOException ex) {
+			// The receiving thread handles the end of the connection.
+		}
+	}
+
+	/**
+	 * Receives a message.
+	 * @param idle called again and again while nothing arrives; it may end the wait
+	 * @throws IOException if the connection ends, fails or carries malformed data
+	 */
+	FormationMessage receive(HandshakeDeadline idle) throws IOException {
+		int length = ByteBuffer.wrap(read(Integer.BYTES, idle)).getInt();
+		if (length < 1 || length > FormationMessage.MAX_FRAME_BYTES) {
+			throw new IOException("a frame must have 1.." + FormationMessage.MAX_FRAME_BYTES + " bytes, got " + length);
+		}
+		try {
+			return FormationMessage.decode(ByteBuffer.wrap(read(length, idle)));
+		}
+		catch (MalformedFrameException ex) {
+			throw new IOException(ex);
+		}
+	}
+
+	private byte[] read(int count, HandshakeDeadline idle) throws IOException {
+		ByteBuffer bytes = ByteBuffer.allocate(count);
+		while (bytes.hasRemaining()) {
+			try {
+				if (this.socket.read(bytes) < 0) {
+					throw new IOException("the peer closed the connection");
+				}
+			}
+			catch (SocketTimeoutException ex) {
+				idle.check();
+			}
+		}
+		return bytes.array();
+	}
+
+	@Override
+	public void close() {
+		this.socket.close();
+	}
+
+}

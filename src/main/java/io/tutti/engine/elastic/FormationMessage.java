@@ -1,0 +1,197 @@
+package io.tutti.engine.elastic;
+
+import java.io.ByteArrayOutputStream;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.control.RecordCodec;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message between two members about a formation. A frame is its length (4 bytes), the
+ * type (1 byte) and the components as {@link RecordCodec} encodes them.
+ */
+sealed interface FormationMessage {
+
+	/** Maximum frame size: some thousand members. */
+	int MAX_FRAME_BYTES = 1 << 20;
+
+	/** The type byte of a message is its place in this list. */
+	List<Class<? extends FormationMessage>> TYPES = List.of(AskStatus.class, Status.class, Join.class, Wait.class,
+			Redirect.class, Propose.class, Accepted.class, Commit.class, Joined.class, NoQuorum.class);
+
+	/** What a member does. */
+	enum Phase {
+
+		/** It has no group yet, or its group has broken. */
+		FORMING,
+		/** Its group runs. */
+		RUNNING,
+		/** Its loop and those of all other ranks have returned. */
+		DONE
+
+	}
+
+	/**
+	 * One process in a slot.
+	 *
+	 * @param slot the rank that the launcher gave the process
+	 * @param id random id of the process
+	 * @param hostIdentity identifies its host
+	 */
+	record Member(int slot, String id, String hostIdentity) {
+
+		public Member {
+			if (slot < 0 || id.isBlank() || id.length() > 64) {
+				throw new IllegalArgumentException(
+						"a member with slot " + slot + " and an id of " + id.length() + " characters");
+			}
+		}
+
+	}
+
+	/**
+	 * The members of one generation.
+	 *
+	 * @param generation number of the generation
+	 * @param id random id
+	 * @param members by rank, in order of their slots
+	 */
+	record Formation(long generation, String id, List<Member> members) {
+
+		public Formation {
+			members = List.copyOf(members);
+			if (generation < 0 || id.isBlank() || id.length() > 64 || members.isEmpty()) {
+				throw new IllegalArgumentException(
+						"a formation of generation " + generation + " with " + members.size() + " members");
+			}
+			for (int rank = 1; rank < members.size(); rank++) {
+				if (members.get(rank - 1).slot() >= members.get(rank).slot()) {
+					throw new IllegalArgumentException("the members of a formation must be in order of their slots");
+				}
+			}
+		}
+
+		/** The slots of the members, by rank. */
+		List<Integer> slots() {
+			return this.members.stream().map(Member::slot).toList();
+		}
+
+		/** The rank of a member, -1 if it is none. */
+		int rankOf(String member) {
+			return this.members.stream().map(Member::id).toList().indexOf(member);
+		}
+
+	}
+
+	/** Asks for a {@link Status}. */
+	record AskStatus() implements FormationMessage {
+	}
+
+	/**
+	 * What a member does.
+	 *
+	 * @param base the last generation that it has formed, {@code null} for none
+	 */
+	record Status(Member member, Phase phase, @Nullable Formation base) implements FormationMessage {
+	}
+
+	/**
+	 * Asks to take part in the next generation.
+	 *
+	 * @param base the last generation that the member has formed, {@code null} for none
+	 * @param accepted formations that it has accepted since, which may have formed
+	 * @param acceptedGeneration highest generation that it has accepted, -1 for none
+	 * @param dead ids of members of its base whose process is known to be dead
+	 */
+	record Join(Member member, @Nullable Formation base, List<Formation> accepted, long acceptedGeneration,
+			List<String> dead) implements FormationMessage {
+
+		public Join {
+			accepted = List.copyOf(accepted);
+			dead = List.copyOf(dead);
+		}
+
+	}
+
+	/** The member that was asked is alive and has not decided yet. */
+	record Wait() implements FormationMessage {
+	}
+
+	/** The member that was asked does not lead. */
+	record Redirect() implements FormationMessage {
+	}
+
+	/**
+	 * Proposes a generation.
+	 *
+	 * @param baseId id of the generation that it continues, {@code null} at the founding
+	 */
+	record Propose(Formation formation, @Nullable String baseId) implements FormationMessage {
+	}
+
+	/**
+	 * The member accepts the proposal, and no other one of its generation.
+	 *
+	 * @param port a free port of its host, where it listens if it becomes rank 0
+	 */
+	record Accepted(String formation, int port) implements FormationMessage {
+
+		public Accepted {
+			requirePort(port);
+		}
+
+	}
+
+	/**
+	 * All members have accepted.
+	 *
+	 * @param port the rendezvous port at the host of rank 0
+	 */
+	record Commit(String formation, int port) implements FormationMessage {
+
+		public Commit {
+			requirePort(port);
+		}
+
+	}
+
+	/** The member has joined the group, or the leader has. */
+	record Joined(String formation) implements FormationMessage {
+	}
+
+	/** The members that the leader reaches may not continue. */
+	record NoQuorum(String reason) implements FormationMessage {
+	}
+
+	private static void requirePort(int port) {
+		if (port < 1 || port > 65535) {
+			throw new IllegalArgumentException("a port must be in 1..65535, got " + port);
+		}
+	}
+
+	/** Encodes a message as a frame, including the length. */
+	static ByteBuffer encode(FormationMessage message) {
+		byte[] payload = RecordCodec.encode((Record) message);
+		ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+		bytes.writeBytes(ByteBuffer.allocate(Integer.BYTES).putInt(payload.length + 1).array());
+		bytes.write(TYPES.indexOf(message.getClass()));
+		bytes.writeBytes(payload);
+		return ByteBuffer.wrap(bytes.toByteArray());
+	}
+
+	/**
+	 * Decodes the message of a frame.
+	 * @param payload the frame without its length
+	 * @throws MalformedFrameException if the bytes are not a valid message
+	 */
+	static FormationMessage decode(ByteBuffer payload) throws MalformedFrameException {
+		int type = payload.hasRemaining() ? payload.get() : -1;
+		if (type < 0 || type >= TYPES.size()) {
+			throw new MalformedFrameException("no formation message has type " + type);
+		}
+		return RecordCodec.decode(TYPES.get(type), payload);
+	}
+
+}

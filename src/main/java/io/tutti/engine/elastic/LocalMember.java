@@ -1,0 +1,192 @@
+package io.tutti.engine.elastic;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.tutti.engine.elastic.FormationMessage.Formation;
+import io.tutti.engine.elastic.FormationMessage.Join;
+import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.elastic.FormationMessage.Phase;
+import io.tutti.engine.elastic.FormationMessage.Status;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What this process has formed and accepted, and the requests to join that it has
+ * received. Thread-safe; its monitor is notified of every change.
+ */
+final class LocalMember {
+
+	/** A request to join, with the messages of its sender since. */
+	static final class Request {
+
+		private final Join join;
+
+		private final FormationLink link;
+
+		private String accepted = "";
+
+		private int port;
+
+		private String joined = "";
+
+		private boolean open = true;
+
+		Request(Join join, FormationLink link) {
+			this.join = join;
+			this.link = link;
+		}
+
+		Join join() {
+			return this.join;
+		}
+
+		FormationLink link() {
+			return this.link;
+		}
+
+	}
+
+	private final Member self;
+
+	private Phase phase = Phase.FORMING;
+
+	private @Nullable Formation base;
+
+	private long acceptedGeneration = -1;
+
+	private final List<Formation> accepted = new ArrayList<>();
+
+	/** By slot. */
+	private final Map<Integer, Request> requests = new TreeMap<>();
+
+	LocalMember(Member self) {
+		this.self = self;
+	}
+
+	Member self() {
+		return this.self;
+	}
+
+	synchronized Status status() {
+		return new Status(this.self, this.phase, this.base);
+	}
+
+	synchronized @Nullable Formation base() {
+		return this.base;
+	}
+
+	synchronized void enter(Phase next) {
+		this.phase = next;
+		notifyAll();
+	}
+
+	/** This member's own request to join. */
+	synchronized Join join(List<String> dead) {
+		return new Join(this.self, this.base, this.accepted, this.acceptedGeneration, dead);
+	}
+
+	/**
+	 * Accepts a formation, once for each generation.
+	 * @return whether it is accepted
+	 */
+	synchronized boolean accept(Formation proposed, @Nullable String baseId) {
+		if (this.phase != Phase.FORMING || proposed.generation() <= this.acceptedGeneration
+				|| (this.base != null && proposed.generation() <= this.base.generation())
+				|| proposed.rankOf(this.self.id()) < 0) {
+			return false;
+		}
+		Formation own = this.base;
+		boolean continues = own == null || own.id().equals(baseId)
+				|| this.accepted.stream().anyMatch((formation) -> formation.id().equals(baseId));
+		if (!continues) {
+			return false;
+		}
+		this.acceptedGeneration = proposed.generation();
+		this.accepted.add(proposed);
+		return true;
+	}
+
+	/** The group of a formation that this member has accepted has formed. */
+	synchronized void formed(Formation formation) {
+		this.base = formation;
+		this.accepted.clear();
+		this.phase = Phase.RUNNING;
+		notifyAll();
+	}
+
+	/** A newer generation has formed without this member, which now is a new one. */
+	synchronized void supersede(Formation newer) {
+		this.base = null;
+		this.accepted.removeIf((formation) -> formation.generation() <= newer.generation());
+	}
+
+	/** Adds a request to join. A newer one of the same slot replaces it. */
+	synchronized void add(Request request) {
+		Request replaced = this.requests.put(request.join.member().slot(), request);
+		if (replaced != null) {
+			replaced.open = false;
+			replaced.link.close();
+		}
+		notifyAll();
+	}
+
+	synchronized void accepted(Request request, String formation, int port) {
+		request.accepted = formation;
+		request.port = port;
+		notifyAll();
+	}
+
+	synchronized void joined(Request request, String formation) {
+		request.joined = formation;
+		notifyAll();
+	}
+
+	synchronized void ended(Request request) {
+		request.open = false;
+		this.requests.remove(request.join.member().slot(), request);
+		request.link.close();
+		notifyAll();
+	}
+
+	/** The requests whose sender is connected, in order of the slots. */
+	synchronized List<Request> requests() {
+		return List.copyOf(this.requests.values());
+	}
+
+	/** Sends a message to all that asked to join, and ends their requests. */
+	void dismiss(FormationMessage last) {
+		List<Request> all = requests();
+		for (Request request : all) {
+			try {
+				request.link.send(last);
+			}
+			catch (IOException ex) {
+				// The sender is gone.
+			}
+			ended(request);
+		}
+	}
+
+	synchronized boolean allAccepted(List<Request> requests, String formation) {
+		return requests.stream().allMatch((request) -> request.accepted.equals(formation));
+	}
+
+	/** The port that the sender of a request has offered. */
+	synchronized int port(Request request) {
+		return request.port;
+	}
+
+	/** Whether the sender of a request is gone before it has joined. */
+	synchronized boolean anyLost(List<Request> requests, String formation) {
+		return requests.stream().anyMatch((request) -> !request.open && !request.joined.equals(formation));
+	}
+
+	/** Waits for a change, for at most some time. */
+	synchronized void await(long millis) throws InterruptedException {
+		wait(millis);
+	}
+
+}

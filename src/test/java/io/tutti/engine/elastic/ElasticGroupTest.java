@@ -1,0 +1,119 @@
+package io.tutti.engine.elastic;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+
+import io.tutti.CollectiveMismatchException;
+import io.tutti.ElasticEvent;
+import io.tutti.GroupAbortedException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(90)
+class ElasticGroupTest {
+
+	@Test
+	void anUndisturbedJobRunsOnceInOneGeneration() throws Exception {
+		for (var rank : new ElasticRanks(3, 3, 2).start(20)) {
+			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
+		}
+	}
+
+	@Test
+	void aRankThatStartsLaterJoinsAndReceivesTheState() throws Exception {
+		ElasticRanks ranks = new ElasticRanks(2, 3, 1);
+		List<ElasticEvent> events = new CopyOnWriteArrayList<>();
+		CountDownLatch joined = new CountDownLatch(1);
+		ElasticRanks.Rank first = ranks.new Rank(0, 60);
+		ElasticRanks.Rank second = ranks.new Rank(1, 60);
+		ElasticRanks.Rank third = ranks.new Rank(2, 60);
+		third.group.onEvent(events::add);
+		third.atStep = joined::countDown;
+		first.atStep = () -> {
+			if (first.step == 30 && joined.getCount() > 0) {
+				if (!third.result.isDone() && third.step == 0 && !ranksWait(first)) {
+					third.start();
+				}
+				await(() -> ranksWait(first) || joined.getCount() == 0);
+			}
+		};
+		first.start();
+		second.start();
+		for (var rank : List.of(first, second, third)) {
+			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(1830);
+		}
+		assertThat(events).anySatisfy(
+				(event) -> assertThat(event).isInstanceOfSatisfying(ElasticEvent.Synchronized.class, (taken) -> {
+					assertThat(taken.receivers()).containsExactly(2);
+					assertThat(taken.step()).isEqualTo(31);
+				}));
+	}
+
+	private static boolean ranksWait(ElasticRanks.Rank rank) {
+		return rank.engine.joinersWait();
+	}
+
+	private static void await(BooleanSupplier condition) {
+		while (!condition.getAsBoolean()) {
+			Thread.onSpinWait();
+		}
+	}
+
+	@Test
+	void theOthersContinueWhenARankLeaves() throws Exception {
+		ElasticRanks ranks = new ElasticRanks(3, 3, 2);
+		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
+		ElasticRanks.Rank leaving = all.get(0);
+		leaving.atStep = () -> {
+			if (leaving.step == 20) {
+				leaving.close();
+			}
+		};
+		all.forEach(ElasticRanks.Rank::start);
+		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+		assertThat(all.get(2).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+		assertThat(leaving.result).completesExceptionallyWithin(Duration.ofSeconds(10));
+	}
+
+	@Test
+	void anExceptionOfOneLoopEndsTheJobOnEveryRank() throws Exception {
+		ElasticRanks ranks = new ElasticRanks(2, 2, 1);
+		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
+		all.get(1).atStep = () -> {
+			if (all.get(1).step == 5) {
+				throw new IllegalArgumentException("the data is bad");
+			}
+		};
+		all.forEach(ElasticRanks.Rank::start);
+		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(IllegalArgumentException.class);
+		assertThatThrownBy(() -> all.get(0).result.get(60, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(GroupAbortedException.class)
+			.hasMessageContaining("the data is bad");
+	}
+
+	@Test
+	void aRankThatSkipsAStepIsNamed() throws Exception {
+		ElasticRanks ranks = new ElasticRanks(3, 3, 1);
+		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
+		all.get(2).atStep = () -> {
+			if (all.get(2).step == 5) {
+				all.get(2).step++;
+			}
+		};
+		all.forEach(ElasticRanks.Rank::start);
+		for (var rank : all) {
+			assertThatThrownBy(() -> rank.result.get(60, TimeUnit.SECONDS))
+				.hasCauseInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("these ranks commit step [7]");
+		}
+	}
+
+}

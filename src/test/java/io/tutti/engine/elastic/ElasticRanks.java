@@ -1,0 +1,163 @@
+package io.tutti.engine.elastic;
+
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+
+import io.tutti.CollectiveListener;
+import io.tutti.ElasticLoop;
+import io.tutti.ElasticState;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.algorithm.AlgorithmOverrides;
+import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.backend.SharedConfig;
+import io.tutti.engine.backend.TransportChoice;
+import io.tutti.engine.elastic.ElasticSettings.Endpoint;
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
+
+/**
+ * Members of one elastic job in this process, over loopback.
+ */
+final class ElasticRanks {
+
+	private final int founding;
+
+	private final ElasticSettings elastic;
+
+	private final EngineSettings settings;
+
+	private final int masterPort;
+
+	ElasticRanks(int founding, int maxRanks, int minRanks) throws Exception {
+		this.founding = founding;
+		List<ServerSocket> held = new ArrayList<>();
+		for (int i = 0; i <= maxRanks; i++) {
+			held.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+		}
+		List<Endpoint> endpoints = held.stream()
+			.limit(maxRanks)
+			.map((socket) -> new Endpoint("127.0.0.1", socket.getLocalPort()))
+			.toList();
+		this.masterPort = held.getLast().getLocalPort();
+		for (ServerSocket socket : held) {
+			socket.close();
+		}
+		this.elastic = new ElasticSettings(minRanks, Duration.ZERO, 0, QuorumRule.LIVE, endpoints);
+		Timeouts timeouts = new Timeouts(Duration.ofSeconds(30), Duration.ofSeconds(20), Duration.ofSeconds(3),
+				Duration.ofSeconds(2), Duration.ofSeconds(2));
+		EngineSettings defaults = EngineSettings.DEFAULTS;
+		this.settings = new EngineSettings(defaults.backend(), "elastic-test", "secret", -1, null, null, null, 0,
+				defaults.congestionControl(), new SharedConfig(TransportChoice.TCP, AlgorithmOverrides.NONE), timeouts,
+				null);
+	}
+
+	EngineSettings settings() {
+		return this.settings;
+	}
+
+	ElasticSettings elastic() {
+		return this.elastic;
+	}
+
+	ElasticEngine engine(int slot) {
+		RankAssignment assignment = RankAssignment.onOneHost(slot, Math.max(this.founding, slot + 1), this.masterPort);
+		return ElasticEngine.open(assignment, this.settings, this.elastic, CollectiveListener.NONE);
+	}
+
+	/** A member that counts steps and adds a number that all ranks agree on. */
+	final class Rank implements ElasticState, AutoCloseable {
+
+		final int slot;
+
+		final DefaultElasticGroup group;
+
+		final ElasticEngine engine;
+
+		private final long lastStep;
+
+		volatile long step;
+
+		volatile long sum;
+
+		volatile Runnable atStep = () -> {
+		};
+
+		final CompletableFuture<Long> result = new CompletableFuture<>();
+
+		Rank(int slot, long lastStep) {
+			this.slot = slot;
+			this.lastStep = lastStep;
+			this.engine = engine(slot);
+			this.group = new DefaultElasticGroup(this.engine, () -> {
+			});
+		}
+
+		Rank start() {
+			Thread.ofPlatform().name("slot-" + this.slot).daemon().start(() -> {
+				try (this) {
+					this.result.complete(this.group.run(this, loop()));
+				}
+				catch (Throwable ex) {
+					this.result.completeExceptionally(ex);
+				}
+			});
+			return this;
+		}
+
+		private ElasticLoop<Long> loop() {
+			return (members) -> {
+				while (this.step < this.lastStep) {
+					this.atStep.run();
+					long[] one = { this.step + 1 };
+					members.allReduce(one, ReduceOp.MAX);
+					this.sum += one[0];
+					this.step++;
+					this.group.commit();
+				}
+				return this.sum;
+			};
+		}
+
+		@Override
+		public long step() {
+			return this.step;
+		}
+
+		@Override
+		public void rollback() {
+			// A step changes the state only after its collective.
+		}
+
+		@Override
+		public void synchronize(ProcessGroup members, int source) {
+			long[] all = { this.step, this.sum };
+			members.broadcast(all, source);
+			this.step = all[0];
+			this.sum = all[1];
+		}
+
+		@Override
+		public byte[] digest() {
+			return ByteBuffer.allocate(16).putLong(this.step).putLong(this.sum).array();
+		}
+
+		@Override
+		public void close() {
+			this.group.close();
+		}
+
+	}
+
+	List<Rank> start(long lastStep) {
+		return IntStream.range(0, this.founding).mapToObj((slot) -> new Rank(slot, lastStep).start()).toList();
+	}
+
+}
