@@ -10,12 +10,15 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.micrometer.metrics.autoconfigure.MeterRegistryCustomizer;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.PropertySource;
 
 /**
  * Replaces the timer of collective durations by a histogram where meters are exported to
- * Prometheus. Other registries keep the timer.
+ * Prometheus. Other registries keep the timer. An application's own properties take
+ * precedence over those of the file.
  */
 @Configuration(proxyBeanMethods = false)
+@PropertySource("classpath:/io/tutti/service/metrics/prometheus.properties")
 @ConditionalOnClass({ PrometheusMeterRegistry.class, MeterRegistryCustomizer.class })
 final class PrometheusHistogramConfiguration {
 
