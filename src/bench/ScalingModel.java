@@ -12,6 +12,8 @@ import java.util.Locale;
  * FILE written by {@code tutti launch -n 2 bench --format tsv} with one algorithm, whose
  * name is that of the file.
  * <p>
+ * Cells of the smallest world are fitted; those of larger worlds check the model.
+ * <p>
  * The time of a call is {@code steps α + sent β + reduced γ}: latency of a step, time per
  * byte that the busiest rank sends, time per byte that it combines. The three are those
  * that bring the relative errors of all cells nearest to zero (least squares).
@@ -76,7 +78,8 @@ public final class ScalingModel {
 		for (String file : files) {
 			cells.addAll(read(Path.of(file)));
 		}
-		double[] parameters = fit(cells);
+		int fewest = cells.stream().mapToInt(Cell::ranks).min().orElseThrow();
+		double[] parameters = fit(cells.stream().filter((cell) -> cell.ranks() == fewest).toList());
 		print("α %.2f µs, β %.3f ns/byte (%.1f GB/s), γ %.3f ns/byte (%.1f GB/s)%n", parameters[0], parameters[1] * 1e3,
 				1e-3 / parameters[1], parameters[2] * 1e3, 1e-3 / parameters[2]);
 		compare(cells, parameters);

@@ -71,6 +71,14 @@ final class TestHosts {
 		return this.network;
 	}
 
+	/** Limits what each host sends, for example to {@code 40mbit}. */
+	void limitBandwidth(String rate) throws Exception {
+		for (String name : this.namespaces) {
+			run("ip", "netns", "exec", name, "tc", "qdisc", "add", "dev", name, "root", "tbf", "rate", rate, "burst",
+					"64kb", "latency", "2s");
+		}
+	}
+
 	/** The command line that runs a command on a host. */
 	List<String> on(int host, List<String> command) {
 		List<String> whole = new ArrayList<>(List.of("nsenter", "--net=/run/netns/" + this.namespaces.get(host),
