@@ -137,10 +137,10 @@ class SeveralHostsIT {
 		assertThat(bench.output()).contains("tutti\t").contains("\tallreduce\t" + RANKS + "\t64\t");
 	}
 
-	private void startRanks(String meetingPoint) throws Exception {
+	private void startRanks(String masterAddress) throws Exception {
 		for (int rank = 0; rank < RANKS; rank++) {
 			Map<String, String> environment = Map.of("RANK", String.valueOf(rank), "WORLD_SIZE", String.valueOf(RANKS),
-					"LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", meetingPoint,
+					"LOCAL_RANK", String.valueOf(rank % 2), "LOCAL_WORLD_SIZE", "2", "MASTER_ADDR", masterAddress,
 					"MASTER_PORT", "29500");
 			List<String> program = TuttiProcess.java();
 			program.addAll(List.of("-cp", System.getProperty("java.class.path"), HostRank.class.getName()));

@@ -88,16 +88,16 @@ public final class Engine implements AutoCloseable {
 	 * @throws RendezvousException if the rendezvous fails or this rank is rejected
 	 */
 	public static Engine joinBuiltIn(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return meet(assignment, settings, events);
+		return bootstrap(assignment, settings, events);
 	}
 
 	/** Joins the other ranks and forms a group with the built-in algorithms. */
-	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return meet(assignment, settings, events, null);
+	static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return bootstrap(assignment, settings, events, null);
 	}
 
 	/** As above with a layer over the backend of each group. */
-	static Engine meet(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+	static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
 			@Nullable BackendLayer layer) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
@@ -106,7 +106,7 @@ public final class Engine implements AutoCloseable {
 			GroupRegistry registry = new GroupRegistry(events);
 			FailureLatch latch = new FailureLatch();
 			registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
-			membership = Rendezvous.meet(assignment, rendezvous(settings, listener.port()), registry,
+			membership = Rendezvous.join(assignment, rendezvous(settings, listener.port()), registry,
 					Deadline.after(settings.timeouts().rendezvous()));
 			listener.start(assignment.rank(), membership.sessionKey(), settings.tls());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
@@ -195,7 +195,7 @@ public final class Engine implements AutoCloseable {
 
 	private static RendezvousException noListener(IOException cause) {
 		return new RendezvousException(RendezvousException.Reason.ADDRESS,
-				cause.getMessage() + ". Ranks that meet at a loopback address (MASTER_ADDR, tutti.master-address) need"
+				cause.getMessage() + ". Ranks that join at a loopback address (MASTER_ADDR, tutti.master-address) need"
 						+ " one that this host has; tutti.transport.port must be free",
 				List.of(), cause);
 	}

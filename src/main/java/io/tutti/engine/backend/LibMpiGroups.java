@@ -44,7 +44,7 @@ final class LibMpiGroups implements GroupFactory {
 		MpiCommunicator communicator = this.world.communicator(identity.members(), identity.name(),
 				Deadline.after(this.timeouts.rendezvous()));
 		this.communicators.put(identity.name(), communicator);
-		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, patience());
+		LibMpiGroupBackend backend = new LibMpiGroupBackend(Backends.MPI, identity, communicator, latch, abortGrace());
 		DefaultProcessGroup group = new DefaultProcessGroup(identity, backend, latch, this.control, this.timeouts,
 				this);
 		this.registry.ready(group);
@@ -54,7 +54,7 @@ final class LibMpiGroups implements GroupFactory {
 	/**
 	 * Covers the wait for the verdict and leaves the program time to report the failure.
 	 */
-	private Duration patience() {
+	private Duration abortGrace() {
 		return this.timeouts.abort().multipliedBy(2);
 	}
 
@@ -71,7 +71,7 @@ final class LibMpiGroups implements GroupFactory {
 		if (communicator == null) {
 			throw new IllegalStateException("group " + identity.name() + " is closed");
 		}
-		return new LibMpiMessages(identity, communicator, latch, patience());
+		return new LibMpiMessages(identity, communicator, latch, abortGrace());
 	}
 
 	@Override

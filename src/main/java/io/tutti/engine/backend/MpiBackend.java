@@ -40,11 +40,11 @@ final class MpiBackend implements Backend {
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		String library = settings.mpiLibrary();
-		return (library == null) ? Engine.meet(assignment, settings, events)
-				: meet(MpiLibrary.load(library), assignment, settings, events);
+		return (library == null) ? Engine.bootstrap(assignment, settings, events)
+				: bootstrap(MpiLibrary.load(library), assignment, settings, events);
 	}
 
-	private static Engine meet(MpiLibrary library, RankAssignment assignment, EngineSettings settings,
+	private static Engine bootstrap(MpiLibrary library, RankAssignment assignment, EngineSettings settings,
 			CollectiveListener events) {
 		Deadline deadline = Deadline.after(settings.timeouts().rendezvous());
 		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), deadline);
@@ -60,13 +60,13 @@ final class MpiBackend implements Backend {
 
 	private static Engine join(MpiWorld mpi, RankAssignment assignment, EngineSettings settings,
 			CollectiveListener events, Deadline deadline) {
-		LibMpiBootstrap meeting = LibMpiBootstrap.agree(mpi, settings.bindAddress(), deadline);
-		EngineSettings agreed = (settings.token() != null) ? settings : settings.withToken(meeting.secret());
+		LibMpiBootstrap bootstrap = LibMpiBootstrap.agree(mpi, settings.bindAddress(), deadline);
+		EngineSettings agreed = (settings.token() != null) ? settings : settings.withToken(bootstrap.secret());
 		GroupRegistry registry = new GroupRegistry(events);
 		FailureLatch latch = new FailureLatch();
 		registry.add(GroupIdentity.world(assignment.rank(), assignment.worldSize(), 0), latch);
-		Membership membership = Rendezvous.meet(meeting.assignment(assignment), Engine.rendezvous(agreed, 0), registry,
-				deadline);
+		Membership membership = Rendezvous.join(bootstrap.assignment(assignment), Engine.rendezvous(agreed, 0),
+				registry, deadline);
 		try {
 			DefaultProcessGroup world = new LibMpiGroups(mpi, membership.control(), registry, settings.timeouts())
 				.form(GroupIdentity.world(assignment.rank(), assignment.worldSize(), membership.generation()), latch);

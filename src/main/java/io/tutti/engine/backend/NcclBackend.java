@@ -26,8 +26,8 @@ final class NcclBackend implements Backend {
 	@Override
 	public Engine join(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
 		events.note("nccl: " + NcclAvailability.probe());
-		NcclBootstrap meeting = new NcclBootstrap(assignment.localRank());
-		return Engine.meet(assignment, settings, events, meeting::meet);
+		NcclBootstrap nccl = new NcclBootstrap(assignment.localRank());
+		return Engine.bootstrap(assignment, settings, events, nccl::over);
 	}
 
 }

@@ -42,22 +42,22 @@ public final class Rendezvous {
 	 * @throws RendezvousException if not all ranks join or this one is rejected
 	 * @throws IllegalArgumentException if a setting is out of range
 	 */
-	public static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
+	public static Membership join(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
 			Deadline deadline) {
-		return meet(assignment, settings, events, deadline, NameService.SYSTEM);
+		return join(assignment, settings, events, deadline, NameService.SYSTEM);
 	}
 
 	/** As above, with a resolver for the rendezvous address. */
-	static Membership meet(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
+	static Membership join(RankAssignment assignment, RendezvousSettings settings, ControlListener events,
 			Deadline deadline, NameService names) {
 		check(settings);
 		if (assignment.worldSize() == 1) {
 			return alone(assignment, settings, events);
 		}
 		if (assignment.rank() == 0) {
-			return new RendezvousServer(assignment, settings, deadline, names).meet(events);
+			return new RendezvousServer(assignment, settings, deadline, names).join(events);
 		}
-		return new RendezvousClient(assignment, settings, events, deadline, names).meet();
+		return new RendezvousClient(assignment, settings, events, deadline, names).join();
 	}
 
 	private static Membership alone(RankAssignment assignment, RendezvousSettings settings, ControlListener events) {

@@ -63,7 +63,7 @@ final class RendezvousClient {
 		this.waitLogger = new WaitLogger(assignment.rank(), this.events, deadline);
 	}
 
-	Membership meet() {
+	Membership join() {
 		try {
 			do {
 				try {

@@ -59,7 +59,7 @@ final class RendezvousServer {
 		this.names = names;
 	}
 
-	Membership meet(ControlListener events) {
+	Membership join(ControlListener events) {
 		try {
 			return await(open(events));
 		}

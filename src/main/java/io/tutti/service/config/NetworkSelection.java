@@ -23,12 +23,12 @@ final class NetworkSelection {
 
 	/**
 	 * @param wanted an interface's name, a prefix of names or a network
-	 * @param meetingPoint the rendezvous address
+	 * @param rendezvous the rendezvous address
 	 * @throws ConfigurationException if no interface that is up matches, naming those
 	 * that are up
 	 */
-	HostAddress select(String wanted, String meetingPoint) {
-		boolean ipv6 = meetingPoint.contains(":");
+	HostAddress select(String wanted, String rendezvous) {
+		boolean ipv6 = rendezvous.contains(":");
 		Comparator<HostAddress> best = Comparator
 			.comparing((HostAddress candidate) -> candidate.address().isLinkLocalAddress())
 			.thenComparing((candidate) -> isIpv6(candidate.address()) != ipv6);

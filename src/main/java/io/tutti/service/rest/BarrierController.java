@@ -18,7 +18,7 @@ import org.springframework.web.bind.annotation.RequestBody;
  * Barriers over HTTP for processes beside the ranks.
  */
 @ApiController
-@Tag(name = "meeting")
+@Tag(name = "barrier")
 final class BarrierController {
 
 	private final LabelledBarriers barriers;

@@ -24,7 +24,7 @@ import org.springframework.web.bind.annotation.RequestBody;
  * broken group too, as long as rank 0 is reachable.
  */
 @ApiController
-@Tag(name = "meeting")
+@Tag(name = "diagnosis")
 final class RollCallController {
 
 	private static final RollCallRequest USUAL = new RollCallRequest(null);

@@ -504,8 +504,8 @@ class NcclEngineTest {
 	void oneRankWithoutNcclPreventsTheStartAndIsNamed() throws Exception {
 		int port = FreePort.next();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
-			NcclBootstrap meeting = (rank == 0) ? this.gpus.meeting(0) : ScriptedGpus.without("no device: none here");
-			join(rank, 2, port, meeting).close();
+			NcclBootstrap nccl = (rank == 0) ? this.gpus.bootstrap(0) : ScriptedGpus.without("no device: none here");
+			join(rank, 2, port, nccl).close();
 			return null;
 		});
 		assertThat(outcomes)
@@ -520,7 +520,7 @@ class NcclEngineTest {
 		ScriptedGpus old = new ScriptedGpus(2);
 		old.devices().refuseDriver();
 		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
-			join(rank, 2, port, ((rank == 0) ? this.gpus : old).meeting(rank)).close();
+			join(rank, 2, port, ((rank == 0) ? this.gpus : old).bootstrap(rank)).close();
 			return null;
 		});
 		assertThat(outcomes)
@@ -565,16 +565,16 @@ class NcclEngineTest {
 	}
 
 	private float[] onRank(int rank, int worldSize, int port, Task task) throws Exception {
-		try (Engine engine = join(rank, worldSize, port, this.gpus.meeting(rank))) {
+		try (Engine engine = join(rank, worldSize, port, this.gpus.bootstrap(rank))) {
 			assertThat(engine.world().backend()).isEqualTo("nccl");
 			return task.on(engine.world());
 		}
 	}
 
-	private static Engine join(int rank, int worldSize, int port, NcclBootstrap meeting) {
+	private static Engine join(int rank, int worldSize, int port, NcclBootstrap nccl) {
 		RankAssignment assignment = new RankAssignment(rank, worldSize, rank, worldSize, "127.0.0.1", port);
-		return Engine.meet(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
-				meeting::meet);
+		return Engine.bootstrap(assignment, EngineSettings.DEFAULTS.withBackend("nccl", null), CollectiveListener.NONE,
+				nccl::over);
 	}
 
 }

@@ -60,7 +60,7 @@ class ControlPlaneTest {
 
 	@Test
 	void aRankWhoseConnectionEndsIsLostAtOnceForAllRanks() {
-		try (TestWorld world = new TestWorld(4); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
+		try (TestWorld world = new TestWorld(4); RawRank raw = joinWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.crash();
 			for (int rank : new int[] { 0, 1, 3 }) {
 				Failure verdict = verdict(world, rank);
@@ -77,7 +77,7 @@ class ControlPlaneTest {
 	void aSilentRankIsLostAfterTheHeartbeatLimit() {
 		long start = System.nanoTime();
 		try (TestWorld world = new TestWorld(3);
-				RawRank raw = meetWithRaw(world, 1, TestWorld.heartbeat(Duration.ofMillis(600)))) {
+				RawRank raw = joinWithRaw(world, 1, TestWorld.heartbeat(Duration.ofMillis(600)))) {
 			for (int rank : new int[] { 0, 2 }) {
 				assertThat(verdict(world, rank).ranks()).containsExactly(1);
 				assertThat(verdict(world, rank).detail()).isEqualTo("silent for 600 ms");
@@ -131,7 +131,7 @@ class ControlPlaneTest {
 	@Test
 	void aRankThatLosesRankZeroDuringRendezvousConnectsAgain() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS);
 		try (ServerSocket first = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress())) {
 			RawRankZero.welcome(first.accept()).close();
 		}
@@ -139,7 +139,7 @@ class ControlPlaneTest {
 			throw new UncheckedIOException(ex);
 		}
 		try (world) {
-			world.members.put(0, TestWorld.join(world.meeting(0, TestWorld.SETTINGS)));
+			world.members.put(0, TestWorld.join(world.joining(0, TestWorld.SETTINGS)));
 			world.members.put(1, TestWorld.join(one));
 		}
 	}
@@ -147,7 +147,7 @@ class ControlPlaneTest {
 	@Test
 	void aRosterOfAnotherWorldSizeIsRejected() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		try (ServerSocket confused = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
 				RawRank raw = RawRankZero.welcome(confused.accept())) {
 			raw.send(new Roster(0, new byte[32], "", List.of()));
@@ -162,7 +162,7 @@ class ControlPlaneTest {
 	@Test
 	void aRankZeroWithoutTheTokenIsRejected() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.token("secret"));
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.token("secret"));
 		try (ServerSocket impostor = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress());
 				RawRank raw = new RawRank(impostor.accept())) {
 			raw.await(Hello.class);
@@ -262,7 +262,7 @@ class ControlPlaneTest {
 
 	@Test
 	void aTimeoutNamesRanksThatAreBehindOrSilent() {
-		try (TestWorld world = new TestWorld(4); RawRank raw = meetWithRaw(world, 3, TestWorld.SETTINGS)) {
+		try (TestWorld world = new TestWorld(4); RawRank raw = joinWithRaw(world, 3, TestWorld.SETTINGS)) {
 			world.events.get(0).entered.put(Failure.WORLD, 17L);
 			world.events.get(1).entered.put(Failure.WORLD, 17L);
 			world.events.get(2).entered.put(Failure.WORLD, 16L);
@@ -287,7 +287,7 @@ class ControlPlaneTest {
 	@Test
 	void theVerdictNamesTheRankThatFailedFirst() {
 		try (TestWorld world = new TestWorld(4);
-				RawRank raw = meetWithRaw(world, 3, TestWorld.verdict(Duration.ofSeconds(3)))) {
+				RawRank raw = joinWithRaw(world, 3, TestWorld.verdict(Duration.ofSeconds(3)))) {
 			world.control(1).report(lost(2, "its data connection closed"));
 			raw.crash();
 			for (int rank = 0; rank < 3; rank++) {
@@ -426,9 +426,9 @@ class ControlPlaneTest {
 	@Test
 	void aListenerThatThrowsDoesNotEndTheControlPlane() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS);
 		ControlListener hostile = new ThrowingEvents();
-		Membership one = Rendezvous.meet(new RankAssignment(1, 2, 0, 1, world.host, world.port), TestWorld.SETTINGS,
+		Membership one = Rendezvous.join(new RankAssignment(1, 2, 0, 1, world.host, world.port), TestWorld.SETTINGS,
 				hostile, Deadline.after(LONG));
 		try (world) {
 			world.members.put(0, TestWorld.join(zero));
@@ -443,7 +443,7 @@ class ControlPlaneTest {
 
 	@Test
 	void aRankThatSendsGarbageIsLost() {
-		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
+		try (TestWorld world = new TestWorld(3); RawRank raw = joinWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new byte[] { 0, 0, 0, 2, 99, 99 });
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
 			assertThat(verdict(world, 1).detail()).contains("no message has type 99");
@@ -452,7 +452,7 @@ class ControlPlaneTest {
 
 	@Test
 	void aRankThatLosesContactToRankZeroIsLostForTheOtherRanks() {
-		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
+		try (TestWorld world = new TestWorld(3); RawRank raw = joinWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new Leave("silent for 30 s"));
 			assertThat(verdict(world, 1).ranks()).containsExactly(2);
 			assertThat(verdict(world, 0).detail()).contains("partitioned from rank 0").contains("silent for 30 s");
@@ -461,22 +461,22 @@ class ControlPlaneTest {
 
 	@Test
 	void theLastReportOfARankThatEndsStillArrives() {
-		try (TestWorld world = new TestWorld(3); RawRank raw = meetWithRaw(world, 2, TestWorld.SETTINGS)) {
+		try (TestWorld world = new TestWorld(3); RawRank raw = joinWithRaw(world, 2, TestWorld.SETTINGS)) {
 			raw.send(new Report(aborted(2, "last words")));
 			raw.crash();
 			assertThat(verdict(world, 1).detail()).isEqualTo("last words");
 		}
 	}
 
-	private static RawRank meetWithRaw(TestWorld world, int rawRank, RendezvousSettings settings) {
-		List<CompletableFuture<Membership>> meetings = IntStream.range(0, world.worldSize)
-			.mapToObj((rank) -> (rank == rawRank) ? null : world.meeting(rank, settings))
+	private static RawRank joinWithRaw(TestWorld world, int rawRank, RendezvousSettings settings) {
+		List<CompletableFuture<Membership>> joining = IntStream.range(0, world.worldSize)
+			.mapToObj((rank) -> (rank == rawRank) ? null : world.joining(rank, settings))
 			.toList();
 		RawRank raw = new RawRank(world.port).join(rawRank, world.worldSize);
 		raw.await(Roster.class);
 		for (int rank = 0; rank < world.worldSize; rank++) {
 			if (rank != rawRank) {
-				world.members.put(rank, TestWorld.join(meetings.get(rank)));
+				world.members.put(rank, TestWorld.join(joining.get(rank)));
 			}
 		}
 		return raw;

@@ -35,7 +35,7 @@ class HostileClientsTest {
 
 	private final TestWorld world = new TestWorld(3);
 
-	private final CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
+	private final CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS);
 
 	@Test
 	void aClientThatSendsGarbageIsDisconnected() {
@@ -143,12 +143,12 @@ class HostileClientsTest {
 	@Test
 	void aRankReportsAPeerThatIsNotRankZero() throws IOException {
 		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
-			CompletableFuture<Membership> meeting = CompletableFuture
-				.supplyAsync(() -> Rendezvous.meet(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
+			CompletableFuture<Membership> joining = CompletableFuture
+				.supplyAsync(() -> Rendezvous.join(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
 						TestWorld.SETTINGS, new RecordedControlEvents(), Deadline.after(TestWorld.PATIENCE)));
 			try (Socket socket = stranger.accept(); OutputStream out = socket.getOutputStream()) {
 				out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
-				RendezvousException ex = TestWorld.refusal(meeting);
+				RendezvousException ex = TestWorld.refusal(joining);
 				assertThat(ex.reason()).isEqualTo(Reason.PROTOCOL);
 				assertThat(ex).hasMessageContaining("not this job's rank 0").hasMessageContaining("MASTER_PORT");
 			}
@@ -157,8 +157,8 @@ class HostileClientsTest {
 	}
 
 	private void assertTheRanksMeet() {
-		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
-		CompletableFuture<Membership> two = this.world.meeting(2, TestWorld.SETTINGS);
+		CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> two = this.world.joining(2, TestWorld.SETTINGS);
 		this.world.members.put(0, TestWorld.join(this.zero));
 		this.world.members.put(1, TestWorld.join(one));
 		this.world.members.put(2, TestWorld.join(two));

@@ -28,8 +28,8 @@ class LeaveTest {
 
 	@Test
 	void aRankThatLeavesDuringRendezvousIsReportedAndMayJoinAgain() {
-		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS);
-		CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS);
+		CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS);
 		RawRank two = new RawRank(this.world.port).join(2, 4);
 		two.send(new Leave(null));
 		Awaitility.await().untilAsserted(() -> {
@@ -39,8 +39,8 @@ class LeaveTest {
 		assertThat(two.isHungUpOn()).isTrue();
 		two.close();
 		try (this.world) {
-			CompletableFuture<Membership> three = this.world.meeting(3, TestWorld.SETTINGS);
-			this.world.members.put(2, TestWorld.join(this.world.meeting(2, TestWorld.SETTINGS)));
+			CompletableFuture<Membership> three = this.world.joining(3, TestWorld.SETTINGS);
+			this.world.members.put(2, TestWorld.join(this.world.joining(2, TestWorld.SETTINGS)));
 			this.world.members.put(3, TestWorld.join(three));
 			this.world.members.put(1, TestWorld.join(one));
 			this.world.members.put(0, TestWorld.join(zero));
@@ -50,7 +50,7 @@ class LeaveTest {
 
 	@Test
 	void aRankLostDuringRendezvousCausesAWarningAtOnceAndCountsAsDropped() {
-		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		new RawRank(this.world.port).join(2, 4).crash();
 		Awaitility.await()
 			.untilAsserted(() -> assertThat(this.world.events.get(0).warnings).singleElement()
@@ -62,7 +62,7 @@ class LeaveTest {
 
 	@Test
 	void aRankThatLeftIsNamedWhenTheDeadlinePasses() {
-		CompletableFuture<Membership> zero = this.world.meeting(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
+		CompletableFuture<Membership> zero = this.world.joining(0, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		RawRank two = new RawRank(this.world.port).join(2, 4);
 		two.send(new Leave(null));
 		assertThat(TestWorld.refusal(zero)).hasMessageContaining("rank 1, rank 2 (joined, but has left), rank 3");
@@ -78,7 +78,7 @@ class LeaveTest {
 	@Test
 	void waitingRanksAreInformedThatRankZeroLeaves() throws IOException {
 		try (ServerSocket listener = listener()) {
-			CompletableFuture<Membership> one = this.world.meeting(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
+			CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 			RawRank welcomed = RawRankZero.welcome(listener.accept());
 			welcomed.send(new RankZeroLeft());
 			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
@@ -89,7 +89,7 @@ class LeaveTest {
 
 	private Leave goodbyeOf(Duration timeout, boolean interrupted) throws Exception {
 		try (ServerSocket listener = listener()) {
-			Thread waiting = Thread.ofPlatform().start(() -> meetInVain(timeout));
+			Thread waiting = Thread.ofPlatform().start(() -> joinInVain(timeout));
 			RawRank welcomed = RawRankZero.welcome(listener.accept());
 			welcomed.await(Ping.class);
 			if (interrupted) {
@@ -102,9 +102,9 @@ class LeaveTest {
 		}
 	}
 
-	private void meetInVain(Duration timeout) {
+	private void joinInVain(Duration timeout) {
 		try {
-			Rendezvous.meet(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS,
+			Rendezvous.join(RankAssignment.onOneHost(1, 2, this.world.port), TestWorld.SETTINGS,
 					new RecordedControlEvents(), Deadline.after(timeout));
 		}
 		catch (RendezvousException ex) {

@@ -39,16 +39,16 @@ class ManyClientsTest {
 
 	@Test
 	void rankZeroAllocatesInProportionToAThousandRanks() {
-		meet(RANKS / 8);
-		long few = meet(RANKS / 8);
-		long many = meet(RANKS);
+		form(RANKS / 8);
+		long few = form(RANKS / 8);
+		long many = form(RANKS);
 		assertThat(many).as("bytes for %d ranks, where %d took %d", RANKS, RANKS / 8, few).isLessThan(2 * 8 * few);
 	}
 
 	/** Returns the bytes that rank 0's control thread allocated. */
-	private long meet(int worldSize) {
+	private long form(int worldSize) {
 		TestWorld world = new TestWorld(worldSize);
-		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS);
 		List<RawRank> ranks = new ArrayList<>();
 		try (world) {
 			List<CompletableFuture<RawRank>> joins = IntStream.range(1, worldSize)
@@ -89,7 +89,7 @@ class ManyClientsTest {
 	@Test
 	void tenThousandSilentClientsDoNotPreventRendezvous() throws IOException {
 		TestWorld world = new TestWorld(3);
-		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS);
 		List<SocketChannel> clients = new ArrayList<>();
 		try (world; RawRank first = new RawRank(world.port)) {
 			CompletableFuture<Membership> one = null;
@@ -97,11 +97,11 @@ class ManyClientsTest {
 			for (int i = 0; i < most; i++) {
 				clients.add(SocketChannel.open(new InetSocketAddress("127.0.0.1", world.port)));
 				if (i == most / 2) {
-					one = world.meeting(1, TestWorld.SETTINGS);
+					one = world.joining(1, TestWorld.SETTINGS);
 				}
 			}
 			assertThat(first.isHungUpOn()).isTrue();
-			world.members.put(2, TestWorld.join(world.meeting(2, TestWorld.SETTINGS)));
+			world.members.put(2, TestWorld.join(world.joining(2, TestWorld.SETTINGS)));
 			world.members.put(1, TestWorld.join(one));
 			world.members.put(0, TestWorld.join(zero));
 		}

@@ -24,10 +24,10 @@ final class RawRankZero implements AutoCloseable {
 
 	/** Completes rendezvous with all other ranks of a world. */
 	RawRankZero(TestWorld world, RendezvousSettings settings) {
-		List<CompletableFuture<Membership>> meetings = new ArrayList<>();
+		List<CompletableFuture<Membership>> joining = new ArrayList<>();
 		try (ServerSocket listener = new ServerSocket(world.port, 50, InetAddress.getLoopbackAddress())) {
 			for (int rank = 1; rank < world.worldSize; rank++) {
-				meetings.add(world.meeting(rank, settings));
+				joining.add(world.joining(rank, settings));
 				this.ranks.put(rank, welcome(listener.accept()));
 			}
 		}
@@ -39,7 +39,7 @@ final class RawRankZero implements AutoCloseable {
 			.toList();
 		this.ranks.values().forEach((raw) -> raw.send(new Roster(0, new byte[32], "", roster)));
 		for (int rank = 1; rank < world.worldSize; rank++) {
-			world.members.put(rank, TestWorld.join(meetings.get(rank - 1)));
+			world.members.put(rank, TestWorld.join(joining.get(rank - 1)));
 		}
 	}
 

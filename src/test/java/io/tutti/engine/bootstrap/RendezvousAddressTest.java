@@ -40,7 +40,7 @@ class RendezvousAddressTest {
 			}
 			return HERE.addressesOf(host);
 		};
-		meetAll(world, 3, late);
+		joinAll(world, 3, late);
 		try (world) {
 			assertThat(world.members.get(2).roster()).hasSize(3);
 			assertThat(asked).hasValueGreaterThanOrEqualTo(12);
@@ -61,7 +61,7 @@ class RendezvousAddressTest {
 			throw new UnknownHostException(host);
 		};
 		RendezvousException late = TestWorld
-			.refusal(world.meeting(assignment(world, 1, 2), TestWorld.SETTINGS, Duration.ofMillis(300), stuck));
+			.refusal(world.joining(assignment(world, 1, 2), TestWorld.SETTINGS, Duration.ofMillis(300), stuck));
 		never.countDown();
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(late).hasMessageContaining("did not answer");
@@ -70,7 +70,7 @@ class RendezvousAddressTest {
 	@Test
 	void rankZeroLogsThatItResolvesItsOwnAddress() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
-		TestWorld.refusal(world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS, Duration.ofMillis(400), (host) -> {
+		TestWorld.refusal(world.joining(assignment(world, 0, 2), TestWorld.SETTINGS, Duration.ofMillis(400), (host) -> {
 			throw new UnknownHostException(host);
 		}));
 		assertThat(world.events.get(0).notes).first()
@@ -96,9 +96,9 @@ class RendezvousAddressTest {
 	@Test
 	void anAddressOfAnotherHostIsSkipped() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
-		CompletableFuture<Membership> zero = world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS,
+		CompletableFuture<Membership> zero = world.joining(assignment(world, 0, 2), TestWorld.SETTINGS,
 				TestWorld.PATIENCE, known("192.0.2.1", "2001:db8::1", "127.0.0.1"));
-		CompletableFuture<Membership> one = world.meeting(assignment(world, 1, 2), TestWorld.SETTINGS,
+		CompletableFuture<Membership> one = world.joining(assignment(world, 1, 2), TestWorld.SETTINGS,
 				TestWorld.PATIENCE, known("::1", "127.0.0.1"));
 		try (world) {
 			world.members.put(1, TestWorld.join(one));
@@ -111,7 +111,7 @@ class RendezvousAddressTest {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		try (ServerSocket taken = new ServerSocket()) {
 			taken.bind(new InetSocketAddress("127.0.0.1", world.port));
-			RendezvousException ex = TestWorld.refusal(world.meeting(assignment(world, 0, 2), TestWorld.SETTINGS,
+			RendezvousException ex = TestWorld.refusal(world.joining(assignment(world, 0, 2), TestWorld.SETTINGS,
 					TestWorld.PATIENCE, known("127.0.0.1", "127.0.0.2")));
 			assertThat(ex.reason()).isEqualTo(Reason.ADDRESS);
 			assertThat(ex).hasMessageContaining("MASTER_PORT");
@@ -121,7 +121,7 @@ class RendezvousAddressTest {
 	@Test
 	void aNameOfALoopbackAddressCausesAWarningIfRanksAreOnOtherHosts() {
 		TestWorld world = new TestWorld("node-7", 2);
-		meetAll(world, 1, known("127.0.1.1"));
+		joinAll(world, 1, known("127.0.1.1"));
 		try (world) {
 			assertThat(world.events.get(0).warnings).singleElement()
 				.asString()
@@ -132,7 +132,7 @@ class RendezvousAddressTest {
 	@Test
 	void ranksOfOneHostReachEachOtherAtTheLoopbackAddressOfItsName() {
 		TestWorld world = new TestWorld("node-7", 3);
-		meetAll(world, 3, known("127.0.1.1"));
+		joinAll(world, 3, known("127.0.1.1"));
 		try (world) {
 			assertThat(world.members.get(1).roster()).extracting(PeerAddress::host).containsOnly("127.0.1.1");
 			assertThat(world.events.get(0).warnings).isEmpty();
@@ -146,13 +146,13 @@ class RendezvousAddressTest {
 		assertThat(new RendezvousAddress("node-7", 1).isName()).isTrue();
 	}
 
-	private static void meetAll(TestWorld world, int localWorldSize, NameService names) {
-		List<CompletableFuture<Membership>> meetings = IntStream.range(0, world.worldSize)
-			.mapToObj((rank) -> world.meeting(assignment(world, rank, localWorldSize), TestWorld.SETTINGS,
+	private static void joinAll(TestWorld world, int localWorldSize, NameService names) {
+		List<CompletableFuture<Membership>> joining = IntStream.range(0, world.worldSize)
+			.mapToObj((rank) -> world.joining(assignment(world, rank, localWorldSize), TestWorld.SETTINGS,
 					TestWorld.PATIENCE, names))
 			.toList();
 		for (int rank = 0; rank < world.worldSize; rank++) {
-			world.members.put(rank, TestWorld.join(meetings.get(rank)));
+			world.members.put(rank, TestWorld.join(joining.get(rank)));
 		}
 	}
 

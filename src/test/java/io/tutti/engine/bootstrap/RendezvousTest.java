@@ -41,9 +41,9 @@ class RendezvousTest {
 		TestWorld world = new TestWorld(worldSize);
 		List<Integer> order = new ArrayList<>(IntStream.range(0, worldSize).boxed().toList());
 		Collections.shuffle(order, new Random(worldSize));
-		Map<Integer, CompletableFuture<Membership>> meetings = new HashMap<>();
-		order.forEach((rank) -> meetings.put(rank, world.meeting(rank, TestWorld.SETTINGS)));
-		meetings.forEach((rank, meeting) -> world.members.put(rank, TestWorld.join(meeting)));
+		Map<Integer, CompletableFuture<Membership>> joining = new HashMap<>();
+		order.forEach((rank) -> joining.put(rank, world.joining(rank, TestWorld.SETTINGS)));
+		joining.forEach((rank, member) -> world.members.put(rank, TestWorld.join(member)));
 		try (world) {
 			Membership first = world.members.get(0);
 			assertThat(world.members.values()).allSatisfy((member) -> {
@@ -69,7 +69,7 @@ class RendezvousTest {
 	void aWorldOfOneOpensNoPort() throws IOException {
 		TestWorld world = new TestWorld(1);
 		try (ServerSocket taken = new ServerSocket(world.port, 1, InetAddress.getLoopbackAddress())) {
-			world.meetAll(TestWorld.SETTINGS);
+			world.joinAll(TestWorld.SETTINGS);
 			assertThat(taken.isBound()).isTrue();
 			BarrierOutcome alone = world.control(0).barrier("alone", Duration.ofSeconds(5));
 			assertThat(alone.result()).isEqualTo(BarrierOutcome.Result.PASSED);
@@ -80,13 +80,13 @@ class RendezvousTest {
 	@Test
 	void rankZeroMayStartLast() throws InterruptedException {
 		TestWorld world = new TestWorld(3);
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
-		CompletableFuture<Membership> two = world.meeting(2, TestWorld.SETTINGS);
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> two = world.joining(2, TestWorld.SETTINGS);
 		assertThat(one.isDone()).isFalse();
 		CompletableFuture<Membership> zero = CompletableFuture
-			.supplyAsync(() -> world.meeting(0, TestWorld.SETTINGS),
+			.supplyAsync(() -> world.joining(0, TestWorld.SETTINGS),
 					CompletableFuture.delayedExecutor(300, TimeUnit.MILLISECONDS))
-			.thenCompose((meeting) -> meeting);
+			.thenCompose((joining) -> joining);
 		try (world) {
 			world.members.put(0, TestWorld.join(zero));
 			world.members.put(1, TestWorld.join(one));
@@ -98,7 +98,7 @@ class RendezvousTest {
 	@Test
 	void ranksMeetOverIpv6() {
 		TestWorld world = new TestWorld("[::1]", 3);
-		world.meetAll(TestWorld.SETTINGS);
+		world.joinAll(TestWorld.SETTINGS);
 		try (world) {
 			assertThat(world.members.get(1).roster()).extracting(PeerAddress::host).containsOnly("0:0:0:0:0:0:0:1");
 		}
@@ -107,7 +107,7 @@ class RendezvousTest {
 	@Test
 	void aHostNameIsARendezvousAddress() {
 		TestWorld world = new TestWorld("localhost", 2);
-		world.meetAll(TestWorld.SETTINGS);
+		world.joinAll(TestWorld.SETTINGS);
 		try (world) {
 			assertThat(world.members).hasSize(2);
 		}
@@ -118,7 +118,7 @@ class RendezvousTest {
 		TestWorld world = new TestWorld(2);
 		RendezvousSettings chosen = new RendezvousSettings("job", null, -1, null, "data.example", 7001,
 				Duration.ofSeconds(30), Duration.ofMillis(500));
-		world.meetAll(chosen);
+		world.joinAll(chosen);
 		try (world) {
 			assertThat(world.members.values())
 				.allSatisfy((member) -> assertThat(member.roster()).extracting(PeerAddress::host)
@@ -131,7 +131,7 @@ class RendezvousTest {
 		TestWorld world = new TestWorld(2);
 		RendezvousSettings anywhere = new RendezvousSettings("job", null, -1, "0.0.0.0", null, 7000,
 				Duration.ofSeconds(30), Duration.ofMillis(500));
-		world.meetAll(anywhere);
+		world.joinAll(anywhere);
 		try (world) {
 			assertThat(world.members.get(0).roster()).extracting(PeerAddress::host).containsOnly("127.0.0.1");
 		}
@@ -188,13 +188,13 @@ class RendezvousTest {
 	private static void assertRefusedWhileTheOthersMeet(int rank, int claimedSize, RendezvousSettings right,
 			RendezvousSettings wrong, Reason reason) {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, right);
-		RendezvousException refused = TestWorld.refusal(world.meeting(rank, claimedSize, wrong, TestWorld.PATIENCE));
+		CompletableFuture<Membership> zero = world.joining(0, right);
+		RendezvousException refused = TestWorld.refusal(world.joining(rank, claimedSize, wrong, TestWorld.PATIENCE));
 		assertThat(refused.reason()).isEqualTo(reason);
 		assertThat(refused).hasMessageContaining("rank " + rank).hasMessageContaining("127.0.0.1:" + world.port);
 		assertThat(refused.getMessage()).doesNotContain("secret").doesNotContain("guess");
 		try (world) {
-			world.members.put(1, TestWorld.join(world.meeting(1, right)));
+			world.members.put(1, TestWorld.join(world.joining(1, right)));
 			world.members.put(0, TestWorld.join(zero));
 			assertThat(world.events.get(0).warnings).singleElement().asString().startsWith("refused ");
 		}
@@ -203,14 +203,14 @@ class RendezvousTest {
 	@Test
 	void aDuplicateRankIsRejectedDuringRendezvous() {
 		TestWorld world = new TestWorld(3);
-		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS);
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
-		CompletableFuture<Membership> other = world.meeting(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS);
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> other = world.joining(1, TestWorld.SETTINGS);
 		CompletableFuture.anyOf(one, other).exceptionally((ex) -> null).join();
 		boolean oneIsRefused = one.isCompletedExceptionally();
 		assertThat(TestWorld.refusal(oneIsRefused ? one : other).reason()).isEqualTo(Reason.DUPLICATE_RANK);
 		try (world) {
-			world.members.put(2, TestWorld.join(world.meeting(2, TestWorld.SETTINGS)));
+			world.members.put(2, TestWorld.join(world.joining(2, TestWorld.SETTINGS)));
 			world.members.put(1, TestWorld.join(oneIsRefused ? other : one));
 			world.members.put(0, TestWorld.join(zero));
 		}
@@ -219,7 +219,7 @@ class RendezvousTest {
 	@Test
 	void aDuplicateRankIsRejectedAfterTheGroupHasFormed() {
 		try (TestWorld world = TestWorld.met(2)) {
-			assertThat(TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS)).reason())
+			assertThat(TestWorld.refusal(world.joining(1, TestWorld.SETTINGS)).reason())
 				.isEqualTo(Reason.DUPLICATE_RANK);
 			assertThat(world.control(1).barrier("still", Duration.ofMillis(50)).result())
 				.isEqualTo(BarrierOutcome.Result.BROKEN);
@@ -229,8 +229,8 @@ class RendezvousTest {
 	@Test
 	void ranksWithoutAGenerationAcceptRankZerosGeneration() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.generation(7));
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.SETTINGS);
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.generation(7));
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.SETTINGS);
 		try (world) {
 			world.members.put(0, TestWorld.join(zero));
 			world.members.put(1, TestWorld.join(one));
@@ -241,12 +241,12 @@ class RendezvousTest {
 	@Test
 	void aNewerGenerationWaitsForANewRankZero() {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> stale = world.meeting(0, TestWorld.generation(1), Duration.ofMillis(700));
-		CompletableFuture<Membership> one = world.meeting(1, TestWorld.generation(2));
+		CompletableFuture<Membership> stale = world.joining(0, TestWorld.generation(1), Duration.ofMillis(700));
+		CompletableFuture<Membership> one = world.joining(1, TestWorld.generation(2));
 		RendezvousException alone = TestWorld.refusal(stale);
 		assertThat(alone.reason()).isEqualTo(Reason.TIMEOUT);
 		try (world) {
-			world.members.put(0, TestWorld.join(world.meeting(0, TestWorld.generation(2))));
+			world.members.put(0, TestWorld.join(world.joining(0, TestWorld.generation(2))));
 			world.members.put(1, TestWorld.join(one));
 			assertThat(world.members.get(1).generation()).isEqualTo(2);
 		}
@@ -256,7 +256,7 @@ class RendezvousTest {
 	void aProcessThatReplacesARankThatLeftIsNotADuplicate() {
 		TestWorld world = TestWorld.met(2);
 		world.control(1).close();
-		CompletableFuture<Membership> again = world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(500));
+		CompletableFuture<Membership> again = world.joining(1, TestWorld.SETTINGS, Duration.ofMillis(500));
 		RendezvousException late = TestWorld.refusal(again);
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(late).hasMessageContaining("waiting for it to form again");
@@ -266,8 +266,8 @@ class RendezvousTest {
 	@Test
 	void aTimeoutNamesTheMissingRanksOnEveryRank() {
 		TestWorld world = new TestWorld(4);
-		CompletableFuture<Membership> zero = world.meeting(0, TestWorld.SETTINGS, Duration.ofMillis(1500));
-		CompletableFuture<Membership> two = world.meeting(2, TestWorld.SETTINGS, Duration.ofSeconds(10));
+		CompletableFuture<Membership> zero = world.joining(0, TestWorld.SETTINGS, Duration.ofMillis(1500));
+		CompletableFuture<Membership> two = world.joining(2, TestWorld.SETTINGS, Duration.ofSeconds(10));
 		for (RendezvousException ex : List.of(TestWorld.refusal(zero), TestWorld.refusal(two))) {
 			assertThat(ex.reason()).isEqualTo(Reason.TIMEOUT);
 			assertThat(ex.missingRanks()).containsExactly(1, 3);
@@ -282,8 +282,8 @@ class RendezvousTest {
 	void aRankWithAnEarlierDeadlineAlsoNamesTheMissingRanks() {
 		TestWorld world = new TestWorld(3);
 		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
-		CompletableFuture<Membership> zero = world.meeting(0, quick, Duration.ofSeconds(4));
-		RendezvousException one = TestWorld.refusal(world.meeting(1, quick, Duration.ofSeconds(1)));
+		CompletableFuture<Membership> zero = world.joining(0, quick, Duration.ofSeconds(4));
+		RendezvousException one = TestWorld.refusal(world.joining(1, quick, Duration.ofSeconds(1)));
 		assertThat(one.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(one.missingRanks()).containsExactly(2);
 		RendezvousException atZero = TestWorld.refusal(zero);
@@ -295,8 +295,8 @@ class RendezvousTest {
 	void waitingRanksLogTheMissingRanksAndTheDeadlineAtLimitedRate() {
 		TestWorld world = new TestWorld(3);
 		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
-		CompletableFuture<Membership> zero = world.meeting(0, quick, Duration.ofMillis(1500));
-		CompletableFuture<Membership> one = world.meeting(1, quick, Duration.ofSeconds(2));
+		CompletableFuture<Membership> zero = world.joining(0, quick, Duration.ofMillis(1500));
+		CompletableFuture<Membership> one = world.joining(1, quick, Duration.ofSeconds(2));
 		TestWorld.refusal(zero);
 		TestWorld.refusal(one);
 		String waits = "waits at 127.0.0.1:" + world.port + " for rank 2; the deadline is in \\d+ ms"
@@ -309,7 +309,7 @@ class RendezvousTest {
 	@Test
 	void aRankLogsThatItCannotReachRankZeroYet() {
 		TestWorld world = new TestWorld(2);
-		TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(600)));
+		TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, Duration.ofMillis(600)));
 		assertThat(world.events.get(1).warnings).singleElement()
 			.asString()
 			.startsWith("rank 1 still connects to rank 0 at 127.0.0.1:" + world.port + " (Connection refused)");
@@ -318,7 +318,7 @@ class RendezvousTest {
 	@Test
 	void anUnreachableRankZeroIsNamedWithTheLastCause() {
 		TestWorld world = new TestWorld(2);
-		RendezvousException ex = TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(400)));
+		RendezvousException ex = TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, Duration.ofMillis(400)));
 		assertThat(ex.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(ex.missingRanks()).containsExactly(0);
 		assertThat(ex).hasMessageContaining("127.0.0.1:" + world.port).hasMessageContaining("refused");
@@ -327,10 +327,10 @@ class RendezvousTest {
 	@Test
 	void anUnknownNameIsRetriedUntilTheDeadline() {
 		TestWorld world = new TestWorld("no-such-host.invalid", 2);
-		RendezvousException guest = TestWorld.refusal(world.meeting(1, TestWorld.SETTINGS, Duration.ofMillis(300)));
+		RendezvousException guest = TestWorld.refusal(world.joining(1, TestWorld.SETTINGS, Duration.ofMillis(300)));
 		assertThat(guest.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(guest).hasMessageContaining("no-such-host.invalid");
-		RendezvousException host = TestWorld.refusal(world.meeting(0, TestWorld.SETTINGS, Duration.ofMillis(300)));
+		RendezvousException host = TestWorld.refusal(world.joining(0, TestWorld.SETTINGS, Duration.ofMillis(300)));
 		assertThat(host.reason()).isEqualTo(Reason.ADDRESS);
 	}
 
@@ -339,7 +339,7 @@ class RendezvousTest {
 		TestWorld world = new TestWorld(2);
 		try (ServerSocket taken = new ServerSocket()) {
 			taken.bind(new InetSocketAddress("127.0.0.1", world.port));
-			RendezvousException ex = TestWorld.refusal(world.meeting(0, TestWorld.SETTINGS));
+			RendezvousException ex = TestWorld.refusal(world.joining(0, TestWorld.SETTINGS));
 			assertThat(ex.reason()).isEqualTo(Reason.ADDRESS);
 			assertThat(ex).hasMessageContaining("127.0.0.1:" + world.port).hasMessageContaining("MASTER_PORT");
 		}
@@ -348,7 +348,7 @@ class RendezvousTest {
 	@Test
 	void anAddressOfAnotherHostCannotBeBound() {
 		TestWorld world = new TestWorld("192.0.2.1", 2);
-		RendezvousException ex = TestWorld.refusal(world.meeting(0, TestWorld.SETTINGS));
+		RendezvousException ex = TestWorld.refusal(world.joining(0, TestWorld.SETTINGS));
 		assertThat(ex.reason()).isEqualTo(Reason.ADDRESS);
 		assertThat(ex).hasMessageContaining("192.0.2.1:" + world.port).hasMessageContaining("bind-address");
 	}
@@ -360,7 +360,7 @@ class RendezvousTest {
 			CompletableFuture<Boolean> flagKept = new CompletableFuture<>();
 			Thread waiting = Thread.ofPlatform().start(() -> {
 				try {
-					Rendezvous.meet(RankAssignment.onOneHost(rank, 2, world.port), TestWorld.SETTINGS,
+					Rendezvous.join(RankAssignment.onOneHost(rank, 2, world.port), TestWorld.SETTINGS,
 							world.events.get(rank), Deadline.after(TestWorld.PATIENCE));
 				}
 				catch (RendezvousException ex) {
@@ -376,11 +376,11 @@ class RendezvousTest {
 	@Test
 	void settingsOutOfRangeAreRejectedBeforeAnySocketIsOpened() {
 		TestWorld world = new TestWorld(2);
-		assertThatThrownBy(() -> TestWorld.join(world.meeting(0, TestWorld.token(" ")))).hasMessageContaining("token");
-		assertThatThrownBy(() -> TestWorld.join(world.meeting(0, TestWorld.job("x".repeat(257)))))
+		assertThatThrownBy(() -> TestWorld.join(world.joining(0, TestWorld.token(" ")))).hasMessageContaining("token");
+		assertThatThrownBy(() -> TestWorld.join(world.joining(0, TestWorld.job("x".repeat(257)))))
 			.hasMessageContaining("job id")
 			.hasMessageContaining("257");
-		assertThatIllegalArgumentException().isThrownBy(() -> Rendezvous.meet(RankAssignment.single(),
+		assertThatIllegalArgumentException().isThrownBy(() -> Rendezvous.join(RankAssignment.single(),
 				TestWorld.generation(-2), world.events.get(0), Deadline.after(TestWorld.PATIENCE)))
 			.withMessageContaining("-2");
 	}

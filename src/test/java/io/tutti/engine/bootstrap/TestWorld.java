@@ -54,7 +54,7 @@ final class TestWorld implements AutoCloseable {
 
 	static TestWorld met(int worldSize, RendezvousSettings settings) {
 		TestWorld world = new TestWorld(worldSize);
-		world.meetAll(settings);
+		world.joinAll(settings);
 		return world;
 	}
 
@@ -81,36 +81,36 @@ final class TestWorld implements AutoCloseable {
 		return new RendezvousSettings("job", null, -1, null, null, 7000, Duration.ofSeconds(30), verdict);
 	}
 
-	void meetAll(RendezvousSettings settings) {
-		List<CompletableFuture<Membership>> meetings = IntStream.range(0, this.worldSize)
-			.mapToObj((rank) -> meeting(rank, settings))
+	void joinAll(RendezvousSettings settings) {
+		List<CompletableFuture<Membership>> joining = IntStream.range(0, this.worldSize)
+			.mapToObj((rank) -> joining(rank, settings))
 			.toList();
 		for (int rank = 0; rank < this.worldSize; rank++) {
-			this.members.put(rank, join(meetings.get(rank)));
+			this.members.put(rank, join(joining.get(rank)));
 		}
 	}
 
-	CompletableFuture<Membership> meeting(int rank, RendezvousSettings settings) {
-		return meeting(rank, settings, PATIENCE);
+	CompletableFuture<Membership> joining(int rank, RendezvousSettings settings) {
+		return joining(rank, settings, PATIENCE);
 	}
 
-	CompletableFuture<Membership> meeting(int rank, RendezvousSettings settings, Duration timeout) {
-		return meeting(rank, this.worldSize, settings, timeout);
+	CompletableFuture<Membership> joining(int rank, RendezvousSettings settings, Duration timeout) {
+		return joining(rank, this.worldSize, settings, timeout);
 	}
 
-	CompletableFuture<Membership> meeting(int rank, int claimedSize, RendezvousSettings settings, Duration timeout) {
-		return meeting(new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port), settings, timeout,
+	CompletableFuture<Membership> joining(int rank, int claimedSize, RendezvousSettings settings, Duration timeout) {
+		return joining(new RankAssignment(rank, claimedSize, 0, 1, this.host, this.port), settings, timeout,
 				NameService.SYSTEM);
 	}
 
-	CompletableFuture<Membership> meeting(RankAssignment assignment, RendezvousSettings settings, Duration timeout,
+	CompletableFuture<Membership> joining(RankAssignment assignment, RendezvousSettings settings, Duration timeout,
 			NameService names) {
 		int rank = assignment.rank();
 		RecordedControlEvents recorded = (rank < this.worldSize) ? this.events.get(rank) : new RecordedControlEvents();
 		CompletableFuture<Membership> result = new CompletableFuture<>();
-		Thread.ofPlatform().daemon().name("meet-" + rank).start(() -> {
+		Thread.ofPlatform().daemon().name("join-" + rank).start(() -> {
 			try {
-				result.complete(Rendezvous.meet(assignment, settings, recorded, Deadline.after(timeout), names));
+				result.complete(Rendezvous.join(assignment, settings, recorded, Deadline.after(timeout), names));
 			}
 			catch (Throwable ex) {
 				result.completeExceptionally(ex);
@@ -124,9 +124,9 @@ final class TestWorld implements AutoCloseable {
 	}
 
 	/** The exception with which a rendezvous failed. */
-	static RendezvousException refusal(CompletableFuture<Membership> meeting) {
+	static RendezvousException refusal(CompletableFuture<Membership> joining) {
 		try {
-			join(meeting).control().close();
+			join(joining).control().close();
 		}
 		catch (CompletionException ex) {
 			if (ex.getCause() instanceof RendezvousException refused) {
@@ -134,7 +134,7 @@ final class TestWorld implements AutoCloseable {
 			}
 			throw ex;
 		}
-		throw new AssertionError("the meeting succeeded");
+		throw new AssertionError("the rendezvous succeeded");
 	}
 
 	ControlPlane control(int rank) {

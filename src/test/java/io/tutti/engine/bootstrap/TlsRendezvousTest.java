@@ -99,9 +99,9 @@ class TlsRendezvousTest {
 	void aRankDoesNotJoinAnUntrustedRankZero() {
 		TestWorld world = new TestWorld(2);
 		SSLContext stranger = OURS.context(IMPOSTOR.rank());
-		CompletableFuture<Membership> zero = world.meeting(0,
+		CompletableFuture<Membership> zero = world.joining(0,
 				with("secret", new Tls(() -> stranger, List.of(), Authority.NAME)), Duration.ofSeconds(2));
-		RendezvousException refused = TestWorld.refusal(world.meeting(1, GOOD));
+		RendezvousException refused = TestWorld.refusal(world.joining(1, GOOD));
 		assertThat(refused.reason()).isEqualTo(Reason.AUTHENTICATION);
 		assertThat(refused).hasMessageContaining("is not trusted: its certificate");
 		assertThat(TestWorld.refusal(zero).missingRanks()).containsExactly(1);
@@ -110,7 +110,7 @@ class TlsRendezvousTest {
 	@Test
 	void silentAndHostileClientsDoNotDelayRendezvous() throws Exception {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, GOOD);
+		CompletableFuture<Membership> zero = world.joining(0, GOOD);
 		List<Socket> strangers = new ArrayList<>();
 		for (int i = 0; i < 700; i++) {
 			strangers.add(dial(world));
@@ -119,7 +119,7 @@ class TlsRendezvousTest {
 			}
 		}
 		try (world) {
-			world.members.put(1, TestWorld.join(world.meeting(1, GOOD)));
+			world.members.put(1, TestWorld.join(world.joining(1, GOOD)));
 			world.members.put(0, TestWorld.join(zero));
 		}
 		for (Socket stranger : strangers) {
@@ -130,7 +130,7 @@ class TlsRendezvousTest {
 	@Test
 	void anHttpClientGetsAReasonAndIsDisconnected() throws Exception {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, GOOD);
+		CompletableFuture<Membership> zero = world.joining(0, GOOD);
 		try (Socket stranger = dial(world)) {
 			stranger.setSoTimeout(10_000);
 			stranger.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
@@ -138,7 +138,7 @@ class TlsRendezvousTest {
 			assertThat(told).contains("does not speak TLS").doesNotContain("secret");
 		}
 		try (world) {
-			world.members.put(1, TestWorld.join(world.meeting(1, GOOD)));
+			world.members.put(1, TestWorld.join(world.joining(1, GOOD)));
 			world.members.put(0, TestWorld.join(zero));
 		}
 	}
@@ -148,18 +148,18 @@ class TlsRendezvousTest {
 		AtomicReference<SSLContext> context = new AtomicReference<>(OURS.context(OURS.rank()));
 		RendezvousSettings renewing = with("secret", new Tls(context::get, List.of(), Authority.NAME));
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, renewing);
-		world.members.put(1, TestWorld.join(world.meeting(1, GOOD)));
+		CompletableFuture<Membership> zero = world.joining(0, renewing);
+		world.members.put(1, TestWorld.join(world.joining(1, GOOD)));
 		world.members.put(0, TestWorld.join(zero));
 		try (world) {
 			context.set(OURS.context(OURS.issue(Duration.ofHours(-1), List.of(Authority.NAME))));
-			assertThat(TestWorld.refusal(world.meeting(1, GOOD))).hasMessageContaining("it has expired");
+			assertThat(TestWorld.refusal(world.joining(1, GOOD))).hasMessageContaining("it has expired");
 			CompletableFuture<BarrierOutcome> other = barrier(world, 1, "still");
 			assertThat(world.control(0).barrier("still", Duration.ofSeconds(20)).result())
 				.isEqualTo(BarrierOutcome.Result.PASSED);
 			TestWorld.join(other);
 			context.set(OURS.context(OURS.rank()));
-			assertThat(TestWorld.refusal(world.meeting(1, GOOD)).reason()).isEqualTo(Reason.DUPLICATE_RANK);
+			assertThat(TestWorld.refusal(world.joining(1, GOOD)).reason()).isEqualTo(Reason.DUPLICATE_RANK);
 		}
 	}
 
@@ -189,13 +189,13 @@ class TlsRendezvousTest {
 	private static void refusedWhileTheOthersMeet(RendezvousSettings right, RendezvousSettings wrong, String told,
 			String warned) {
 		TestWorld world = new TestWorld(2);
-		CompletableFuture<Membership> zero = world.meeting(0, right);
-		RendezvousException refused = TestWorld.refusal(world.meeting(1, wrong));
+		CompletableFuture<Membership> zero = world.joining(0, right);
+		RendezvousException refused = TestWorld.refusal(world.joining(1, wrong));
 		assertThat(refused.reason()).isEqualTo(Reason.AUTHENTICATION);
 		assertThat(refused).hasMessageContaining("rank 1").hasMessageContaining(told);
 		assertThat(refused.getMessage()).doesNotContain("secret").doesNotContain("guess");
 		try (world) {
-			world.members.put(1, TestWorld.join(world.meeting(1, right)));
+			world.members.put(1, TestWorld.join(world.joining(1, right)));
 			world.members.put(0, TestWorld.join(zero));
 			assertThat(world.events.get(0).warnings).singleElement().asString().contains(warned);
 		}

@@ -8,7 +8,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import org.junit.jupiter.api.Test;
@@ -75,33 +75,33 @@ class ProcessGroupAutoConfigurationTest {
 
 	@Test
 	void aCallWaitsUntilTheGroupHasFormed() throws Exception {
-		FakeMeeting meeting = new FakeMeeting();
-		GroupLifecycle lifecycle = lifecycle(meeting);
+		FakeJoiner joiner = new FakeJoiner();
+		GroupLifecycle lifecycle = lifecycle(joiner);
 		ProcessGroup group = FormingGroup.of(lifecycle, EngineSettings.DEFAULTS.timeouts().rendezvous());
 		lifecycle.start();
 		CompletableFuture<Integer> rank = CompletableFuture.supplyAsync(group::rank);
-		meeting.waiting().get(10, TimeUnit.SECONDS);
+		joiner.waiting().get(10, TimeUnit.SECONDS);
 		assertThat(rank).isNotDone();
 		assertThat(group.toString()).contains("FORMING");
-		meeting.met(new FakeGroup(1, 3, 0));
+		joiner.joined(new FakeGroup(1, 3, 0));
 		assertThat(rank.get(10, TimeUnit.SECONDS)).isOne();
 		lifecycle.stop();
 	}
 
 	@Test
 	void aCallFailsWithTheReasonWhyTheGroupDidNotForm() {
-		FakeMeeting meeting = new FakeMeeting();
-		GroupLifecycle lifecycle = lifecycle(meeting);
+		FakeJoiner joiner = new FakeJoiner();
+		GroupLifecycle lifecycle = lifecycle(joiner);
 		ProcessGroup group = FormingGroup.of(lifecycle, EngineSettings.DEFAULTS.timeouts().rendezvous());
 		lifecycle.start();
-		meeting.failed(new IllegalStateException("rank 2 never came"));
+		joiner.failed(new IllegalStateException("rank 2 never came"));
 		assertThatThrownBy(group::barrier).isInstanceOf(GroupUnavailableException.class)
 			.hasMessageContaining("rank 2 never came");
 	}
 
 	@Test
 	void aCallTimesOut() {
-		GroupLifecycle lifecycle = lifecycle(new FakeMeeting());
+		GroupLifecycle lifecycle = lifecycle(new FakeJoiner());
 		ProcessGroup group = FormingGroup.of(lifecycle, java.time.Duration.ofMillis(50));
 		lifecycle.start();
 		assertThatThrownBy(group::barrier).isInstanceOf(GroupUnavailableException.class)
@@ -111,14 +111,14 @@ class ProcessGroupAutoConfigurationTest {
 
 	@Test
 	void aCallBeforeTheApplicationStartsIsAnErrorInsteadOfAWait() {
-		ProcessGroup group = FormingGroup.of(lifecycle(new FakeMeeting()),
+		ProcessGroup group = FormingGroup.of(lifecycle(new FakeJoiner()),
 				EngineSettings.DEFAULTS.timeouts().rendezvous());
 		assertThatThrownBy(group::barrier).isInstanceOf(IllegalStateException.class)
 			.hasMessageContaining("@PostConstruct");
 	}
 
-	private static GroupLifecycle lifecycle(FakeMeeting meeting) {
-		return new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS, meeting,
+	private static GroupLifecycle lifecycle(FakeJoiner joiner) {
+		return new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500), EngineSettings.DEFAULTS, joiner,
 				io.tutti.CollectiveListener.NONE);
 	}
 

@@ -14,7 +14,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -32,10 +32,10 @@ class BrokenGroupTest {
 	private static final Failure RANK_1_LOST = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(1),
 			"its connection closed");
 
-	private final FakeMeeting meeting = new FakeMeeting();
+	private final FakeJoiner joiner = new FakeJoiner();
 
 	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(0, 2, 29500),
-			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+			EngineSettings.DEFAULTS, this.joiner, CollectiveListener.NONE);
 
 	@AfterEach
 	void leave() {
@@ -48,7 +48,7 @@ class BrokenGroupTest {
 		this.group.start();
 		RendezvousException late = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(1),
 				null);
-		this.meeting.failed(late);
+		this.joiner.failed(late);
 		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> Await.first(end)).isSameAs(late);
 	}
 
@@ -84,10 +84,10 @@ class BrokenGroupTest {
 	}
 
 	private void breakGroup(Failure failure) {
-		this.meeting.met(new FakeGroup(0, 2, 0));
+		this.joiner.joined(new FakeGroup(0, 2, 0));
 		this.group.start();
 		this.group.formed().join();
-		this.meeting.broken(failure);
+		this.joiner.broken(failure);
 	}
 
 }

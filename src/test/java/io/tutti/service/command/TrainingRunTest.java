@@ -13,7 +13,7 @@ import io.tutti.ExitCode;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.RendezvousException;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.training.SharesLibtorch;
 import io.tutti.training.TrainingDevice;
@@ -37,10 +37,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 @Isolated
 class TrainingRunTest {
 
-	private final FakeMeeting meeting = new FakeMeeting();
+	private final FakeJoiner joiner = new FakeJoiner();
 
 	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(0, 2, 29500),
-			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+			EngineSettings.DEFAULTS, this.joiner, CollectiveListener.NONE);
 
 	private final TrainingRun run = new TrainingRun(this.group, Duration.ofSeconds(30),
 			new ClassifierTask(ClassifierOptions.defaults()), TrainingOptions.defaults(), TrainingListener.NONE,
@@ -72,8 +72,8 @@ class TrainingRunTest {
 	@Test
 	void aRankStoppedDuringRendezvousStopsTheOtherRanks() throws Exception {
 		this.group.start();
-		this.meeting.waiting().get(10, TimeUnit.SECONDS);
-		this.meeting.withdrew(1);
+		this.joiner.waiting().get(10, TimeUnit.SECONDS);
+		this.joiner.withdrew(1);
 		assertThat(this.run.run(this.stop)).isEqualTo(ExitCode.STOPPED_ON_REQUEST);
 	}
 
@@ -82,7 +82,7 @@ class TrainingRunTest {
 		this.group.start();
 		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
 				List.of(), null);
-		this.meeting.failed(refused);
+		this.joiner.failed(refused);
 		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> this.run.run(this.stop))
 			.isSameAs(refused);
 	}

@@ -23,17 +23,17 @@ class GroupLifecycleTest {
 	private static final Failure RANK_2_LOST = Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2),
 			"its connection closed");
 
-	private final FakeMeeting meeting = new FakeMeeting();
+	private final FakeJoiner joiner = new FakeJoiner();
 
 	private final FakeGroup group = new FakeGroup(1, 3, 4);
 
 	private final GroupLifecycle lifecycle = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500),
-			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+			EngineSettings.DEFAULTS, this.joiner, CollectiveListener.NONE);
 
 	@Test
 	void joiningRunsOnAThreadThatNamesTheRank() throws Exception {
 		this.lifecycle.start();
-		Thread thread = this.meeting.waiting().get(10, TimeUnit.SECONDS);
+		Thread thread = this.joiner.waiting().get(10, TimeUnit.SECONDS);
 		assertThat(thread.getName()).isEqualTo("tutti-r1-rendezvous");
 		assertThat(thread.isDaemon()).isTrue();
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.FORMING);
@@ -54,7 +54,7 @@ class GroupLifecycleTest {
 	void aBrokenGroupReportsItsFailureAndCanStillBeInspected() throws Exception {
 		this.lifecycle.start();
 		form();
-		this.meeting.broken(RANK_2_LOST);
+		this.joiner.broken(RANK_2_LOST);
 		assertThat(this.lifecycle.broken().get(10, TimeUnit.SECONDS)).isEqualTo(RANK_2_LOST);
 		assertThat(this.lifecycle.status().state()).isEqualTo(GroupState.BROKEN);
 		assertThat(this.lifecycle.status().problem()).contains("rank 2 lost");
@@ -77,7 +77,7 @@ class GroupLifecycleTest {
 		this.lifecycle.start();
 		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
 				List.of(), null);
-		this.meeting.failed(refused);
+		this.joiner.failed(refused);
 		assertThat(this.lifecycle.formed()).failsWithin(java.time.Duration.ofSeconds(10))
 			.withThrowableThat()
 			.withCause(refused);
@@ -99,7 +99,7 @@ class GroupLifecycleTest {
 	@Test
 	void stoppingDuringRendezvousEndsIt() throws Exception {
 		this.lifecycle.start();
-		Thread thread = this.meeting.waiting().get(10, TimeUnit.SECONDS);
+		Thread thread = this.joiner.waiting().get(10, TimeUnit.SECONDS);
 		this.lifecycle.stop();
 		thread.join(10_000);
 		assertThat(thread.isAlive()).isFalse();
@@ -113,7 +113,7 @@ class GroupLifecycleTest {
 	}
 
 	private void form() throws Exception {
-		this.meeting.met(this.group);
+		this.joiner.joined(this.group);
 		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
 	}
 

@@ -8,7 +8,7 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -22,17 +22,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 @Timeout(20)
 class EngineHealthTest {
 
-	private final FakeMeeting meeting = new FakeMeeting();
+	private final FakeJoiner joiner = new FakeJoiner();
 
 	private final FakeGroup group = new FakeGroup(1, 3, 0);
 
 	private final GroupLifecycle lifecycle = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500),
-			EngineSettings.DEFAULTS, this.meeting, CollectiveListener.NONE);
+			EngineSettings.DEFAULTS, this.joiner, CollectiveListener.NONE);
 
 	@BeforeEach
 	void join() throws Exception {
 		this.lifecycle.start();
-		this.meeting.met(this.group);
+		this.joiner.joined(this.group);
 		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
 	}
 

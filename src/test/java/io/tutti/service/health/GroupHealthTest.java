@@ -7,7 +7,7 @@ import io.tutti.Failure;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,7 +36,7 @@ class GroupHealthTest {
 	private MockMvcTester http;
 
 	@Autowired
-	private FakeMeeting meeting;
+	private FakeJoiner joiner;
 
 	@Autowired
 	private GroupLifecycle lifecycle;
@@ -49,7 +49,7 @@ class GroupHealthTest {
 		assertAlive();
 
 		FakeGroup group = new FakeGroup(0, 3, 0);
-		this.meeting.met(group);
+		this.joiner.joined(group);
 		this.lifecycle.formed().get(10, TimeUnit.SECONDS);
 		assertReadiness(HttpStatus.OK, "READY");
 		assertAlive();
@@ -60,8 +60,7 @@ class GroupHealthTest {
 				{"components":{"group":{"details":{"leftRanks":[1]}}}}""");
 		assertAlive();
 
-		this.meeting
-			.broken(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed"));
+		this.joiner.broken(Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, List.of(2), "its connection closed"));
 		assertReadiness(HttpStatus.SERVICE_UNAVAILABLE, "BROKEN");
 		assertThat(this.http.get().uri("/actuator/health/readiness")).bodyJson().isLenientlyEqualTo("""
 				{"components":{"group":{"details":{"lostRanks":[2]}}}}""");
@@ -98,8 +97,8 @@ class GroupHealthTest {
 
 		@Bean
 		@Primary
-		FakeMeeting fakeMeeting() {
-			return new FakeMeeting();
+		FakeJoiner fakeJoiner() {
+			return new FakeJoiner();
 		}
 
 	}

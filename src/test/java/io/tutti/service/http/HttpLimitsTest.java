@@ -21,7 +21,7 @@ import java.util.concurrent.locks.LockSupport;
 import io.tutti.engine.control.BarrierOutcome;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupJoiner;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -70,7 +70,7 @@ class HttpLimitsTest {
 		@Bean
 		@Primary
 		GroupJoiner fakeMeeting(FakeGroup group) {
-			return FakeMeeting.of(group);
+			return FakeJoiner.of(group);
 		}
 
 	}

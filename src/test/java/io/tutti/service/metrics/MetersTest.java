@@ -17,7 +17,7 @@ import io.tutti.ReduceOp;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.TuttiApplication;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import org.junit.jupiter.api.Nested;
@@ -222,7 +222,7 @@ class MetersTest {
 		@Bean
 		@Primary
 		GroupJoiner fakeMeeting(FakeGroup group) {
-			return FakeMeeting.of(group);
+			return FakeJoiner.of(group);
 		}
 
 	}

@@ -8,7 +8,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.recorder.TrainingWatch;
 import io.tutti.training.job.StepTimes;
@@ -29,7 +29,7 @@ class PageHistoryTest {
 	private final TrainingWatch training = new TrainingWatch();
 
 	private final GroupLifecycle group = new GroupLifecycle(RankAssignment.onOneHost(1, 3, 29500),
-			EngineSettings.DEFAULTS, FakeMeeting.of(this.fake), CollectiveListener.NONE);
+			EngineSettings.DEFAULTS, FakeJoiner.of(this.fake), CollectiveListener.NONE);
 
 	private final PageHistory history = new PageHistory(this.group, this.training);
 

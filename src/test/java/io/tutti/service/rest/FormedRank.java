@@ -2,7 +2,7 @@ package io.tutti.service.rest;
 
 import io.tutti.engine.control.PeerStatus;
 import io.tutti.service.group.FakeGroup;
-import io.tutti.service.group.FakeMeeting;
+import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupJoiner;
 
 import org.springframework.boot.test.context.TestConfiguration;
@@ -30,7 +30,7 @@ class FormedRank {
 	@Bean
 	@Primary
 	GroupJoiner fakeMeeting(FakeGroup group) {
-		return FakeMeeting.of(group);
+		return FakeJoiner.of(group);
 	}
 
 }

@@ -10,7 +10,7 @@ public final class MpiIoException extends MpiException {
 	private final String endpoint;
 
 	MpiIoException(String endpoint, String problem, Throwable cause) {
-		super("the ranks cannot meet at " + endpoint + ": " + problem, cause);
+		super("the ranks cannot join at " + endpoint + ": " + problem, cause);
 		this.endpoint = endpoint;
 	}
 

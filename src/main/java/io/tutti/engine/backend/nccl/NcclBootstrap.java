@@ -53,7 +53,7 @@ public final class NcclBootstrap {
 	 * @throws BackendUnavailableException if a rank cannot use NCCL; names the first such
 	 * rank
 	 */
-	public GroupBackend meet(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
+	public GroupBackend over(GroupIdentity identity, GroupBackend host, FailureLatch latch, FailureReporter reporter,
 			MetadataExchange exchange, Deadline deadline) {
 		NcclLibrary library = null;
 		int devices = 0;

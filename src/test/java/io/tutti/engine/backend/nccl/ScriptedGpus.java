@@ -23,7 +23,7 @@ public final class ScriptedGpus {
 	}
 
 	/** Communicator setup of a rank that has NCCL. */
-	public NcclBootstrap meeting(int localRank) {
+	public NcclBootstrap bootstrap(int localRank) {
 		return new NcclBootstrap(this.nccl::library, localRank);
 	}
 

@@ -11,7 +11,7 @@ import io.tutti.engine.backend.EngineSettings;
 /**
  * A rendezvous whose end and result a test controls.
  */
-public final class FakeMeeting implements GroupJoiner {
+public final class FakeJoiner implements GroupJoiner {
 
 	private final CompletableFuture<FakeGroup> met = new CompletableFuture<>();
 
@@ -20,13 +20,13 @@ public final class FakeMeeting implements GroupJoiner {
 	private volatile CollectiveListener listener = CollectiveListener.NONE;
 
 	/** A rendezvous that completes at once. */
-	public static FakeMeeting of(FakeGroup group) {
-		FakeMeeting meeting = new FakeMeeting();
-		meeting.met(group);
-		return meeting;
+	public static FakeJoiner of(FakeGroup group) {
+		FakeJoiner joiner = new FakeJoiner();
+		joiner.joined(group);
+		return joiner;
 	}
 
-	public void met(FakeGroup group) {
+	public void joined(FakeGroup group) {
 		this.met.complete(group);
 	}
 
