@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * The requested backend cannot run collectives in this process. The message states the
  * cause and the action to take. There is no silent fallback to another backend.
  */
-public final class BackendUnavailableException extends RuntimeException implements ExitCode.Source {
+public final class BackendUnavailableException extends RuntimeException implements ExitCode.Source, Failure.Origin {
 
 	private static final long serialVersionUID = 1L;
 
@@ -70,6 +70,7 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	 * The rank, among all ranks of the job, that threw this.
 	 * @return the rank, -1 if the exception was thrown before the rank was known
 	 */
+	@Override
 	public int rank() {
 		return this.rank;
 	}
@@ -78,6 +79,7 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	 * Number of ranks of the job.
 	 * @return the number of ranks, -1 if the exception was thrown before it was known
 	 */
+	@Override
 	public int worldSize() {
 		return this.worldSize;
 	}

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * never usable again. {@link #failure()} holds the details as data; code should not parse
  * the message.
  */
-public abstract sealed class CollectiveException extends RuntimeException implements ExitCode.Source
+public abstract sealed class CollectiveException extends RuntimeException implements ExitCode.Source, Failure.Origin
 		permits CollectiveTimeoutException, CollectiveMismatchException, PeerLostException, GroupAbortedException {
 
 	private static final long serialVersionUID = 1L;
@@ -77,6 +77,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * The rank, among all ranks of the job, that threw this.
 	 * @return the rank, among all ranks of the job, that threw this
 	 */
+	@Override
 	public int rank() {
 		return this.rank;
 	}
@@ -85,6 +86,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * Number of ranks of the job.
 	 * @return number of ranks of the job
 	 */
+	@Override
 	public int worldSize() {
 		return this.worldSize;
 	}
@@ -95,6 +97,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * @return the ranks of the job that are at fault: lost, missing, in disagreement or
 	 * aborting
 	 */
+	@Override
 	public List<Integer> peers() {
 		return this.failure.ranks();
 	}
@@ -103,6 +106,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * The name of the group in which the failure happened.
 	 * @return the name of the group in which the failure happened
 	 */
+	@Override
 	public String group() {
 		return this.failure.group();
 	}
@@ -111,6 +115,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * The collective that failed, {@code null} outside of a collective.
 	 * @return the collective that failed, {@code null} outside of a collective
 	 */
+	@Override
 	public @Nullable Collective collective() {
 		return this.failure.collective();
 	}
@@ -119,6 +124,7 @@ public abstract sealed class CollectiveException extends RuntimeException implem
 	 * The collective's number in its group, -1 outside of a collective.
 	 * @return the collective's number in its group, -1 outside of a collective
 	 */
+	@Override
 	public long sequence() {
 		return this.failure.sequence();
 	}

@@ -39,6 +39,68 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 
 	}
 
+	/**
+	 * An exception that holds the place of its failure as data. What does not exist where
+	 * it is thrown, such as the collective of a failed rendezvous, is -1, empty or
+	 * {@code null}.
+	 */
+	public interface Origin {
+
+		/**
+		 * The rank, among all ranks of the job, that threw the exception.
+		 * @return the rank, -1 if it was not known
+		 */
+		int rank();
+
+		/**
+		 * Number of ranks of the job.
+		 * @return the number of ranks, -1 if it was not known
+		 */
+		int worldSize();
+
+		/**
+		 * The ranks of the job that the failure is about, other than this one where there
+		 * are others.
+		 * @return the ranks that are lost, missing, in disagreement or at the other end
+		 */
+		default List<Integer> peers() {
+			return List.of();
+		}
+
+		/**
+		 * Name of the group.
+		 * @return name of the group, {@code null} before there is one
+		 */
+		default @Nullable String group() {
+			return null;
+		}
+
+		/**
+		 * The collective that failed.
+		 * @return the collective, {@code null} outside of a collective
+		 */
+		default @Nullable Collective collective() {
+			return null;
+		}
+
+		/**
+		 * Number of the collective in its group.
+		 * @return the number, -1 outside of a collective
+		 */
+		default long sequence() {
+			return -1;
+		}
+
+		/**
+		 * The address that the failure is about.
+		 * @return host and port, {@code null} if it is about none
+		 */
+		default @Nullable String endpoint() {
+			return null;
+		}
+
+	}
+
 	/** The name of the group of all ranks. */
 	public static final String WORLD = "world";
 

@@ -1,11 +1,13 @@
 package io.tutti;
 
+import java.util.List;
+
 /**
  * A message does not fit the receive that it was matched with: it is larger than the
  * buffer or of another type. The message is dropped, the sender is not affected, and the
  * group stays usable.
  */
-public final class MessageMismatchException extends IllegalArgumentException {
+public final class MessageMismatchException extends IllegalArgumentException implements Failure.Origin {
 
 	private static final long serialVersionUID = 1L;
 
@@ -21,6 +23,9 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	/** The rank that sent the message. */
 	private final int source;
 
+	/** The rank that sent the message, among all ranks of the job. */
+	private final int peer;
+
 	/** The message's tag. */
 	private final int tag;
 
@@ -33,10 +38,11 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	 * @param rank the rank that receives, among all ranks of the job
 	 * @param worldSize number of ranks of the job
 	 * @param group name of the group
+	 * @param peer the rank that sent the message, among all ranks of the job
 	 * @param type element type of the receive
 	 * @param room size of the receive buffer in bytes
 	 */
-	public record Receive(int rank, int worldSize, String group, DataType type, long room) {
+	public record Receive(int rank, int worldSize, String group, int peer, DataType type, long room) {
 	}
 
 	/**
@@ -70,6 +76,7 @@ public final class MessageMismatchException extends IllegalArgumentException {
 		this.worldSize = receive.worldSize();
 		this.group = receive.group();
 		this.source = source;
+		this.peer = receive.peer();
 		this.tag = tag;
 		this.bytes = bytes;
 	}
@@ -78,6 +85,7 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	 * The rank that received the message, among all ranks of the job.
 	 * @return the rank that received the message, among all ranks of the job
 	 */
+	@Override
 	public int rank() {
 		return this.rank;
 	}
@@ -86,6 +94,7 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	 * Number of ranks of the job.
 	 * @return number of ranks of the job
 	 */
+	@Override
 	public int worldSize() {
 		return this.worldSize;
 	}
@@ -94,8 +103,18 @@ public final class MessageMismatchException extends IllegalArgumentException {
 	 * The name of the group in which the message was sent.
 	 * @return the name of the group in which the message was sent
 	 */
+	@Override
 	public String group() {
 		return this.group;
+	}
+
+	/**
+	 * The rank, among all ranks of the job, that sent the message.
+	 * @return the one rank that sent the message
+	 */
+	@Override
+	public List<Integer> peers() {
+		return List.of(this.peer);
 	}
 
 	/**

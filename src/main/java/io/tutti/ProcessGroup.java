@@ -1521,6 +1521,15 @@ public interface ProcessGroup extends AutoCloseable {
 	void abort(String reason);
 
 	/**
+	 * Binds a resource to the group, such as memory that its calls use. The action runs
+	 * once, on the thread that closes the group, after this rank's last call has ended;
+	 * at once if the group is closed already. Later actions run before earlier ones. May
+	 * be called from any thread.
+	 * @param action releases the resource
+	 */
+	void onClose(Runnable action);
+
+	/**
 	 * Leaves the group: running and waiting calls on this rank fail, then connections and
 	 * memory are released. A second call has no effect. Calls that this rank has
 	 * completed can still complete on other ranks; their later calls that need this rank

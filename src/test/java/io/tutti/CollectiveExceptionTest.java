@@ -32,7 +32,7 @@ class CollectiveExceptionTest {
 	@Test
 	void aMessageThatDoesNotFitCarriesRankAndGroup() throws Exception {
 		MessageMismatchException failure = copyOf(new MessageMismatchException(3, 9, DataType.INT32, 40,
-				new MessageMismatchException.Receive(1, 4, "world", DataType.INT32, 8)));
+				new MessageMismatchException.Receive(1, 4, "world", 3, DataType.INT32, 8)));
 		assertThat(failure).hasMessage("rank 1: group world: the message from rank 3 with tag 9 is 40 bytes of int32; "
 				+ "the receive buffer takes at most 8 bytes of int32");
 		assertThat(failure.rank()).isOne();

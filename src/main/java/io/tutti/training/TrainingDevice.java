@@ -7,6 +7,7 @@ import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.nccl.CudaDevices;
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
@@ -47,7 +48,13 @@ public final class TrainingDevice {
 	 */
 	public static TrainingDevice choose(DeviceChoice choice, ProcessGroup group, int localRank, HostFallback fallback,
 			CollectiveListener listener, Duration timeout) {
-		int index = index(choice, TrainingDevice::visible, localRank, group.takesDeviceMemory(), fallback);
+		int index;
+		try {
+			index = index(choice, TrainingDevice::visible, localRank, group.takesDeviceMemory(), fallback);
+		}
+		catch (BackendUnavailableException ex) {
+			throw ex.onRank(group.rank(), group.worldSize());
+		}
 		if (index < 0) {
 			if (choice.kind() == DeviceChoice.Kind.AUTO && group.takesDeviceMemory()) {
 				listener.warn("the group supports device memory, but libtorch detects no GPU, so rank " + group.rank()
@@ -62,12 +69,18 @@ public final class TrainingDevice {
 
 	/**
 	 * Rejects a requested GPU that is not available, before rendezvous.
-	 * @param localRank index of the rank among the ranks of its host
+	 * @param assignment this rank
 	 * @throws BackendUnavailableException if the GPU is not available
 	 */
-	public static void requirePresent(DeviceChoice choice, int localRank) {
-		if (choice.kind() == DeviceChoice.Kind.CUDA) {
-			present(choice, visible(), localRank);
+	public static void requirePresent(DeviceChoice choice, RankAssignment assignment) {
+		if (choice.kind() != DeviceChoice.Kind.CUDA) {
+			return;
+		}
+		try {
+			present(choice, visible(), assignment.localRank());
+		}
+		catch (BackendUnavailableException ex) {
+			throw ex.onRank(assignment.rank(), assignment.worldSize());
 		}
 	}
 

@@ -6,6 +6,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.ScriptedGpuRanks;
 import io.tutti.engine.backend.SimulatedWorld;
@@ -78,9 +79,9 @@ class TrainingDeviceTest {
 	@Test
 	void aCpuBuildOfLibtorchReportsThatItSeesNoGpu() {
 		Assumptions.assumeFalse(torch.cuda_is_available(), "there is a GPU and a libtorch for it");
-		TrainingDevice.requirePresent(DeviceChoice.parse("auto"), 0);
+		TrainingDevice.requirePresent(DeviceChoice.parse("auto"), RankAssignment.single());
 		assertThatExceptionOfType(BackendUnavailableException.class)
-			.isThrownBy(() -> TrainingDevice.requirePresent(DeviceChoice.parse("cuda"), 0))
+			.isThrownBy(() -> TrainingDevice.requirePresent(DeviceChoice.parse("cuda"), RankAssignment.single()))
 			.withMessageContaining("libtorch detects no GPU");
 		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
 			assertThatExceptionOfType(BackendUnavailableException.class).isThrownBy(() -> choose(world, "cuda"))

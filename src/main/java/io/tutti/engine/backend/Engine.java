@@ -145,7 +145,7 @@ public final class Engine implements AutoCloseable {
 			return SharedConfig.parse(membership.sharedConfig());
 		}
 		catch (IllegalArgumentException ex) {
-			throw new RendezvousException(RendezvousException.Reason.PROTOCOL,
+			throw new RendezvousException(membership.assignment(), RendezvousException.Reason.PROTOCOL,
 					"rank 0 asks for what this rank does not know: " + ex.getMessage()
 							+ ". Run the same version on all ranks",
 					List.of(), ex);
@@ -176,7 +176,7 @@ public final class Engine implements AutoCloseable {
 			return listenEverywhere(port, assignment);
 		}
 		catch (IOException ex) {
-			throw noListener(ex);
+			throw noListener(assignment, ex);
 		}
 	}
 
@@ -189,12 +189,12 @@ public final class Engine implements AutoCloseable {
 			return open(null, port, assignment);
 		}
 		catch (IOException ex) {
-			throw noListener(ex);
+			throw noListener(assignment, ex);
 		}
 	}
 
-	private static RendezvousException noListener(IOException cause) {
-		return new RendezvousException(RendezvousException.Reason.ADDRESS,
+	private static RendezvousException noListener(RankAssignment assignment, IOException cause) {
+		return new RendezvousException(assignment, RendezvousException.Reason.ADDRESS,
 				cause.getMessage() + ". Ranks that join at a loopback address (MASTER_ADDR, tutti.master-address) need"
 						+ " one that this host has; tutti.transport.port must be free",
 				List.of(), cause);

@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,6 +22,7 @@ import io.tutti.engine.p2p.UnexpectedMessageBudget;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.spi.PointToPoint;
 import io.tutti.engine.transport.Connections;
@@ -96,7 +96,7 @@ final class Groups implements GroupFactory {
 
 	/**
 	 * Forms a group whose latch is registered.
-	 * @throws UncheckedIOException if resource allocation fails
+	 * @throws GroupSetupException if resource allocation fails
 	 */
 	DefaultProcessGroup form(GroupIdentity identity, FailureLatch latch) {
 		try {
@@ -106,7 +106,7 @@ final class Groups implements GroupFactory {
 					new FormedGroup(this, carried.memory(), true));
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("group " + identity.name() + " could not be set up", ex);
+			throw new GroupSetupException(identity, "it could not be set up", ex);
 		}
 	}
 
@@ -146,7 +146,7 @@ final class Groups implements GroupFactory {
 					new MessageSettings(this.tcp.oversubscribed(), this.settings.timeouts().drain(), this.unexpected));
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("messages of group " + identity.name() + " could not be set up", ex);
+			throw new GroupSetupException(identity, "its messages could not be set up", ex);
 		}
 	}
 

@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.Inet4Address;
 import java.net.InetAddress;
 import java.net.NetworkInterface;
@@ -19,6 +18,8 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.libmpi.MpiWorld;
 import io.tutti.engine.bootstrap.HostIdentity;
 import io.tutti.engine.spi.Deadline;
+import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupSetupException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +42,7 @@ record LibMpiBootstrap(String host, int port, String secret) {
 		boolean oneHost = hosts(world, deadline).size() == 1;
 		String text = "";
 		if (world.rank() == 0) {
-			text = chosen(oneHost, bindAddress);
+			text = chosen(world, oneHost, bindAddress);
 		}
 		String[] parts = text(world.broadcast(padded(text), deadline)).split("\n");
 		return new LibMpiBootstrap(parts[0], Integer.parseInt(parts[1]), parts[2]);
@@ -62,23 +63,23 @@ record LibMpiBootstrap(String host, int port, String secret) {
 		return hosts;
 	}
 
-	private static String chosen(boolean oneHost, @Nullable String bindAddress) {
+	private static String chosen(MpiWorld world, boolean oneHost, @Nullable String bindAddress) {
 		String host = (bindAddress != null) ? bindAddress
 				: oneHost ? RankAssignment.DEFAULT_MASTER_ADDRESS : reachableAddress();
 		byte[] secret = new byte[SECRET_BYTES];
 		new SecureRandom().nextBytes(secret);
-		return String.join("\n", host, String.valueOf(freePort(host)), HexFormat.of().formatHex(secret));
+		return String.join("\n", host, String.valueOf(freePort(world, host)), HexFormat.of().formatHex(secret));
 	}
 
 	/**
 	 * Another process is unlikely to get the port between this check and the rendezvous.
 	 */
-	private static int freePort(String host) {
+	private static int freePort(MpiWorld world, String host) {
 		try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getByName(host))) {
 			return socket.getLocalPort();
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException(
+			throw new GroupSetupException(GroupIdentity.world(world.rank(), world.worldSize(), 0),
 					"rank 0 cannot listen on " + host
 							+ " for the control plane; set tutti.rendezvous.bind-address to an address of its host",
 					ex);

@@ -47,7 +47,7 @@ final class MpiBackend implements Backend {
 	private static Engine bootstrap(MpiLibrary library, RankAssignment assignment, EngineSettings settings,
 			CollectiveListener events) {
 		Deadline deadline = Deadline.after(settings.timeouts().rendezvous());
-		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), deadline);
+		MpiWorld mpi = MpiWorld.start(library, assignment.rank(), assignment.worldSize(), deadline);
 		try {
 			requireSameWorld(mpi, assignment);
 			return join(mpi, assignment, settings, events, deadline);

@@ -1,7 +1,6 @@
 package io.tutti.engine.backend;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 
@@ -14,6 +13,7 @@ import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.MetadataExchange;
 import io.tutti.engine.transport.shm.ShmTransport;
 
@@ -24,6 +24,8 @@ import io.tutti.engine.transport.shm.ShmTransport;
 final class SharedMemoryGroupBackend implements GroupBackend {
 
 	private final String name;
+
+	private final GroupIdentity identity;
 
 	private final ShmTransport transport;
 
@@ -37,6 +39,7 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 	SharedMemoryGroupBackend(String name, GroupIdentity identity, ShmTransport transport, ReductionKernels kernels,
 			AlgorithmOverrides overrides) {
 		this.name = name;
+		this.identity = identity;
 		this.transport = transport;
 		this.overrides = overrides;
 		this.overLinks = new AlgorithmSelector(identity, transport, kernels, overrides);
@@ -81,7 +84,7 @@ final class SharedMemoryGroupBackend implements GroupBackend {
 			return this.transport.allocate(bytes, arena, exchange, deadline);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("the ranks could not agree on a buffer", ex);
+			throw new GroupSetupException(this.identity, "the ranks could not agree on a buffer", ex);
 		}
 	}
 

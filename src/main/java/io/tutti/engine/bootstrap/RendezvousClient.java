@@ -57,7 +57,7 @@ final class RendezvousClient {
 		this.events = ControlListener.guarded(events);
 		this.deadline = deadline;
 		this.point = new RendezvousAddress(assignment.masterAddress(), assignment.masterPort());
-		this.failure = new RendezvousFailure(assignment.rank(), this.point);
+		this.failure = new RendezvousFailure(assignment, this.point);
 		this.handshake = Handshake.ofControl(settings.token());
 		this.names = names;
 		this.waitLogger = new WaitLogger(assignment.rank(), this.events, deadline);

@@ -3,6 +3,7 @@ package io.tutti.engine.bootstrap;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.control.MissingRanks;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.control.RendezvousException.Reason;
@@ -13,10 +14,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Builds the errors of a failed rendezvous, each with the action to take.
  *
- * @param rank this rank
+ * @param assignment this rank
  * @param point the rendezvous address
  */
-record RendezvousFailure(int rank, RendezvousAddress point) {
+record RendezvousFailure(RankAssignment assignment, RendezvousAddress point) {
 
 	private static final long EXACT_BELOW_MILLIS = 10_000;
 
@@ -87,7 +88,7 @@ record RendezvousFailure(int rank, RendezvousAddress point) {
 	}
 
 	private RendezvousException failure(Reason reason, String text, List<Integer> missing, @Nullable Exception cause) {
-		return new RendezvousException(reason, "rank " + this.rank + ": " + text, missing, cause);
+		return new RendezvousException(this.assignment, reason, text, missing, cause);
 	}
 
 	/** A time in seconds, or in milliseconds where it is short. */

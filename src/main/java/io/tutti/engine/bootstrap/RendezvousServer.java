@@ -55,7 +55,7 @@ final class RendezvousServer {
 		String bind = settings.bindAddress();
 		this.listenAt = new RendezvousAddress((bind != null) ? bind : assignment.masterAddress(),
 				assignment.masterPort());
-		this.failure = new RendezvousFailure(0, this.listenAt);
+		this.failure = new RendezvousFailure(assignment, this.listenAt);
 		this.names = names;
 	}
 

@@ -1,14 +1,17 @@
 package io.tutti.engine.control;
 
-import io.tutti.ExitCode;
+import java.util.Arrays;
 import java.util.List;
 
+import io.tutti.ExitCode;
+import io.tutti.Failure;
+import io.tutti.engine.RankAssignment;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Rendezvous failed, or rank 0 rejected this rank. No group exists.
  */
-public final class RendezvousException extends RuntimeException implements ExitCode.Source {
+public final class RendezvousException extends RuntimeException implements ExitCode.Source, Failure.Origin {
 
 	private static final long serialVersionUID = 1L;
 
@@ -36,12 +39,49 @@ public final class RendezvousException extends RuntimeException implements ExitC
 
 	private final Reason reason;
 
-	private final transient List<Integer> missingRanks;
+	private final int rank;
 
-	public RendezvousException(Reason reason, String message, List<Integer> missingRanks, @Nullable Throwable cause) {
-		super(message, cause);
+	private final int worldSize;
+
+	private final String endpoint;
+
+	private final int[] missingRanks;
+
+	/**
+	 * @param assignment the rank that joins, and the rendezvous address
+	 * @param problem what is wrong and the action to take; the message adds the rank
+	 * @param missingRanks the ranks that had not joined, as far as this rank knows
+	 */
+	public RendezvousException(RankAssignment assignment, Reason reason, String problem, List<Integer> missingRanks,
+			@Nullable Throwable cause) {
+		super("rank " + assignment.rank() + ": " + problem, cause);
+		this.rank = assignment.rank();
+		this.worldSize = assignment.worldSize();
+		this.endpoint = assignment.masterAddress() + ":" + assignment.masterPort();
 		this.reason = reason;
-		this.missingRanks = List.copyOf(missingRanks);
+		this.missingRanks = missingRanks.stream().mapToInt(Integer::intValue).toArray();
+	}
+
+	@Override
+	public int rank() {
+		return this.rank;
+	}
+
+	@Override
+	public int worldSize() {
+		return this.worldSize;
+	}
+
+	/** The ranks that had not joined, as far as this rank knows. */
+	@Override
+	public List<Integer> peers() {
+		return missingRanks();
+	}
+
+	/** The rendezvous address. */
+	@Override
+	public String endpoint() {
+		return this.endpoint;
 	}
 
 	/** Why rendezvous failed. */
@@ -51,7 +91,7 @@ public final class RendezvousException extends RuntimeException implements ExitC
 
 	/** The ranks that had not joined, as far as this rank knows. */
 	public List<Integer> missingRanks() {
-		return this.missingRanks;
+		return Arrays.stream(this.missingRanks).boxed().toList();
 	}
 
 	@Override

@@ -2,15 +2,19 @@ package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 import io.tutti.RankOutOfRangeException;
 import io.tutti.Collective;
+import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Collectives of a process group on buffers in device memory. A call runs on the group's
@@ -26,7 +30,12 @@ import io.tutti.engine.transport.IdleStrategy;
  * stream, and returns when the result is complete. Work on other streams that fills the
  * input must be complete before the call. Arguments are checked before any work starts.
  * Failures are those of {@link ProcessGroup}; after a failure the buffers of the call are
- * undefined.
+ * undefined. A failure of the device breaks the group.
+ * <p>
+ * Pinned staging memory, at most 16 MiB per device, is allocated by the first call
+ * through host memory and belongs to the group: it is reused by later calls and freed
+ * when the group closes or a call fails. Create one object per group, since each has its
+ * own.
  */
 public final class DeviceCollectives {
 
@@ -39,6 +48,9 @@ public final class DeviceCollectives {
 	private final CollectiveListener listener;
 
 	private final Duration timeout;
+
+	/** Staging by device, bound to the group. */
+	private final Map<Integer, HostStaging> stagings = new ConcurrentHashMap<>();
 
 	/**
 	 * @param group the ranks
@@ -64,7 +76,7 @@ public final class DeviceCollectives {
 	/** Returns the reduction of all ranks' buffers. */
 	public DeviceBuffer allReduce(DeviceBuffer buffer, ReduceOp op) {
 		requireWay(Collective.ALL_REDUCE, buffer);
-		return intoCopy(buffer, (copy) -> allReduceInPlace(copy, op));
+		return intoCopy(Collective.ALL_REDUCE, buffer, (copy) -> allReduceInPlace(copy, op));
 	}
 
 	/** Replaces the buffer with the reduction of all ranks' buffers. */
@@ -76,7 +88,7 @@ public final class DeviceCollectives {
 	public DeviceBuffer broadcast(DeviceBuffer buffer, int root) {
 		requireRoot(root);
 		requireWay(Collective.BROADCAST, buffer);
-		return intoCopy(buffer, (copy) -> broadcastInPlace(copy, root));
+		return intoCopy(Collective.BROADCAST, buffer, (copy) -> broadcastInPlace(copy, root));
 	}
 
 	/** Replaces the buffer with the root's buffer. */
@@ -92,7 +104,7 @@ public final class DeviceCollectives {
 	public DeviceBuffer reduce(DeviceBuffer buffer, ReduceOp op, int root) {
 		requireRoot(root);
 		requireWay(Collective.REDUCE, buffer);
-		return intoCopy(buffer, (copy) -> reduceInPlace(copy, op, root));
+		return intoCopy(Collective.REDUCE, buffer, (copy) -> reduceInPlace(copy, op, root));
 	}
 
 	/**
@@ -208,12 +220,16 @@ public final class DeviceCollectives {
 
 	}
 
-	private DeviceBuffer intoCopy(DeviceBuffer buffer, InPlace call) {
-		DeviceBuffer copy = DeviceBuffer.allocate(this.runtime, buffer.device(), buffer.count(), buffer.type());
+	private DeviceBuffer intoCopy(Collective collective, DeviceBuffer buffer, InPlace call) {
+		DeviceBuffer copy = allocate(buffer, buffer.count(), collective);
 		try {
 			copy(buffer, copy);
 			call.on(copy);
 			return copy;
+		}
+		catch (DeviceException ex) {
+			copy.close();
+			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
 		}
 		catch (RuntimeException | Error ex) {
 			copy.close();
@@ -230,7 +246,7 @@ public final class DeviceCollectives {
 
 	private DeviceBuffer intoNew(Collective collective, DeviceBuffer send, long count, ReduceOp op, int root) {
 		requireWay(collective, send);
-		DeviceBuffer receive = DeviceBuffer.allocate(this.runtime, send.device(), count, send.type());
+		DeviceBuffer receive = allocate(send, count, collective);
 		try {
 			run(collective, send, receive, op, root);
 			return receive;
@@ -244,7 +260,12 @@ public final class DeviceCollectives {
 	private void run(Collective collective, DeviceBuffer send, DeviceBuffer receive, ReduceOp op, int root) {
 		requireWay(collective, receive);
 		Deadline deadline = Deadline.after(this.timeout);
-		awaitInput(collective, receive.device(), deadline);
+		try {
+			awaitInput(collective, receive.device(), deadline);
+		}
+		catch (DeviceException ex) {
+			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
+		}
 		if (this.group.takesDeviceMemory()) {
 			onDevice(collective, send, receive, op, root, deadline);
 			return;
@@ -252,8 +273,37 @@ public final class DeviceCollectives {
 		this.listener.warn(collective + " of " + receive + " goes through host memory, since group " + this.group.name()
 				+ " runs on " + this.group.backend() + "; to forbid that unset " + HostFallback.PROPERTY + " and "
 				+ HostFallback.VARIABLE);
-		try (HostStaging staging = new HostStaging(this.group, this.runtime, receive.device())) {
-			staging.run(new HostStaging.Staged(collective, send, receive, hostType(receive), op, root), deadline);
+		this.stagings.computeIfAbsent(receive.device(), this::staging)
+			.run(new HostStaging.Staged(collective, send, receive, hostType(receive), op, root), deadline);
+	}
+
+	private HostStaging staging(int device) {
+		HostStaging staging = new HostStaging(this.group, this.runtime, device);
+		this.group.onClose(staging::close);
+		return staging;
+	}
+
+	/**
+	 * Aborts a group whose other ranks wait for a call that this rank cannot make, and
+	 * returns the exception that a call on the broken group throws, with its cause.
+	 */
+	static RuntimeException broken(ProcessGroup group, String reason, @Nullable Exception cause) {
+		group.abort(reason);
+		try {
+			group.barrier();
+			return new IllegalStateException("group " + group.name() + " is not broken after " + reason, cause);
+		}
+		catch (CollectiveException ex) {
+			return CollectiveException.of(ex.rank(), ex.worldSize(), ex.failure(), cause);
+		}
+	}
+
+	private DeviceBuffer allocate(DeviceBuffer like, long count, Collective collective) {
+		try {
+			return DeviceBuffer.allocate(this.runtime, like.device(), count, like.type());
+		}
+		catch (DeviceException ex) {
+			throw broken(this.group, collective + ": " + ex.getMessage(), ex);
 		}
 	}
 

@@ -1,15 +1,12 @@
 package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
-import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 
 import io.tutti.Collective;
-import io.tutti.CollectiveException;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
@@ -17,24 +14,55 @@ import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
 
 /**
- * Collectives on device memory through pinned staging buffers in host memory. The chunks
- * are pipelined: one chunk is copied from the device while the collective on the previous
- * chunk runs. Where a buffer holds one part per rank, a chunk is the same range of every
- * part. All ranks use the same chunk boundaries, because they agree on the part size.
+ * Collectives on one device's memory through pinned staging buffers in host memory. The
+ * chunks are pipelined: one chunk is copied from the device while the collective on the
+ * previous chunk runs. Where a buffer holds one part per rank, a chunk is the same range
+ * of every part. All ranks use the same chunk boundaries, because they agree on the part
+ * size.
+ * <p>
+ * The buffers are allocated by the first call, grow to at most four times
+ * {@link #CHUNK_BYTES} (or one element per rank, if that is more), and are reused until
+ * {@link #close()} or until a call fails. Calls take turns.
  */
 final class HostStaging implements AutoCloseable {
 
 	/** Large enough for copies and collectives at full speed, small enough to pin. */
 	static final long CHUNK_BYTES = 4 << 20;
 
+	/** Pinned memory that grows on demand. */
+	private final class PinnedBuffer {
+
+		private long address;
+
+		private long capacity;
+
+		/** Content is lost if the buffer grows; no copy may use it. */
+		void ensure(long bytes) {
+			long needed = Math.max(1, bytes);
+			if (needed > this.capacity) {
+				free();
+				this.address = HostStaging.this.runtime.allocatePinned(needed);
+				this.capacity = needed;
+			}
+		}
+
+		void free() {
+			if (this.capacity > 0) {
+				this.capacity = 0;
+				HostStaging.this.runtime.freePinned(this.address);
+			}
+		}
+
+	}
+
 	/** Staging buffers for one chunk, and its copies and collective in progress. */
 	private final class Slot {
 
-		private final long send;
+		private final PinnedBuffer sendBuffer = new PinnedBuffer();
 
-		private final long receive;
+		private final PinnedBuffer receiveBuffer = new PinnedBuffer();
 
-		private final long stream;
+		private long stream = DeviceRuntime.DEFAULT_STREAM;
 
 		private long offset;
 
@@ -42,19 +70,51 @@ final class HostStaging implements AutoCloseable {
 
 		private CompletableFuture<Void> collective = CompletableFuture.completedFuture(null);
 
-		Slot(long sendBytes, long receiveBytes) {
-			this.send = pinned(sendBytes);
-			this.receive = pinned(receiveBytes);
-			this.stream = HostStaging.this.runtime.createStream();
-			HostStaging.this.releases.add(() -> HostStaging.this.runtime.destroyStream(this.stream));
+		/** Grows the buffers while no copy uses them. */
+		void prepare(Staged call, Layout layout, long partBytes) {
+			this.sendBuffer.ensure((call.inPlace() ? 1 : layout.sendParts()) * partBytes);
+			if (!call.inPlace()) {
+				this.receiveBuffer.ensure(layout.receiveParts() * partBytes);
+			}
+			if (this.stream == DeviceRuntime.DEFAULT_STREAM) {
+				this.stream = HostStaging.this.runtime.createStream();
+			}
+		}
+
+		long send() {
+			return this.sendBuffer.address;
+		}
+
+		long receive() {
+			return this.receiveBuffer.address;
 		}
 
 		MemorySegment sent(Layout layout) {
-			return segment(this.send, layout.sendParts() * this.bytes);
+			return segment(send(), layout.sendParts() * this.bytes);
 		}
 
 		MemorySegment received(Layout layout) {
-			return segment(this.receive, layout.receiveParts() * this.bytes);
+			return segment(receive(), layout.receiveParts() * this.bytes);
+		}
+
+		/** Waits for the collective, which still uses the buffers. */
+		void release() {
+			this.collective.handle((_, _) -> true).join();
+			long opened = this.stream;
+			this.stream = DeviceRuntime.DEFAULT_STREAM;
+			try {
+				if (opened != DeviceRuntime.DEFAULT_STREAM) {
+					HostStaging.this.runtime.destroyStream(opened);
+				}
+			}
+			finally {
+				try {
+					this.receiveBuffer.free();
+				}
+				finally {
+					this.sendBuffer.free();
+				}
+			}
 		}
 
 	}
@@ -71,6 +131,15 @@ final class HostStaging implements AutoCloseable {
 	 */
 	record Staged(Collective collective, DeviceBuffer send, DeviceBuffer receive, DataType type, ReduceOp op,
 			int root) {
+
+		/** Whether the send staging buffer also receives the result. */
+		boolean inPlace() {
+			return switch (this.collective) {
+				case ALL_REDUCE, BROADCAST, REDUCE, SCAN, EXCLUSIVE_SCAN -> true;
+				case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
+			};
+		}
+
 	}
 
 	/** Number of parts that this rank sends and receives, and bytes per part. */
@@ -81,30 +150,93 @@ final class HostStaging implements AutoCloseable {
 
 	private final DeviceRuntime runtime;
 
-	private final SelectedDevice selected;
+	private final int device;
 
-	private final List<Runnable> releases = new ArrayList<>();
+	/** Held by the one call that uses the buffers, and by their release. */
+	private final ReentrantLock turn = new ReentrantLock(true);
 
-	private final List<CompletableFuture<Void>> started = new ArrayList<>();
+	private final Slot even = new Slot();
+
+	private final Slot odd = new Slot();
+
+	private boolean closed;
 
 	HostStaging(ProcessGroup group, DeviceRuntime runtime, int device) {
 		this.group = group;
 		this.runtime = runtime;
-		this.selected = SelectedDevice.select(runtime, device);
+		this.device = device;
 	}
 
-	/** Runs a call; its result is in device memory on return. */
+	/**
+	 * Runs a call; its result is in device memory on return.
+	 * @throws IllegalStateException if the group is closed
+	 */
 	void run(Staged call, Deadline deadline) {
-		Layout layout = layout(call);
+		takeTurn(call, deadline);
+		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.device)) {
+			if (this.closed) {
+				throw new IllegalStateException("group " + this.group.name() + " is closed");
+			}
+			try {
+				runChunks(call, layout(call), deadline);
+			}
+			catch (RuntimeException | Error ex) {
+				throw released(call, ex);
+			}
+		}
+		finally {
+			this.turn.unlock();
+		}
+	}
+
+	private void takeTurn(Staged call, Deadline deadline) {
+		try {
+			if (!this.turn.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+				throw DeviceCollectives.broken(this.group, call.collective()
+						+ " on device memory waited behind another " + "for " + deadline.timeout().toMillis() + " ms",
+						null);
+			}
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+			throw DeviceCollectives.broken(this.group,
+					call.collective() + ": the calling thread was interrupted while the call waited its turn", ex);
+		}
+	}
+
+	/**
+	 * Frees the memory after a failure. A failure of the device breaks the group first,
+	 * so that the collective that still uses the memory ends.
+	 */
+	private RuntimeException released(Staged call, Throwable failure) {
+		RuntimeException thrown = (failure instanceof DeviceException ex)
+				? DeviceCollectives.broken(this.group, call.collective() + ": " + ex.getMessage(), ex)
+				: (failure instanceof RuntimeException unchecked) ? unchecked : null;
+		try {
+			release();
+		}
+		catch (RuntimeException ex) {
+			failure.addSuppressed(ex);
+		}
+		if (thrown == null) {
+			throw (Error) failure;
+		}
+		return thrown;
+	}
+
+	private void runChunks(Staged call, Layout layout, Deadline deadline) {
 		int parts = Math.max(1, this.group.worldSize());
 		long element = call.type().bytes();
 		long chunk = Math.max(element, CHUNK_BYTES / parts / element * element);
 		long largest = Math.min(chunk, layout.partBytes());
-		Slot[] slots = { slot(layout, largest), (layout.partBytes() > chunk) ? slot(layout, largest) : null };
+		this.even.prepare(call, layout, largest);
+		if (layout.partBytes() > chunk) {
+			this.odd.prepare(call, layout, largest);
+		}
 		Slot previous = null;
 		long offset = 0;
 		for (int index = 0; offset < layout.partBytes() || index == 0; index++) {
-			Slot slot = slots[index % 2];
+			Slot slot = (index % 2 == 0) ? this.even : this.odd;
 			awaitCopies(slot, deadline);
 			slot.offset = offset;
 			slot.bytes = Math.min(chunk, layout.partBytes() - offset);
@@ -116,15 +248,11 @@ final class HostStaging implements AutoCloseable {
 			start(call, layout, slot, deadline);
 			previous = slot;
 			offset += slot.bytes;
-			if (slot.bytes == 0) {
-				break;
-			}
 		}
 		finish(call, layout, previous);
-		for (Slot slot : slots) {
-			if (slot != null) {
-				awaitCopies(slot, deadline);
-			}
+		awaitCopies(this.even, deadline);
+		if (layout.partBytes() > chunk) {
+			awaitCopies(this.odd, deadline);
 		}
 	}
 
@@ -146,18 +274,6 @@ final class HostStaging implements AutoCloseable {
 		};
 	}
 
-	private Slot slot(Layout layout, long partBytes) {
-		boolean inPlace = layout.sendParts() <= 1 && layout.receiveParts() <= 1;
-		long sendBytes = (inPlace ? 1 : layout.sendParts()) * partBytes;
-		return new Slot(sendBytes, layout.receiveParts() * partBytes);
-	}
-
-	private long pinned(long bytes) {
-		long address = this.runtime.allocatePinned(Math.max(1, bytes));
-		this.releases.add(() -> this.runtime.freePinned(address));
-		return address;
-	}
-
 	@SuppressWarnings("restricted") // pinned memory of at least that size
 	private static MemorySegment segment(long address, long bytes) {
 		return MemorySegment.ofAddress(address).reinterpret(bytes);
@@ -165,15 +281,15 @@ final class HostStaging implements AutoCloseable {
 
 	private void copyIn(Staged call, Layout layout, Slot slot) {
 		for (int part = 0; part < layout.sendParts(); part++) {
-			this.runtime.copy(slot.send + part * slot.bytes,
+			this.runtime.copy(slot.send() + part * slot.bytes,
 					call.send().address() + part * layout.partBytes() + slot.offset, slot.bytes, slot.stream);
 		}
 	}
 
-	/** Works in place in the send staging buffer where both sides have one part. */
+	/** Works in place in the send staging buffer where the collective can. */
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
 		ProcessGroup limited = this.group.withTimeout(deadline.remaining().plusNanos(1));
-		MemorySegment whole = segment(slot.send, slot.bytes);
+		MemorySegment whole = segment(slot.send(), slot.bytes);
 		MemorySegment sent = slot.sent(layout);
 		MemorySegment received = slot.received(layout);
 		DataType type = call.type();
@@ -192,16 +308,11 @@ final class HostStaging implements AutoCloseable {
 				case SCAN, EXCLUSIVE_SCAN -> throw DeviceCollectives.notOnDevice(call.collective());
 			}
 		}, (task) -> Thread.ofPlatform().daemon().name("tutti-r" + this.group.rank() + "-staging").start(task));
-		this.started.add(slot.collective);
 	}
 
 	private void finish(Staged call, Layout layout, Slot slot) {
 		join(slot.collective);
-		boolean inPlace = switch (call.collective()) {
-			case ALL_REDUCE, BROADCAST, REDUCE, SCAN, EXCLUSIVE_SCAN -> true;
-			case ALL_GATHER, REDUCE_SCATTER, GATHER, SCATTER, ALL_TO_ALL, BARRIER -> false;
-		};
-		long from = inPlace ? slot.send : slot.receive;
+		long from = call.inPlace() ? slot.send() : slot.receive();
 		for (int part = 0; part < layout.receiveParts(); part++) {
 			this.runtime.copy(call.receive().address() + part * layout.partBytes() + slot.offset,
 					from + part * slot.bytes, slot.bytes, slot.stream);
@@ -219,19 +330,32 @@ final class HostStaging implements AutoCloseable {
 
 	private void awaitCopies(Slot slot, Deadline deadline) {
 		if (!IdleStrategy.await(() -> this.runtime.isIdle(slot.stream), deadline)) {
-			this.group
-				.abort("copies between device and host were not done within " + deadline.timeout().toMillis() + " ms");
-			throw CollectiveException.of(this.group.rank(), this.group.worldSize(),
-					Objects.requireNonNull(this.group.failure()), null);
+			throw DeviceCollectives.broken(this.group,
+					"copies between device and host were not done within " + deadline.timeout().toMillis() + " ms",
+					null);
 		}
 	}
 
-	/** Waits for running collectives, which still use the staging buffers. */
+	private void release() {
+		try {
+			this.odd.release();
+		}
+		finally {
+			this.even.release();
+		}
+	}
+
+	/** Waits for a call in progress, then frees the memory; later calls are refused. */
 	@Override
 	public void close() {
-		this.started.forEach((collective) -> collective.handle((_, _) -> true).join());
-		this.releases.reversed().forEach(Runnable::run);
-		this.selected.close();
+		this.turn.lock();
+		try (SelectedDevice _ = SelectedDevice.select(this.runtime, this.device)) {
+			this.closed = true;
+			release();
+		}
+		finally {
+			this.turn.unlock();
+		}
 	}
 
 }

@@ -1,7 +1,6 @@
 package io.tutti.engine.dispatch;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -10,6 +9,7 @@ import java.util.List;
 
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupBackend;
+import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.MetadataExchange;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +43,7 @@ final class AllocatedBuffers implements AutoCloseable {
 		}
 		Deadline deadline = Deadline.after(group.timeout());
 		MetadataExchange exchange = new GroupExchange(group);
-		requireSame(exchange, bytes, deadline, "every rank must allocate the same number of bytes");
+		requireSame(group, exchange, bytes, deadline, "every rank must allocate the same number of bytes");
 		release();
 		Arena arena = Arena.ofShared();
 		try {
@@ -78,7 +78,7 @@ final class AllocatedBuffers implements AutoCloseable {
 	 */
 	synchronized void free(DefaultProcessGroup group, MemorySegment buffer) {
 		int index = indexOf(buffer);
-		requireSame(new GroupExchange(group), index, Deadline.after(group.timeout()),
+		requireSame(group, new GroupExchange(group), index, Deadline.after(group.timeout()),
 				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");
 		Allocation freed = (index >= 0) ? this.allocations.set(index, null) : null;
 		if (freed == null) {
@@ -124,7 +124,8 @@ final class AllocatedBuffers implements AutoCloseable {
 		return -1;
 	}
 
-	private static void requireSame(MetadataExchange exchange, long value, Deadline deadline, String rule) {
+	private static void requireSame(DefaultProcessGroup group, MetadataExchange exchange, long value, Deadline deadline,
+			String rule) {
 		try {
 			byte[][] values = exchange.allGather(ByteBuffer.allocate(Long.BYTES).putLong(value).array(), deadline);
 			long first = ByteBuffer.wrap(values[0]).getLong();
@@ -137,7 +138,7 @@ final class AllocatedBuffers implements AutoCloseable {
 			}
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("ranks could not compare the sizes of a buffer", ex);
+			throw new GroupSetupException(group.identity(), "ranks could not compare the sizes of a buffer", ex);
 		}
 	}
 

@@ -20,10 +20,13 @@ import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.PointToPoint;
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -58,8 +61,8 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	private volatile boolean closed;
 
-	private volatile Runnable afterwards = () -> {
-	};
+	/** What to release when this group closes; {@code null} once that is done. */
+	private @Nullable Deque<Runnable> bound = new ArrayDeque<>();
 
 	/**
 	 * A formed group with collectives only: no messages and no subgroups.
@@ -602,7 +605,46 @@ public final class DefaultProcessGroup implements ProcessGroup {
 			this.latch.leave(recorder().lastCompleted());
 			this.backend.close();
 			this.factory.closed(this);
-			this.afterwards.run();
+			releaseBound();
+		}
+	}
+
+	@Override
+	public void onClose(Runnable action) {
+		if (this.group != this) {
+			this.group.onClose(action);
+			return;
+		}
+		synchronized (this) {
+			if (this.bound != null) {
+				this.bound.push(Objects.requireNonNull(action, "action must not be null"));
+				return;
+			}
+		}
+		action.run();
+	}
+
+	/** An action that fails does not keep the others from running. */
+	private void releaseBound() {
+		Deque<Runnable> actions;
+		synchronized (this) {
+			actions = Objects.requireNonNull(this.bound);
+			this.bound = null;
+		}
+		RuntimeException failure = null;
+		for (Runnable action : actions) {
+			try {
+				action.run();
+			}
+			catch (RuntimeException ex) {
+				if (failure != null) {
+					ex.addSuppressed(failure);
+				}
+				failure = ex;
+			}
+		}
+		if (failure != null) {
+			throw failure;
 		}
 	}
 
@@ -611,14 +653,6 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	public String toString() {
 		return "group " + name() + " of " + worldSize() + " ranks, rank " + rank() + ", "
 				+ state().name().toLowerCase(Locale.ROOT) + ", over " + transport();
-	}
-
-	/**
-	 * Sets an action to run once after this group is closed. Releases resources whose
-	 * only handle is the group.
-	 */
-	public void whenClosed(Runnable action) {
-		this.group.afterwards = action;
 	}
 
 }

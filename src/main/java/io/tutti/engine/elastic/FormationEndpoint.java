@@ -9,6 +9,7 @@ import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.bootstrap.ConnectionAcceptor;
 import io.tutti.engine.bootstrap.Handshake;
@@ -99,8 +100,9 @@ final class FormationEndpoint implements AutoCloseable {
 			return endpoint;
 		}
 		catch (IOException ex) {
-			throw new RendezvousException(Reason.ADDRESS,
-					"slot " + slot + ": cannot listen at its endpoint " + own + ": " + ex.getMessage()
+			throw new RendezvousException(new RankAssignment(slot, endpoints.size(), 0, 1, own.host(), own.port()),
+					Reason.ADDRESS,
+					"cannot listen at its endpoint " + own + ": " + ex.getMessage()
 							+ ". Set tutti.elastic.endpoints to a free port and an address of this"
 							+ " host for each rank",
 					List.of(), ex);

@@ -168,8 +168,13 @@ final class FormationProtocol {
 	}
 
 	private RendezvousException failure(String text, List<Integer> missing, @Nullable Exception cause) {
-		return new RendezvousException(Reason.TIMEOUT, "rank " + this.member.self().slot() + ": " + text, missing,
-				cause);
+		return new RendezvousException(launchedHere(), Reason.TIMEOUT, text, missing, cause);
+	}
+
+	/** This member's place before the ranks of a generation are agreed. */
+	private RankAssignment launchedHere() {
+		return new RankAssignment(this.member.self().slot(), this.elastic.endpoints().size(), 0, 1,
+				this.launched.masterAddress(), this.launched.masterPort());
 	}
 
 	private void await(List<Integer> slots) {
@@ -600,8 +605,8 @@ final class FormationProtocol {
 				return socket.getLocalPort();
 			}
 			catch (IOException ex) {
-				this.lastFailure = new RendezvousException(Reason.ADDRESS, "cannot listen at " + host + ":" + port,
-						List.of(), ex);
+				this.lastFailure = new RendezvousException(launchedHere(), Reason.ADDRESS,
+						"cannot listen at " + host + ":" + port, List.of(), ex);
 			}
 		}
 		throw failure("no port is free at " + host, List.of(), this.lastFailure);

@@ -457,8 +457,9 @@ final class MessageProtocol implements FrameReader.Handler {
 					+ tag + " (" + bytes + " bytes of " + type + ") arrived, which is dropped: keep the "
 					+ "arena open until the call returns or its future is done");
 		}
-		return new MessageMismatchException(source, tag, type, bytes, new MessageMismatchException.Receive(
-				this.identity.worldRank(), this.identity.jobSize(), this.identity.name(), receive.type, receive.bytes));
+		return new MessageMismatchException(source, tag, type, bytes,
+				new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
+						this.identity.name(), this.identity.members().get(source), receive.type, receive.bytes));
 	}
 
 	/** Forgets all receives and messages. */

@@ -87,7 +87,7 @@ public final class StandaloneGroups implements EnvironmentGroups {
 				ResolutionSettings.from(this.properties::text));
 		EngineSettings settings = new StandaloneSettings(this.properties).of(resolved);
 		Engine engine = Engine.join(resolved.assignment(), settings, listener);
-		engine.world().whenClosed(() -> {
+		engine.world().onClose(() -> {
 			engine.close();
 			this.joined.set(false);
 		});

@@ -66,7 +66,7 @@ final class TrainingRun {
 	static TrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		TrainingFiles.requireUsable(options, group.assignment().rank());
-		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment().localRank());
+		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment());
 		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), task, options,
 				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));
 	}

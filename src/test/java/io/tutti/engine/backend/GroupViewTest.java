@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.Pipe;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
@@ -56,6 +57,26 @@ class GroupViewTest {
 			assertThat(group.state()).isEqualTo(GroupState.CLOSED);
 			assertThat(view.state()).isEqualTo(GroupState.CLOSED);
 			assertThatThrownBy(group::barrier).isInstanceOf(IllegalStateException.class).hasMessageContaining("closed");
+		}
+	}
+
+	@Test
+	void boundResourcesAreReleasedOnceInReverseOrderWhenTheGroupCloses() throws Exception {
+		try (World world = Worlds.simulated(1)) {
+			ProcessGroup group = world.group(0);
+			List<String> released = new ArrayList<>();
+			group.onClose(() -> released.add("first"));
+			group.onClose(() -> {
+				throw new IllegalStateException("a resource that fails");
+			});
+			group.withLabel("a view").onClose(() -> released.add("last"));
+			group.barrier();
+			assertThat(released).isEmpty();
+			assertThatThrownBy(group::close).hasMessage("a resource that fails");
+			assertThat(released).containsExactly("last", "first");
+			group.close();
+			group.onClose(() -> released.add("late"));
+			assertThat(released).containsExactly("last", "first", "late");
 		}
 	}
 

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveException;
@@ -156,6 +157,7 @@ class DeviceCollectivesTest {
 			}
 			return null;
 		});
+		this.world.close();
 		assertThat(this.devices.allocations()).isZero();
 		assertThat(this.devices.currentDevice()).isZero();
 	}
@@ -167,6 +169,7 @@ class DeviceCollectivesTest {
 			InPlaceCalls.check(this.devices, collectives(rank, ALLOWED), rank, 2, count);
 			return null;
 		});
+		this.world.close();
 		assertThat(this.devices.allocations()).isZero();
 	}
 
@@ -287,6 +290,112 @@ class DeviceCollectivesTest {
 			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CollectiveException.class)
 				.hasMessageContaining("no more"));
 		assertThat(this.devices.allocations()).isZero();
+	}
+
+	@Test
+	void laterCallsReusePinnedMemoryUntilTheGroupCloses() throws Exception {
+		int[] made = new int[1];
+		RankThreads.run(2, LONG, (rank) -> {
+			DeviceCollectives collectives = collectives(rank, ALLOWED);
+			try (DeviceBuffer small = buffer(rank, 5); DeviceBuffer large = buffer(rank, SEVERAL_CHUNKS)) {
+				collectives.allReduceInPlace(small, ReduceOp.SUM);
+				collectives.allReduceInPlace(large, ReduceOp.SUM);
+				collectives.allGather(large).close();
+				this.world.group(rank).barrier();
+				if (rank == 0) {
+					made[0] = this.devices.pinnedAllocations();
+				}
+				this.world.group(rank).barrier();
+				for (int call = 0; call < 20; call++) {
+					collectives.allReduceInPlace(small, ReduceOp.MAX);
+					collectives.allReduceInPlace(large, ReduceOp.MAX);
+					collectives.allGather(small).close();
+				}
+			}
+			return null;
+		});
+		assertThat(this.devices.pinnedAllocations()).isEqualTo(made[0]);
+		assertThat(this.devices.pinned()).isEqualTo(2 * 4);
+		this.world.close();
+		assertThat(this.devices.pinned()).isZero();
+	}
+
+	@Test
+	void aGroupThatClosesDuringACallFailsItAndFreesPinnedMemoryOnce() throws Exception {
+		DeviceCollectives collectives = collectives(0, ALLOWED);
+		try (DeviceBuffer own = buffer(0, SEVERAL_CHUNKS)) {
+			CompletableFuture<Void> call = CompletableFuture
+				.runAsync(() -> collectives.allReduceInPlace(own, ReduceOp.SUM));
+			Awaitility.await().atMost(LONG).until(() -> this.world.group(0).lastEntered() >= 0);
+			this.world.group(0).close();
+			assertThat(call).failsWithin(LONG)
+				.withThrowableThat()
+				.havingCause()
+				.isInstanceOfAny(CollectiveException.class, IllegalStateException.class);
+			assertThat(this.devices.pinned()).isZero();
+			assertThatIllegalStateException().isThrownBy(() -> collectives.allReduceInPlace(own, ReduceOp.SUM))
+				.withMessageContaining("group world is closed");
+			assertThat(this.devices.pinned()).isZero();
+		}
+	}
+
+	@Test
+	void concurrentCallsTakeTurnsInThePinnedMemory() throws Exception {
+		try (SimulatedWorld alone = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			DeviceCollectives collectives = new DeviceCollectives(alone.group(0), this.devices, ALLOWED,
+					CollectiveListener.NONE, LONG);
+			RankThreads.run(6, LONG, (thread) -> {
+				for (int call = 0; call < 5; call++) {
+					try (DeviceBuffer own = DeviceBuffer.allocate(this.devices, 0, SEVERAL_CHUNKS,
+							DeviceDataType.FLOAT32)) {
+						float[] values = new float[SEVERAL_CHUNKS];
+						Arrays.fill(values, thread + 10 * call);
+						HostDevices.write(own.address(), values);
+						try (DeviceBuffer copy = collectives.allReduce(own, ReduceOp.SUM)) {
+							assertThat(Arrays.equals(HostDevices.read(copy.address(), SEVERAL_CHUNKS), values))
+								.isTrue();
+						}
+					}
+				}
+				return null;
+			});
+			assertThat(this.devices.pinned()).isEqualTo(2);
+		}
+		assertThat(this.devices.pinned()).isZero();
+	}
+
+	@Test
+	void aFailureOfTheDeviceBreaksTheGroupOnEveryRank() throws Exception {
+		HostDevices failing = new HostDevices(1);
+		List<RankThreads.Outcome<Object>> outcomes = RankThreads.outcomes(2, LONG, (rank) -> {
+			HostDevices own = (rank == 0) ? failing : this.devices;
+			try (DeviceBuffer buffer = DeviceBuffer.allocate(own, 0, 4, DeviceDataType.FLOAT32)) {
+				failing.refuseStreams();
+				new DeviceCollectives(this.world.group(rank), own, ALLOWED, this.listener, LONG)
+					.allReduceInPlace(buffer, ReduceOp.SUM);
+			}
+			return null;
+		});
+		assertThat(outcomes).allSatisfy(
+				(outcome) -> assertThat(outcome.failure()).isInstanceOfSatisfying(CollectiveException.class, (ex) -> {
+					assertThat(ex).hasMessageContaining("cudaStreamCreateWithFlags failed: out of memory");
+					assertThat(ex.peers()).containsExactly(0);
+					assertThat(ex.worldSize()).isEqualTo(2);
+				}));
+		assertThat(outcomes.getFirst().failure()).hasCauseInstanceOf(DeviceException.class);
+		assertThat(failing.allocations()).isZero();
+	}
+
+	@Test
+	void aResultThatCannotBeAllocatedBreaksTheGroup() {
+		try (DeviceBuffer own = buffer(0, 4)) {
+			this.devices.exhaustMemory();
+			assertThatExceptionOfType(CollectiveException.class)
+				.isThrownBy(() -> collectives(0, ALLOWED).allGather(own))
+				.withMessageContaining("all-gather: cudaMalloc failed: out of memory")
+				.withCauseInstanceOf(DeviceException.class);
+			Awaitility.await().atMost(LONG).until(() -> this.world.group(1).failure() != null);
+		}
 	}
 
 	@Test

@@ -46,8 +46,8 @@ class BrokenGroupTest {
 	void aGroupThatNeverFormsEndsTheRankWithTheReason() {
 		CompletableFuture<Void> end = new BrokenGroup(this.group, null).end();
 		this.group.start();
-		RendezvousException late = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(1),
-				null);
+		RendezvousException late = new RendezvousException(RankAssignment.onOneHost(1, 3, 29500),
+				RendezvousException.Reason.TIMEOUT, "late", List.of(1), null);
 		this.joiner.failed(late);
 		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> Await.first(end)).isSameAs(late);
 	}

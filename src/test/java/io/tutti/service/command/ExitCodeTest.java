@@ -7,6 +7,7 @@ import java.util.concurrent.CompletionException;
 import io.tutti.CollectiveException;
 import io.tutti.ExitCode;
 import io.tutti.Failure;
+import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.SimulatedWorld;
 import io.tutti.engine.control.RendezvousException;
@@ -43,7 +44,9 @@ class ExitCodeTest {
 	@CsvSource({ "TIMEOUT,75", "AUTHENTICATION,77", "DUPLICATE_RANK,78", "WORLD_SIZE,78", "STALE_GENERATION,78",
 			"JOB,78", "PROTOCOL,78", "ADDRESS,64" })
 	void eachRendezvousFailureHasItsCode(RendezvousException.Reason reason, int code) {
-		assertThat(ExitCode.of(new RendezvousException(reason, "seen", List.of(), null))).isEqualTo(code);
+		assertThat(ExitCode
+			.of(new RendezvousException(RankAssignment.onOneHost(1, 3, 29500), reason, "seen", List.of(), null)))
+			.isEqualTo(code);
 	}
 
 	@Test
@@ -55,8 +58,8 @@ class ExitCodeTest {
 
 	@Test
 	void aKnownCauseIsFoundInsideWrappers() {
-		RendezvousException cause = new RendezvousException(RendezvousException.Reason.TIMEOUT, "late", List.of(),
-				null);
+		RendezvousException cause = new RendezvousException(RankAssignment.onOneHost(1, 3, 29500),
+				RendezvousException.Reason.TIMEOUT, "late", List.of(), null);
 		assertThat(ExitCode.of(new CompletionException(new IllegalStateException(cause)))).isEqualTo(75);
 	}
 

@@ -80,8 +80,8 @@ class TrainingRunTest {
 	@Test
 	void aFailedRendezvousEndsTheRankWithTheReason() {
 		this.group.start();
-		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
-				List.of(), null);
+		RendezvousException refused = new RendezvousException(RankAssignment.onOneHost(1, 3, 29500),
+				RendezvousException.Reason.AUTHENTICATION, "wrong token", List.of(), null);
 		this.joiner.failed(refused);
 		assertThatExceptionOfType(RendezvousException.class).isThrownBy(() -> this.run.run(this.stop))
 			.isSameAs(refused);

@@ -75,8 +75,8 @@ class GroupLifecycleTest {
 	@Test
 	void aFailedRendezvousIsReportedToWaitingCallers() {
 		this.lifecycle.start();
-		RendezvousException refused = new RendezvousException(RendezvousException.Reason.AUTHENTICATION, "wrong token",
-				List.of(), null);
+		RendezvousException refused = new RendezvousException(RankAssignment.onOneHost(1, 3, 29500),
+				RendezvousException.Reason.AUTHENTICATION, "wrong token", List.of(), null);
 		this.joiner.failed(refused);
 		assertThat(this.lifecycle.formed()).failsWithin(java.time.Duration.ofSeconds(10))
 			.withThrowableThat()

@@ -314,17 +314,17 @@ public final class LibMpiMessages implements PointToPoint {
 	}
 
 	MessageMismatchException tooLarge(int source, int tag, DataType type, long room) {
-		return new MessageMismatchException(source, tag, receive(type, room));
+		return new MessageMismatchException(source, tag, receive(source, type, room));
 	}
 
 	MessageMismatchException ofAnotherType(int source, MessageTag found, int count, DataType type, long room) {
 		return new MessageMismatchException(source, found.tag(), found.type(), (long) count * found.type().bytes(),
-				receive(type, room));
+				receive(source, type, room));
 	}
 
-	private MessageMismatchException.Receive receive(DataType type, long room) {
+	private MessageMismatchException.Receive receive(int source, DataType type, long room) {
 		return new MessageMismatchException.Receive(this.identity.worldRank(), this.identity.jobSize(),
-				this.identity.name(), type, room);
+				this.identity.name(), this.identity.members().get(source), type, room);
 	}
 
 	private CollectiveException failed(Failure.Kind kind, MpiMessage message, long nowNanos, List<Integer> peers,

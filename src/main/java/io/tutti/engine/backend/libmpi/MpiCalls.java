@@ -20,6 +20,10 @@ final class MpiCalls {
 
 	private final MpiLibrary library;
 
+	private final int rank;
+
+	private final int worldSize;
+
 	private final MemorySegment scratch = Arena.global().allocate(64, 8);
 
 	private final Function initThread = bind("MPI_Init_thread", "ppip");
@@ -99,7 +103,9 @@ final class MpiCalls {
 	private final Function ialltoallv = bind("MPI_Ialltoallv", "ppphppphhp");
 
 	/** The functions above are bound after the library is set. */
-	MpiCalls(MpiLibrary library) {
+	MpiCalls(MpiLibrary library, int rank, int worldSize) {
+		this.rank = rank;
+		this.worldSize = worldSize;
 		this.library = library;
 		super();
 	}
@@ -315,7 +321,7 @@ final class MpiCalls {
 
 	/** Builds the exception for an error code. */
 	MpiLibraryException failure(String function, int code) {
-		return new MpiLibraryException(function, code, text(code));
+		return new MpiLibraryException(this.rank, this.worldSize, function, code, text(code));
 	}
 
 	/** Calls a function that returns an error code. */

@@ -24,6 +24,10 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private final MpiLibrary library;
 
+	private final int rank;
+
+	private final int worldSize;
+
 	private final Thread thread;
 
 	/** Set by the thread itself, which alone uses it. */
@@ -35,7 +39,9 @@ final class MpiThread implements IdleStrategy.Condition {
 
 	private volatile boolean ended;
 
-	MpiThread(MpiLibrary library, int rank) {
+	MpiThread(MpiLibrary library, int rank, int worldSize) {
+		this.rank = rank;
+		this.worldSize = worldSize;
 		this.library = library;
 		this.thread = Thread.ofPlatform().name("tutti-r" + rank + "-mpi").daemon().unstarted(this::run);
 	}
@@ -59,7 +65,7 @@ final class MpiThread implements IdleStrategy.Condition {
 	}
 
 	private void run() {
-		MpiCalls calls = new MpiCalls(this.library);
+		MpiCalls calls = new MpiCalls(this.library, this.rank, this.worldSize);
 		this.calls = calls;
 		while (!this.ended || !this.submitted.isEmpty()) {
 			if (begin(calls) | test(calls)) {

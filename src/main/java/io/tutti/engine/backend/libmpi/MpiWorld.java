@@ -59,16 +59,17 @@ public final class MpiWorld {
 
 	/**
 	 * Initializes the library, which joins the launcher's world.
-	 * @param rank this process's rank, for the thread name
+	 * @param rank this process's rank by the launcher's variables
+	 * @param worldSize number of ranks by the launcher's variables
 	 * @throws BackendUnavailableException if initialization misses the deadline
 	 * @throws IllegalStateException if the library was started before
 	 */
-	public static MpiWorld start(MpiLibrary library, int rank, Deadline deadline) {
+	public static MpiWorld start(MpiLibrary library, int rank, int worldSize, Deadline deadline) {
 		if (!STARTED.compareAndSet(false, true)) {
 			throw new IllegalStateException(
 					"an MPI library can be started only once per process, and it has already been started");
 		}
-		MpiThread thread = new MpiThread(library, rank);
+		MpiThread thread = new MpiThread(library, rank, worldSize);
 		thread.start();
 		MpiTask<WorldView> start = new MpiTask<>((calls) -> {
 			calls.init();

@@ -132,8 +132,7 @@ public final class Mpi implements AutoCloseable {
 	}
 
 	private static MpiIoException unreachable(RankAssignment assignment, RuntimeException cause) {
-		return new MpiIoException(assignment.masterAddress() + ":" + assignment.masterPort(),
-				String.valueOf(cause.getMessage()), cause);
+		return new MpiIoException(assignment, String.valueOf(cause.getMessage()), cause);
 	}
 
 	/** Whether the backend is usable with these settings; starts nothing. */

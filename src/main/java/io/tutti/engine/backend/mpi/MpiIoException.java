@@ -1,20 +1,44 @@
 package io.tutti.engine.backend.mpi;
 
+import io.tutti.Failure;
+import io.tutti.engine.RankAssignment;
+
 /**
  * The world could not be reached: an address cannot be resolved, listened on or set up.
  */
-public final class MpiIoException extends MpiException {
+public final class MpiIoException extends MpiException implements Failure.Origin {
 
 	private static final long serialVersionUID = 1L;
 
 	private final String endpoint;
 
-	MpiIoException(String endpoint, String problem, Throwable cause) {
-		super("the ranks cannot join at " + endpoint + ": " + problem, cause);
+	private final int rank;
+
+	private final int worldSize;
+
+	MpiIoException(RankAssignment assignment, String problem, Throwable cause) {
+		this(assignment, assignment.masterAddress() + ":" + assignment.masterPort(), problem, cause);
+	}
+
+	private MpiIoException(RankAssignment assignment, String endpoint, String problem, Throwable cause) {
+		super("rank " + assignment.rank() + ": the ranks cannot join at " + endpoint + ": " + problem, cause);
 		this.endpoint = endpoint;
+		this.rank = assignment.rank();
+		this.worldSize = assignment.worldSize();
+	}
+
+	@Override
+	public int rank() {
+		return this.rank;
+	}
+
+	@Override
+	public int worldSize() {
+		return this.worldSize;
 	}
 
 	/** Host and port of rank 0. */
+	@Override
 	public String endpoint() {
 		return this.endpoint;
 	}

@@ -7,6 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 
+import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.SelectedDevice;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.transport.IdleStrategy;
@@ -67,9 +68,7 @@ final class Communicator {
 
 	private final long handle;
 
-	private final int rank;
-
-	private final int device;
+	private volatile RankPlacement place;
 
 	private final ReentrantLock turn = new ReentrantLock(true);
 
@@ -88,29 +87,33 @@ final class Communicator {
 	private volatile Runnable onWait = () -> {
 	};
 
-	Communicator(NcclLibrary library, HandleSlot slot, int rank, int device) {
-		this(library, slot, slot.handle(), rank, device);
+	Communicator(NcclLibrary library, HandleSlot slot, RankPlacement place) {
+		this(library, slot, slot.handle(), place);
 	}
 
 	/** Wraps an existing communicator. */
-	Communicator(NcclLibrary library, long handle, int rank, int device) {
-		this(library, null, handle, rank, device);
+	Communicator(NcclLibrary library, long handle, RankPlacement place) {
+		this(library, null, handle, place);
 	}
 
-	private Communicator(NcclLibrary library, @Nullable HandleSlot slot, long handle, int rank, int device) {
+	private Communicator(NcclLibrary library, @Nullable HandleSlot slot, long handle, RankPlacement place) {
 		this.library = library;
 		this.slot = slot;
 		this.handle = handle;
-		this.rank = rank;
-		this.device = device;
+		this.place = place;
 	}
 
 	int device() {
-		return this.device;
+		return this.place.device();
 	}
 
 	long handle() {
 		return this.handle;
+	}
+
+	/** Sets the place of a derived communicator, which NCCL determines. */
+	void placed(RankPlacement derived) {
+		this.place = derived;
 	}
 
 	State state() {
@@ -127,8 +130,11 @@ final class Communicator {
 	 */
 	void issue(String call, Deadline deadline, Issue issue) {
 		takeTurn(call, deadline);
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), device())) {
 			settle(call, guarded(call, deadline, issue), deadline);
+		}
+		catch (DeviceException ex) {
+			throw ex.onRank(this.place.rank(), this.place.worldSize());
 		}
 		finally {
 			this.turn.unlock();
@@ -158,7 +164,7 @@ final class Communicator {
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();
 			abort();
-			throw NcclException.aborted(this.rank, call);
+			throw NcclException.aborted(this.place, call);
 		}
 	}
 
@@ -173,7 +179,7 @@ final class Communicator {
 			requireOpen(call);
 			int code = issue.on(this.library.nccl(), this.handle);
 			if (this.state.get() == State.ABORTED) {
-				throw NcclException.aborted(this.rank, call);
+				throw NcclException.aborted(this.place, call);
 			}
 			return code;
 		}
@@ -193,9 +199,9 @@ final class Communicator {
 		switch (this.state.get()) {
 			case OPEN -> {
 			}
-			case ABORTED -> throw NcclException.aborted(this.rank, call);
-			case FAILED -> throw (earlier != null) ? NcclException.after(earlier, this.rank, call)
-					: NcclException.aborted(this.rank, call);
+			case ABORTED -> throw NcclException.aborted(this.place, call);
+			case FAILED -> throw (earlier != null) ? NcclException.after(earlier, this.place, call)
+					: NcclException.aborted(this.place, call);
 			case CLOSING, CLOSED -> throw new IllegalStateException(call + ": the communicator is closed");
 		}
 	}
@@ -233,6 +239,9 @@ final class Communicator {
 			requireOpen(call);
 			return this.library.runtime().isIdle(stream);
 		}
+		catch (DeviceException ex) {
+			throw ex.onRank(this.place.rank(), this.place.worldSize());
+		}
 		finally {
 			this.gate.unlock();
 		}
@@ -250,7 +259,7 @@ final class Communicator {
 	}
 
 	private NcclException failed(String call, NcclResult result) {
-		NcclException seen = NcclException.error(this.rank, call, result, this.library.lastError());
+		NcclException seen = NcclException.error(this.place, call, result, this.library.lastError());
 		this.failure = seen;
 		this.state.compareAndSet(State.OPEN, State.FAILED);
 		return seen;
@@ -263,7 +272,7 @@ final class Communicator {
 	HandleSlot derive(String call, Deadline deadline, Derivation derivation) {
 		HandleSlot child = new HandleSlot();
 		takeTurn(call, deadline);
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), device())) {
 			NcclResult[] answer = { NcclResult.of(deriving(call, deadline, derivation, child)) };
 			boolean done = IdleStrategy.await(() -> {
 				if (answer[0] == NcclResult.IN_PROGRESS && child.handle() == 0) {
@@ -277,6 +286,9 @@ final class Communicator {
 			if (answer[0] != NcclResult.SUCCESS && answer[0] != NcclResult.IN_PROGRESS) {
 				throw failed(call, answer[0]);
 			}
+		}
+		catch (DeviceException ex) {
+			throw ex.onRank(this.place.rank(), this.place.worldSize());
 		}
 		finally {
 			this.turn.unlock();
@@ -313,9 +325,9 @@ final class Communicator {
 	NcclException tooLate(String call, Deadline deadline) {
 		boolean abortedHere = abort();
 		if (!abortedHere || Thread.currentThread().isInterrupted()) {
-			return NcclException.aborted(this.rank, call);
+			return NcclException.aborted(this.place, call);
 		}
-		return NcclException.timeout(this.rank, call, deadline.timeout());
+		return NcclException.timeout(this.place, call, deadline.timeout());
 	}
 
 	/**
@@ -344,7 +356,7 @@ final class Communicator {
 			return;
 		}
 		boolean finished;
-		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), this.device)) {
+		try (SelectedDevice _ = SelectedDevice.select(this.library.runtime(), device())) {
 			finished = finalised(deadline);
 		}
 		catch (RuntimeException ex) {

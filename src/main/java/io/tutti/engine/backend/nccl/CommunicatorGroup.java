@@ -75,7 +75,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitAll(communicators, devices.stream().mapToInt(Integer::intValue).toArray()));
 			if (result != NcclResult.SUCCESS) {
-				throw NcclException.error(0, "init of " + devices.size() + " devices", result, library.lastError());
+				throw NcclException.error(new RankPlacement(0, devices.size(), devices.getFirst()),
+						"init of " + devices.size() + " devices", result, library.lastError());
 			}
 		}
 		return new CommunicatorGroup(library, devices, communicators);
@@ -203,8 +204,8 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * If an abort freed the communicators during the call, the abort is the cause.
 	 */
 	private NcclException failed(String call, NcclResult result) {
-		NcclException failure = NcclException.error(0, call, result, this.library.lastError());
-		return end(State.ABORTED) ? failure : NcclException.aborted(0, call);
+		NcclException failure = NcclException.error(place(0), call, result, this.library.lastError());
+		return end(State.ABORTED) ? failure : NcclException.aborted(place(0), call);
 	}
 
 	private void requireOnePerDevice(String name, int count) {
@@ -225,7 +226,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 			case SPLIT ->
 				throw new IllegalStateException(call + ": the communicators were transferred by an earlier split");
 			case CLOSED -> throw new IllegalStateException(call + ": the communicators are closed");
-			case ABORTED -> throw NcclException.aborted(0, call);
+			case ABORTED -> throw NcclException.aborted(place(0), call);
 		}
 	}
 
@@ -249,9 +250,14 @@ public final class CommunicatorGroup implements AutoCloseable {
 		requireOpen("synchronize");
 		if (!done) {
 			abort();
-			throw Thread.currentThread().isInterrupted() ? NcclException.aborted(pending.getFirst(), "synchronize")
-					: NcclException.timeout(pending.getFirst(), "synchronize", timeout);
+			throw Thread.currentThread().isInterrupted()
+					? NcclException.aborted(place(pending.getFirst()), "synchronize")
+					: NcclException.timeout(place(pending.getFirst()), "synchronize", timeout);
 		}
+	}
+
+	private RankPlacement place(int rank) {
+		return new RankPlacement(rank, this.devices.size(), this.devices.get(rank));
 	}
 
 	private boolean isIdle(int rank, long stream) {

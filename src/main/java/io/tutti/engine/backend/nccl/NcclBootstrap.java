@@ -1,7 +1,6 @@
 package io.tutti.engine.backend.nccl;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.function.Supplier;
@@ -13,6 +12,7 @@ import io.tutti.engine.failure.FailureReporter;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
+import io.tutti.engine.spi.GroupSetupException;
 import io.tutti.engine.spi.MetadataExchange;
 
 /**
@@ -99,7 +99,7 @@ public final class NcclBootstrap {
 			statuses = exchange.allGather(status, deadline);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException("the ranks could not agree on a communicator", ex);
+			throw new GroupSetupException(identity, "the ranks could not agree on a communicator", ex);
 		}
 		for (int rank = 0; rank < statuses.length; rank++) {
 			if (statuses[rank].length == 0 || statuses[rank][0] != READY) {

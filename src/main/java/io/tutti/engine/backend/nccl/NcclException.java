@@ -2,11 +2,13 @@ package io.tutti.engine.backend.nccl;
 
 import java.time.Duration;
 
+import io.tutti.Failure;
+
 /**
  * A communicator failed, was aborted or missed a deadline. Afterwards it cannot be used,
  * and buffers of calls in progress are undefined.
  */
-public final class NcclException extends RuntimeException {
+public final class NcclException extends RuntimeException implements Failure.Origin {
 
 	private static final long serialVersionUID = 1L;
 
@@ -26,38 +28,55 @@ public final class NcclException extends RuntimeException {
 
 	private final NcclResult result;
 
-	private NcclException(Reason reason, NcclResult result, String message) {
-		super(message);
+	private final int rank;
+
+	private final int worldSize;
+
+	private NcclException(RankPlacement place, Reason reason, NcclResult result, String problem) {
+		super("rank " + place.rank() + ": " + problem);
+		this.rank = place.rank();
+		this.worldSize = place.worldSize();
 		this.reason = reason;
 		this.result = result;
 	}
 
 	/** NCCL returned an error; the message includes NCCL's last error text. */
-	static NcclException error(int rank, String call, NcclResult result, String lastError) {
+	static NcclException error(RankPlacement place, String call, NcclResult result, String lastError) {
 		String detail = lastError.isBlank() ? "" : ": " + lastError.strip();
-		return new NcclException(Reason.ERROR, result,
-				"rank " + rank + ": " + call + ": " + result + detail + ". " + result.hint());
+		return new NcclException(place, Reason.ERROR, result, call + ": " + result + detail + ". " + result.hint());
 	}
 
 	/** Not all ranks made the call in time. */
-	static NcclException timeout(int rank, String call, Duration timeout) {
-		return new NcclException(Reason.TIMEOUT, NcclResult.IN_PROGRESS,
-				"rank " + rank + ": " + call + " was not done within " + timeout.toMillis()
+	static NcclException timeout(RankPlacement place, String call, Duration timeout) {
+		return new NcclException(place, Reason.TIMEOUT, NcclResult.IN_PROGRESS,
+				call + " was not done within " + timeout.toMillis()
 						+ " ms, so the communicator was aborted. Check the ranks that have not made this call");
 	}
 
 	/** The communicator was aborted during or before the call. */
-	static NcclException aborted(int rank, String call) {
-		return new NcclException(Reason.ABORTED, NcclResult.IN_PROGRESS,
-				"rank " + rank + ": " + call + ": the communicator was aborted. Create a new one");
+	static NcclException aborted(RankPlacement place, String call) {
+		return new NcclException(place, Reason.ABORTED, NcclResult.IN_PROGRESS,
+				call + ": the communicator was aborted. Create a new one");
 	}
 
 	/** A call on a communicator that has already failed. */
-	static NcclException after(NcclException earlier, int rank, String call) {
-		NcclException failure = new NcclException(earlier.reason, earlier.result,
-				"rank " + rank + ": " + call + ": the communicator had failed before: " + earlier.getMessage());
+	static NcclException after(NcclException earlier, RankPlacement place, String call) {
+		NcclException failure = new NcclException(place, earlier.reason, earlier.result,
+				call + ": the communicator had failed before: " + earlier.getMessage());
 		failure.initCause(earlier);
 		return failure;
+	}
+
+	/** Rank in the communicator, which is a group of its own. */
+	@Override
+	public int rank() {
+		return this.rank;
+	}
+
+	/** Number of ranks of the communicator. */
+	@Override
+	public int worldSize() {
+		return this.worldSize;
 	}
 
 	/** Why the communicator failed. */

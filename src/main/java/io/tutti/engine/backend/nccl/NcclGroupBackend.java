@@ -10,6 +10,7 @@ import io.tutti.CollectiveException;
 import io.tutti.Failure;
 import io.tutti.ReduceOp;
 import io.tutti.engine.device.DeviceDataType;
+import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.device.DeviceRuntime;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
@@ -163,6 +164,11 @@ public final class NcclGroupBackend implements GroupBackend {
 		}
 		catch (NcclException ex) {
 			throw failure(call, ex);
+		}
+		catch (DeviceException ex) {
+			this.communicator.abortHandle().abort();
+			throw this.identity.exception(call.failure(Failure.Kind.ABORTED, this.identity.name(),
+					List.of(this.identity.worldRank()), String.valueOf(ex.getMessage())), ex);
 		}
 	}
 

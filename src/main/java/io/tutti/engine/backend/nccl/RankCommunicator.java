@@ -75,7 +75,8 @@ public final class RankCommunicator implements AutoCloseable {
 		byte[] id = new byte[UniqueId.BYTES];
 		NcclResult result = NcclResult.of(library.nccl().getUniqueId(id));
 		if (result != NcclResult.SUCCESS) {
-			throw NcclException.error(0, "creation of a unique id", result, library.lastError());
+			throw NcclException.error(new RankPlacement(0, 1, 0), "creation of a unique id", result,
+					library.lastError());
 		}
 		return UniqueId.fromBytes(id);
 	}
@@ -108,11 +109,14 @@ public final class RankCommunicator implements AutoCloseable {
 			NcclResult result = NcclResult
 				.of(library.nccl().commInitRankConfig(slot.address(), place.worldSize(), id.asBytes(), place.rank()));
 			if (result != NcclResult.SUCCESS && result != NcclResult.IN_PROGRESS) {
-				throw NcclException.error(place.rank(), "init", result, library.lastError());
+				throw NcclException.error(place, "init", result, library.lastError());
 			}
-			Communicator communicator = new Communicator(library, slot, place.rank(), place.device());
+			Communicator communicator = new Communicator(library, slot, place);
 			ready(communicator, "init", deadline);
 			return new RankCommunicator(library, communicator, place, stream, timeout);
+		}
+		catch (DeviceException ex) {
+			throw ex.onRank(place.rank(), place.worldSize());
 		}
 	}
 
@@ -129,8 +133,7 @@ public final class RankCommunicator implements AutoCloseable {
 
 	/** Takes ownership of an existing communicator. */
 	static RankCommunicator adopt(NcclLibrary library, long handle, RankPlacement place, Duration timeout) {
-		return new RankCommunicator(library, new Communicator(library, handle, place.rank(), place.device()), place,
-				null, timeout);
+		return new RankCommunicator(library, new Communicator(library, handle, place), place, null, timeout);
 	}
 
 	private static void requireDevice(NcclLibrary library, int device) {
@@ -243,14 +246,15 @@ public final class RankCommunicator implements AutoCloseable {
 		if (child.handle() == 0) {
 			return null;
 		}
-		Communicator made = new Communicator(this.library, child, rank(), device());
+		Communicator made = new Communicator(this.library, child, this.place);
 		ready(made, call, deadline);
 		int[] rank = new int[1];
 		int[] worldSize = new int[1];
 		made.issue(call, deadline, (nccl, communicator) -> nccl.commUserRank(communicator, rank));
 		made.issue(call, deadline, (nccl, communicator) -> nccl.commCount(communicator, worldSize));
-		return new RankCommunicator(this.library, made, new RankPlacement(rank[0], worldSize[0], device()), null,
-				this.timeout);
+		RankPlacement derived = new RankPlacement(rank[0], worldSize[0], device());
+		made.placed(derived);
+		return new RankCommunicator(this.library, made, derived, null, this.timeout);
 	}
 
 	/**

@@ -41,7 +41,7 @@ class LibMpiDepartureTest {
 	private final FailureLatch latch = new FailureLatch();
 
 	private final MpiCommunicator communicator = new MpiCommunicator(
-			new MpiWorld(null, new MpiThread(null, 0), new MpiWorld.WorldView(0, 3, 32767)), 0);
+			new MpiWorld(null, new MpiThread(null, 0, 3), new MpiWorld.WorldView(0, 3, 32767)), 0);
 
 	private final LibMpiMessages messages = new LibMpiMessages(this.identity, this.communicator, this.latch,
 			GRACE_PERIOD);

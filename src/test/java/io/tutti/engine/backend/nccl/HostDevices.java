@@ -53,7 +53,11 @@ public final class HostDevices implements DeviceRuntime {
 
 	final AtomicInteger copies = new AtomicInteger();
 
-	volatile boolean refusesStreams;
+	private final AtomicInteger pinnedAllocations = new AtomicInteger();
+
+	private volatile boolean refusesStreams;
+
+	private volatile boolean outOfMemory;
 
 	private volatile boolean driverRefused;
 
@@ -77,6 +81,26 @@ public final class HostDevices implements DeviceRuntime {
 	/** Number of allocations that have not been freed. */
 	public int allocations() {
 		return this.memory.size();
+	}
+
+	/** Number of pinned allocations that have not been freed. */
+	public int pinned() {
+		return this.pinned.size();
+	}
+
+	/** Number of pinned allocations ever made. */
+	public int pinnedAllocations() {
+		return this.pinnedAllocations.get();
+	}
+
+	/** Makes the creation of streams fail from now on. */
+	public void refuseStreams() {
+		this.refusesStreams = true;
+	}
+
+	/** Makes allocations fail from now on. */
+	public void exhaustMemory() {
+		this.outOfMemory = true;
 	}
 
 	/** Number of queued copies. */
@@ -113,6 +137,9 @@ public final class HostDevices implements DeviceRuntime {
 
 	@Override
 	public long allocate(long bytes) {
+		if (this.outOfMemory) {
+			throw new DeviceException("cudaMalloc", 2, "out of memory");
+		}
 		Arena arena = Arena.ofShared();
 		MemorySegment segment = arena.allocate(bytes, 256);
 		this.memory.put(segment.address(), new Piece(arena, bytes, currentDevice()));
@@ -132,12 +159,15 @@ public final class HostDevices implements DeviceRuntime {
 	public long allocatePinned(long bytes) {
 		long address = allocate(bytes);
 		this.pinned.add(address);
+		this.pinnedAllocations.incrementAndGet();
 		return address;
 	}
 
 	@Override
 	public void freePinned(long address) {
-		this.pinned.remove(address);
+		if (!this.pinned.remove(address)) {
+			throw new AssertionError("pinned memory was freed twice");
+		}
 		free(address);
 	}
 

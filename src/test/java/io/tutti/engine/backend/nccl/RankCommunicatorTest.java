@@ -489,7 +489,7 @@ class RankCommunicatorTest {
 	@Test
 	void aCloseBehindAStuckNativeCallAborts() throws Exception {
 		CountDownLatch release = new CountDownLatch(1);
-		Communicator communicator = new Communicator(this.nccl.library(), alone().handle(), 0, 0);
+		Communicator communicator = new Communicator(this.nccl.library(), alone().handle(), new RankPlacement(0, 1, 0));
 		this.nccl.blocks("groupStart", release);
 		CompletableFuture<Void> stuck = onThread(
 				() -> communicator.issue("stuck", Deadline.after(LONG), (nccl, _) -> nccl.groupStart()));
@@ -545,7 +545,7 @@ class RankCommunicatorTest {
 
 	@Test
 	void theDefaultStreamIsUsedIfNoneCanBeCreated() {
-		this.devices.refusesStreams = true;
+		this.devices.refuseStreams();
 		try (RankCommunicator communicator = alone()) {
 			assertThat(communicator.operations().stream()).isZero();
 		}
