@@ -4,9 +4,13 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 import com.github.dockerjava.api.model.Network.Ipam;
 import com.github.dockerjava.api.model.RestartPolicy;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -14,6 +18,7 @@ import org.junit.jupiter.api.Timeout;
 import org.testcontainers.containers.Network;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Ranks in containers of the project's own image: what they do together, and what each
@@ -81,6 +86,61 @@ class ContainersIT {
 				rank.requireExit(0, START);
 			}
 			assertThat(job.rank(0).output()).contains("3 ranks over mpi", "the same on every rank");
+		}
+	}
+
+	@Test
+	void aBarrierOverHttpWaitsForEveryContainer() throws Exception {
+		try (RankContainers job = job(3, SERVE).startAll()) {
+			for (RankContainer rank : job.all()) {
+				rank.awaitReady(START);
+			}
+			CompletableFuture<String> first = barrier(job.rank(0), "all", 60_000);
+			CompletableFuture<String> second = barrier(job.rank(1), "all", 60_000);
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> first.get(2, TimeUnit.SECONDS));
+			assertThat(second).isNotDone();
+			for (CompletableFuture<String> answer : List.of(first, second, barrier(job.rank(2), "all", 60_000))) {
+				assertThat(answer.get(30, TimeUnit.SECONDS)).contains("\"arrived\":3");
+			}
+			CompletableFuture<String> early = barrier(job.rank(0), "two", 1500);
+			assertThat(barrier(job.rank(2), "two", 60_000).get(30, TimeUnit.SECONDS)).contains("504");
+			assertThat(early.get(30, TimeUnit.SECONDS)).contains("504");
+			assertThat(barrier(job.rank(1), "two", 60_000).get(30, TimeUnit.SECONDS)).contains("409");
+			assertThat(job.rank(0).get("/api/v1/group")).contains("\"READY\"");
+		}
+	}
+
+	private static CompletableFuture<String> barrier(RankContainer rank, String label, int timeoutMillis) {
+		CompletableFuture<String> answer = new CompletableFuture<>();
+		Thread.ofVirtual().start(() -> {
+			try {
+				answer.complete(rank.post("/api/v1/barrier",
+						"{\"label\":\"" + label + "\",\"timeoutMs\":" + timeoutMillis + "}"));
+			}
+			catch (IOException | InterruptedException ex) {
+				answer.completeExceptionally(ex);
+			}
+		});
+		return answer;
+	}
+
+	/** Probes that the chart gives a pod of several ranks, and a child past its limit. */
+	@Test
+	void aContainerOfTwoRanksIsHealthyWhileBothAre() throws Exception {
+		try (RankContainers job = job(1, "launch", "-n", "2", "serve").with("TUTTI_SERVE_LINGER", "120s")) {
+			RankContainer pod = job.start(0, Map.of(), (command) -> {
+			});
+			Awaitility.await().atMost(START).until(() -> pod.health("readiness", 2) == 0);
+			assertThat(pod.health("liveness", 2)).isZero();
+			assertThat(pod.health("liveness", 3)).isNotZero();
+			pod.shell("sh -c 'sleep 1 & exit' >/dev/null");
+			Awaitility.await()
+				.atMost(END)
+				.untilAsserted(() -> assertThat(pod.shell("ps -o stat,args")).doesNotContain("sleep", "Z "));
+			pod.shell("kill -9 $(ps -o pid,args | grep '[t]utti.jar serve' | tail -1 | awk '{print $1}')");
+			Awaitility.await().atMost(END).until(() -> pod.health("readiness", 2) != 0);
+			assertThat(pod.health("liveness", 2)).isNotZero();
+			assertThat(pod.health("liveness", 1)).isZero();
 		}
 	}
 

@@ -61,6 +61,24 @@ final class RankContainer {
 		}
 	}
 
+	/** What the rank answers to a request that changes state, or the error's status. */
+	String post(String path, String json) throws IOException, InterruptedException {
+		ExecResult result = this.container.execInContainer("sh", "-c",
+				"wget -q -O - --header 'Content-Type: application/json' --header \"Authorization: Bearer "
+						+ "$TUTTI_SECURITY_TOKEN\" --post-data '" + json + "' http://127.0.0.1:8080" + path);
+		return result.getStdout() + result.getStderr();
+	}
+
+	/** The exit code of the image's health check of the given ranks in the container. */
+	int health(String kind, int ranks) throws IOException, InterruptedException {
+		return this.container.execInContainer("sh", "/app/health.sh", kind, "" + ranks).getExitCode();
+	}
+
+	/** Output of a shell command in the container. */
+	String shell(String command) throws IOException, InterruptedException {
+		return this.container.execInContainer("sh", "-c", command).getStdout();
+	}
+
 	void awaitReady(Duration limit) {
 		Awaitility.await("READY")
 			.atMost(limit)
