@@ -119,6 +119,7 @@ class ArchitectureTest {
 		trainingImportsOnly(".table", "", "internal");
 		trainingImportsOnly(".job", "", "internal", "checkpoint");
 		trainingImportsOnly(".task", "", "table");
+		trainingImportsOnly(".benchmark", "", "internal");
 	}
 
 	/** Of the packages of training, one imports only itself and these. */

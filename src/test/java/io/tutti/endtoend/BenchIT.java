@@ -74,10 +74,32 @@ class BenchIT {
 			.allSatisfy((row) -> assertThat(row[10]).isEmpty());
 	}
 
+	@Test
+	void trainingStepsHaveALineForEachVariant() throws Exception {
+		List<JsonNode> lines = launch("bench", "--training", "--parameters", "0.01", "--batch", "4", "--format", "json")
+			.filter((line) -> line.startsWith("{"))
+			.map((line) -> JsonMapper.shared().readTree(line))
+			.toList();
+		assertThat(lines.stream().filter((line) -> line.get("system").asString().equals("tutti")))
+			.extracting((line) -> line.get("communication").asString())
+			.containsExactly("none", "without-overlap", "overlap", "automatic");
+		assertThat(lines).allSatisfy((line) -> {
+			assertThat(line.get("ranks").asInt()).isEqualTo(2);
+			assertThat(line.get("parameters").asInt()).isEqualTo(10_560);
+			assertThat(line.get("samplesPerSecond").asDouble()).isPositive();
+			assertThat(line.get("exposedShare").asDouble()).isBetween(0.0, 1.0);
+		});
+	}
+
 	private Stream<String> bench(String format, String... more) throws Exception {
-		String[] arguments = Stream
-			.concat(Stream.of("launch", "-n", "2", "bench", "--collective", "all-reduce", "--max-bytes", "1KB",
-					"--iterations", "20", "--format", format), Arrays.stream(more))
+		return launch(Stream
+			.concat(Stream.of("bench", "--collective", "all-reduce", "--max-bytes", "1KB", "--iterations", "20",
+					"--format", format), Arrays.stream(more))
+			.toArray(String[]::new));
+	}
+
+	private Stream<String> launch(String... command) throws Exception {
+		String[] arguments = Stream.concat(Stream.of("launch", "-n", "2"), Arrays.stream(command))
 			.toArray(String[]::new);
 		try (TuttiProcess launch = TuttiProcess.start(this.directory, arguments)) {
 			assertThat(launch.exitCode(LIMIT)).as(launch.output()).isZero();

@@ -18,6 +18,7 @@ import io.tutti.benchmark.peer.Peer;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
+import io.tutti.training.benchmark.LayerStack;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Unmatched;
 
@@ -40,7 +42,8 @@ import org.springframework.util.unit.DataSize;
 		footer = { "  ./tutti launch -n 2 bench                                  all-reduce from 4 B to 64 MB",
 				"  ./tutti launch -n 2 bench --collective all --max-bytes 1MB",
 				"  ./tutti launch -n 4 bench --format tsv > all-reduce.tsv",
-				"  ./tutti launch -n 2 bench --against openmpi,mpich,gloo --interleave 3" })
+				"  ./tutti launch -n 2 bench --against openmpi,mpich,gloo --interleave 3",
+				"  ./tutti launch -n 2 bench --training                       steps of models with 1, 10 and 100 M parameters" })
 final class BenchCommand implements Callable<Integer> {
 
 	private static final Map<String, Object> DEFAULTS = Map.of("tutti.http.port", 0, RankLogging.QUIET_OTHERS, true);
@@ -48,6 +51,11 @@ final class BenchCommand implements Callable<Integer> {
 	private static final String ALL = "all";
 
 	private static final String[] CONGESTION_CONTROLS = { "cubic", "reno", "bbr", "system" };
+
+	private static final List<String> OF_COLLECTIVES = List.of("--collective", "--min-bytes", "--max-bytes", "--factor",
+			"--iterations", "--warmup", "--dtype", "--op", "--buffers", "--bind-to", "--against", "--interleave");
+
+	private static final List<String> OF_TRAINING = List.of("--parameters", "--batch");
 
 	@ParentCommand
 	private @Nullable TuttiCommand root;
@@ -112,6 +120,9 @@ final class BenchCommand implements Callable<Integer> {
 	private AgainstOptions against = new AgainstOptions();
 
 	@Mixin
+	private TrainingBenchmarkOptions training = new TrainingBenchmarkOptions();
+
+	@Mixin
 	private RankOptions options = new RankOptions();
 
 	@Unmatched
@@ -119,6 +130,7 @@ final class BenchCommand implements Callable<Integer> {
 
 	@Override
 	public Integer call() {
+		requireOptionsOfItsKind();
 		BenchmarkOptions benchmark = benchmark();
 		BenchmarkReport report = choose("format", this.format, BenchmarkReport.values(), BenchCommand::lowerCase);
 		BindTo bound = choose("bind-to", this.bindTo, BindTo.values(), BindTo::label);
@@ -133,8 +145,35 @@ final class BenchCommand implements Callable<Integer> {
 			properties.add("--tutti.transport.kind=" + this.transport);
 		}
 		RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
+		if (this.training.isWanted()) {
+			return train(service, report);
+		}
 		return service.run((context) -> peers.isEmpty() ? BenchmarkRun.of(context, benchmark, report, bound).run()
 				: ComparisonRun.of(context, benchmark, peers, this.against.rounds(), bound).run(report));
+	}
+
+	private int train(RankService service, BenchmarkReport report) {
+		List<LayerStack> models;
+		int batch;
+		try {
+			models = this.training.models();
+			batch = this.training.batch();
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);
+		}
+		return service.run((context) -> TrainingBenchmarkRun.of(context, models, batch, new StepReport(report)).run());
+	}
+
+	/** Rejects options that would be ignored. */
+	private void requireOptionsOfItsKind() {
+		ParseResult parsed = this.spec.commandLine().getParseResult();
+		for (String option : this.training.isWanted() ? OF_COLLECTIVES : OF_TRAINING) {
+			if (parsed.hasMatchedOption(option)) {
+				throw new ParameterException(this.spec.commandLine(), this.training.isWanted()
+						? option + " is for collectives: omit it or --training" : option + " needs --training");
+			}
+		}
 	}
 
 	private BenchmarkOptions benchmark() {

@@ -35,7 +35,11 @@ class BenchCommandTest {
 			"--min-bytes 1KB --max-bytes 4|min bytes <= max bytes", "--factor 1|factor must be at least 2",
 			"--against nccl|openmpi, mpich, gloo, got nccl", "--interleave 3|needs --against",
 			"--against gloo --interleave 0|1..100, got 0", "--against gloo --dtype float64|float32 only",
-			"--against gloo --op max|float32 only" })
+			"--against gloo --op max|float32 only", "--batch 8|--batch needs --training",
+			"--parameters 1|--parameters needs --training", "--training --max-bytes 4|--max-bytes is for collectives",
+			"--training --batch 0|--batch must be in 1..",
+			"--training --parameters 1,|list of millions such as 1,10,100, got 1,",
+			"--training --parameters 5000|0.001 to 1000 million parameters, got 5000.0 million" })
 	void anInvalidOptionEndsWith64AndNamesTheValidValues(String options, String said) {
 		assertThat(this.tutti.execute(("bench " + options).split(" "))).isEqualTo(ExitCode.BAD_CONFIGURATION);
 		assertThat(this.err.toString()).contains(said);

@@ -1,0 +1,109 @@
+package io.tutti.benchmark.peer;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/**
+ * Runs a bundled Python program with the first {@code python3} of the search path that
+ * has PyTorch with {@code torch.distributed}. A run that is not possible is omitted and
+ * reported in one line.
+ */
+public final class TorchProgram {
+
+	/** Name in output. */
+	public static final String LABEL = "c10d-gloo";
+
+	private static final List<String> PROBE = List.of("-c", "import torch.distributed as d; assert d.is_available()");
+
+	/** A cold import of PyTorch reads hundreds of megabytes. */
+	private static final Duration PROBE_LIMIT = Duration.ofSeconds(60);
+
+	private final String source;
+
+	private final SearchPath path;
+
+	private final BoundedProcess process;
+
+	private final Consumer<String> notes;
+
+	/**
+	 * A program.
+	 * @param source name of the bundled program
+	 * @param notes receives why a run was omitted
+	 */
+	public TorchProgram(String source, Consumer<String> notes) {
+		this(source, SearchPath.ofThisProcess(), notes);
+	}
+
+	TorchProgram(String source, SearchPath path, Consumer<String> notes) {
+		this.source = source;
+		this.path = path;
+		this.process = new BoundedProcess(path);
+		this.notes = notes;
+	}
+
+	/** Maximum time of {@link #run} with that limit. */
+	public static Duration limit(Duration run) {
+		return run.plus(PROBE_LIMIT.multipliedBy(4));
+	}
+
+	/**
+	 * Runs the program.
+	 * @param environment variables added to those of this process
+	 * @param limit time after which it is killed
+	 * @return the lines of its output, up to a failure
+	 */
+	public List<String> run(List<String> arguments, Map<String, String> environment, Duration limit)
+			throws InterruptedException {
+		try {
+			String python = python();
+			Path copy = Files.createTempFile("tutti-bench", this.source);
+			try (InputStream stream = TorchProgram.class.getResourceAsStream("/bench/" + this.source)) {
+				if (stream == null) {
+					throw new IOException("the program /bench/" + this.source + " is missing from the class path");
+				}
+				Files.write(copy, stream.readAllBytes());
+				List<String> command = new ArrayList<>(List.of(python, copy.toString()));
+				command.addAll(arguments);
+				ProcessOutcome outcome = this.process.run(command, environment, limit);
+				if (!outcome.succeeded()) {
+					this.notes.accept(LABEL + " failed: " + outcome.reason());
+				}
+				return outcome.output();
+			}
+			finally {
+				Files.deleteIfExists(copy);
+			}
+		}
+		catch (PeerUnavailableException | IOException ex) {
+			this.notes.accept(LABEL + " skipped: " + ex.getMessage());
+			return List.of();
+		}
+	}
+
+	private String python() throws PeerUnavailableException, IOException, InterruptedException {
+		List<Path> found = this.path.directories()
+			.stream()
+			.map((directory) -> directory.resolve("python3"))
+			.filter(Files::isExecutable)
+			.limit(4)
+			.toList();
+		for (Path python : found) {
+			List<String> command = new ArrayList<>(List.of(python.toString()));
+			command.addAll(PROBE);
+			if (this.process.run(command, Map.of(), PROBE_LIMIT).succeeded()) {
+				return python.toString();
+			}
+		}
+		throw new PeerUnavailableException(
+				found.isEmpty() ? "python3 is not installed" : "no python3 on the PATH has PyTorch with Gloo");
+	}
+
+}
