@@ -69,7 +69,7 @@ final class ControlPlaneMeasurement {
 			List<Future<Membership>> joining = new ArrayList<>();
 			for (int rank : ranks) {
 				RankAssignment assignment = RankAssignment.onOneHost(rank, worldSize, port);
-				joining.add(threads.submit(() -> Rendezvous.meet(assignment, settings, new RecordedControlEvents(),
+				joining.add(threads.submit(() -> Rendezvous.join(assignment, settings, new RecordedControlEvents(),
 						Deadline.after(timeouts.rendezvous()))));
 			}
 			for (Future<Membership> member : joining) {
