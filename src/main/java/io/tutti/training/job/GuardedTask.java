@@ -12,6 +12,7 @@ import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingStep;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.internal.TensorMemory;
+import org.bytedeco.pytorch.LBFGS;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.Tensor;
@@ -54,7 +55,13 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 
 	@Override
 	public Optimizer optimizer(TensorVector parameters) {
-		return call("optimizer", () -> this.task.optimizer(parameters));
+		Optimizer optimizer = call("optimizer", () -> this.task.optimizer(parameters));
+		if (optimizer instanceof LBFGS) {
+			throw rejected("optimizer", "LBFGS computes the loss several times per step, which a job does not, and its"
+					+ " state is lists that a checkpoint cannot hold. Return another optimizer, or run LBFGS in a loop of"
+					+ " your own with DistributedDataParallel");
+		}
+		return optimizer;
 	}
 
 	@Override

@@ -26,6 +26,7 @@ record TrainingReport(Map<String, Object> fields) {
 		fields.put("samplesPerSecond", summary.samplesPerSecond());
 		fields.put("allReducedBytes", summary.allReducedBytes());
 		fields.put("communicationSeconds", summary.communicationSeconds());
+		fields.put("checkpointSeconds", summary.checkpointSeconds());
 		fields.put("parameterSha256", summary.parameterSha256());
 		return new TrainingReport(fields);
 	}

@@ -60,6 +60,13 @@ class TuttiCommandTest {
 	}
 
 	@Test
+	void aCheckpointIntervalNeedsADirectory() {
+		assertThat(this.tutti.execute("train", "--checkpoint-every=5")).isEqualTo(ExitCode.BAD_CONFIGURATION);
+		assertThat(this.err.toString()).contains("a checkpoint every 5 steps needs a checkpoint directory",
+				"add --checkpoint");
+	}
+
+	@Test
 	void propertiesPassOnToSpringAndOptionsBecomeProperties() {
 		CommandLine serve = this.tutti.getSubcommands().get("serve");
 		RankOptions options = new RankOptions();

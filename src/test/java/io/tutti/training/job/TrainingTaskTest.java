@@ -29,6 +29,8 @@ import io.tutti.training.task.CharacterTransformer;
 import io.tutti.training.task.DigitsConvolution;
 import org.assertj.core.data.Percentage;
 import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.LBFGS;
+import org.bytedeco.pytorch.LBFGSOptions;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Optimizer;
 import org.bytedeco.pytorch.SGD;
@@ -191,6 +193,17 @@ class TrainingTaskTest {
 				return null;
 			}
 		}, ExitCode.BAD_CONFIGURATION, "optimizer: it returned null");
+	}
+
+	@Test
+	void anOptimizerThatAJobCannotRunIsRefusedBeforeTheFirstStep() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Optimizer optimizer(TensorVector parameters) {
+				return new LBFGS(parameters, new LBFGSOptions(0.1));
+			}
+		}, ExitCode.BAD_CONFIGURATION, "optimizer: LBFGS computes the loss several times per step",
+				"Return another optimizer");
 	}
 
 	@Test
