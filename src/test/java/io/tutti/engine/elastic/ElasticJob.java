@@ -1,0 +1,190 @@
+package io.tutti.engine.elastic;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The processes of one elastic job, one for each slot.
+ */
+final class ElasticJob implements AutoCloseable {
+
+	private final Path folder;
+
+	private final int founding;
+
+	private final long steps;
+
+	private final long pauseMillis;
+
+	private final Map<String, String> environment = new LinkedHashMap<>();
+
+	private final Map<Integer, Process> processes = new LinkedHashMap<>();
+
+	private final Map<Integer, Integer> starts = new LinkedHashMap<>();
+
+	/** Wraps the command of a slot, for example to run it on another host. */
+	private BiFunction<Integer, List<String>, List<String>> place = (slot, command) -> command;
+
+	ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) throws IOException {
+		this.folder = folder;
+		this.founding = founding;
+		this.steps = steps;
+		this.pauseMillis = pauseMillis;
+		List<ServerSocket> held = new ArrayList<>();
+		for (int i = 0; i <= maxRanks; i++) {
+			held.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+		}
+		this.environment.put("TUTTI_ELASTIC_ENDPOINTS",
+				held.stream()
+					.skip(1)
+					.map((socket) -> "127.0.0.1:" + socket.getLocalPort())
+					.collect(Collectors.joining(",")));
+		this.environment.put("MASTER_ADDR", "127.0.0.1");
+		this.environment.put("MASTER_PORT", "" + held.getFirst().getLocalPort());
+		this.environment.put("TUTTI_ELASTIC_MIN_RANKS", "1");
+		this.environment.put("TUTTI_TIMEOUT_RENDEZVOUS", "60s");
+		this.environment.put("TUTTI_TIMEOUT_HEARTBEAT", "4s");
+		this.environment.put("TUTTI_TIMEOUT_ABORT", "2s");
+		for (ServerSocket socket : held) {
+			socket.close();
+		}
+	}
+
+	ElasticJob with(String variable, String value) {
+		this.environment.put(variable, value);
+		return this;
+	}
+
+	ElasticJob on(BiFunction<Integer, List<String>, List<String>> hosts) {
+		this.place = hosts;
+		return this;
+	}
+
+	ElasticJob startAll() throws IOException {
+		for (int slot = 0; slot < this.founding; slot++) {
+			start(slot);
+		}
+		return this;
+	}
+
+	void start(int slot) throws IOException {
+		this.starts.merge(slot, 1, Integer::sum);
+		List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
+				"-cp", classPath(), ElasticProcess.class.getName(), "" + this.steps, "" + this.pauseMillis);
+		ProcessBuilder builder = new ProcessBuilder(this.place.apply(slot, command));
+		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
+		builder.environment().putAll(this.environment);
+		builder.environment().putAll(Map.of("RANK", "" + slot, "WORLD_SIZE", "" + Math.max(this.founding, slot + 1)));
+		builder.redirectError(errors(slot).toFile()).redirectOutput(output(slot).toFile());
+		this.processes.put(slot, builder.start());
+	}
+
+	private static String classPath() {
+		return Stream.of(System.getProperty("java.class.path").split(File.pathSeparator))
+			.map((entry) -> Path.of(entry).toAbsolutePath().toString())
+			.collect(Collectors.joining(File.pathSeparator));
+	}
+
+	private Path output(int slot) {
+		return this.folder.resolve("out-" + slot + "-" + this.starts.get(slot));
+	}
+
+	private Path errors(int slot) {
+		return this.folder.resolve("err-" + slot + "-" + this.starts.get(slot));
+	}
+
+	Process process(int slot) {
+		return this.processes.get(slot);
+	}
+
+	/** Sends a signal to the process of a slot. */
+	void signal(int slot, String name) throws Exception {
+		ProcessHandle target = this.processes.get(slot).toHandle();
+		Process kill = new ProcessBuilder("kill", "-" + name, "" + target.pid()).start();
+		if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+			throw new IOException("kill failed");
+		}
+	}
+
+	List<String> lines(int slot) {
+		try {
+			return Files.exists(output(slot)) ? Files.readAllLines(output(slot)) : List.of();
+		}
+		catch (IOException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** The last step that a slot has printed. */
+	long step(int slot) {
+		return lines(slot).stream()
+			.filter((line) -> line.startsWith("step ") && line.contains(" at "))
+			.mapToLong((line) -> Long.parseLong(line.split(" ")[1]))
+			.max()
+			.orElse(0);
+	}
+
+	/** The time of the first step of a slot that ended after a time, 0 for none. */
+	long stepAfter(int slot, long millis) {
+		return lines(slot).stream()
+			.filter((line) -> line.startsWith("step ") && line.matches(".* at \\d{13}"))
+			.mapToLong((line) -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
+			.filter((at) -> at > millis)
+			.min()
+			.orElse(0);
+	}
+
+	void await(String what, Duration limit, BooleanSupplier condition) throws Exception {
+		long end = System.nanoTime() + limit.toNanos();
+		while (!condition.getAsBoolean()) {
+			if (System.nanoTime() > end) {
+				throw new AssertionError(what + " did not happen within " + limit + "\n" + report());
+			}
+			Thread.sleep(20);
+		}
+	}
+
+	/** Waits until a slot's process ends, and returns its exit code. */
+	int exitCode(int slot, Duration limit) throws Exception {
+		if (!this.processes.get(slot).waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+			throw new AssertionError("slot " + slot + " did not end\n" + report());
+		}
+		return this.processes.get(slot).exitValue();
+	}
+
+	String report() throws IOException {
+		StringBuilder text = new StringBuilder();
+		for (int slot : this.processes.keySet()) {
+			List<String> lines = lines(slot).stream().filter((line) -> !line.startsWith("step ")).toList();
+			text.append("slot ").append(slot).append(" at step ").append(step(slot)).append(": ").append(lines);
+			text.append("\n")
+				.append(Files.readString(errors(slot)), 0, (int) Math.min(3000, Files.size(errors(slot))))
+				.append("\n");
+		}
+		return text.toString();
+	}
+
+	@Override
+	public void close() {
+		this.processes.values().forEach((process) -> {
+			process.descendants().forEach(ProcessHandle::destroyForcibly);
+			process.destroyForcibly();
+		});
+	}
+
+}

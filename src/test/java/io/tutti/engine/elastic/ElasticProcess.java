@@ -1,0 +1,106 @@
+package io.tutti.engine.elastic;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+
+import io.tutti.ElasticGroup;
+import io.tutti.ElasticState;
+import io.tutti.ExitCode;
+import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
+
+/**
+ * One rank of an elastic job as a process: adds the samples of each step, which its ranks
+ * divide, and prints its steps and events. Ends after the given number of steps.
+ */
+final class ElasticProcess implements ElasticState {
+
+	/** Divides evenly among up to 5 ranks and not among 7. */
+	static final int BATCH = 60;
+
+	private volatile long step;
+
+	private long sum;
+
+	private ElasticProcess() {
+	}
+
+	public static void main(String[] arguments) {
+		ExitCode.onUncaughtException();
+		Thread.ofPlatform().daemon().start(ElasticProcess::endWithTheTest);
+		long steps = Long.parseLong(arguments[0]);
+		long pauseMillis = Long.parseLong(arguments[1]);
+		ElasticProcess state = new ElasticProcess();
+		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
+			group.onEvent((event) -> say("event " + event));
+			long sum = group.run(state, (ranks) -> state.loop(ranks, group, steps, pauseMillis));
+			say("sum " + sum);
+		}
+		System.exit(0);
+	}
+
+	/** The test holds the other end of the standard input. */
+	private static void endWithTheTest() {
+		try {
+			System.in.transferTo(OutputStream.nullOutputStream());
+		}
+		catch (IOException ex) {
+			// The test has ended.
+		}
+		Runtime.getRuntime().halt(3);
+	}
+
+	private long loop(ProcessGroup ranks, ElasticGroup group, long steps, long pauseMillis) throws Exception {
+		say("loop rank " + ranks.rank() + " of " + ranks.worldSize() + " generation " + ranks.generation() + " from "
+				+ this.step);
+		while (this.step < steps) {
+			long[] part = { 0 };
+			for (int sample = ranks.rank(); sample < BATCH; sample += ranks.worldSize()) {
+				part[0] += this.step * BATCH + sample;
+			}
+			Thread.sleep(pauseMillis);
+			ranks.allReduce(part, ReduceOp.SUM);
+			this.sum += part[0];
+			this.step++;
+			say("step " + this.step + " generation " + ranks.generation() + " at " + System.currentTimeMillis());
+			group.commit();
+		}
+		return this.sum;
+	}
+
+	/** The sum of a run without failures. */
+	static long expected(long steps) {
+		long samples = steps * BATCH;
+		return samples * (samples - 1) / 2;
+	}
+
+	private static void say(String line) {
+		System.out.println(line);
+		System.out.flush();
+	}
+
+	@Override
+	public long step() {
+		return this.step;
+	}
+
+	@Override
+	public void rollback() {
+		// A step changes the state only after its collective.
+	}
+
+	@Override
+	public void synchronize(ProcessGroup group, int source) {
+		long[] all = { this.step, this.sum };
+		group.broadcast(all, source);
+		this.step = all[0];
+		this.sum = all[1];
+	}
+
+	@Override
+	public byte[] digest() {
+		return ByteBuffer.allocate(16).putLong(this.step).putLong(this.sum).array();
+	}
+
+}

@@ -1,0 +1,195 @@
+package io.tutti.engine.elastic;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+
+import io.tutti.ExitCode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Processes of one elastic job on this host that are killed and stopped.
+ */
+@Timeout(240)
+class LostRankElasticTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	@TempDir
+	private Path folder;
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 2 })
+	void theOthersContinueWhenARankIsKilledAndEndWithTheSameResult(int victim) throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 150, 5).startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(victim) >= 20);
+			job.signal(victim, "KILL");
+			for (int slot = 0; slot < 3; slot++) {
+				if (slot != victim) {
+					requireResult(job, slot, 150);
+				}
+			}
+		}
+	}
+
+	@Test
+	void aRestartedRankJoinsAndTheLastOneCanContinueAlone() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 400, 10).startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(0) >= 20);
+			job.signal(0, "KILL");
+			job.await("the survivor's next step", LIMIT,
+					() -> job.lines(1).contains("loop rank 0 of 1 generation 1 from " + job.step(1))
+							|| job.lines(1).stream().anyMatch((line) -> line.startsWith("loop rank 0 of 1")));
+			job.start(0);
+			job.await("the restarted rank's step", LIMIT, () -> job.step(0) > 0);
+			assertThat(job.lines(0)).anyMatch((line) -> line.startsWith("loop rank 0 of 2"))
+				.noneMatch((line) -> line.startsWith("step 1 "));
+			requireResult(job, 0, 400);
+			requireResult(job, 1, 400);
+		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 2 })
+	void aStoppedRankIsExcludedAndJoinsAgainWhenItResumes(int victim) throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 1500, 10).startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(1) >= 20);
+			job.signal(victim, "STOP");
+			job.await("two ranks", LIMIT,
+					() -> job.lines(1).stream().anyMatch((line) -> line.matches("loop rank . of 2.*")));
+			long excluded = job.step(1);
+			job.await("steps without it", LIMIT, () -> job.step(1) > excluded + 20);
+			job.signal(victim, "CONT");
+			job.await("its return", LIMIT,
+					() -> job.lines(victim).stream().filter((line) -> line.startsWith("loop ")).count() == 2);
+			requireResult(job, victim, 1500);
+			requireResult(job, 1, 1500);
+		}
+	}
+
+	@Test
+	void aKillDuringTheFormationStartsItOver() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 4, 4, 300, 5).startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(3) >= 20);
+			job.signal(2, "KILL");
+			job.signal(0, "KILL");
+			requireResult(job, 1, 300);
+			requireResult(job, 3, 300);
+		}
+	}
+
+	@Test
+	void aRankMayBeAddedUpToTheMaximum() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 3, 600, 10).startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(0) >= 20);
+			job.start(2);
+			job.await("three ranks", LIMIT,
+					() -> job.lines(0).stream().anyMatch((line) -> line.startsWith("loop rank 0 of 3")));
+			for (int slot = 0; slot < 3; slot++) {
+				requireResult(job, slot, 600);
+			}
+		}
+	}
+
+	@Test
+	void fewerRanksThanTheMinimumWaitAndEndWithTheDocumentedCode() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 2, 2, 2000, 10).with("TUTTI_ELASTIC_MIN_RANKS", "2")
+			.with("TUTTI_TIMEOUT_RENDEZVOUS", "8s")
+			.startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(1) >= 20);
+			job.signal(0, "KILL");
+			assertThat(job.exitCode(1, LIMIT)).as(job.report()).isEqualTo(ExitCode.DEADLINE_PASSED);
+		}
+	}
+
+	@Test
+	void moreLossesThanAllowedEndTheJob() throws Exception {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 5000, 5).with("TUTTI_ELASTIC_MAX_FAILURES", "1")
+			.startAll()) {
+			job.await("step 20", LIMIT, () -> job.step(1) >= 20);
+			job.signal(0, "KILL");
+			job.await("two ranks", LIMIT,
+					() -> job.lines(1).stream().anyMatch((line) -> line.startsWith("loop rank 0 of 2")));
+			job.signal(1, "KILL");
+			assertThat(job.exitCode(2, LIMIT)).as(job.report()).isEqualTo(ExitCode.PEER_LOST);
+		}
+	}
+
+	/** Prints the times from a kill to the next step of the others. */
+	@Test
+	@Timeout(1200)
+	@EnabledIfSystemProperty(named = "tutti.kills", matches = "\\d+")
+	void recoveryTimes() throws Exception {
+		int kills = Integer.getInteger("tutti.kills");
+		List<Long> times = new ArrayList<>();
+		Random random = new Random(7);
+		try (ElasticJob job = new ElasticJob(this.folder, 4, 4, 1_000_000, 5).startAll()) {
+			for (int kill = 0; kill < kills; kill++) {
+				job.await("four ranks", LIMIT, () -> running(job));
+				Thread.sleep(random.nextInt(200));
+				int victim = random.nextInt(4);
+				int witness = (victim + 1) % 4;
+				long before = System.currentTimeMillis();
+				job.signal(victim, "KILL");
+				job.process(victim).waitFor();
+				long killed = System.currentTimeMillis();
+				long generation = generation(job, witness);
+				job.await("the next generation", LIMIT, () -> generation(job, witness) > generation);
+				long next = job.lines(witness)
+					.stream()
+					.filter((line) -> line.matches("step \\d+ generation \\d+ at \\d{13}"))
+					.map((line) -> line.split(" "))
+					.filter((parts) -> Long.parseLong(parts[3]) > generation)
+					.mapToLong((parts) -> Long.parseLong(parts[5]))
+					.min()
+					.orElseThrow();
+				times.add(next - before);
+				System.out.println("kill " + kill + " of slot " + victim + ": " + (next - before) + " ms (gone after "
+						+ (killed - before) + " ms)");
+				job.start(victim);
+			}
+		}
+		Collections.sort(times);
+		System.out.println("kills " + kills + " p50 " + times.get(kills / 2) + " ms, p90 " + times.get(kills * 9 / 10)
+				+ " ms, worst " + times.getLast() + " ms");
+	}
+
+	private static long generation(ElasticJob job, int slot) {
+		return job.lines(slot)
+			.stream()
+			.filter((line) -> line.matches("step \\d+ generation \\d+ at \\d{13}"))
+			.mapToLong((line) -> Long.parseLong(line.split(" ")[3]))
+			.max()
+			.orElse(-1);
+	}
+
+	/** Whether every slot has made a step in a generation of four ranks. */
+	private static boolean running(ElasticJob job) {
+		long newest = generation(job, 0);
+		for (int slot = 0; slot < 4; slot++) {
+			if (newest < 0 || generation(job, slot) != newest
+					|| job.lines(slot)
+						.stream()
+						.noneMatch((line) -> line.contains(" of 4 generation " + newest + " "))) {
+				return false;
+			}
+		}
+		return true;
+	}
+
+	private static void requireResult(ElasticJob job, int slot, long steps) throws Exception {
+		assertThat(job.exitCode(slot, LIMIT)).as(job.report()).isZero();
+		assertThat(job.lines(slot)).as(job.report()).contains("sum " + ElasticProcess.expected(steps));
+	}
+
+}
