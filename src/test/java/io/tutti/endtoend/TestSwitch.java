@@ -56,13 +56,23 @@ final class TestSwitch {
 		this.ports.get(port).cut = true;
 	}
 
+	/**
+	 * Divides the network: a port reaches only the ports of the same side.
+	 * @param sides the side of each port
+	 */
+	void divide(List<Integer> sides) {
+		for (Port port : this.ports) {
+			port.side = sides.get(port.number);
+		}
+	}
+
 	private void pass(Port from, byte[] frame) {
 		ByteBuffer header = ByteBuffer.wrap(frame);
 		this.learned.put(address(header, SENDER_AT), from);
 		Port to = this.learned.get(address(header, 0));
 		long due = System.nanoTime() + this.delayNanos;
 		for (Port port : this.ports) {
-			if (port != from && (to == null || to == port) && !port.cut && !from.cut) {
+			if (port != from && (to == null || to == port) && !port.cut && !from.cut && port.side == from.side) {
 				port.frames.add(new Frame(frame, due));
 			}
 		}
@@ -108,6 +118,8 @@ final class TestSwitch {
 		private final List<Thread> threads = new ArrayList<>();
 
 		private volatile boolean cut;
+
+		private volatile int side;
 
 		Port(TapDevice card, int number) {
 			this.card = card;

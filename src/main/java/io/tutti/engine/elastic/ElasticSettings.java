@@ -93,9 +93,28 @@ public record ElasticSettings(int minRanks, Duration settle, int maxFailures, Qu
 		return this.endpoints.size();
 	}
 
-	/** Parses endpoints that are separated by commas. */
+	/** Parses endpoints that are separated by commas; a blank text has none. */
 	public static List<Endpoint> endpoints(String text) {
-		return Arrays.stream(text.split(",")).map(String::strip).map(Endpoint::parse).toList();
+		return text.isBlank() ? List.of()
+				: Arrays.stream(text.split(",")).map(String::strip).map(Endpoint::parse).toList();
+	}
+
+	/**
+	 * The endpoints of the slots that a job may use.
+	 * @param maxRanks most ranks of the job
+	 * @param worldSize number of ranks that found it
+	 * @throws IllegalArgumentException if the maximum is less than the world size or
+	 * exceeds the endpoints
+	 */
+	public static List<Endpoint> limited(List<Endpoint> all, int maxRanks, int worldSize) {
+		if (all.isEmpty()) {
+			return all;
+		}
+		if (maxRanks < worldSize || maxRanks > all.size()) {
+			throw new IllegalArgumentException("tutti.elastic.max-ranks must be in " + worldSize + " (the world size).."
+					+ all.size() + " (the number of endpoints), got " + maxRanks);
+		}
+		return all.subList(0, maxRanks);
 	}
 
 	/**

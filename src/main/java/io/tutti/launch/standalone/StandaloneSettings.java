@@ -87,14 +87,10 @@ final class StandaloneSettings {
 		ElasticLaunchers.requireSupported(minRanks, resolved, this.properties.variables());
 		List<ElasticSettings.Endpoint> endpoints = ElasticSettings
 			.endpoints(this.properties.text("tutti.elastic.endpoints", ""));
-		int maxRanks = number("tutti.elastic.max-ranks", endpoints.size());
-		if (maxRanks < resolved.assignment().worldSize() || maxRanks > endpoints.size()) {
-			throw new IllegalArgumentException("tutti.elastic.max-ranks must be in " + resolved.assignment().worldSize()
-					+ " (the world size).." + endpoints.size() + " (the number of endpoints), got " + maxRanks);
-		}
 		return new ElasticSettings(number(MIN_RANKS, 1),
 				this.properties.duration("tutti.elastic.settle", Duration.ZERO),
-				number("tutti.elastic.max-failures", 0), quorum(), endpoints.subList(0, maxRanks));
+				number("tutti.elastic.max-failures", 0), quorum(), ElasticSettings.limited(endpoints,
+						number("tutti.elastic.max-ranks", endpoints.size()), resolved.assignment().worldSize()));
 	}
 
 	private ElasticSettings.QuorumRule quorum() {

@@ -30,9 +30,9 @@ import org.springframework.core.env.Environment;
  * properties.
  */
 @Configuration(proxyBeanMethods = false)
-@EnableConfigurationProperties({ CollectiveProperties.class, FlightRecorderProperties.class, GpuProperties.class,
-		MpiProperties.class, NetworkProperties.class, RendezvousProperties.class, SecurityProperties.class,
-		TimeoutProperties.class, TlsProperties.class, TransportProperties.class })
+@EnableConfigurationProperties({ CollectiveProperties.class, ElasticProperties.class, FlightRecorderProperties.class,
+		GpuProperties.class, MpiProperties.class, NetworkProperties.class, RendezvousProperties.class,
+		SecurityProperties.class, TimeoutProperties.class, TlsProperties.class, TransportProperties.class })
 public class RankConfiguration {
 
 	private static final Logger log = LoggerFactory.getLogger(RankConfiguration.class);

@@ -20,7 +20,7 @@ import java.util.stream.Stream;
 /**
  * The processes of one elastic job, one for each slot.
  */
-final class ElasticJob implements AutoCloseable {
+public final class ElasticJob implements AutoCloseable {
 
 	private final Path folder;
 
@@ -39,7 +39,7 @@ final class ElasticJob implements AutoCloseable {
 	/** Wraps the command of a slot, for example to run it on another host. */
 	private BiFunction<Integer, List<String>, List<String>> place = (slot, command) -> command;
 
-	ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) throws IOException {
+	public ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) throws IOException {
 		this.folder = folder;
 		this.founding = founding;
 		this.steps = steps;
@@ -64,24 +64,24 @@ final class ElasticJob implements AutoCloseable {
 		}
 	}
 
-	ElasticJob with(String variable, String value) {
+	public ElasticJob with(String variable, String value) {
 		this.environment.put(variable, value);
 		return this;
 	}
 
-	ElasticJob on(BiFunction<Integer, List<String>, List<String>> hosts) {
+	public ElasticJob on(BiFunction<Integer, List<String>, List<String>> hosts) {
 		this.place = hosts;
 		return this;
 	}
 
-	ElasticJob startAll() throws IOException {
+	public ElasticJob startAll() throws IOException {
 		for (int slot = 0; slot < this.founding; slot++) {
 			start(slot);
 		}
 		return this;
 	}
 
-	void start(int slot) throws IOException {
+	public void start(int slot) throws IOException {
 		this.starts.merge(slot, 1, Integer::sum);
 		List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
@@ -108,12 +108,12 @@ final class ElasticJob implements AutoCloseable {
 		return this.folder.resolve("err-" + slot + "-" + this.starts.get(slot));
 	}
 
-	Process process(int slot) {
+	public Process process(int slot) {
 		return this.processes.get(slot);
 	}
 
 	/** Sends a signal to the process of a slot. */
-	void signal(int slot, String name) throws Exception {
+	public void signal(int slot, String name) throws Exception {
 		ProcessHandle target = this.processes.get(slot).toHandle();
 		Process kill = new ProcessBuilder("kill", "-" + name, "" + target.pid()).start();
 		if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
@@ -121,7 +121,7 @@ final class ElasticJob implements AutoCloseable {
 		}
 	}
 
-	List<String> lines(int slot) {
+	public List<String> lines(int slot) {
 		try {
 			return Files.exists(output(slot)) ? Files.readAllLines(output(slot)) : List.of();
 		}
@@ -131,7 +131,7 @@ final class ElasticJob implements AutoCloseable {
 	}
 
 	/** The last step that a slot has printed. */
-	long step(int slot) {
+	public long step(int slot) {
 		return lines(slot).stream()
 			.filter((line) -> line.startsWith("step ") && line.contains(" at "))
 			.mapToLong((line) -> Long.parseLong(line.split(" ")[1]))
@@ -140,7 +140,7 @@ final class ElasticJob implements AutoCloseable {
 	}
 
 	/** The time of the first step of a slot that ended after a time, 0 for none. */
-	long stepAfter(int slot, long millis) {
+	public long stepAfter(int slot, long millis) {
 		return lines(slot).stream()
 			.filter((line) -> line.startsWith("step ") && line.matches(".* at \\d{13}"))
 			.mapToLong((line) -> Long.parseLong(line.substring(line.lastIndexOf(' ') + 1)))
@@ -149,7 +149,7 @@ final class ElasticJob implements AutoCloseable {
 			.orElse(0);
 	}
 
-	void await(String what, Duration limit, BooleanSupplier condition) throws Exception {
+	public void await(String what, Duration limit, BooleanSupplier condition) throws Exception {
 		long end = System.nanoTime() + limit.toNanos();
 		while (!condition.getAsBoolean()) {
 			if (System.nanoTime() > end) {
@@ -160,14 +160,14 @@ final class ElasticJob implements AutoCloseable {
 	}
 
 	/** Waits until a slot's process ends, and returns its exit code. */
-	int exitCode(int slot, Duration limit) throws Exception {
+	public int exitCode(int slot, Duration limit) throws Exception {
 		if (!this.processes.get(slot).waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
 			throw new AssertionError("slot " + slot + " did not end\n" + report());
 		}
 		return this.processes.get(slot).exitValue();
 	}
 
-	String report() throws IOException {
+	public String report() throws IOException {
 		StringBuilder text = new StringBuilder();
 		for (int slot : this.processes.keySet()) {
 			List<String> lines = lines(slot).stream().filter((line) -> !line.startsWith("step ")).toList();

@@ -14,7 +14,7 @@ import io.tutti.ReduceOp;
  * One rank of an elastic job as a process: adds the samples of each step, which its ranks
  * divide, and prints its steps and events. Ends after the given number of steps.
  */
-final class ElasticProcess implements ElasticState {
+public final class ElasticProcess implements ElasticState {
 
 	/** Divides evenly among up to 5 ranks and not among 7. */
 	static final int BATCH = 60;
@@ -70,7 +70,7 @@ final class ElasticProcess implements ElasticState {
 	}
 
 	/** The sum of a run without failures. */
-	static long expected(long steps) {
+	public static long expected(long steps) {
 		long samples = steps * BATCH;
 		return samples * (samples - 1) / 2;
 	}

@@ -1,0 +1,55 @@
+package io.tutti.service.config;
+
+import java.time.Duration;
+import java.util.List;
+
+import io.tutti.engine.elastic.ElasticSettings;
+import io.tutti.engine.elastic.ElasticSettings.Endpoint;
+import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
+import org.jspecify.annotations.Nullable;
+
+import org.springframework.boot.context.properties.ConfigurationProperties;
+import org.springframework.boot.context.properties.bind.DefaultValue;
+
+/**
+ * Options of a job that continues without lost ranks.
+ *
+ * @param minRanks fewest ranks with which the job continues after a loss; by default the
+ * job ends when a rank is lost
+ * @param maxRanks most ranks of the job; by default the number of endpoints
+ * @param settle how long the remaining ranks wait for more ranks before they continue
+ * @param maxFailures losses of ranks after which the job ends, 0 for no limit
+ * @param quorum members of the last generation that count for a quorum: {@code live} for
+ * those that are not known to be dead, {@code strict} for all, where middleboxes reset
+ * connections
+ * @param endpoints {@code host:port} at which each rank listens for formations, by rank;
+ * set by {@code launch --min-ranks}
+ */
+@ConfigurationProperties("tutti.elastic")
+public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer maxRanks,
+		@DefaultValue("0s") Duration settle, @DefaultValue("0") int maxFailures,
+		@DefaultValue("live") QuorumRule quorum, @Nullable List<String> endpoints) {
+
+	/**
+	 * The settings for the engine, {@code null} for a job that ends when a rank is lost.
+	 * @param worldSize number of ranks that the launcher started
+	 * @throws ConfigurationException if a value is out of range
+	 */
+	public @Nullable ElasticSettings settings(int worldSize) {
+		if (this.minRanks == null) {
+			return null;
+		}
+		try {
+			List<Endpoint> all = ((this.endpoints != null) ? this.endpoints : List.<String>of()).stream()
+				.map(Endpoint::parse)
+				.toList();
+			return new ElasticSettings(this.minRanks, this.settle, this.maxFailures, this.quorum,
+					ElasticSettings.limited(all, (this.maxRanks != null) ? this.maxRanks : all.size(), worldSize));
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ConfigurationException(String.valueOf(ex.getMessage()),
+					"Correct the properties under tutti.elastic, or unset tutti.elastic.min-ranks", ex);
+		}
+	}
+
+}

@@ -1,0 +1,192 @@
+package io.tutti.engine.elastic;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+
+import io.tutti.engine.bootstrap.Handshake;
+import io.tutti.engine.bootstrap.HandshakeException;
+import io.tutti.engine.control.ControlMessage.FormationHello;
+import io.tutti.engine.control.MalformedFrameException;
+import io.tutti.engine.elastic.FormationEndpoint.Answer;
+import io.tutti.engine.elastic.FormationMessage.Accepted;
+import io.tutti.engine.elastic.FormationMessage.AskStatus;
+import io.tutti.engine.elastic.FormationMessage.Commit;
+import io.tutti.engine.elastic.FormationMessage.Formation;
+import io.tutti.engine.elastic.FormationMessage.Join;
+import io.tutti.engine.elastic.FormationMessage.Joined;
+import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.elastic.FormationMessage.NoQuorum;
+import io.tutti.engine.elastic.FormationMessage.Phase;
+import io.tutti.engine.elastic.FormationMessage.Propose;
+import io.tutti.engine.elastic.FormationMessage.Redirect;
+import io.tutti.engine.elastic.FormationMessage.Status;
+import io.tutti.engine.elastic.FormationMessage.Wait;
+import io.tutti.engine.tls.HandshakeDeadline;
+import io.tutti.engine.tls.PeerSocket;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+@Timeout(60)
+class FormationEndpointTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(5);
+
+	private static final Member ONE = new Member(1, "a1", "host");
+
+	private static final Formation FIRST = new Formation(3, "f3", List.of(new Member(0, "a0", "host"), ONE));
+
+	private ElasticRanks ranks;
+
+	private LocalMember member;
+
+	private FormationEndpoint endpoint;
+
+	@BeforeEach
+	void open() throws Exception {
+		this.ranks = new ElasticRanks(2, 2, 1);
+		this.member = new LocalMember(new Member(0, "a0", "host"));
+		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints());
+	}
+
+	@AfterEach
+	void close() {
+		this.endpoint.close();
+	}
+
+	private static List<FormationMessage> messages() {
+		return List.of(new AskStatus(), new Status(ONE, Phase.RUNNING, FIRST), new Status(ONE, Phase.FORMING, null),
+				new Join(ONE, FIRST, List.of(FIRST), 7, List.of("a0")), new Wait(), new Redirect(),
+				new Propose(FIRST, null), new Propose(FIRST, "f2"), new Accepted("f3", 1), new Commit("f3", 65535),
+				new Joined("f3"), new NoQuorum("because"));
+	}
+
+	@Test
+	void everyMessageIsDecodedAsItWasEncoded() throws Exception {
+		for (FormationMessage message : messages()) {
+			ByteBuffer frame = FormationMessage.encode(message);
+			assertThat(frame.getInt()).isEqualTo(frame.remaining());
+			assertThat(FormationMessage.decode(frame)).isEqualTo(message);
+		}
+		assertThat(messages().stream().map(Object::getClass).distinct().count())
+			.isEqualTo(FormationMessage.TYPES.size());
+	}
+
+	@Test
+	void changedBytesAreAMessageOrMalformed() {
+		Random random = new Random(7);
+		for (int round = 0; round < 20_000; round++) {
+			ByteBuffer frame = FormationMessage.encode(messages().get(random.nextInt(messages().size())));
+			byte[] payload = new byte[frame.remaining() - Integer.BYTES];
+			frame.get(Integer.BYTES, payload);
+			for (int change = 0; change <= random.nextInt(4) && payload.length > 0; change++) {
+				payload[random.nextInt(payload.length)] = (byte) random.nextInt();
+			}
+			int length = random.nextInt(payload.length + 1);
+			try {
+				FormationMessage.decode(ByteBuffer.wrap(payload, 0, random.nextBoolean() ? payload.length : length));
+			}
+			catch (MalformedFrameException ex) {
+				assertThat(ex).hasMessageNotContaining("null");
+			}
+		}
+	}
+
+	@Test
+	void membersOutOfOrderAreMalformed() {
+		assertThatThrownBy(() -> new Formation(1, "f", List.of(ONE, ONE))).isInstanceOf(IllegalArgumentException.class);
+	}
+
+	@Test
+	void garbageFromClientsDoesNotDisturbTheMember() throws Exception {
+		Random random = new Random(7);
+		for (int client = 0; client < 50; client++) {
+			try (Socket socket = new Socket()) {
+				socket.connect(address());
+				byte[] bytes = new byte[random.nextInt(2000)];
+				random.nextBytes(bytes);
+				socket.getOutputStream().write(bytes);
+			}
+			catch (IOException ex) {
+				// The endpoint has closed the connection.
+			}
+		}
+		try (FormationLink link = link("secret", "elastic-test")) {
+			link.send(new AskStatus());
+			assertThat(link.receive(HandshakeDeadline.within(LIMIT)))
+				.isEqualTo(new Status(new Member(0, "a0", "host"), Phase.FORMING, null));
+		}
+	}
+
+	@Test
+	void anAuthenticatedClientThatSendsALongFrameLosesItsConnectionOnly() throws Exception {
+		PeerSocket socket = socket("secret", "elastic-test");
+		socket.write(ByteBuffer.allocate(Integer.BYTES).putInt(Integer.MAX_VALUE).flip());
+		assertThatThrownBy(() -> new FormationLink(socket).receive(HandshakeDeadline.within(LIMIT)))
+			.isInstanceOf(IOException.class)
+			.hasMessageContaining("closed");
+		assertThat(this.member.requests()).isEmpty();
+	}
+
+	@Test
+	void aClientWithAnotherTokenOrJobIsRefused() {
+		assertThatThrownBy(() -> socket("guess", "elastic-test")).isInstanceOf(HandshakeException.class)
+			.hasMessageContaining("token");
+		assertThatThrownBy(() -> socket("secret", "other")).isInstanceOf(HandshakeException.class)
+			.hasMessageContaining("belongs to job elastic-test");
+	}
+
+	@Test
+	void aMemberAcceptsOneFormationOfAGenerationAndOnlyOfItsBase() {
+		Formation ours = new Formation(4, "x", List.of(new Member(0, "a0", "host"), ONE));
+		Formation rival = new Formation(4, "y", List.of(new Member(0, "a0", "host")));
+		Formation later = new Formation(5, "z", List.of(new Member(0, "a0", "host")));
+		this.member.formed(FIRST);
+		assertThat(this.member.accept(ours, "f3")).as("while its group runs").isFalse();
+		this.member.enter(Phase.FORMING);
+		assertThat(this.member.accept(ours, "f2")).as("of another base").isFalse();
+		assertThat(this.member.accept(ours, "f3")).isTrue();
+		assertThat(this.member.accept(rival, "f3")).as("twice").isFalse();
+		assertThat(this.member.accept(later, "f3")).isTrue();
+		assertThat(this.member.accept(FIRST, "f3")).as("an old one, delayed").isFalse();
+		assertThat(this.member.accept(new Formation(9, "n", List.of(ONE)), "f3")).as("without it").isFalse();
+	}
+
+	@Test
+	void aPortWithoutAProcessIsRefusedAndOneWithoutAnAnswerSilent() throws Exception {
+		assertThat(this.endpoint.ask(1, LIMIT)).isInstanceOf(Answer.Refused.class);
+		try (var _ = new ServerSocket(this.ranks.elastic().endpoints().get(1).port(), 1,
+				InetAddress.getLoopbackAddress())) {
+			assertThat(this.endpoint.ask(1, Duration.ofMillis(300))).isInstanceOf(Answer.Silent.class);
+		}
+		try (ElasticEngine _ = this.ranks.engine(1)) {
+			assertThat(this.endpoint.ask(1, LIMIT)).isInstanceOfSatisfying(Answer.Alive.class,
+					(answer) -> assertThat(answer.status().member().slot()).isOne());
+		}
+	}
+
+	private InetSocketAddress address() {
+		return new InetSocketAddress("127.0.0.1", this.ranks.elastic().endpoints().getFirst().port());
+	}
+
+	private PeerSocket socket(String token, String job) throws IOException {
+		return Handshake.ofFormation(token)
+			.connect(address(), null, (local) -> new FormationHello(job, 1, "a1"), HandshakeDeadline.within(LIMIT));
+	}
+
+	private FormationLink link(String token, String job) throws IOException {
+		return new FormationLink(socket(token, job));
+	}
+
+}
