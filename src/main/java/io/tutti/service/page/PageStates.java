@@ -28,8 +28,11 @@ import org.jspecify.annotations.Nullable;
  */
 final class PageStates {
 
-	/** Short, so that a rank that has just left or failed does not delay the page. */
-	private static final Duration PATIENCE = Duration.ofMillis(700);
+	/**
+	 * A rank that has left or is lost is not waited for. A rank of a busy machine may
+	 * answer late and is not missing.
+	 */
+	private static final Duration PATIENCE = Duration.ofSeconds(2);
 
 	/** Calls of each group that the analysis reads. */
 	private static final int TELLING = 64;

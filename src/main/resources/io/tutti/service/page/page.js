@@ -122,8 +122,10 @@ function draw(name) {
   for (const part of [0, 0.5, 1]) {
     parts.push(shape("line", { x1: left, x2: width - 8, y1: y(most * part), y2: y(most * part) }));
   }
-  for (const event of events.filter((each) => MARKED.includes(each.kind) && each.atMillis >= begin && each.atMillis <= end)) {
-    parts.push(shape("line", { class: "event " + event.kind, x1: x(event.atMillis), x2: x(event.atMillis), y1: top, y2: bottom }));
+  for (const event of events.filter((each) => MARKED.includes(each.kind) && each.atMillis >= begin)) {
+    // A failure comes after the last sample.
+    const at = x(Math.min(event.atMillis, end));
+    parts.push(shape("line", { class: "event " + event.kind, x1: at, x2: at, y1: top, y2: bottom }));
   }
   parts.push(...curves(values, x, y));
   if (known.length) {
