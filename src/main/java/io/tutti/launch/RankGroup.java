@@ -213,7 +213,7 @@ final class RankGroup {
 	private void endReplacements(LostRanks lostRanks) {
 		this.pending.clear();
 		if (this.running.keySet().stream().allMatch(lostRanks::restarted)) {
-			enter(Phase.FINISHING, this.timings.drain());
+			enter(Phase.FINISHING, this.timings.leave());
 		}
 	}
 

@@ -376,7 +376,7 @@ class LocalLauncherTest {
 						+ "while [ ! -e joining ]; do sleep 0.05; done"));
 		assertThat(launcher(elastic(command, 3, 2, 3)).run()).isZero();
 		assertThat(this.err.toString(StandardCharsets.UTF_8))
-			.contains("rank 1 did not end within 1.5 s of the end of " + "the job: sending SIGTERM");
+			.contains("rank 1 did not end within 0.6 s of the end of " + "the job: sending SIGTERM");
 	}
 
 	@Test

@@ -4,6 +4,7 @@ import java.util.List;
 
 import io.tutti.training.checkpoint.SavedCheckpoint;
 import io.tutti.training.job.EpochResult;
+import io.tutti.training.job.StepSamples;
 import io.tutti.training.job.StepTimes;
 import io.tutti.training.job.TrainingListener;
 import io.tutti.training.job.TrainingPlan;
@@ -21,6 +22,16 @@ record TrainingListeners(List<TrainingListener> listeners) implements TrainingLi
 	@Override
 	public void started(TrainingPlan plan) {
 		this.listeners.forEach((listener) -> listener.started(plan));
+	}
+
+	@Override
+	public void selected(StepSamples samples) {
+		this.listeners.forEach((listener) -> listener.selected(samples));
+	}
+
+	@Override
+	public void reformed(int worldSize, long step) {
+		this.listeners.forEach((listener) -> listener.reformed(worldSize, step));
 	}
 
 	@Override

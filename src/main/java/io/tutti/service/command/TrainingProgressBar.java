@@ -86,6 +86,11 @@ final class TrainingProgressBar implements TrainingListener, AutoCloseable {
 	}
 
 	@Override
+	public void reformed(int worldSize, long step) {
+		this.lines.print("continuing after step " + step + " with " + TrainingReportText.counted(worldSize, "rank"));
+	}
+
+	@Override
 	public void stopping(long step, String reason) {
 		this.lines.print("stopping after step " + step + ": " + reason);
 	}

@@ -23,7 +23,7 @@ final class TrainingReportText {
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
 				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
 						summary.communicationSeconds(), summary.trainingSeconds()),
-				checkpoints(summary) + format("parameters      sha256 %s…, the same on every rank",
+				checkpoints(summary) + reforms(summary) + format("parameters      sha256 %s…, the same on every rank",
 						summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
 	}
 
@@ -36,6 +36,12 @@ final class TrainingReportText {
 	private static String checkpoints(TrainingSummary summary) {
 		return (summary.checkpointSeconds() > 0)
 				? format("checkpoints     training waited %.3f s for them%n", summary.checkpointSeconds()) : "";
+	}
+
+	/** A line if the group has formed again, else nothing. */
+	private static String reforms(TrainingSummary summary) {
+		return (summary.reforms() > 0) ? format("formed again    %s, %s repeated%n", counted(summary.reforms(), "time"),
+				counted(summary.repeatedSteps(), "step")) : "";
 	}
 
 	/** Such as {@code 1 step} or {@code 1,350 steps}. */

@@ -92,12 +92,16 @@ final class CheckpointDirectory implements Closeable {
 	}
 
 	/**
-	 * Adds a checkpoint.
+	 * Adds a checkpoint, unless an earlier generation of an elastic group has completed
+	 * one of the same step.
 	 * @return its directory
 	 * @throws IOException if it cannot be written; nothing of it is left
 	 */
 	Path add(long step, Content content) throws IOException {
 		Path target = this.path.resolve(String.format("step-%08d", step));
+		if (Files.isDirectory(target)) {
+			return target;
+		}
 		Path temporary = this.path.resolve(target.getFileName() + TEMPORARY);
 		try {
 			Files.createDirectory(temporary);

@@ -113,6 +113,27 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/**
+	 * Locks the directory on rank 0, without restoring a checkpoint.
+	 * @throws CheckpointException on rank 0, if another job uses the directory or it
+	 * cannot be used
+	 */
+	public void open() {
+		if (this.group.rank() != 0) {
+			return;
+		}
+		try {
+			this.directory = new CheckpointDirectory(this.options.directory());
+		}
+		catch (IllegalStateException ex) {
+			throw CheckpointException.notWritten(String.valueOf(ex.getMessage()), ex);
+		}
+		catch (IOException ex) {
+			throw CheckpointException.notWritten(
+					"the checkpoint directory " + this.options.directory() + " cannot be used: " + obstacle(ex), ex);
+		}
+	}
+
+	/**
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
 	 * checkpoint first.
 	 * @throws CheckpointException if the previous checkpoint was not written

@@ -26,17 +26,19 @@ final class DivergenceCheck {
 
 	private final String advice;
 
-	private double lastEpoch = Double.POSITIVE_INFINITY;
+	private double lastEpoch;
 
 	/**
-	 * A check of a training that has not started.
+	 * A check of a training.
 	 * @param loss mean loss over the training samples before the first step;
 	 * {@link #UNKNOWN} to check only that losses are finite
 	 * @param guessing mean loss of a model that guesses
+	 * @param lastEpoch mean loss of the epoch before, infinite before the first
 	 * @param advice what to change after a divergence
 	 */
-	DivergenceCheck(double loss, double guessing, String advice) {
+	DivergenceCheck(double loss, double guessing, double lastEpoch, String advice) {
 		this.before = Math.max(loss, guessing);
+		this.lastEpoch = lastEpoch;
 		this.advice = advice;
 	}
 

@@ -3,6 +3,7 @@ package io.tutti.training.job;
 import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.IntStream;
@@ -29,6 +30,7 @@ import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
 
 /**
  * This rank's copy of a task's model and its optimizer. Trains on a share of a batch and
@@ -48,8 +50,6 @@ final class Replica implements AutoCloseable {
 
 	private static final long RANK_STRIDE = 0xC2B2AE3D27D4EB4FL;
 
-	private final ProcessGroup group;
-
 	private final GuardedTask task;
 
 	private final long seed;
@@ -58,7 +58,7 @@ final class Replica implements AutoCloseable {
 
 	private final Module model;
 
-	private final DistributedDataParallel replicas;
+	private @Nullable Membership membership;
 
 	private final TensorVector parameters;
 
@@ -71,33 +71,67 @@ final class Replica implements AutoCloseable {
 
 	private final Optimizer optimizer;
 
-	private final BufferAverage bufferAverage;
+	private final List<Tensor> distinctBuffers;
+
+	/** Copies of the buffers at the start of a step, if steps can be repeated. */
+	private final List<Tensor> savedBuffers;
+
+	private boolean inStep;
 
 	private OptionalDouble learningRate = OptionalDouble.empty();
 
 	private long selectionNanos;
 
-	/** Builds the replica with rank 0's parameters. A collective call. */
-	Replica(ProcessGroup group, GuardedTask task, long seed, TrainingDevice device) {
-		this.group = group;
+	/** What connects the replica to the other ranks of a group. */
+	private record Membership(ProcessGroup group, DistributedDataParallel replicas, BufferAverage bufferAverage) {
+	}
+
+	/**
+	 * Builds the replica.
+	 * @param repeats whether an incomplete step can be rolled back and repeated, which
+	 * costs a copy of the buffers in each step
+	 */
+	Replica(GuardedTask task, long seed, TrainingDevice device, boolean repeats) {
 		this.task = task;
 		this.seed = seed;
 		this.device = device;
 		this.model = model(task, seed);
 		device.take(this.model);
 		this.model.train(true);
-		this.replicas = new DistributedDataParallel(group, this.model,
-				DataParallelSettings.defaults().withScaling(GradientScaling.SUM), device.collectives(),
-				StepTotals.NUMBERS);
 		this.parameters = this.model.parameters();
 		this.buffers = this.model.buffers();
 		List<Tensor> distinct = TensorIdentity.distinct(List.of(this.parameters.get()));
-		List<Tensor> distinctBuffers = TensorIdentity.distinct(List.of(this.buffers.get()));
+		this.distinctBuffers = TensorIdentity.distinct(List.of(this.buffers.get()));
 		this.state = new ArrayList<>(distinct);
-		this.state.addAll(distinctBuffers);
+		this.state.addAll(this.distinctBuffers);
 		this.learning = new TensorVector(distinct.stream().filter(Tensor::requires_grad).toArray(Tensor[]::new));
 		this.optimizer = task.optimizer(this.learning);
-		this.bufferAverage = new BufferAverage(group, distinctBuffers);
+		this.savedBuffers = repeats ? this.distinctBuffers.stream().map(Tensor::clone).toList() : List.of();
+	}
+
+	/**
+	 * Connects the replica to the ranks of a group, instead of those of an earlier group,
+	 * and takes rank 0's parameters. A collective call.
+	 */
+	void join(ProcessGroup group) {
+		leave();
+		this.membership = new Membership(group,
+				new DistributedDataParallel(group, this.model,
+						DataParallelSettings.defaults().withScaling(GradientScaling.SUM), this.device.collectives(),
+						StepTotals.NUMBERS),
+				new BufferAverage(group, this.distinctBuffers));
+	}
+
+	private void leave() {
+		Membership last = this.membership;
+		this.membership = null;
+		if (last != null) {
+			last.replicas().close();
+		}
+	}
+
+	private Membership membership() {
+		return Objects.requireNonNull(this.membership, "the replica has joined no group");
 	}
 
 	private static Module model(GuardedTask task, long seed) {
@@ -108,7 +142,7 @@ final class Replica implements AutoCloseable {
 	}
 
 	DistributedDataParallel replicas() {
-		return this.replicas;
+		return membership().replicas();
 	}
 
 	/**
@@ -120,22 +154,53 @@ final class Replica implements AutoCloseable {
 	 * @return the step's totals over all ranks
 	 */
 	StepTotals learn(TrainingStep step, int[] samples, int globalBatch, boolean stop) {
-		torch.manual_seed(this.seed + STEP_STRIDE * (step.step() + 1) + RANK_STRIDE * this.group.rank());
+		Membership current = membership();
+		DistributedDataParallel replicas = current.replicas();
+		torch.manual_seed(this.seed + STEP_STRIDE * (step.step() + 1) + RANK_STRIDE * current.group().rank());
 		try (PointerScope _ = new PointerScope()) {
+			begin();
 			setLearningRate(this.task.learningRate(step));
-			this.replicas.zeroGradients();
+			replicas.zeroGradients();
 			double loss = 0;
 			if (samples.length > 0) {
 				Batch batch = new Batch(samples, this.device);
 				loss = backward(batch, globalBatch);
 				this.selectionNanos += batch.selectionNanos();
 			}
-			StepTotals.write(this.replicas.piggybackedValues(), loss, stop);
-			this.replicas.synchronizeGradients();
-			this.optimizer.step();
-			this.bufferAverage.combine((double) samples.length / globalBatch);
-			return StepTotals.read(this.replicas.piggybackedValues());
+			StepTotals.write(replicas.piggybackedValues(), loss, stop);
+			replicas.synchronizeGradients();
+			current.bufferAverage().combine((double) samples.length / globalBatch);
+			this.optimizer.step(); // Last: after a failed collective no parameter has
+									// changed.
+			this.inStep = false;
+			return StepTotals.read(replicas.piggybackedValues());
 		}
+	}
+
+	private void begin() {
+		this.inStep = true;
+		copy(this.distinctBuffers, this.savedBuffers);
+	}
+
+	/** Restores the buffers that an incomplete step has modified. */
+	void rollback() {
+		if (this.inStep) {
+			copy(this.savedBuffers, this.distinctBuffers);
+			this.inStep = false;
+		}
+	}
+
+	private void copy(List<Tensor> from, List<Tensor> to) {
+		try (NoGradGuard _ = new NoGradGuard()) {
+			for (int index = 0; index < this.savedBuffers.size(); index++) {
+				to.get(index).copy_(from.get(index));
+			}
+		}
+	}
+
+	/** The state has been replaced, the learning rate of the optimizer included. */
+	void stateReplaced() {
+		this.learningRate = OptionalDouble.empty();
 	}
 
 	private void setLearningRate(OptionalDouble rate) {
@@ -203,7 +268,8 @@ final class Replica implements AutoCloseable {
 
 	@Override
 	public void close() {
-		this.replicas.close();
+		leave();
+		this.savedBuffers.forEach(Tensor::close);
 		this.learning.close();
 		this.buffers.close();
 		this.parameters.close();

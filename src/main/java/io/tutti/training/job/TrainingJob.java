@@ -1,10 +1,13 @@
 package io.tutti.training.job;
 
 import java.nio.file.Path;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 
 import io.tutti.CollectiveException;
+import io.tutti.ElasticGroup;
+import io.tutti.MembershipChangedException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.training.ReplicaMismatchException;
@@ -26,7 +29,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class TrainingJob {
 
-	private final ProcessGroup group;
+	private final @Nullable ProcessGroup group;
+
+	private final @Nullable ElasticGroup elastic;
 
 	private final GuardedTask task;
 
@@ -37,6 +42,9 @@ public final class TrainingJob {
 	private final Supplier<TrainingDevice> device;
 
 	private final AtomicReference<@Nullable String> stopReason = new AtomicReference<>();
+
+	/** Generations of the group in which this rank has trained. */
+	private int generations;
 
 	/**
 	 * Creates a job on the CPU.
@@ -56,8 +64,26 @@ public final class TrainingJob {
 	 */
 	public TrainingJob(ProcessGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener,
 			Supplier<TrainingDevice> device) {
+		this(group, null, task, options, listener, device);
+	}
+
+	/**
+	 * Creates a job on the CPU that continues without lost ranks. Ranks that join receive
+	 * the state of the job from another rank. The batch of each step is the same with any
+	 * number of ranks, so that a run with lost ranks gives the parameters of an
+	 * undisturbed run up to rounding.
+	 * @param group the ranks that train together; the caller closes it
+	 * @param task what to train; the job closes it
+	 */
+	public TrainingJob(ElasticGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener) {
+		this(null, group, task, options, listener, () -> TrainingDevice.CPU);
+	}
+
+	private TrainingJob(@Nullable ProcessGroup group, @Nullable ElasticGroup elastic, TrainingTask task,
+			TrainingOptions options, TrainingListener listener, Supplier<TrainingDevice> device) {
 		this.device = device;
 		this.group = group;
+		this.elastic = elastic;
 		this.task = new GuardedTask(task);
 		this.options = options;
 		this.listener = listener;
@@ -88,7 +114,7 @@ public final class TrainingJob {
 			return train();
 		}
 		catch (RuntimeException | Error ex) {
-			if (!isKnownToAll(ex)) {
+			if (this.group != null && !isKnownToAll(ex)) {
 				this.group.abort("rank " + this.group.rank() + " cannot continue training: " + ex.getMessage());
 			}
 			throw ex;
@@ -105,34 +131,90 @@ public final class TrainingJob {
 	}
 
 	private TrainingSummary train() {
-		Path report = (this.group.rank() == 0) ? this.options.report() : null;
-		if (report != null) {
-			TrainingReport.requireDirectory(report);
+		if (this.group != null) {
+			requireReportDirectory(this.group);
 		}
 		NativeLibraryPreparation.prepare();
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		SampleCounts samples = this.task.load(this.options.seed(), place);
 		JobFingerprint job = this.options.fingerprint(this.task.identity());
-		ParameterAgreement.require(this.group,
-				job.with("epochs", this.options.epochs())
-					.with("device", place.kind())
-					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
-		TrainingSummary summary = train(samples, job, place);
-		if (report != null) {
-			TrainingReport.of(summary).write(report);
+		if (this.group != null) {
+			requireSameJob(this.group, job, place);
 		}
+		TrainingSummary summary = train(samples, job, place);
 		this.listener.finished(summary);
 		return summary;
 	}
 
 	private TrainingSummary train(SampleCounts samples, JobFingerprint job, TrainingDevice place) {
-		try (TrainingLoop loop = new TrainingLoop(this.group, this.options, this.listener, this.stopReason, job,
-				this.task, samples, place)) {
-			loop.restore(this.task.name());
-			loop.run();
-			return loop.summarise();
+		ElasticGroup changing = this.elastic;
+		Replica replica = new Replica(this.task, this.options.seed(), place, changing != null);
+		try (TrainingState state = new TrainingState(replica)) {
+			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
+					: changing.run(state, (group) -> {
+						requireReportDirectory(group);
+						requireSameJob(group, job, place);
+						return train(group, samples, job, state);
+					});
 		}
+	}
+
+	/** Trains in one generation of the group. */
+	private TrainingSummary train(ProcessGroup group, SampleCounts samples, JobFingerprint job, TrainingState state) {
+		Runnable commit = (this.elastic != null) ? this.elastic::commit : () -> {
+		};
+		try (TrainingLoop loop = new TrainingLoop(group, this.options, this.listener, this.stopReason, job, this.task,
+				samples, state, commit)) {
+			try {
+				begin(loop, group, state);
+				loop.run();
+			}
+			catch (CollectiveException | MembershipChangedException ex) {
+				loop.finishCheckpoint();
+				throw ex;
+			}
+			TrainingSummary summary = loop.summarise(this.generations - 1);
+			Path report = report(group);
+			if (report != null) {
+				TrainingReport.of(summary).write(report);
+			}
+			return summary;
+		}
+	}
+
+	/** The state is the same on every rank, and therefore the choice. */
+	private void begin(TrainingLoop loop, ProcessGroup group, TrainingState state) {
+		if (state.step() == 0) {
+			loop.restore();
+		}
+		else {
+			loop.resume();
+		}
+		if (this.generations++ == 0) {
+			loop.announce(this.task.name());
+		}
+		else {
+			this.listener.reformed(group.worldSize(), state.step());
+		}
+	}
+
+	private void requireReportDirectory(ProcessGroup group) {
+		Path report = report(group);
+		if (report != null) {
+			TrainingReport.requireDirectory(report);
+		}
+	}
+
+	private @Nullable Path report(ProcessGroup group) {
+		return (group.rank() == 0) ? this.options.report() : null;
+	}
+
+	private void requireSameJob(ProcessGroup group, JobFingerprint job, TrainingDevice place) {
+		ParameterAgreement.require(group,
+				job.with("epochs", this.options.epochs())
+					.with("device", place.kind())
+					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
 	}
 
 	/** Whether the other ranks throw the same exception, so that no abort is needed. */

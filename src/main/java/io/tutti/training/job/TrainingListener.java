@@ -17,6 +17,21 @@ public interface TrainingListener {
 	}
 
 	/**
+	 * This rank begins a step with these samples; unlike the other values they differ
+	 * between ranks.
+	 */
+	default void selected(StepSamples samples) {
+	}
+
+	/**
+	 * An elastic group has formed again, and the job continues.
+	 * @param worldSize number of ranks from now on
+	 * @param step number of completed steps
+	 */
+	default void reformed(int worldSize, long step) {
+	}
+
+	/**
 	 * A step is complete on every rank.
 	 * @param step number of the step, from 1, counting the steps of earlier runs
 	 * @param loss mean loss over the step's global batch, before the step

@@ -17,8 +17,8 @@ import io.tutti.training.internal.Share;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the steps of a job in lockstep with the other ranks, from the checkpoint, if any,
- * to the last step or until a rank requests a stop.
+ * Runs the steps of a job in lockstep with the other ranks of a group, from the
+ * checkpoint, if any, to the last step or until a rank requests a stop.
  */
 final class TrainingLoop implements AutoCloseable {
 
@@ -34,7 +34,12 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final BatchSchedule schedule;
 
+	private final TrainingState state;
+
 	private final Replica replica;
+
+	/** Ends each step of an elastic job. */
+	private final Runnable commit;
 
 	private final TestRun test;
 
@@ -44,61 +49,105 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final DivergenceCheck divergence;
 
-	private Progress progress = Progress.NONE;
-
-	private boolean stopped;
-
 	private long trainedSamples;
 
 	private long trainingNanos;
 
 	private double checkpointSeconds;
 
+	/**
+	 * Connects the state to the ranks of a group. A collective call.
+	 * @param commit called after each step by an elastic job
+	 */
 	TrainingLoop(ProcessGroup group, TrainingOptions options, TrainingListener listener,
 			AtomicReference<@Nullable String> stopReason, JobFingerprint job, GuardedTask task, SampleCounts samples,
-			TrainingDevice device) {
+			TrainingState state, Runnable commit) {
 		this.group = group;
 		this.options = options;
 		this.listener = listener;
 		this.stopReason = stopReason;
+		this.state = state;
+		this.commit = commit;
 		this.schedule = new BatchSchedule(samples.training(), options.globalBatch(), group.worldSize(), options.seed());
-		this.replica = new Replica(group, task, options.seed(), device);
+		this.replica = state.replica();
+		this.replica.join(group);
 		this.test = new TestRun(group, samples.test(), task.metric(), this.replica);
 		OptionalDouble guessing = task.guessingLoss();
 		this.measuresTrainingLoss = guessing.isPresent();
-		this.divergence = new DivergenceCheck(this.measuresTrainingLoss ? trainingLoss() : DivergenceCheck.UNKNOWN,
-				guessing.orElse(DivergenceCheck.UNKNOWN), task.divergenceAdvice());
+		if (Double.isNaN(current().lossBefore())) {
+			state
+				.become(current().withLossBefore(this.measuresTrainingLoss ? trainingLoss() : DivergenceCheck.UNKNOWN));
+		}
+		this.divergence = new DivergenceCheck(current().lossBefore(), guessing.orElse(DivergenceCheck.UNKNOWN),
+				current().lastEpochLoss(), task.divergenceAdvice());
 		this.checkpoints = (options.checkpoint() != null) ? new CheckpointStore(group, options.checkpoint(), job,
 				this.replica.checkpointState(), this::checkpointed) : null;
 	}
 
-	/** Restores the checkpoint, if any, and passes the plan to the listener. */
-	void restore(String data) {
+	/** Restores the checkpoint, if any. */
+	void restore() {
 		Progress kept = (this.checkpoints != null) ? this.checkpoints.restore() : null;
 		if (kept != null) {
-			this.progress = kept;
+			this.state.become(current().with(kept));
 		}
+	}
+
+	/** Passes the plan to the listener. */
+	void announce(String data) {
 		this.listener.started(new TrainingPlan(this.group.rank(), this.group.worldSize(), this.group.backend(), data,
 				this.schedule.samples(), this.test.samples(), this.replica.replicas().parameterCount(),
-				this.options.epochs(), totalSteps(), this.progress.step()));
+				this.options.epochs(), totalSteps(), progress().step()));
+	}
+
+	/** Continues a job of which earlier generations of the group have run some steps. */
+	void resume() {
+		if (this.checkpoints != null) {
+			this.checkpoints.open();
+		}
+		if (progress().epochSamples() > 0 && progress().step() % this.schedule.stepsPerEpoch() == 0) {
+			endEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()) - 1);
+		}
+		if (this.checkpoints != null && isSaved(progress().step() % this.schedule.stepsPerEpoch() == 0)) {
+			this.checkpoints.save(progress());
+		}
 	}
 
 	void run() {
-		if (this.progress.step() == totalSteps()) {
+		if (progress().step() == totalSteps()) {
 			checkEnd();
 		}
-		while (this.progress.step() < totalSteps() && !this.stopped) {
-			runEpoch(Math.toIntExact(this.progress.step() / this.schedule.stepsPerEpoch()));
+		while (progress().step() < totalSteps() && !stopped()) {
+			runEpoch(Math.toIntExact(progress().step() / this.schedule.stepsPerEpoch()));
 		}
+		finishCheckpoint();
+	}
+
+	/**
+	 * Waits until the last checkpoint is complete and reports it.
+	 * @throws io.tutti.training.checkpoint.CheckpointException if it could not be written
+	 */
+	void finishCheckpoint() {
 		if (this.checkpoints != null) {
 			this.checkpoints.finish();
 		}
 	}
 
+	private JobRecord current() {
+		return this.state.current();
+	}
+
+	private Progress progress() {
+		return current().progress();
+	}
+
+	private boolean stopped() {
+		return current().stopped();
+	}
+
 	private void runEpoch(int epoch) {
 		int[] order = this.schedule.order(epoch);
-		int stepInEpoch = Math.toIntExact(this.progress.step() % this.schedule.stepsPerEpoch());
-		while (stepInEpoch < this.schedule.stepsPerEpoch() && !this.stopped) {
+		int stepInEpoch = Math.toIntExact(progress().step() % this.schedule.stepsPerEpoch());
+		while (stepInEpoch < this.schedule.stepsPerEpoch() && !stopped()) {
 			boolean stop = runStep(order, epoch, stepInEpoch++);
 			if (stepInEpoch == this.schedule.stepsPerEpoch()) {
 				endEpoch(epoch);
@@ -113,45 +162,52 @@ final class TrainingLoop implements AutoCloseable {
 		long dataNanos = this.replica.selectionNanos();
 		long waitedNanos = this.replica.replicas().waitedNanos();
 		int batch = this.schedule.batchSize(stepInEpoch);
-		TrainingStep step = new TrainingStep(this.progress.step(), epoch, this.schedule.stepsPerEpoch(),
+		TrainingStep step = new TrainingStep(progress().step(), epoch, this.schedule.stepsPerEpoch(),
 				this.options.epochs());
 		int[] samples = this.schedule.samples(order, stepInEpoch, this.group.rank());
+		this.state.begin(step.step() + 1);
+		this.listener.selected(new StepSamples(step.step() + 1, this.group.generation(), this.group.rank(), samples));
 		StepTotals all = this.replica.learn(step, samples, batch, this.stopReason.get() != null);
-		this.progress = this.progress.plus(all.lossSum(), batch);
-		this.divergence.step(this.progress.step(), all.lossSum());
+		this.state.become(current().with(progress().plus(all.lossSum(), batch)));
+		this.divergence.step(progress().step(), all.lossSum());
 		this.trainedSamples += batch;
 		long nanos = System.nanoTime() - start;
 		this.trainingNanos += nanos;
-		this.listener.step(this.progress.step(), all.lossSum() / batch);
+		this.listener.step(progress().step(), all.lossSum() / batch);
 		this.listener.timed(new StepTimes(batch, nanos, this.replica.selectionNanos() - dataNanos,
 				this.replica.replicas().waitedNanos() - waitedNanos));
 		return all.stop();
 	}
 
 	private void endEpoch(int epoch) {
-		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), this.progress.meanLoss(),
-				this.test.metric(), this.test.score(this.progress.step())));
-		this.divergence.epoch(epoch + 1, this.progress.meanLoss());
-		this.progress = this.progress.atNextEpoch();
+		this.listener.epochDone(new EpochResult(epoch + 1, this.options.epochs(), progress().meanLoss(),
+				this.test.metric(), this.test.score(progress().step())));
+		double loss = progress().meanLoss();
+		this.divergence.epoch(epoch + 1, loss);
+		this.state.become(current().atNextEpoch(loss));
 	}
 
 	private void endStep(boolean stop, boolean epochEnd) {
-		boolean last = this.progress.step() == totalSteps();
+		boolean last = progress().step() == totalSteps();
 		if (last) {
 			checkEnd();
 		}
-		this.stopped = stop && !last;
-		if (this.stopped) {
+		if (stop && !last) {
+			this.state.become(current().asStopped());
 			String reason = this.stopReason.get();
-			this.listener.stopping(this.progress.step(), (reason != null) ? reason : ANOTHER_RANK);
+			this.listener.stopping(progress().step(), (reason != null) ? reason : ANOTHER_RANK);
 		}
-		if (this.checkpoints == null) {
-			return;
+		if (this.checkpoints != null) {
+			this.checkpoints.poll();
+			if (isSaved(epochEnd)) {
+				this.checkpoints.save(progress());
+			}
 		}
-		this.checkpoints.poll();
-		if (last || this.stopped || isCheckpointDue(epochEnd)) {
-			this.checkpoints.save(this.progress);
-		}
+		this.commit.run();
+	}
+
+	private boolean isSaved(boolean epochEnd) {
+		return progress().step() == totalSteps() || stopped() || isCheckpointDue(epochEnd);
 	}
 
 	private void checkEnd() {
@@ -170,7 +226,7 @@ final class TrainingLoop implements AutoCloseable {
 
 	private boolean isCheckpointDue(boolean epochEnd) {
 		int every = this.options.checkpoint().every();
-		return (every > 0) ? this.progress.step() % every == 0 : epochEnd;
+		return (every > 0) ? progress().step() % every == 0 : epochEnd;
 	}
 
 	private void checkpointed(SavedCheckpoint saved) {
@@ -180,17 +236,18 @@ final class TrainingLoop implements AutoCloseable {
 
 	/**
 	 * Evaluates the test samples and compares the ranks' parameters. A collective call.
+	 * @param reforms how often the group has formed again
 	 */
-	TrainingSummary summarise() {
+	TrainingSummary summarise(int reforms) {
 		double seconds = this.trainingNanos / 1e9;
 		double communication = this.replica.replicas().waitedNanos() / 1e9;
-		long steps = this.progress.step();
+		long steps = progress().step();
 		return new TrainingSummary(this.group.worldSize(), this.group.backend(),
 				Math.toIntExact(steps / this.schedule.stepsPerEpoch()), steps, this.test.metric(),
 				this.test.score(steps), (seconds > 0) ? this.trainedSamples / seconds : 0,
 				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
-				ParameterAgreement.require(this.group, this.replica.stateSha256()), this.stopped,
-				this.checkpointSeconds);
+				ParameterAgreement.require(this.group, this.replica.stateSha256()), stopped(), this.checkpointSeconds,
+				reforms, this.state.repeatedSteps());
 	}
 
 	private long totalSteps() {
@@ -202,7 +259,6 @@ final class TrainingLoop implements AutoCloseable {
 		if (this.checkpoints != null) {
 			this.checkpoints.close();
 		}
-		this.replica.close();
 	}
 
 }

@@ -24,10 +24,13 @@ import io.tutti.training.TestMetric;
  * @param stopped whether the job stopped on request before its last step
  * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on ranks
  * other than 0
+ * @param reforms how often an elastic group has formed again since this rank joined it
+ * @param repeatedSteps steps that this rank has begun more than once
  */
 public record TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric,
 		double testScore, double samplesPerSecond, long allReducedBytes, double trainingSeconds,
-		double communicationSeconds, List<String> parameterSha256, boolean stopped, double checkpointSeconds) {
+		double communicationSeconds, List<String> parameterSha256, boolean stopped, double checkpointSeconds,
+		int reforms, long repeatedSteps) {
 
 	public TrainingSummary {
 		parameterSha256 = List.copyOf(parameterSha256);

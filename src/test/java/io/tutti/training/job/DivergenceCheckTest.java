@@ -15,7 +15,7 @@ class DivergenceCheckTest {
 
 	private static final String ADVICE = "Try a --learning-rate below 0.05 or a larger --global-batch";
 
-	private final DivergenceCheck check = new DivergenceCheck(2.2, GUESS, ADVICE);
+	private final DivergenceCheck check = new DivergenceCheck(2.2, GUESS, Double.POSITIVE_INFINITY, ADVICE);
 
 	@ParameterizedTest
 	@ValueSource(doubles = { Double.NaN, Double.POSITIVE_INFINITY })
@@ -55,7 +55,8 @@ class DivergenceCheckTest {
 
 	@Test
 	void withoutALossBeforeTheTrainingOnlyNonFiniteLossesAreRejected() {
-		DivergenceCheck finite = new DivergenceCheck(DivergenceCheck.UNKNOWN, DivergenceCheck.UNKNOWN, ADVICE);
+		DivergenceCheck finite = new DivergenceCheck(DivergenceCheck.UNKNOWN, DivergenceCheck.UNKNOWN,
+				Double.POSITIVE_INFINITY, ADVICE);
 		assertThatCode(() -> {
 			finite.epoch(1, 1);
 			finite.epoch(2, 1e9);
@@ -68,7 +69,8 @@ class DivergenceCheckTest {
 	@Test
 	void aModelThatLearntNothingIsAccepted() {
 		assertThatCode(() -> this.check.end(GUESS)).doesNotThrowAnyException();
-		assertThatCode(() -> new DivergenceCheck(3, GUESS, ADVICE).end(3)).doesNotThrowAnyException();
+		assertThatCode(() -> new DivergenceCheck(3, GUESS, Double.POSITIVE_INFINITY, ADVICE).end(3))
+			.doesNotThrowAnyException();
 	}
 
 }

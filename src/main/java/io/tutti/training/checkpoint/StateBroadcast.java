@@ -1,0 +1,150 @@
+package io.tutti.training.checkpoint;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+import io.tutti.DataType;
+import io.tutti.ProcessGroup;
+import io.tutti.training.ReplicaMismatchException;
+import io.tutti.training.internal.Sha256;
+import org.bytedeco.javacpp.PointerScope;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Replaces the state of all ranks by that of one rank: parameters, buffers, optimizer
+ * state and a record of the job. A rank replaces nothing before it has received
+ * everything, so that a failure on the way leaves its own state complete.
+ */
+public final class StateBroadcast {
+
+	/** Bytes broadcast at once. */
+	private static final long PIECE_BYTES = 1 << 30;
+
+	/** Shapes of a state, and the job's record as JSON. */
+	private record Contents(String optimizerType, List<TensorHeader> model, List<TensorHeader> optimizer,
+			String record) {
+	}
+
+	private final ModelState state;
+
+	public StateBroadcast(ModelState state) {
+		this.state = state;
+	}
+
+	/**
+	 * SHA-256 over the state and a record, which depends on nothing but their values.
+	 */
+	public byte[] digest(Object jobRecord) {
+		MessageDigest digest = Sha256.newDigest();
+		try (PointerScope _ = new PointerScope()) {
+			this.state.stage();
+			List<StoredTensor> optimizer = optimizer();
+			digest.update(SafetensorsFormat.MAPPER.writeValueAsBytes(contents(optimizer, jobRecord)));
+			this.state.stagedModel().forEach((tensor) -> update(digest, tensor.data()));
+			optimizer.forEach((tensor) -> update(digest, tensor.data()));
+		}
+		return digest.digest();
+	}
+
+	/**
+	 * Takes the state of the source. A collective call.
+	 * @param jobRecord the source's record
+	 * @return the record of the source
+	 * @throws ReplicaMismatchException on a rank whose model or optimizer has another
+	 * shape, before its state changes
+	 */
+	public <T> T from(int source, ProcessGroup group, T jobRecord, Class<T> type) {
+		boolean sends = group.rank() == source;
+		try (PointerScope _ = new PointerScope(); Arena arena = Arena.ofShared()) {
+			List<StoredTensor> model = List.of();
+			List<StoredTensor> optimizer = List.of();
+			byte[] text = {};
+			if (sends) {
+				this.state.stage();
+				model = this.state.stagedModel();
+				optimizer = optimizer();
+				text = SafetensorsFormat.MAPPER.writeValueAsBytes(contents(optimizer, jobRecord));
+			}
+			Contents contents = SafetensorsFormat.MAPPER
+				.readValue(new String(broadcast(source, group, text), StandardCharsets.UTF_8), Contents.class);
+			requireSameShapes(source, group, contents);
+			model = broadcast(source, group, contents.model(), sends ? model : null, arena);
+			optimizer = broadcast(source, group, contents.optimizer(), sends ? optimizer : null, arena);
+			if (!sends) {
+				model.forEach(this.state::restore);
+				this.state.restoreOptimizer(optimizer);
+			}
+			return SafetensorsFormat.MAPPER.readValue(contents.record(), type);
+		}
+	}
+
+	/** The order in an archive of libtorch depends on addresses. */
+	private List<StoredTensor> optimizer() {
+		return this.state.stagedOptimizer()
+			.stream()
+			.sorted(Comparator.comparing((tensor) -> tensor.header().name()))
+			.toList();
+	}
+
+	private Contents contents(List<StoredTensor> optimizer, Object jobRecord) {
+		return new Contents(this.state.optimizerType(),
+				this.state.stagedModel().stream().map(StoredTensor::header).toList(),
+				optimizer.stream().map(StoredTensor::header).toList(),
+				SafetensorsFormat.MAPPER.writeValueAsString(jobRecord));
+	}
+
+	/** Every rank learns of a difference, so that none waits for the tensors. */
+	private void requireSameShapes(int source, ProcessGroup group, Contents contents) {
+		String obstacle = this.state.obstacle(contents.optimizerType(), contents.model(), contents.optimizer());
+		int[] differing = new int[group.worldSize()];
+		group.allGather(new int[] { (obstacle != null) ? 1 : 0 }, differing);
+		for (int rank = 0; rank < differing.length; rank++) {
+			if (differing[rank] != 0) {
+				throw new ReplicaMismatchException("rank " + rank + " cannot take the state of rank " + source
+						+ ", whose model or optimizer differs"
+						+ ((obstacle != null) ? " on rank " + group.rank() + ": " + obstacle : "")
+						+ ". Start every rank with the same task and options");
+			}
+		}
+	}
+
+	private static byte[] broadcast(int source, ProcessGroup group, byte[] text) {
+		long[] length = { text.length };
+		group.broadcast(MemorySegment.ofArray(length), DataType.INT64, source);
+		if (length[0] < 0 || length[0] > CheckpointLookup.MAX_BYTES) {
+			throw new IllegalStateException("rank " + source + " announced a state of " + length[0] + " bytes");
+		}
+		byte[] received = (group.rank() == source) ? text : new byte[(int) length[0]];
+		group.broadcast(MemorySegment.ofArray(received), DataType.UINT8, source);
+		return received;
+	}
+
+	private static List<StoredTensor> broadcast(int source, ProcessGroup group, List<TensorHeader> headers,
+			@Nullable List<StoredTensor> sent, Arena arena) {
+		List<StoredTensor> tensors = new ArrayList<>();
+		for (int index = 0; index < headers.size(); index++) {
+			TensorHeader header = headers.get(index);
+			StoredTensor tensor = (sent != null) ? sent.get(index)
+					: new StoredTensor(header, arena.allocate(header.bytes(), Long.BYTES));
+			MemorySegment data = tensor.data();
+			for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
+				group.broadcast(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)), DataType.UINT8,
+						source);
+			}
+			tensors.add(tensor);
+		}
+		return tensors;
+	}
+
+	private static void update(MessageDigest digest, MemorySegment data) {
+		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
+			digest.update(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)).asByteBuffer());
+		}
+	}
+
+}

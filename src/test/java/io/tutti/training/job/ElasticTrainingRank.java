@@ -1,0 +1,230 @@
+package io.tutti.training.job;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+import io.tutti.ElasticGroup;
+import io.tutti.ExitCode;
+import io.tutti.training.Batch;
+import io.tutti.training.SampleCounts;
+import io.tutti.training.TestMetric;
+import io.tutti.training.TrainingDevice;
+import io.tutti.training.TrainingStep;
+import io.tutti.training.TrainingTask;
+import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.internal.TensorMemory;
+import io.tutti.training.table.ClassifierOptions;
+import io.tutti.training.table.ClassifierTask;
+import org.bytedeco.pytorch.Module;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A process of an elastic training job that kills itself as its arguments say, once per
+ * job: the slot, then {@code before}, {@code after} or {@code checkpoint}, then the step.
+ * With {@code rejoin} the other ranks wait in their steps until it is back.
+ */
+final class ElasticTrainingRank implements TrainingListener {
+
+	static final int EPOCHS = 2;
+
+	static final int GLOBAL_BATCH = 32;
+
+	private final Path directory;
+
+	private final String slot;
+
+	private final int founding;
+
+	private final boolean rejoins;
+
+	private final String[] kills;
+
+	private int worldSize;
+
+	private ElasticTrainingRank(Path directory, boolean rejoins, String[] kills) {
+		this.directory = directory;
+		this.slot = System.getenv("RANK");
+		this.founding = Integer.parseInt(System.getenv("WORLD_SIZE"));
+		this.rejoins = rejoins;
+		this.kills = kills;
+	}
+
+	static void main(String[] arguments) throws Exception {
+		ExitCode.onUncaughtException();
+		Path directory = Path.of(arguments[0]);
+		new ElasticTrainingRank(directory, Boolean.parseBoolean(arguments[1]),
+				Arrays.copyOfRange(arguments, 2, arguments.length))
+			.run();
+	}
+
+	private void run() throws IOException {
+		TrainingOptions options = new TrainingOptions(EPOCHS, GLOBAL_BATCH, 42, 1,
+				new CheckpointOptions(this.directory.resolve("checkpoints"), 10, 2), null);
+		VisibleTask task = new VisibleTask();
+		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
+			group.onEvent((event) -> System.out.println(event));
+			TrainingSummary summary = new TrainingJob(group, task, options, this).run();
+			Files.writeString(this.directory.resolve("summary-" + this.slot), summary.parameterSha256().getFirst() + " "
+					+ summary.reforms() + " " + summary.repeatedSteps() + " " + summary.worldSize());
+			Files.write(this.directory.resolve("parameters-" + this.slot), task.parameters);
+		}
+	}
+
+	@Override
+	public void started(TrainingPlan plan) {
+		this.worldSize = plan.worldSize();
+	}
+
+	@Override
+	public void reformed(int nowWorldSize, long step) {
+		this.worldSize = nowWorldSize;
+	}
+
+	@Override
+	public void selected(StepSamples samples) {
+		String indices = Arrays.stream(samples.samples()).mapToObj(Integer::toString).collect(Collectors.joining(","));
+		try {
+			Files.writeString(this.directory.resolve("samples-" + ProcessHandle.current().pid()),
+					samples.step() + " " + samples.generation() + " " + samples.rank() + " [" + indices + "]\n",
+					StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+		kill("before", samples.step());
+		slowDown();
+	}
+
+	@Override
+	public void step(long step, double loss) {
+		kill("after", step);
+		if (step % 10 == 1 && step > 1) {
+			kill("checkpoint", step - 1);
+		}
+	}
+
+	/** Gives a restarted process the time to join. */
+	private void slowDown() {
+		if (this.rejoins && this.worldSize < this.founding) {
+			try {
+				Thread.sleep(100);
+			}
+			catch (InterruptedException ex) {
+				Thread.currentThread().interrupt();
+			}
+		}
+	}
+
+	private void kill(String when, long step) {
+		if (!Arrays.asList(this.kills).contains(this.slot + ":" + when + ":" + step)) {
+			return;
+		}
+		try {
+			Files.createFile(this.directory.resolve("killed-" + this.slot + "-" + step));
+			new ProcessBuilder("kill", "-9", Long.toString(ProcessHandle.current().pid())).start();
+			Thread.sleep(10_000);
+		}
+		catch (FileAlreadyExistsException ex) {
+			// The restarted process lives on.
+		}
+		catch (IOException | InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	/** The classifier, which keeps a copy of its parameters when the job ends. */
+	private static final class VisibleTask implements TrainingTask {
+
+		private final ClassifierTask task = new ClassifierTask(
+				new ClassifierOptions(ClassifierOptions.DEFAULT_LEARNING_RATE, null));
+
+		private @Nullable Module model;
+
+		private byte[] parameters = {};
+
+		@Override
+		public String name() {
+			return this.task.name();
+		}
+
+		@Override
+		public SampleCounts load(long seed, TrainingDevice device) {
+			return this.task.load(seed, device);
+		}
+
+		@Override
+		public Map<String, String> identity() {
+			return this.task.identity();
+		}
+
+		@Override
+		public Module model() {
+			Module created = this.task.model();
+			this.model = created;
+			return created;
+		}
+
+		@Override
+		public Optimizer optimizer(TensorVector learning) {
+			return this.task.optimizer(learning);
+		}
+
+		@Override
+		public OptionalDouble learningRate(TrainingStep step) {
+			return this.task.learningRate(step);
+		}
+
+		@Override
+		public Tensor losses(Batch batch) {
+			return this.task.losses(batch);
+		}
+
+		@Override
+		public Tensor scores(Batch batch) {
+			return this.task.scores(batch);
+		}
+
+		@Override
+		public TestMetric metric() {
+			return this.task.metric();
+		}
+
+		@Override
+		public OptionalDouble guessingLoss() {
+			return this.task.guessingLoss();
+		}
+
+		@Override
+		public void close() {
+			if (this.model != null) {
+				this.parameters = Stream.of(this.model.parameters().get())
+					.map((tensor) -> TensorMemory.of(tensor).toArray(ValueLayout.JAVA_BYTE))
+					.reduce(new byte[0], VisibleTask::join);
+			}
+			this.task.close();
+		}
+
+		private static byte[] join(byte[] first, byte[] second) {
+			byte[] both = Arrays.copyOf(first, first.length + second.length);
+			MemorySegment.copy(MemorySegment.ofArray(second), ValueLayout.JAVA_BYTE, 0, both, first.length,
+					second.length);
+			return both;
+		}
+
+	}
+
+}
