@@ -69,7 +69,9 @@ class GuideTest {
 	void everyProgramPrintsWhatTheGuideSays() throws Exception {
 		compile();
 		int port = FreePort.next();
-		try (GuideRank.Running first = start(0, port); GuideRank.Running second = start(1, port)) {
+		String endpoints = "127.0.0.1:" + FreePort.next() + ",127.0.0.1:" + FreePort.next();
+		try (GuideRank.Running first = start(0, port, endpoints);
+				GuideRank.Running second = start(1, port, endpoints)) {
 			for (Map.Entry<String, Listing> program : listings().entrySet()) {
 				String name = program.getKey();
 				if (name.equals(TRAINING) || name.equals(FAILING)) {
@@ -120,14 +122,15 @@ class GuideTest {
 		assertThat(code).isZero();
 	}
 
-	private GuideRank.Running start(int rank, int port) throws IOException {
+	private GuideRank.Running start(int rank, int port, String endpoints) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"--enable-native-access=ALL-UNNAMED", "-cp", this.folder + File.pathSeparator + classPath(),
 				GuideRank.class.getName());
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()
 			.putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", "" + port,
-					"TUTTI_TIMEOUT_RENDEZVOUS", "60s"));
+					"TUTTI_TIMEOUT_RENDEZVOUS", "60s", "TUTTI_ELASTIC_MIN_RANKS", "1", "TUTTI_ELASTIC_ENDPOINTS",
+					endpoints));
 		builder.directory(this.folder.toFile()).redirectError(errors(rank).toFile());
 		Process process = builder.start();
 		return new GuideRank.Running(process, process.inputReader());

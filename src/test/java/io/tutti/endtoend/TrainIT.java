@@ -36,7 +36,7 @@ class TrainIT {
 			JsonNode summary = JsonMapper.shared().readTree(Files.readString(report));
 			assertThat(summary.propertyNames()).containsExactlyInAnyOrder("worldSize", "backend", "epochs",
 					"testAccuracy", "samplesPerSecond", "allReducedBytes", "communicationSeconds", "checkpointSeconds",
-				"parameterSha256");
+					"parameterSha256");
 			assertThat(summary.get("worldSize").asInt()).isEqualTo(2);
 			assertThat(summary.get("backend").asString()).isEqualTo("tcp");
 			assertThat(summary.get("testAccuracy").asDouble()).isGreaterThanOrEqualTo(0.96);

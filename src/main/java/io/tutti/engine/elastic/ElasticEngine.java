@@ -67,7 +67,8 @@ public final class ElasticEngine implements AutoCloseable {
 	 * other ranks.
 	 * @param launched the launcher's assignment, whose rank is the slot and whose world
 	 * size is the number of ranks that found the job
-	 * @throws IllegalArgumentException if the settings cannot be elastic
+	 * @throws io.tutti.BackendUnavailableException if the backend cannot be elastic
+	 * @throws IllegalArgumentException if the rank has no endpoint
 	 * @throws io.tutti.engine.control.RendezvousException if the endpoint cannot be bound
 	 */
 	public static ElasticEngine open(RankAssignment launched, EngineSettings settings, ElasticSettings elastic,

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
+import io.tutti.BackendUnavailableException;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
 
@@ -119,18 +120,19 @@ public record ElasticSettings(int minRanks, Duration settle, int maxFailures, Qu
 
 	/**
 	 * Checks that the engine can continue without lost ranks.
-	 * @throws IllegalArgumentException if it cannot
+	 * @throws BackendUnavailableException if it cannot
 	 */
 	public static void requireSupported(EngineSettings settings) {
+		String action = "Use the built-in engine, or unset tutti.elastic.min-ranks";
 		if (settings.mpiLibrary() != null) {
-			throw new IllegalArgumentException("tutti.elastic.min-ranks cannot be used with the MPI library "
-					+ settings.mpiLibrary()
-					+ ", which ends the job when a rank is lost: unset tutti.mpi.library or tutti.elastic.min-ranks");
+			throw new BackendUnavailableException(settings.backend(),
+					"the MPI library " + settings.mpiLibrary()
+							+ " ends the job when a rank is lost, and tutti.elastic.min-ranks asks to continue",
+					action);
 		}
 		if (!settings.backend().equals(Backends.TCP) && !settings.backend().equals(Backends.MPI)) {
-			throw new IllegalArgumentException("tutti.elastic.min-ranks cannot be used with the backend "
-					+ settings.backend() + ", which cannot continue without a lost rank: set tutti.backend="
-					+ Backends.TCP + " or unset tutti.elastic.min-ranks");
+			throw new BackendUnavailableException(settings.backend(),
+					"it cannot continue without a lost rank, and tutti.elastic.min-ranks asks for it", action);
 		}
 	}
 

@@ -8,6 +8,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.ExitCode;
+import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
@@ -59,6 +60,7 @@ final class ServeCommand implements Callable<Integer> {
 	}
 
 	private static int serve(ApplicationContext context, StopRequest stop) throws Exception {
+		context.getBean(ElasticProperties.class).requireUnset("serve");
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		Duration linger = context.getBean(ServeProperties.class).linger();
 		Await.first(stop.reason(), drained(group), new BrokenGroup(group, linger).end());

@@ -52,4 +52,17 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 		}
 	}
 
+	/**
+	 * Refuses the properties for a command whose group cannot form again.
+	 * @throws ConfigurationException if the minimum number of ranks is set
+	 */
+	public void requireUnset(String command) {
+		if (this.minRanks != null) {
+			throw new ConfigurationException(
+					command + " cannot continue without a lost rank, and tutti.elastic.min-ranks=" + this.minRanks
+							+ " asks for it",
+					"Unset tutti.elastic.min-ranks");
+		}
+	}
+
 }

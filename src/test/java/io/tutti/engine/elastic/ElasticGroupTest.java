@@ -5,11 +5,17 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 
+import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveMismatchException;
 import io.tutti.ElasticEvent;
+import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.backend.Backends;
+import io.tutti.engine.backend.EngineSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -114,6 +120,35 @@ class ElasticGroupTest {
 				.hasCauseInstanceOf(CollectiveMismatchException.class)
 				.hasMessageContaining("these ranks commit step [7]");
 		}
+	}
+
+	@Test
+	void aBackendThatCannotContinueIsRefusedWithTheCodeOfAWrongConfiguration() throws Exception {
+		EngineSettings settings = new ElasticRanks(1, 1, 1).settings();
+		for (EngineSettings refused : List.of(settings.withBackend(Backends.NCCL, null),
+				settings.withBackend(Backends.MPI, "openmpi"))) {
+			assertThatThrownBy(() -> ElasticSettings.requireSupported(refused))
+				.isInstanceOfSatisfying(BackendUnavailableException.class,
+						(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
+				.hasMessageContaining("tutti.elastic.min-ranks");
+		}
+	}
+
+	@Test
+	void theGroupOfABrokenGenerationStaysBroken() throws Exception {
+		ElasticRanks ranks = new ElasticRanks(2, 2, 1);
+		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
+		AtomicReference<ProcessGroup> first = new AtomicReference<>();
+		all.get(1).atStep = () -> first.compareAndSet(null, all.get(1).group.group());
+		all.get(0).atStep = () -> {
+			if (all.get(0).step == 20) {
+				all.get(0).close();
+			}
+		};
+		all.forEach(ElasticRanks.Rank::start);
+		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+		assertThat(first.get().failure()).isNotNull();
+		assertThatThrownBy(() -> first.get().barrier()).isInstanceOf(RuntimeException.class);
 	}
 
 }

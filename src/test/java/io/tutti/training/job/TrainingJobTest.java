@@ -199,8 +199,7 @@ class TrainingJobTest {
 		TrainingSummary summary = train(2, (_) -> options).getFirst();
 		JsonNode json = JsonMapper.shared().readTree(Files.readString(report));
 		assertThat(json.propertyNames()).containsExactly("worldSize", "backend", "epochs", "testAccuracy",
-				"samplesPerSecond", "allReducedBytes", "communicationSeconds", "checkpointSeconds",
-				"parameterSha256");
+				"samplesPerSecond", "allReducedBytes", "communicationSeconds", "checkpointSeconds", "parameterSha256");
 		assertThat(json.get("worldSize").intValue()).isEqualTo(2);
 		assertThat(json.get("checkpointSeconds").doubleValue()).isZero();
 		assertThat(json.get("testAccuracy").doubleValue()).isEqualTo(summary.testScore());

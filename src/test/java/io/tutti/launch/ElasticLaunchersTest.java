@@ -1,0 +1,48 @@
+package io.tutti.launch;
+
+import java.util.HashMap;
+import java.util.Map;
+
+import io.tutti.ExitCode;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class ElasticLaunchersTest {
+
+	private static final Map<String, String> OPEN_MPI = Map.of("OMPI_COMM_WORLD_RANK", "0", "OMPI_COMM_WORLD_SIZE",
+			"2");
+
+	private static final Map<String, String> MPICH = Map.of("PMI_RANK", "0", "PMI_SIZE", "2");
+
+	private static final Map<String, String> SLURM = Map.of("SLURM_PROCID", "0", "SLURM_NTASKS", "2", "SLURM_LOCALID",
+			"0", "SLURM_JOB_ID", "1", "SLURM_STEP_ID", "0", "SLURM_STEP_NODELIST", "localhost");
+
+	@ParameterizedTest
+	@CsvSource({ "mpirun", "mpiexec", "srun" })
+	void aLauncherThatEndsTheRemainingRanksIsRefused(String launcher) {
+		Map<String, String> variables = Map.of("mpirun", OPEN_MPI, "mpiexec", MPICH, "srun", SLURM).get(launcher);
+		assertThatThrownBy(() -> require(variables))
+			.isInstanceOfSatisfying(ResolutionException.class,
+					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
+			.hasMessageContaining("tutti.elastic.min-ranks=2")
+			.hasMessageContaining(launcher);
+	}
+
+	@Test
+	void ranksThatTheirLauncherKeepsAreAccepted() {
+		require(Map.of("RANK", "0", "WORLD_SIZE", "2"));
+		Map<String, String> kept = new HashMap<>(SLURM);
+		kept.put("SLURM_KILL_BAD_EXIT", "0");
+		require(kept);
+	}
+
+	private static void require(Map<String, String> variables) {
+		ElasticLaunchers.requireSupported("2", RankResolution.resolve(variables, ResolutionSettings.DEFAULTS),
+				variables);
+	}
+
+}
