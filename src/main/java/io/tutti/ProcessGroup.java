@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 
 import org.jspecify.annotations.Nullable;
 
@@ -193,7 +194,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(float[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.FLOAT32, op);
+		allReduce(array("values", values), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -203,7 +204,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(double[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.FLOAT64, op);
+		allReduce(array("values", values), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -213,7 +214,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(int[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.INT32, op);
+		allReduce(array("values", values), DataType.INT32, op);
 	}
 
 	/**
@@ -223,7 +224,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(long[] values, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(values), DataType.INT64, op);
+		allReduce(array("values", values), DataType.INT64, op);
 	}
 
 	/**
@@ -300,7 +301,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(float[] send, float[] receive, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+		allReduce(array("send", send), array("receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -313,7 +314,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void allReduce(double[] send, double[] receive, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+		allReduce(array("send", send), array("receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -326,7 +327,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(int[] send, int[] receive, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+		allReduce(array("send", send), array("receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -339,7 +340,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void allReduce(long[] send, long[] receive, ReduceOp op) {
-		allReduce(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+		allReduce(array("send", send), array("receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -400,7 +401,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(float[] send, float[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT32, op, root);
+		reduce(array("send", send), onRoot(receive, root), DataType.FLOAT32, op, root);
 	}
 
 	/**
@@ -415,7 +416,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(double[] send, double[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT64, op, root);
+		reduce(array("send", send), onRoot(receive, root), DataType.FLOAT64, op, root);
 	}
 
 	/**
@@ -430,7 +431,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(int[] send, int[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT32, op, root);
+		reduce(array("send", send), onRoot(receive, root), DataType.INT32, op, root);
 	}
 
 	/**
@@ -445,7 +446,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void reduce(long[] send, long[] receive, ReduceOp op, int root) {
-		reduce(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT64, op, root);
+		reduce(array("send", send), onRoot(receive, root), DataType.INT64, op, root);
 	}
 
 	/**
@@ -468,7 +469,7 @@ public interface ProcessGroup extends AutoCloseable {
 	/**
 	 * Copies the root's buffer to every rank.
 	 * @param buffer any number of elements, the same on every rank; read on the root,
-	 * replaced on the others
+	 * where it may be read-only, replaced on the others
 	 * @param type element type of the buffers
 	 * @param root the rank to copy from
 	 */
@@ -496,7 +497,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(float[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.FLOAT32, root);
+		broadcast(array("values", values), DataType.FLOAT32, root);
 	}
 
 	/**
@@ -507,7 +508,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(double[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.FLOAT64, root);
+		broadcast(array("values", values), DataType.FLOAT64, root);
 	}
 
 	/**
@@ -518,7 +519,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(int[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.INT32, root);
+		broadcast(array("values", values), DataType.INT32, root);
 	}
 
 	/**
@@ -529,7 +530,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * same on every rank
 	 */
 	default void broadcast(long[] values, int root) {
-		broadcast(MemorySegment.ofArray(values), DataType.INT64, root);
+		broadcast(array("values", values), DataType.INT64, root);
 	}
 
 	/**
@@ -601,7 +602,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * of it
 	 */
 	default void allGather(float[] send, float[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
+		allGather(array("send", send), array("receive", receive), DataType.FLOAT32);
 	}
 
 	/**
@@ -612,7 +613,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * of it
 	 */
 	default void allGather(double[] send, double[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
+		allGather(array("send", send), array("receive", receive), DataType.FLOAT64);
 	}
 
 	/**
@@ -623,7 +624,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * of it
 	 */
 	default void allGather(int[] send, int[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
+		allGather(array("send", send), array("receive", receive), DataType.INT32);
 	}
 
 	/**
@@ -634,7 +635,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * of it
 	 */
 	default void allGather(long[] send, long[] receive) {
-		allGather(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
+		allGather(array("send", send), array("receive", receive), DataType.INT64);
 	}
 
 	/**
@@ -715,7 +716,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(float[] send, float[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+		reduceScatter(array("send", send), array("receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -728,7 +729,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except the bitwise and logical ones; the same on every rank
 	 */
 	default void reduceScatter(double[] send, double[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+		reduceScatter(array("send", send), array("receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -741,7 +742,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(int[] send, int[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+		reduceScatter(array("send", send), array("receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -754,7 +755,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator; the same on every rank
 	 */
 	default void reduceScatter(long[] send, long[] receive, ReduceOp op) {
-		reduceScatter(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+		reduceScatter(array("send", send), array("receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -841,7 +842,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(float[] send, float[] receive, int root) {
-		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT32, root);
+		gather(array("send", send), onRoot(receive, root), DataType.FLOAT32, root);
 	}
 
 	/**
@@ -854,7 +855,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(double[] send, double[] receive, int root) {
-		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.FLOAT64, root);
+		gather(array("send", send), onRoot(receive, root), DataType.FLOAT64, root);
 	}
 
 	/**
@@ -866,7 +867,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(int[] send, int[] receive, int root) {
-		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT32, root);
+		gather(array("send", send), onRoot(receive, root), DataType.INT32, root);
 	}
 
 	/**
@@ -878,7 +879,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void gather(long[] send, long[] receive, int root) {
-		gather(MemorySegment.ofArray(send), onRoot(receive, root), DataType.INT64, root);
+		gather(array("send", send), onRoot(receive, root), DataType.INT64, root);
 	}
 
 	/**
@@ -961,7 +962,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(float[] send, float[] receive, int root) {
-		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.FLOAT32, root);
+		scatter(onRoot(send, root), array("receive", receive), DataType.FLOAT32, root);
 	}
 
 	/**
@@ -975,7 +976,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(double[] send, double[] receive, int root) {
-		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.FLOAT64, root);
+		scatter(onRoot(send, root), array("receive", receive), DataType.FLOAT64, root);
 	}
 
 	/**
@@ -989,7 +990,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(int[] send, int[] receive, int root) {
-		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.INT32, root);
+		scatter(onRoot(send, root), array("receive", receive), DataType.INT32, root);
 	}
 
 	/**
@@ -1003,7 +1004,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * every rank
 	 */
 	default void scatter(long[] send, long[] receive, int root) {
-		scatter(onRoot(send, root), MemorySegment.ofArray(receive), DataType.INT64, root);
+		scatter(onRoot(send, root), array("receive", receive), DataType.INT64, root);
 	}
 
 	/**
@@ -1079,7 +1080,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(float[] send, float[] receive) {
-		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32);
+		allToAll(array("send", send), array("receive", receive), DataType.FLOAT32);
 	}
 
 	/**
@@ -1090,7 +1091,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(double[] send, double[] receive) {
-		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64);
+		allToAll(array("send", send), array("receive", receive), DataType.FLOAT64);
 	}
 
 	/**
@@ -1101,7 +1102,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(int[] send, int[] receive) {
-		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32);
+		allToAll(array("send", send), array("receive", receive), DataType.INT32);
 	}
 
 	/**
@@ -1112,7 +1113,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * {@code r × n}: {@code n × worldSize} elements; must not overlap {@code send}
 	 */
 	default void allToAll(long[] send, long[] receive) {
-		allToAll(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64);
+		allToAll(array("send", send), array("receive", receive), DataType.INT64);
 	}
 
 	/**
@@ -1196,7 +1197,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void scan(float[] send, float[] receive, ReduceOp op) {
-		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+		scan(array("send", send), array("receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -1210,7 +1211,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void scan(double[] send, double[] receive, ReduceOp op) {
-		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+		scan(array("send", send), array("receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -1223,7 +1224,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void scan(int[] send, int[] receive, ReduceOp op) {
-		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+		scan(array("send", send), array("receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -1236,7 +1237,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void scan(long[] send, long[] receive, ReduceOp op) {
-		scan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+		scan(array("send", send), array("receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -1293,7 +1294,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void exclusiveScan(float[] send, float[] receive, ReduceOp op) {
-		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT32, op);
+		exclusiveScan(array("send", send), array("receive", receive), DataType.FLOAT32, op);
 	}
 
 	/**
@@ -1307,7 +1308,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * ones; the same on every rank
 	 */
 	default void exclusiveScan(double[] send, double[] receive, ReduceOp op) {
-		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.FLOAT64, op);
+		exclusiveScan(array("send", send), array("receive", receive), DataType.FLOAT64, op);
 	}
 
 	/**
@@ -1320,7 +1321,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void exclusiveScan(int[] send, int[] receive, ReduceOp op) {
-		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT32, op);
+		exclusiveScan(array("send", send), array("receive", receive), DataType.INT32, op);
 	}
 
 	/**
@@ -1333,7 +1334,7 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param op any operator except {@link ReduceOp#AVERAGE}; the same on every rank
 	 */
 	default void exclusiveScan(long[] send, long[] receive, ReduceOp op) {
-		exclusiveScan(MemorySegment.ofArray(send), MemorySegment.ofArray(receive), DataType.INT64, op);
+		exclusiveScan(array("send", send), array("receive", receive), DataType.INT64, op);
 	}
 
 	/**
@@ -1547,27 +1548,45 @@ public interface ProcessGroup extends AutoCloseable {
 	}
 
 	private MemorySegment onRoot(float[] values, int root) {
-		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
 	}
 
 	private MemorySegment onRoot(double[] values, int root) {
-		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
 	}
 
 	private MemorySegment onRoot(int[] values, int root) {
-		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
 	}
 
 	private MemorySegment onRoot(long[] values, int root) {
-		return (rank() == root) ? MemorySegment.ofArray(values) : MemorySegment.NULL;
+		return (rank() == root) ? array("values", values) : MemorySegment.NULL;
 	}
 
 	private static MemorySegment segment(String name, ByteBuffer buffer, DataType type) {
+		Objects.requireNonNull(buffer, () -> name + " must not be null");
+		Objects.requireNonNull(type, "type must not be null");
 		if (type.bytes() > 1 && buffer.order() != ByteOrder.nativeOrder()) {
 			throw new IllegalArgumentException(name + " must be in native byte order for " + type + ", is "
 					+ buffer.order() + ": call order(ByteOrder.nativeOrder()) before you write to it");
 		}
 		return MemorySegment.ofBuffer(buffer);
+	}
+
+	private static MemorySegment array(String name, float[] values) {
+		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	}
+
+	private static MemorySegment array(String name, double[] values) {
+		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	}
+
+	private static MemorySegment array(String name, int[] values) {
+		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
+	}
+
+	private static MemorySegment array(String name, long[] values) {
+		return MemorySegment.ofArray(Objects.requireNonNull(values, () -> name + " must not be null"));
 	}
 
 }

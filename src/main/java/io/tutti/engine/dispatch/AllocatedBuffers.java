@@ -6,6 +6,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupBackend;
@@ -77,6 +78,7 @@ final class AllocatedBuffers implements AutoCloseable {
 	 * the group
 	 */
 	synchronized void free(DefaultProcessGroup group, MemorySegment buffer) {
+		Objects.requireNonNull(buffer, "buffer must not be null");
 		int index = indexOf(buffer);
 		requireSame(group, new GroupExchange(group), index, Deadline.after(group.timeout()),
 				"every rank must free the buffer of the same allocation (-1: not an allocated buffer)");

@@ -46,6 +46,9 @@ final class BufferValidation {
 		requireOperator(collective, type, op);
 		RankOutOfRangeException.check("root", root, this.worldSize);
 		requireUsable(send, receive);
+		if (receive.isReadOnly() && !(collective == Collective.BROADCAST && this.rank == root)) {
+			throw readOnly();
+		}
 		switch (collective) {
 			case BARRIER, BROADCAST -> {
 			}
@@ -84,6 +87,9 @@ final class BufferValidation {
 		requireOperator(collective, type, op);
 		RankOutOfRangeException.check("root", root, this.worldSize);
 		requireUsable(send, receive);
+		if (receive.isReadOnly()) {
+			throw readOnly();
+		}
 		long total = total("counts", sendCounts);
 		long own = sendCounts[this.rank];
 		switch (collective) {
@@ -158,9 +164,10 @@ final class BufferValidation {
 	private static void requireUsable(MemorySegment send, MemorySegment receive) {
 		requireUsable("send", send);
 		requireUsable("receive", receive);
-		if (receive.isReadOnly()) {
-			throw new IllegalArgumentException("receive buffer is read-only");
-		}
+	}
+
+	private static IllegalArgumentException readOnly() {
+		return new IllegalArgumentException("receive buffer is read-only");
 	}
 
 	/** Checks that the buffers were not closed while the call waited for its turn. */
@@ -201,6 +208,7 @@ final class BufferValidation {
 	}
 
 	static void requireShared(String name, MemorySegment segment) {
+		Objects.requireNonNull(segment, () -> name + " buffer must not be null");
 		if (!segment.isAccessibleBy(ANY_THREAD)) {
 			throw new IllegalArgumentException(name + " buffer belongs to a confined arena, which is its thread's "
 					+ "alone; an asynchronous call needs a shared, automatic or global one");
@@ -271,6 +279,7 @@ final class BufferValidation {
 	}
 
 	private long total(String name, long[] counts) {
+		Objects.requireNonNull(counts, () -> name + " must not be null");
 		if (counts.length != this.worldSize) {
 			throw new IllegalArgumentException(
 					name + " must be one per rank (" + this.worldSize + "), got " + counts.length);

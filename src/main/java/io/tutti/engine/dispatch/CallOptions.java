@@ -1,6 +1,7 @@
 package io.tutti.engine.dispatch;
 
 import java.time.Duration;
+import java.util.Objects;
 
 import io.tutti.engine.spi.Deadline;
 
@@ -16,21 +17,28 @@ record CallOptions(Duration timeout, long timeoutNanos, String label) {
 	private static final int MAX_LABEL_CHARACTERS = 200;
 
 	static CallOptions of(Duration timeout) {
+		requireTimeout(timeout);
 		long nanos = Deadline.nanosOf(timeout);
 		return new CallOptions(Duration.ofNanos(nanos), nanos, "");
 	}
 
 	CallOptions withTimeout(Duration other) {
+		requireTimeout(other);
 		long nanos = Deadline.nanosOf(other);
 		return new CallOptions(Duration.ofNanos(nanos), nanos, this.label);
 	}
 
 	CallOptions withLabel(String other) {
+		Objects.requireNonNull(other, "label must not be null; pass an empty one for none");
 		if (other.length() > MAX_LABEL_CHARACTERS) {
 			throw new IllegalArgumentException(
 					"label must have at most " + MAX_LABEL_CHARACTERS + " characters, got " + other.length());
 		}
 		return new CallOptions(this.timeout, this.timeoutNanos, other);
+	}
+
+	private static void requireTimeout(Duration timeout) {
+		Objects.requireNonNull(timeout, "timeout must not be null");
 	}
 
 }

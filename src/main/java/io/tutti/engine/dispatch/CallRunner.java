@@ -5,6 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -146,7 +147,7 @@ final class CallRunner implements AutoCloseable {
 	private List<PackedBuffers> packs(Collective collective, List<MemorySegment> buffers, DataType type,
 			@Nullable ReduceOp op, int root) {
 		this.buffers.check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
-		for (MemorySegment buffer : buffers) {
+		for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
 			this.buffers.check(collective, buffer, buffer, type, op, root);
 		}
 		return PackedBuffers.of(buffers, !this.backend.takesDeviceMemory());
@@ -225,7 +226,7 @@ final class CallRunner implements AutoCloseable {
 	Work<Void> runUnevenAsync(Collective collective, MemorySegment send, MemorySegment receive, DataType type,
 			@Nullable ReduceOp op, int root, long[] sendCounts, long @Nullable [] receiveCounts, CallOptions options) {
 		BufferValidation.requireShared(send, receive);
-		long[] ownSendCounts = sendCounts.clone();
+		long[] ownSendCounts = Objects.requireNonNull(sendCounts, "counts must not be null").clone();
 		long[] ownReceiveCounts = (receiveCounts != null) ? receiveCounts.clone() : null;
 		long count = this.buffers.checkUneven(collective, send, receive, type, op, root, ownSendCounts,
 				ownReceiveCounts);
@@ -245,6 +246,7 @@ final class CallRunner implements AutoCloseable {
 	/** As {@link #runAll} on the worker thread. */
 	Work<Void> runAllAsync(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op,
 			int root, CallOptions options) {
+		Objects.requireNonNull(buffers, "buffers must not be null");
 		buffers.forEach((buffer) -> BufferValidation.requireShared(buffer, buffer));
 		List<PackedBuffers> packs = packs(collective, buffers, type, op, root);
 		return submit(collective, packs.size(), options, (ticket, issuedNanos) -> runPacks(ticket, collective, packs,

@@ -32,9 +32,12 @@ final class CallStaging implements AutoCloseable {
 		call.place(nativeSend.address(), send.byteSize(), nativeReceive.address(), receive.byteSize());
 	}
 
-	/** Copies the result of the last placed call to a heap receive buffer. */
+	/**
+	 * Copies the result of the last placed call to a heap receive buffer. Only the root
+	 * of a broadcast may have a read-only one, which stays as it is.
+	 */
 	void bringBack(MemorySegment receive) {
-		if (!receive.isNative()) {
+		if (!receive.isNative() && !receive.isReadOnly()) {
 			MemorySegment.copy(this.receiveStage.ofSize(receive.byteSize()), 0, receive, 0, receive.byteSize());
 		}
 	}

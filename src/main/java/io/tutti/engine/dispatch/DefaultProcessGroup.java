@@ -478,7 +478,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public List<Work<Message>> startAll(List<Transfer> transfers) {
-		List<Transfer> all = List.copyOf(transfers);
+		List<Transfer> all = List.copyOf(Objects.requireNonNull(transfers, "transfers must not be null"));
 		all.forEach(this::requireValid);
 		List<@Nullable Work<Message>> works = new ArrayList<>(Collections.nCopies(all.size(), null));
 		for (Transfer.Direction direction : List.of(Transfer.Direction.RECEIVE, Transfer.Direction.SEND)) {

@@ -2,6 +2,7 @@ package io.tutti.engine.dispatch;
 
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,6 +56,9 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 		catch (InterruptedException ex) {
 			throw interrupted();
 		}
+		catch (CancellationException ex) {
+			throw withdrawn();
+		}
 		catch (ExecutionException ex) {
 			throw unchecked(ex.getCause());
 		}
@@ -71,6 +75,9 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 		}
 		catch (InterruptedException ex) {
 			throw interrupted();
+		}
+		catch (CancellationException ex) {
+			throw withdrawn();
 		}
 		catch (ExecutionException ex) {
 			throw unchecked(ex.getCause());
@@ -89,6 +96,10 @@ final class EngineWork<T extends @Nullable Object> implements Work<T> {
 		finally {
 			Thread.currentThread().interrupt();
 		}
+	}
+
+	private CancellationException withdrawn() {
+		return new CancellationException(this.call + " was withdrawn by cancel");
 	}
 
 	private static RuntimeException unchecked(Throwable failure) {

@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.zip.CRC32;
 
 import io.tutti.Failure;
@@ -71,6 +72,7 @@ final class GroupSplit {
 	}
 
 	private void requireRanks(List<Integer> ranks) {
+		Objects.requireNonNull(ranks, "ranks must not be null");
 		if (ranks.isEmpty() || new HashSet<>(ranks).size() < ranks.size()) {
 			throw new IllegalArgumentException("ranks of a group must be at least one, each once, got " + ranks);
 		}

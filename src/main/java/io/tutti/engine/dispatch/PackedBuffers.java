@@ -68,7 +68,9 @@ record PackedBuffers(List<MemorySegment> buffers, long bytes) {
 		}
 		long offset = 0;
 		for (MemorySegment buffer : this.buffers) {
-			MemorySegment.copy(packed, offset, buffer, 0, buffer.byteSize());
+			if (!buffer.isReadOnly()) {
+				MemorySegment.copy(packed, offset, buffer, 0, buffer.byteSize());
+			}
 			offset += buffer.byteSize();
 		}
 	}

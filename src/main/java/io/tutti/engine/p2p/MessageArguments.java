@@ -1,6 +1,7 @@
 package io.tutti.engine.p2p;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Objects;
 
 import io.tutti.DataType;
 import io.tutti.Message;
@@ -62,6 +63,8 @@ public final class MessageArguments {
 	}
 
 	private static void requireUsable(String name, MemorySegment buffer, DataType type) {
+		Objects.requireNonNull(buffer, () -> name + " buffer must not be null");
+		Objects.requireNonNull(type, "type must not be null");
 		if (!buffer.scope().isAlive()) {
 			throw new IllegalArgumentException(name + " buffer is closed");
 		}

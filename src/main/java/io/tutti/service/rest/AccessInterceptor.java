@@ -1,5 +1,7 @@
 package io.tutti.service.rest;
 
+import java.util.Enumeration;
+
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 
@@ -13,9 +15,15 @@ import org.springframework.web.servlet.HandlerInterceptor;
  */
 final class AccessInterceptor implements HandlerInterceptor {
 
-	/** Set by Spring Security's authorization filter while it handles a request. */
-	private static final String AUTHORIZED = "org.springframework.security.web.access.intercept.AuthorizationFilter"
-			+ ".APPLIED";
+	/**
+	 * Start of the name of an attribute that Spring Security's authorization filter sets
+	 * while it handles a request. The filter's bean name follows, which differs from run
+	 * to run.
+	 */
+	private static final String AUTHORIZATION_FILTER = "org.springframework.security.web.access.intercept."
+			+ "AuthorizationFilter";
+
+	private static final String APPLIED = ".APPLIED";
 
 	private final ForeignRequestCheck origins;
 
@@ -35,7 +43,7 @@ final class AccessInterceptor implements HandlerInterceptor {
 
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler) {
-		if (isOfTutti(handler) && !ForeignRequestCheck.reads(request) && request.getAttribute(AUTHORIZED) == null) {
+		if (isOfTutti(handler) && !ForeignRequestCheck.reads(request) && !isAuthorized(request)) {
 			require(request);
 		}
 		return true;
@@ -43,6 +51,16 @@ final class AccessInterceptor implements HandlerInterceptor {
 
 	private static boolean isOfTutti(Object handler) {
 		return handler instanceof HandlerMethod method && method.getBeanType().isAnnotationPresent(ApiController.class);
+	}
+
+	private static boolean isAuthorized(HttpServletRequest request) {
+		for (Enumeration<String> names = request.getAttributeNames(); names.hasMoreElements();) {
+			String name = names.nextElement();
+			if (name.startsWith(AUTHORIZATION_FILTER) && name.endsWith(APPLIED)) {
+				return true;
+			}
+		}
+		return false;
 	}
 
 	private void require(HttpServletRequest request) {

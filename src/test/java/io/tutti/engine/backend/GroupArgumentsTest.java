@@ -2,10 +2,12 @@ package io.tutti.engine.backend;
 
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.tutti.CollectiveException;
 import io.tutti.DataType;
@@ -16,9 +18,13 @@ import io.tutti.Transfer;
 import io.tutti.Work;
 import io.tutti.engine.backend.CollectivesContract.World;
 import io.tutti.engine.backend.RankThreads.Outcome;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
+import static java.util.Map.entry;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -47,6 +53,57 @@ class GroupArgumentsTest {
 				.receive(MemorySegment.ofArray(received), DataType.INT32, 0, 5)).isOne();
 			assertThat(untouched).containsExactly(1);
 			assertThat(received).containsExactly(42);
+		}
+	}
+
+	@Test
+	void nullIsRefusedByItsName() throws Exception {
+		try (World world = Worlds.simulated(1)) {
+			ProcessGroup group = world.group(0);
+			MemorySegment buffer = MemorySegment.ofArray(new int[1]);
+			Map<String, ThrowingCallable> calls = Map.ofEntries(
+					entry("values must not be null", () -> group.allReduce((float[]) null, ReduceOp.SUM)),
+					entry("receive must not be null", () -> group.allGather(new int[1], null)),
+					entry("buffer must not be null",
+							() -> group.allReduce((ByteBuffer) null, DataType.INT32, ReduceOp.SUM)),
+					entry("send buffer must not be null", () -> group.send(null, DataType.INT32, 0, 0)),
+					entry("receive buffer must not be null", () -> group.receive(null, DataType.INT32, 0, 0)),
+					entry("type must not be null", () -> group.send(buffer, null, 0, 0)),
+					entry("buffers must not be null",
+							() -> group.allReduce((List<MemorySegment>) null, DataType.INT32, ReduceOp.SUM)),
+					entry("counts must not be null", () -> group.allGather(buffer, buffer, null, DataType.INT32)),
+					entry("timeout must not be null", () -> group.withTimeout(null)),
+					entry("label must not be null; pass an empty one for none", () -> group.withLabel(null)),
+					entry("ranks must not be null", () -> group.subgroup(null)),
+					entry("transfers must not be null", () -> group.startAll(null)),
+					entry("action must not be null", () -> group.onClose(null)));
+			calls.forEach((message, call) -> assertThatThrownBy(call).isInstanceOf(NullPointerException.class)
+				.hasMessage(message));
+			assertThatThrownBy(() -> group.allReduceAsync((MemorySegment) null, DataType.INT32, ReduceOp.SUM))
+				.hasMessage("send buffer must not be null");
+			group.barrier();
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void theRootOfABroadcastMayHaveAReadOnlyBuffer(TestedTransport transport) throws Exception {
+		try (World world = transport.world(2, Worlds.TIMEOUTS); Arena arena = Arena.ofShared()) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				for (MemorySegment own : List.of(MemorySegment.ofArray(new int[] { 7 - rank, 8 - rank }),
+						arena.allocateFrom(ValueLayout.JAVA_INT, 7 - rank, 8 - rank))) {
+					MemorySegment buffer = (rank == 0) ? own.asReadOnly() : own;
+					world.group(rank).broadcast(buffer, DataType.INT32, 0);
+					world.group(rank).broadcastAsync(List.of(buffer, buffer), DataType.INT32, 0).await();
+					assertThat(own.toArray(ValueLayout.JAVA_INT)).containsExactly(7, 8);
+					assertThatThrownBy(
+							() -> world.group(rank).allReduce(own.asReadOnly(), DataType.INT32, ReduceOp.SUM))
+						.hasMessage("receive buffer is read-only");
+					assertThatThrownBy(() -> world.group(rank).broadcast(own.asReadOnly(), DataType.INT32, 1 - rank))
+						.hasMessage("receive buffer is read-only");
+				}
+				return null;
+			});
 		}
 	}
 

@@ -60,6 +60,17 @@ class TlsProcessGroupTest {
 		}
 	}
 
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 5 })
+	void partsMayLieInPlaceInEveryCollective(int worldSize) throws Exception {
+		try (World world = world(worldSize)) {
+			RankThreads.run(worldSize, LIMIT, (rank) -> {
+				InPlaceLayouts.check(world.group(rank));
+				return null;
+			});
+		}
+	}
+
 	@Test
 	void sharedMemoryIsNegotiatedOverATlsControlPlane() throws Exception {
 		Tls tls = new Tls(this.context::get, List.of(), Authority.NAME);
