@@ -59,9 +59,7 @@ final class TuttiProcess implements AutoCloseable {
 	private static TuttiProcess start(List<String> wrapper, Path directory, Map<String, String> environment,
 			String... arguments) throws IOException {
 		List<String> command = new ArrayList<>(wrapper);
-		command.addAll(java());
-		command.add("-jar");
-		command.add(System.getProperty("tutti.jar"));
+		command.add(Path.of("tutti").toAbsolutePath().toString());
 		command.addAll(List.of(arguments));
 		return run(directory, environment, command);
 	}
@@ -78,6 +76,7 @@ final class TuttiProcess implements AutoCloseable {
 	static TuttiProcess run(Path directory, Map<String, String> environment, List<String> command) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(command).directory(directory.toFile());
 		builder.environment().put("TUTTI_JAVA_OPTS", SHORT_LIVED);
+		builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
 		builder.environment().putAll(environment);
 		return new TuttiProcess(builder.start());
 	}

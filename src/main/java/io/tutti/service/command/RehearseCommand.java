@@ -44,7 +44,8 @@ final class RehearseCommand implements Callable<Integer> {
 	/** Enough steps to reach each branch of the training loop. */
 	private static final int EPOCHS = 3;
 
-	private static final int TIMEOUT_MILLIS = 5000;
+	/** Bounds a request that hangs; on a busy machine the first one takes seconds. */
+	private static final int TIMEOUT_MILLIS = 60_000;
 
 	@ParentCommand
 	private @Nullable TuttiCommand root;
