@@ -40,7 +40,7 @@ import picocli.CommandLine.Parameters;
 				"  ./tutti launch -n 3 serve                  serves on 8080, 8081, 8082",
 				"  ./tutti launch -n 4 bench --format tsv     only rank 0's table on stdout",
 				"  ./tutti launch -n 2 --max-restarts 3 train restarts both after a failure",
-				"  ./tutti launch -n 4 --min-ranks 2 --max-restarts 9 ./worker",
+				"  ./tutti launch -n 4 --min-ranks 2 --max-restarts 9 train",
 				"                                             restarts only the ranks that are lost",
 				"  ./tutti launch -n 2 -- python worker.py    any program",
 				"  ./tutti launch -n 8 --nnodes 2 --node-rank 1 --master-addr host0 train",
@@ -156,12 +156,19 @@ public final class LaunchCommand implements Callable<Integer> {
 		LaunchedCommand launched = LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION));
 		ElasticRanks elastic = ElasticRanks.of(this.minRanks, this.maxRanks, this.ranksPerNode * this.nodes,
 				properties);
-		if (elastic != null && launched.kind() != LaunchedCommand.Kind.PROGRAM) {
-			throw new IllegalArgumentException(
-					"--min-ranks is for programs: Tutti's own commands end when a rank is lost");
+		if (elastic != null && launched.kind() != LaunchedCommand.Kind.PROGRAM && !isTrain()) {
+			throw new IllegalArgumentException("--min-ranks is for train and for programs: Tutti's other commands"
+					+ " cannot continue without lost ranks");
 		}
 		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,
 				elastic, environment());
+	}
+
+	/** Tutti's script may precede the command. */
+	private boolean isTrain() {
+		String first = this.command.getFirst();
+		return (Path.of(first).endsWith("tutti") && this.command.size() > 1) ? this.command.get(1).equals("train")
+				: first.equals("train");
 	}
 
 	private Map<String, String> environment() {
