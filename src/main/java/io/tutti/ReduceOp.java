@@ -14,7 +14,10 @@ public enum ReduceOp {
 	MIN("min"),
 	/** Maximum; NaN if any operand is NaN. */
 	MAX("max"),
-	/** Sum divided by the world size; integers round towards zero. */
+	/**
+	 * Sum divided by the world size; integers round towards zero, and the sum of large
+	 * ones wraps around before the division.
+	 */
 	AVERAGE("average"),
 	/** Bitwise and, of integers. */
 	BITWISE_AND("bitwise-and"),
