@@ -14,6 +14,7 @@ import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointOptions;
+import io.tutti.training.job.RankShares;
 import io.tutti.training.job.TrainingOptions;
 import org.jspecify.annotations.Nullable;
 import org.springframework.context.ApplicationContext;
@@ -69,6 +70,11 @@ final class TrainCommand implements Callable<Integer> {
 			description = "Seed of the split, the initial parameters and the order of samples"
 					+ " (default: ${DEFAULT-VALUE}).")
 	private long seed;
+
+	@Option(names = "--rank-weights", paramLabel = "LIST",
+			description = "Weights by which the ranks share each batch, such as 1,2,2, or `measured` for the speeds of"
+					+ " the first steps (default: equal shares).")
+	private @Nullable String rankWeights;
 
 	@Option(names = "--threads", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_THREADS,
 			description = "Threads inside one operation of libtorch (default: ${DEFAULT-VALUE}).")
@@ -220,7 +226,7 @@ final class TrainCommand implements Callable<Integer> {
 	private TrainingOptions training() {
 		try {
 			return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, checkpoints(),
-					this.report);
+					this.report, (this.rankWeights != null) ? RankShares.parse(this.rankWeights) : RankShares.EQUAL);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

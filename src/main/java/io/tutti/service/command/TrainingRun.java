@@ -14,6 +14,7 @@ import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.device.HostFallback;
 import io.tutti.launch.LiveLines;
+import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.config.TrainProperties;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
@@ -66,9 +67,19 @@ final class TrainingRun {
 	static TrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		TrainingFiles.requireUsable(options, group.assignment().rank());
+		requireWeightsFor(group.assignment().worldSize(), options);
 		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment());
 		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), task, options,
 				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));
+	}
+
+	private static void requireWeightsFor(int worldSize, TrainingOptions options) {
+		try {
+			options.shares().requireWorldSize(worldSize);
+		}
+		catch (IllegalArgumentException ex) {
+			throw new ConfigurationException(String.valueOf(ex.getMessage()), "Check --rank-weights", ex);
+		}
 	}
 
 	private static TrainingDevice device(ApplicationContext context, ProcessGroup world, RankAssignment assignment) {

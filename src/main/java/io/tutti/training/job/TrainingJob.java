@@ -81,6 +81,10 @@ public final class TrainingJob {
 
 	private TrainingJob(@Nullable ProcessGroup group, @Nullable ElasticGroup elastic, TrainingTask task,
 			TrainingOptions options, TrainingListener listener, Supplier<TrainingDevice> device) {
+		if (elastic != null && options.shares().weights() != null) {
+			throw new IllegalArgumentException("rank weights " + options.shares()
+					+ " hold for one world size only, and that of an elastic job changes: use measured or equal shares");
+		}
 		this.device = device;
 		this.group = group;
 		this.elastic = elastic;
@@ -214,6 +218,7 @@ public final class TrainingJob {
 		ParameterAgreement.require(group,
 				job.with("epochs", this.options.epochs())
 					.with("device", place.kind())
+					.with("rank weights", this.options.shares())
 					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
 	}
 

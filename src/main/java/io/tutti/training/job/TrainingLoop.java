@@ -36,6 +36,8 @@ final class TrainingLoop implements AutoCloseable {
 
 	private final TrainingState state;
 
+	private final BatchShares shares;
+
 	private final Replica replica;
 
 	/** Ends each step of an elastic job. */
@@ -69,6 +71,7 @@ final class TrainingLoop implements AutoCloseable {
 		this.state = state;
 		this.commit = commit;
 		this.schedule = new BatchSchedule(samples.training(), options.globalBatch(), group.worldSize(), options.seed());
+		this.shares = new BatchShares(group, this.schedule, options.shares());
 		this.replica = state.replica();
 		this.replica.join(group);
 		this.test = new TestRun(group, samples.test(), task.metric(), this.replica);
@@ -164,7 +167,7 @@ final class TrainingLoop implements AutoCloseable {
 		int batch = this.schedule.batchSize(stepInEpoch);
 		TrainingStep step = new TrainingStep(progress().step(), epoch, this.schedule.stepsPerEpoch(),
 				this.options.epochs());
-		int[] samples = this.schedule.samples(order, stepInEpoch, this.group.rank());
+		int[] samples = this.shares.samples(order, stepInEpoch);
 		this.state.begin(step.step() + 1);
 		this.listener.selected(new StepSamples(step.step() + 1, this.group.generation(), this.group.rank(), samples));
 		StepTotals all = this.replica.learn(step, samples, batch, this.stopReason.get() != null);
@@ -173,6 +176,7 @@ final class TrainingLoop implements AutoCloseable {
 		this.trainedSamples += batch;
 		long nanos = System.nanoTime() - start;
 		this.trainingNanos += nanos;
+		this.shares.record(samples.length, nanos - (this.replica.replicas().waitedNanos() - waitedNanos));
 		this.listener.step(progress().step(), all.lossSum() / batch);
 		this.listener.timed(new StepTimes(batch, nanos, this.replica.selectionNanos() - dataNanos,
 				this.replica.replicas().waitedNanos() - waitedNanos));

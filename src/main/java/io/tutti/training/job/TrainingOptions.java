@@ -18,9 +18,10 @@ import org.jspecify.annotations.Nullable;
  * @param threads threads that libtorch may use inside one operation, at least 1
  * @param checkpoint where and when to keep checkpoints, {@code null} for none
  * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
+ * @param shares how each batch is divided among the ranks
  */
 public record TrainingOptions(int epochs, int globalBatch, long seed, int threads,
-		@Nullable CheckpointOptions checkpoint, @Nullable Path report) {
+		@Nullable CheckpointOptions checkpoint, @Nullable Path report, RankShares shares) {
 
 	/** Default number of epochs. */
 	public static final int DEFAULT_EPOCHS = 30;
@@ -41,6 +42,12 @@ public record TrainingOptions(int epochs, int globalBatch, long seed, int thread
 		requireAtLeastOne("epochs", epochs);
 		requireAtLeastOne("global batch", globalBatch);
 		requireAtLeastOne("threads", threads);
+	}
+
+	/** Options with equal shares of the ranks. */
+	public TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable CheckpointOptions checkpoint,
+			@Nullable Path report) {
+		this(epochs, globalBatch, seed, threads, checkpoint, report, RankShares.EQUAL);
 	}
 
 	/** The defaults, no checkpoint and no report. */

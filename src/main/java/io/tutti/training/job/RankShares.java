@@ -1,0 +1,70 @@
+package io.tutti.training.job;
+
+import java.util.ArrayList;
+import java.util.List;
+
+import io.tutti.training.RankWeights;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a job divides each global batch among the ranks. Does not change what is learned,
+ * up to rounding: the gradient is that of the whole batch.
+ *
+ * @param measured whether the shares follow the speeds that the ranks measure in their
+ * first steps
+ * @param weights configured weights by rank, {@code null} for equal or measured shares
+ */
+public record RankShares(boolean measured, @Nullable RankWeights weights) {
+
+	/** Equal shares. */
+	public static final RankShares EQUAL = new RankShares(false, null);
+
+	/** Shares in proportion to the ranks' speeds. */
+	public static final RankShares MEASURED = new RankShares(true, null);
+
+	private static final String MEASURED_NAME = "measured";
+
+	public RankShares {
+		if (measured && weights != null) {
+			throw new IllegalArgumentException("shares are either measured or configured");
+		}
+	}
+
+	/**
+	 * Parses {@code measured} or weights by rank such as {@code 1,2,2}.
+	 * @throws IllegalArgumentException if the text is neither
+	 */
+	public static RankShares parse(String text) {
+		if (text.equals(MEASURED_NAME)) {
+			return MEASURED;
+		}
+		List<Double> weights = new ArrayList<>();
+		try {
+			for (String weight : text.split(",", -1)) {
+				weights.add(Double.valueOf(weight.strip()));
+			}
+		}
+		catch (NumberFormatException ex) {
+			throw new IllegalArgumentException(
+					"rank weights must be measured, or one number per rank such as 1,2,2, got " + text, ex);
+		}
+		return new RankShares(false, new RankWeights(weights));
+	}
+
+	/**
+	 * Checks that there is a weight for each rank.
+	 * @throws IllegalArgumentException if not
+	 */
+	public void requireWorldSize(int worldSize) {
+		if (this.weights != null && this.weights.weights().size() != worldSize) {
+			throw new IllegalArgumentException("rank weights must be one number per rank: there are "
+					+ this.weights.weights().size() + " weights for " + worldSize + " ranks");
+		}
+	}
+
+	@Override
+	public String toString() {
+		return (this.weights != null) ? this.weights.weights().toString() : this.measured ? MEASURED_NAME : "equal";
+	}
+
+}
