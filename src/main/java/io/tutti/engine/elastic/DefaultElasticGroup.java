@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
@@ -38,11 +39,23 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	 */
 	private static final Duration FAREWELL = Duration.ofSeconds(2);
 
-	/** Step, whether the rank has state, and the hash of it. */
+	/** What the state of a rank is worth. */
+	private enum Held {
+
+		/** Stale, or incomplete because its source was lost during the transfer. */
+		NONE,
+		/** As the founders began. Counts while no rank has a shared state. */
+		INITIAL,
+		/** Equal on all ranks at the step that it states. */
+		SHARED
+
+	}
+
+	/** Step, what the state is worth, and the hash of it. */
 	private static final int SUMMARY_BYTES = Long.BYTES + Long.BYTES + 32;
 
 	/** What one rank reports of its state. */
-	private record Summary(long step, boolean present, byte[] hash) {
+	private record Summary(long step, Held held, byte[] hash) {
 
 		boolean sameAs(Summary other) {
 			return this.step == other.step && Arrays.equals(this.hash, other.hash);
@@ -56,7 +69,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 
 	private volatile @Nullable ElasticState state;
 
-	private boolean hasState;
+	private Held held = Held.INITIAL;
 
 	/**
 	 * @param afterwards runs when the group has closed
@@ -81,8 +94,12 @@ public final class DefaultElasticGroup implements ElasticGroup {
 				broken = null;
 				returned = false;
 				ProcessGroup group = engine.world();
+				boolean agreed = true;
 				try {
-					agree(group, state);
+					agreed = agree(group, state);
+					if (!agreed) {
+						throw stateLost(group);
+					}
 					state.reset(group);
 					result = loop.run(group);
 					returned = true;
@@ -94,6 +111,9 @@ public final class DefaultElasticGroup implements ElasticGroup {
 				}
 				catch (Exception ex) {
 					broken = continuable(ex, group);
+					if (!agreed) {
+						throw broken;
+					}
 					if (!returned) {
 						state.rollback();
 					}
@@ -138,21 +158,39 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		return null;
 	}
 
-	/** Brings all ranks to the newest state. */
-	private void agree(ProcessGroup group, ElasticState state) {
-		this.hasState &= this.elastic.carriesState();
-		List<Summary> all = summaries(group, state, this.hasState);
-		boolean someHaveState = all.stream().anyMatch(Summary::present);
+	/**
+	 * Brings all ranks to the newest state.
+	 * @return whether there is one: {@code false} on every rank if the ranks that held it
+	 * were lost before another had received all of it
+	 */
+	private boolean agree(ProcessGroup group, ElasticState state) {
+		this.held = switch (this.elastic.origin()) {
+			case FOUNDED -> (this.held == Held.INITIAL) ? Held.INITIAL : Held.NONE;
+			case CONTINUED -> this.held;
+			case JOINED -> Held.NONE;
+			case null -> throw new IllegalStateException("the group has not formed yet");
+		};
+		List<Summary> all = summaries(group, state, this.held);
+		Held best = all.stream().map(Summary::held).max(Comparator.naturalOrder()).orElseThrow();
+		if (best == Held.NONE) {
+			return false;
+		}
 		int source = IntStream.range(0, all.size())
-			.filter((rank) -> all.get(rank).present() || !someHaveState)
+			.filter((rank) -> all.get(rank).held() == best)
 			.boxed()
 			.max((a, b) -> (all.get(a).step() != all.get(b).step()) ? Long.compare(all.get(a).step(), all.get(b).step())
 					: Integer.compare(b, a))
 			.orElseThrow();
 		List<Integer> receivers = differing(all, source);
 		if (!receivers.isEmpty()) {
+			if (receivers.contains(group.rank())) {
+				this.held = Held.NONE;
+			}
 			state.synchronize(group, source);
-			List<Integer> still = differing(summaries(group, state, true), source);
+			if (Arrays.equals(sha256(state.digest()), all.get(source).hash())) {
+				this.held = Held.SHARED;
+			}
+			List<Integer> still = differing(summaries(group, state, this.held), source);
 			if (!still.isEmpty()) {
 				throw mismatch(group, still, "the state of these ranks differs from that of rank " + source
 						+ " after it was synchronized: ElasticState.synchronize and digest must cover the same state");
@@ -160,17 +198,26 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			this.elastic
 				.publish(new ElasticEvent.Synchronized(group.generation(), source, receivers, all.get(source).step()));
 		}
-		this.hasState = true;
+		this.held = Held.SHARED;
+		return true;
+	}
+
+	private static CollectiveException stateLost(ProcessGroup group) {
+		return CollectiveException.of(group.rank(), group.worldSize(),
+				Failure.outside(Failure.Kind.PEER_LOST, group.name(), List.of(),
+						"the ranks that held the state were lost before another rank had received all of it."
+								+ " Start the job again from its last checkpoint"),
+				null);
 	}
 
 	private static List<Integer> differing(List<Summary> all, int source) {
 		return IntStream.range(0, all.size()).filter((rank) -> !all.get(rank).sameAs(all.get(source))).boxed().toList();
 	}
 
-	private static List<Summary> summaries(ProcessGroup group, ElasticState state, boolean present) {
+	private static List<Summary> summaries(ProcessGroup group, ElasticState state, Held held) {
 		byte[] own = ByteBuffer.allocate(SUMMARY_BYTES)
 			.putLong(state.step())
-			.putLong(present ? 1 : 0)
+			.putLong(held.ordinal())
 			.put(sha256(state.digest()))
 			.array();
 		byte[] all = new byte[group.worldSize() * SUMMARY_BYTES];
@@ -180,9 +227,9 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		for (int rank = 0; rank < group.worldSize(); rank++) {
 			byte[] hash = new byte[32];
 			long step = in.getLong();
-			boolean has = in.getLong() != 0;
+			Held of = Held.values()[Math.toIntExact(in.getLong())];
 			in.get(hash);
-			summaries.add(new Summary(step, has, hash));
+			summaries.add(new Summary(step, of, hash));
 		}
 		return summaries;
 	}

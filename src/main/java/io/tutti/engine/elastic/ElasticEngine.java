@@ -47,7 +47,7 @@ public final class ElasticEngine implements AutoCloseable {
 
 	private volatile @Nullable Formation formation;
 
-	private volatile boolean carriesState;
+	private volatile FormationProtocol.@Nullable Origin origin;
 
 	private int failures;
 
@@ -112,11 +112,11 @@ public final class ElasticEngine implements AutoCloseable {
 	}
 
 	/**
-	 * Whether this process was a member of the generation that the current one continues,
-	 * so that its state counts.
+	 * How this process came to be a member of the current generation, {@code null} before
+	 * the first.
 	 */
-	boolean carriesState() {
-		return this.carriesState;
+	FormationProtocol.@Nullable Origin origin() {
+		return this.origin;
 	}
 
 	/**
@@ -169,7 +169,7 @@ public final class ElasticEngine implements AutoCloseable {
 		if (formed == null) {
 			return null;
 		}
-		this.carriesState = before != null && formed.continues();
+		this.origin = formed.origin();
 		this.engine = formed.engine();
 		this.formation = formed.formation();
 		publish(new ElasticEvent.Formed(formed.formation().generation(), formed.formation().slots(),

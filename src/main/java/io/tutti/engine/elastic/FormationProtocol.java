@@ -58,13 +58,20 @@ import org.jspecify.annotations.Nullable;
  */
 final class FormationProtocol {
 
-	/**
-	 * A formed generation.
-	 *
-	 * @param continues whether this process was a member of the generation that it
-	 * continues
-	 */
-	record Formed(Engine engine, Formation formation, boolean continues) {
+	/** How this process came to be a member of a generation. */
+	enum Origin {
+
+		/** The generation founds the job. */
+		FOUNDED,
+		/** The process was a member of the generation that this one continues. */
+		CONTINUED,
+		/** The process has joined a job that ran without it. */
+		JOINED
+
+	}
+
+	/** A formed generation. */
+	record Formed(Engine engine, Formation formation, Origin origin) {
 	}
 
 	private static final long POLL_MILLIS = 10;
@@ -289,10 +296,11 @@ final class FormationProtocol {
 			message = link.receive(silenceLimit());
 		}
 		return (message instanceof Commit(String id, int port) && id.equals(formation.id()))
-				? join(formation, port, link) : null;
+				? join(formation, proposed.baseId() == null, port, link) : null;
 	}
 
-	private @Nullable Formed join(Formation formation, int port, FormationLink link) throws InterruptedException {
+	private @Nullable Formed join(Formation formation, boolean founds, int port, FormationLink link)
+			throws InterruptedException {
 		CompletableFuture<Boolean> leaderGone = new CompletableFuture<>();
 		Thread.startVirtualThread(() -> {
 			try {
@@ -305,7 +313,7 @@ final class FormationProtocol {
 				leaderGone.complete(true);
 			}
 		});
-		Formed formed = attempt(formation, port, leaderGone::isDone);
+		Formed formed = attempt(formation, founds, port, leaderGone::isDone);
 		if (formed != null) {
 			link.trySend(new Joined(formation.id()));
 		}
@@ -313,7 +321,8 @@ final class FormationProtocol {
 	}
 
 	/** Runs the rendezvous until it ends or one of the members is lost. */
-	private @Nullable Formed attempt(Formation formation, int port, BooleanSupplier lost) throws InterruptedException {
+	private @Nullable Formed attempt(Formation formation, boolean founds, int port, BooleanSupplier lost)
+			throws InterruptedException {
 		CompletableFuture<Engine> joined = new CompletableFuture<>();
 		Thread attempt = Thread.ofPlatform()
 			.name("tutti-r" + formation.rankOf(this.member.self().id()) + "-rendezvous")
@@ -331,12 +340,12 @@ final class FormationProtocol {
 		try {
 			while (true) {
 				try {
-					return formed(joined.get(POLL_MILLIS, TimeUnit.MILLISECONDS), formation);
+					return formed(joined.get(POLL_MILLIS, TimeUnit.MILLISECONDS), formation, founds);
 				}
 				catch (TimeoutException ex) {
 					if (lost.getAsBoolean()) {
 						attempt.interrupt();
-						return formed(joined.get(CANCEL_LIMIT.toMillis(), TimeUnit.MILLISECONDS), formation);
+						return formed(joined.get(CANCEL_LIMIT.toMillis(), TimeUnit.MILLISECONDS), formation, founds);
 					}
 				}
 			}
@@ -358,10 +367,10 @@ final class FormationProtocol {
 		}
 	}
 
-	private Formed formed(Engine engine, Formation formation) {
-		boolean continues = this.member.base() != null;
+	private Formed formed(Engine engine, Formation formation, boolean founds) {
+		Origin origin = founds ? Origin.FOUNDED : (this.member.base() != null) ? Origin.CONTINUED : Origin.JOINED;
 		this.member.formed(formation);
-		return new Formed(engine, formation, continues);
+		return new Formed(engine, formation, origin);
 	}
 
 	/** The rank is the position among the slots; local ranks likewise, on each host. */
@@ -564,7 +573,7 @@ final class FormationProtocol {
 			}
 			int port = rendezvousPort(formation, requests);
 			requests.forEach((request) -> request.link().trySend(new Commit(formation.id(), port)));
-			Formed formed = attempt(formation, port, () -> this.member.anyLost(requests, formation.id()));
+			Formed formed = attempt(formation, base == null, port, () -> this.member.anyLost(requests, formation.id()));
 			if (formed != null) {
 				requests.forEach((request) -> request.link().trySend(new Joined(formation.id())));
 			}

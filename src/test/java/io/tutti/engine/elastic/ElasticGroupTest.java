@@ -13,6 +13,7 @@ import io.tutti.CollectiveMismatchException;
 import io.tutti.ElasticEvent;
 import io.tutti.ExitCode;
 import io.tutti.GroupAbortedException;
+import io.tutti.PeerLostException;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.Backends;
 import io.tutti.engine.backend.EngineSettings;
@@ -60,6 +61,24 @@ class ElasticGroupTest {
 					assertThat(taken.receivers()).containsExactly(2);
 					assertThat(taken.step()).isEqualTo(31);
 				}));
+	}
+
+	@Test
+	void aRankThatLosesTheSourceOfItsStateDoesNotContinueWithout() throws Exception {
+		ElasticRanks ranks = new ElasticRanks(2, 3, 1);
+		List<ElasticRanks.Rank> founders = List.of(ranks.new Rank(0, 60), ranks.new Rank(1, 60));
+		ElasticRanks.Rank joining = ranks.new Rank(2, 60);
+		founders.forEach((rank) -> rank.atSynchronize = rank::close);
+		founders.getFirst().atStep = () -> {
+			if (founders.getFirst().step == 30) {
+				joining.start();
+				await(() -> ranksWait(founders.getFirst()));
+			}
+		};
+		founders.forEach(ElasticRanks.Rank::start);
+		assertThatThrownBy(() -> joining.result.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(PeerLostException.class)
+			.hasMessageContaining("the ranks that held the state were lost");
+		assertThat(joining.step).isZero();
 	}
 
 	private static boolean ranksWait(ElasticRanks.Rank rank) {

@@ -90,6 +90,9 @@ final class ElasticRanks {
 		volatile Runnable atStep = () -> {
 		};
 
+		volatile Runnable atSynchronize = () -> {
+		};
+
 		final CompletableFuture<Long> result = new CompletableFuture<>();
 
 		Rank(int slot, long lastStep) {
@@ -138,6 +141,7 @@ final class ElasticRanks {
 
 		@Override
 		public void synchronize(ProcessGroup members, int source) {
+			this.atSynchronize.run();
 			long[] all = { this.step, this.sum };
 			members.broadcast(all, source);
 			this.step = all[0];
