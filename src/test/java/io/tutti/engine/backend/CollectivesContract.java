@@ -332,7 +332,7 @@ abstract class CollectivesContract {
 				bad("0..1",
 						(group) -> AnyCollective.runUneven(group, Collective.SCATTER, ints(5), ints(2 + group.rank()),
 								type, null, 2, new long[] { 2, 3 }, LIMIT)),
-				bad("read-only", (group) -> group.broadcastAsync(ints(4).asReadOnly(), type, 0)),
+				bad("read-only", (group) -> group.broadcastAsync(ints(4).asReadOnly(), type, 1 - group.rank())),
 				bad("more than zero", (group) -> group.withTimeout(Duration.ZERO).allToAll(ints(8), ints(8), type)));
 	}
 
