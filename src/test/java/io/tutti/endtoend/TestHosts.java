@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 import org.junit.jupiter.api.Assumptions;
 
@@ -18,7 +19,11 @@ import org.junit.jupiter.api.Assumptions;
  */
 final class TestHosts {
 
-	private final String prefix = "tt" + ProcessHandle.current().pid();
+	/** Tests of several classes run at the same time in one process. */
+	private static final AtomicInteger CREATED = new AtomicInteger();
+
+	/** With the number of a host it is the name of a device: at most 15 characters. */
+	private final String prefix = "t" + ProcessHandle.current().pid() + "n" + CREATED.incrementAndGet();
 
 	private final List<String> namespaces = new ArrayList<>();
 

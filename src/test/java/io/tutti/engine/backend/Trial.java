@@ -59,6 +59,10 @@ final class Trial {
 
 	private final MemorySegment receive;
 
+	private final long sendCount;
+
+	private final long receiveCount;
+
 	Trial(ProcessGroup group, CallSpec spec, Memory memory) {
 		this.group = group;
 		this.spec = spec;
@@ -70,13 +74,17 @@ final class Trial {
 		}
 		this.incoming = counts(false);
 		this.origins = new int[this.worldSize];
-		for (int from = 0; from < this.worldSize; from++) {
-			for (int to = 0; to < this.rank; to++) {
-				this.origins[from] += exchange(from, to);
+		if (spec.collective() == Collective.ALL_TO_ALL && spec.uneven()) {
+			for (int from = 0; from < this.worldSize; from++) {
+				for (int to = 0; to < this.rank; to++) {
+					this.origins[from] += exchange(from, to);
+				}
 			}
 		}
-		long sendBytes = sendCount() * spec.type().bytes();
-		long receiveBytes = receiveCount() * spec.type().bytes();
+		this.sendCount = sendCount();
+		this.receiveCount = receiveCount();
+		long sendBytes = this.sendCount * spec.type().bytes();
+		long receiveBytes = this.receiveCount * spec.type().bytes();
 		this.guardOffset = partInSend() ? sendBytes : receiveBytes;
 		this.guarded = memory.allocate(this.guardOffset + GUARD_BYTES);
 		this.guarded.fill(GUARD);
@@ -85,7 +93,7 @@ final class Trial {
 		this.receive = partInSend() ? whole.asSlice(offset, receiveBytes) : whole;
 		this.send = partInSend() ? whole : partInReceive() ? whole.asSlice(offset, sendBytes)
 				: inPlace() ? whole : memory.allocate(Math.max(1, sendBytes)).asSlice(0, sendBytes);
-		for (int i = 0; i < sendCount(); i++) {
+		for (int i = 0; i < this.sendCount; i++) {
 			Elements.put(this.send, spec.type(), i, operand(this.rank, i));
 		}
 	}
@@ -134,11 +142,11 @@ final class Trial {
 	void check() {
 		boolean result = !withoutResult() && (isRoot()
 				|| (this.spec.collective() != Collective.REDUCE && this.spec.collective() != Collective.GATHER));
-		for (int i = 0; result && i < receiveCount(); i++) {
+		for (int i = 0; result && i < this.receiveCount; i++) {
 			require("result", i, Elements.get(this.receive, this.spec.type(), i), expected(i));
 		}
-		for (int i = 0; !inPlace() && i < sendCount(); i++) {
-			if (!partInSend() || i < ownStart() || i >= ownStart() + receiveCount()) {
+		for (int i = 0; !inPlace() && i < this.sendCount; i++) {
+			if (!partInSend() || i < ownStart() || i >= ownStart() + this.receiveCount) {
 				require("operand", i, Elements.get(this.send, this.spec.type(), i), operand(this.rank, i));
 			}
 		}
@@ -243,10 +251,7 @@ final class Trial {
 			case EXCLUSIVE_SCAN -> Operands.reduced(this.rank, index, this.spec.op());
 			case SCATTER -> operand(this.spec.root(), (int) ownStart() + index);
 			case ALL_GATHER, GATHER -> {
-				int owner = 0;
-				while (this.spec.uneven() && index >= this.starts[owner + 1]) {
-					owner++;
-				}
+				int owner = this.spec.uneven() ? owner(index) : 0;
 				yield this.spec.uneven() ? operand(owner, index - (int) this.starts[owner])
 						: operand(index / count, index % count);
 			}
@@ -255,7 +260,21 @@ final class Trial {
 		};
 	}
 
+	/** The rank whose part holds an element; empty parts hold none. */
+	private int owner(int index) {
+		int found = Arrays.binarySearch(this.starts, index);
+		int owner = (found >= 0) ? found : -found - 2;
+		while (this.starts[owner + 1] == this.starts[owner]) {
+			owner++;
+		}
+		return owner;
+	}
+
 	private long exchanged(int index) {
+		if (!this.spec.uneven()) {
+			int count = this.spec.count();
+			return operand(index / count, count * this.rank + index % count);
+		}
 		long[] come = this.incoming;
 		int from = 0;
 		long offset = index;
