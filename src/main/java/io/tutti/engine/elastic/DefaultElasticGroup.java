@@ -51,8 +51,10 @@ public final class DefaultElasticGroup implements ElasticGroup {
 
 	}
 
+	private static final int HASH_BYTES = 32;
+
 	/** Step, what the state is worth, and the hash of it. */
-	private static final int SUMMARY_BYTES = Long.BYTES + Long.BYTES + 32;
+	private static final int SUMMARY_BYTES = Long.BYTES + Long.BYTES + HASH_BYTES;
 
 	/** What one rank reports of its state. */
 	private record Summary(long step, Held held, byte[] hash) {
@@ -170,7 +172,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			case JOINED -> Held.NONE;
 			case null -> throw new IllegalStateException("the group has not formed yet");
 		};
-		List<Summary> all = summaries(group, state, this.held);
+		List<Summary> all = summaries(group, new Summary(state.step(), this.held, sha256(state.digest())));
 		Held best = all.stream().map(Summary::held).max(Comparator.naturalOrder()).orElseThrow();
 		if (best == Held.NONE) {
 			return false;
@@ -187,10 +189,11 @@ public final class DefaultElasticGroup implements ElasticGroup {
 				this.held = Held.NONE;
 			}
 			state.synchronize(group, source);
-			if (Arrays.equals(sha256(state.digest()), all.get(source).hash())) {
+			byte[] hash = sha256(state.digest());
+			if (Arrays.equals(hash, all.get(source).hash())) {
 				this.held = Held.SHARED;
 			}
-			List<Integer> still = differing(summaries(group, state, this.held), source);
+			List<Integer> still = differing(summaries(group, new Summary(state.step(), this.held, hash)), source);
 			if (!still.isEmpty()) {
 				throw mismatch(group, still, "the state of these ranks differs from that of rank " + source
 						+ " after it was synchronized: ElasticState.synchronize and digest must cover the same state");
@@ -214,18 +217,18 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		return IntStream.range(0, all.size()).filter((rank) -> !all.get(rank).sameAs(all.get(source))).boxed().toList();
 	}
 
-	private static List<Summary> summaries(ProcessGroup group, ElasticState state, Held held) {
+	private static List<Summary> summaries(ProcessGroup group, Summary summary) {
 		byte[] own = ByteBuffer.allocate(SUMMARY_BYTES)
-			.putLong(state.step())
-			.putLong(held.ordinal())
-			.put(sha256(state.digest()))
+			.putLong(summary.step())
+			.putLong(summary.held().ordinal())
+			.put(summary.hash())
 			.array();
 		byte[] all = new byte[group.worldSize() * SUMMARY_BYTES];
 		group.allGather(MemorySegment.ofArray(own), MemorySegment.ofArray(all), DataType.UINT8);
 		ByteBuffer in = ByteBuffer.wrap(all);
 		List<Summary> summaries = new ArrayList<>();
 		for (int rank = 0; rank < group.worldSize(); rank++) {
-			byte[] hash = new byte[32];
+			byte[] hash = new byte[HASH_BYTES];
 			long step = in.getLong();
 			Held of = Held.values()[Math.toIntExact(in.getLong())];
 			in.get(hash);

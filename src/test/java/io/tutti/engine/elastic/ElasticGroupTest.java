@@ -28,19 +28,19 @@ class ElasticGroupTest {
 
 	@Test
 	void anUndisturbedJobRunsOnceInOneGeneration() throws Exception {
-		for (var rank : new ElasticRanks(3, 3, 2).start(20)) {
+		for (var rank : new ElasticMembers(3, 3, 2).start(20)) {
 			assertThat(rank.result.get(60, TimeUnit.SECONDS)).isEqualTo(210);
 		}
 	}
 
 	@Test
 	void aRankThatStartsLaterJoinsAndReceivesTheState() throws Exception {
-		ElasticRanks ranks = new ElasticRanks(2, 3, 1);
+		ElasticMembers ranks = new ElasticMembers(2, 3, 1);
 		List<ElasticEvent> events = new CopyOnWriteArrayList<>();
 		CountDownLatch joined = new CountDownLatch(1);
-		ElasticRanks.Rank first = ranks.new Rank(0, 60);
-		ElasticRanks.Rank second = ranks.new Rank(1, 60);
-		ElasticRanks.Rank third = ranks.new Rank(2, 60);
+		ElasticMembers.Rank first = ranks.new Rank(0, 60);
+		ElasticMembers.Rank second = ranks.new Rank(1, 60);
+		ElasticMembers.Rank third = ranks.new Rank(2, 60);
 		third.group.onEvent(events::add);
 		third.atStep = joined::countDown;
 		first.atStep = () -> {
@@ -65,9 +65,9 @@ class ElasticGroupTest {
 
 	@Test
 	void aRankThatLosesTheSourceOfItsStateDoesNotContinueWithout() throws Exception {
-		ElasticRanks ranks = new ElasticRanks(2, 3, 1);
-		List<ElasticRanks.Rank> founders = List.of(ranks.new Rank(0, 60), ranks.new Rank(1, 60));
-		ElasticRanks.Rank joining = ranks.new Rank(2, 60);
+		ElasticMembers ranks = new ElasticMembers(2, 3, 1);
+		List<ElasticMembers.Rank> founders = List.of(ranks.new Rank(0, 60), ranks.new Rank(1, 60));
+		ElasticMembers.Rank joining = ranks.new Rank(2, 60);
 		founders.forEach((rank) -> rank.atSynchronize = rank::close);
 		founders.getFirst().atStep = () -> {
 			if (founders.getFirst().step == 30) {
@@ -75,13 +75,13 @@ class ElasticGroupTest {
 				await(() -> ranksWait(founders.getFirst()));
 			}
 		};
-		founders.forEach(ElasticRanks.Rank::start);
+		founders.forEach(ElasticMembers.Rank::start);
 		assertThatThrownBy(() -> joining.result.get(60, TimeUnit.SECONDS)).hasCauseInstanceOf(PeerLostException.class)
 			.hasMessageContaining("the ranks that held the state were lost");
 		assertThat(joining.step).isZero();
 	}
 
-	private static boolean ranksWait(ElasticRanks.Rank rank) {
+	private static boolean ranksWait(ElasticMembers.Rank rank) {
 		return rank.engine.joinersWait();
 	}
 
@@ -93,15 +93,15 @@ class ElasticGroupTest {
 
 	@Test
 	void theOthersContinueWhenARankLeaves() throws Exception {
-		ElasticRanks ranks = new ElasticRanks(3, 3, 2);
-		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
-		ElasticRanks.Rank leaving = all.get(0);
+		ElasticMembers ranks = new ElasticMembers(3, 3, 2);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
+		ElasticMembers.Rank leaving = all.get(0);
 		leaving.atStep = () -> {
 			if (leaving.step == 20) {
 				leaving.close();
 			}
 		};
-		all.forEach(ElasticRanks.Rank::start);
+		all.forEach(ElasticMembers.Rank::start);
 		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(all.get(2).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(leaving.result).completesExceptionallyWithin(Duration.ofSeconds(10));
@@ -109,14 +109,14 @@ class ElasticGroupTest {
 
 	@Test
 	void anExceptionOfOneLoopEndsTheJobOnEveryRank() throws Exception {
-		ElasticRanks ranks = new ElasticRanks(2, 2, 1);
-		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
 		all.get(1).atStep = () -> {
 			if (all.get(1).step == 5) {
 				throw new IllegalArgumentException("the data is bad");
 			}
 		};
-		all.forEach(ElasticRanks.Rank::start);
+		all.forEach(ElasticMembers.Rank::start);
 		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS))
 			.hasCauseInstanceOf(IllegalArgumentException.class);
 		assertThatThrownBy(() -> all.get(0).result.get(60, TimeUnit.SECONDS))
@@ -126,14 +126,14 @@ class ElasticGroupTest {
 
 	@Test
 	void aRankThatSkipsAStepIsNamed() throws Exception {
-		ElasticRanks ranks = new ElasticRanks(3, 3, 1);
-		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
 		all.get(2).atStep = () -> {
 			if (all.get(2).step == 5) {
 				all.get(2).step++;
 			}
 		};
-		all.forEach(ElasticRanks.Rank::start);
+		all.forEach(ElasticMembers.Rank::start);
 		for (var rank : all) {
 			assertThatThrownBy(() -> rank.result.get(60, TimeUnit.SECONDS))
 				.hasCauseInstanceOf(CollectiveMismatchException.class)
@@ -143,7 +143,7 @@ class ElasticGroupTest {
 
 	@Test
 	void aBackendThatCannotContinueIsRefusedWithTheCodeOfAWrongConfiguration() throws Exception {
-		EngineSettings settings = new ElasticRanks(1, 1, 1).settings();
+		EngineSettings settings = new ElasticMembers(1, 1, 1).settings();
 		for (EngineSettings refused : List.of(settings.withBackend(Backends.NCCL, null),
 				settings.withBackend(Backends.MPI, "openmpi"))) {
 			assertThatThrownBy(() -> ElasticSettings.requireSupported(refused))
@@ -155,8 +155,8 @@ class ElasticGroupTest {
 
 	@Test
 	void theGroupOfABrokenGenerationStaysBroken() throws Exception {
-		ElasticRanks ranks = new ElasticRanks(2, 2, 1);
-		List<ElasticRanks.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50));
 		AtomicReference<ProcessGroup> first = new AtomicReference<>();
 		all.get(1).atStep = () -> first.compareAndSet(null, all.get(1).group.group());
 		all.get(0).atStep = () -> {
@@ -164,7 +164,7 @@ class ElasticGroupTest {
 				all.get(0).close();
 			}
 		};
-		all.forEach(ElasticRanks.Rank::start);
+		all.forEach(ElasticMembers.Rank::start);
 		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
 		assertThat(first.get().failure()).isNotNull();
 		assertThatThrownBy(() -> first.get().barrier()).isInstanceOf(RuntimeException.class);

@@ -47,7 +47,7 @@ class FormationEndpointTest {
 
 	private static final Formation FIRST = new Formation(3, "f3", List.of(new Member(0, "a0", "host"), ONE));
 
-	private ElasticRanks ranks;
+	private ElasticMembers ranks;
 
 	private LocalMember member;
 
@@ -55,7 +55,7 @@ class FormationEndpointTest {
 
 	@BeforeEach
 	void open() throws Exception {
-		this.ranks = new ElasticRanks(2, 2, 1);
+		this.ranks = new ElasticMembers(2, 2, 1);
 		this.member = new LocalMember(new Member(0, "a0", "host"));
 		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints());
 	}

@@ -26,7 +26,7 @@ import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
 /**
  * Members of one elastic job in this process, over loopback.
  */
-final class ElasticRanks {
+final class ElasticMembers {
 
 	private final int founding;
 
@@ -36,7 +36,7 @@ final class ElasticRanks {
 
 	private final int masterPort;
 
-	ElasticRanks(int founding, int maxRanks, int minRanks) throws Exception {
+	ElasticMembers(int founding, int maxRanks, int minRanks) throws Exception {
 		this.founding = founding;
 		List<ServerSocket> held = new ArrayList<>();
 		for (int i = 0; i <= maxRanks; i++) {
