@@ -9,6 +9,8 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 
+import io.tutti.engine.failure.DepartedRanks;
+
 /**
  * Tracks which ranks have left which groups. Rank 0 informs the remaining ranks of a
  * group, so that on any transport no rank waits for a rank that has left. Ranks mostly
@@ -22,8 +24,10 @@ final class DepartureTracker {
 	static final Duration COLLECTING = Duration.ofMillis(20);
 
 	/** A group that some of its ranks have left. */
-	private record Group(BitSet members, BitSet left) {
+	private record Group(BitSet members, DepartedRanks left) {
 	}
+
+	private static final DepartedRanks NONE = new DepartedRanks();
 
 	private final PeerTable peers;
 
@@ -49,9 +53,10 @@ final class DepartureTracker {
 	 * @param members the group's world ranks, empty for the world group
 	 */
 	void left(Departure departure, List<Integer> members) {
-		Group group = this.groups.computeIfAbsent(departure.group(), (name) -> new Group(known(members), new BitSet()));
-		if (!group.left().get(departure.rank())) {
-			group.left().set(departure.rank());
+		Group group = this.groups.computeIfAbsent(departure.group(),
+				(name) -> new Group(known(members), new DepartedRanks()));
+		if (!group.left().contains(departure.rank())) {
+			group.left().add(departure.rank(), departure.lastCompleted());
 			collect(departure);
 		}
 	}
@@ -77,10 +82,10 @@ final class DepartureTracker {
 		this.collected.add(departure);
 	}
 
-	/** Whether a rank has left a group that other ranks are still in. */
-	boolean hasLeft(int rank, String group) {
+	/** The ranks that have left a group that other ranks are still in. */
+	DepartedRanks from(String group) {
 		Group known = this.groups.get(group);
-		return known != null && known.left().get(rank);
+		return (known != null) ? known.left() : NONE;
 	}
 
 	/** Sends the collected departures if they are due. */
@@ -121,11 +126,11 @@ final class DepartureTracker {
 			return true;
 		}
 		Group group = this.groups.get(departure.group());
-		return group != null && group.members().get(rank) && !group.left().get(rank);
+		return group != null && group.members().get(rank) && !group.left().contains(rank);
 	}
 
 	private boolean isOutOf(Group group, int rank) {
-		return group.left().get(rank) || !this.peers.isUp(rank);
+		return group.left().contains(rank) || !this.peers.isUp(rank);
 	}
 
 }

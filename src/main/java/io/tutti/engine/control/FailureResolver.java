@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.ControlMessage.RollCallReply;
+import io.tutti.engine.failure.DepartedRanks;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +24,8 @@ import org.jspecify.annotations.Nullable;
  * 0 asks every rank for the last call it entered. For a lost peer, rank 0 waits briefly
  * for that peer's control connection to close as well or for the root cause to arrive,
  * since one failed rank makes others fail. A rank that has left in order causes no
- * inquiry.
+ * inquiry, and a rank that left without the failed call is the cause in place of a
+ * suspect that is still up.
  */
 final class FailureResolver {
 
@@ -107,7 +109,7 @@ final class FailureResolver {
 		if (rootCause && !(inquiry instanceof RollCallState)) {
 			decide(failure);
 		}
-		else if (inquiry == null) {
+		else if (inquiry == null || (inquiry instanceof Suspicion suspicion && refutes(reporter, failure, suspicion))) {
 			inquire(reporter, failure);
 		}
 	}
@@ -146,11 +148,32 @@ final class FailureResolver {
 		}
 	}
 
-	/** Whether waiting gives no more information about the ranks reported lost. */
+	/**
+	 * Whether a later report shows that the suspect is not the cause. A rank that gives
+	 * up while it connects closes a connection that its peer may have accepted already.
+	 */
+	private boolean refutes(int reporter, Failure failure, Suspicion suspicion) {
+		return switch (failure.kind()) {
+			case PEER_LOST -> isCertain(failure);
+			case TIMEOUT -> suspicion.failure().ranks().contains(reporter);
+			case ABORTED, MISMATCH -> false;
+		};
+	}
+
+	/** Whether waiting gives no more information about the cause. */
 	private boolean isCertain(Failure failure) {
-		return failure.ranks()
-			.stream()
-			.anyMatch((rank) -> !this.peers.isUp(rank) || this.departures.hasLeft(rank, failure.group()));
+		return areGone(failure) || missing(failure) >= 0;
+	}
+
+	/** Whether one of the ranks reported lost has left or is lost. */
+	private boolean areGone(Failure failure) {
+		DepartedRanks left = this.departures.from(failure.group());
+		return failure.ranks().stream().anyMatch((rank) -> !this.peers.isUp(rank) || left.contains(rank));
+	}
+
+	/** A rank that left the group without the failed call, -1 for none. */
+	private int missing(Failure failure) {
+		return isOutsideOfOrder(failure) ? -1 : this.departures.from(failure.group()).missingFrom(failure.sequence());
 	}
 
 	/** A rank answers a roll call. */
@@ -205,7 +228,17 @@ final class FailureResolver {
 		}
 	}
 
+	/**
+	 * A rank that has left without the call is the cause, not a rank that disconnected
+	 * because of that.
+	 */
 	private Failure conclusion(Failure suspected) {
+		int missing = missing(suspected);
+		if (missing >= 0 && !areGone(suspected)) {
+			return new Failure(Failure.departure(suspected.group()), suspected.group(), suspected.sequence(),
+					suspected.collective(), List.of(missing), this.departures.from(suspected.group()).describe(missing),
+					suspected.elapsed(), suspected.timeout());
+		}
 		return stillHere(suspected) ? hasLeftGroup(suspected) : suspected;
 	}
 

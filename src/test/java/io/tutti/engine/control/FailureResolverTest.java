@@ -234,6 +234,79 @@ class FailureResolverTest {
 		assertThat(this.rollCalls).isEmpty();
 	}
 
+	/**
+	 * A rank that learns of a departure while it connects closes the half-open
+	 * connection, and the peer may report that before the rank reports the departure.
+	 */
+	@Test
+	void aDepartureExplainsALaterSuspicion() {
+		this.departures.left(new Departure(1, Failure.WORLD, 4), List.of());
+		this.resolver.report(0, lostIn(5, 3));
+		assertThat(this.verdicts).singleElement().satisfies((verdict) -> {
+			assertThat(verdict.kind()).isEqualTo(Kind.PEER_LOST);
+			assertThat(verdict.ranks()).containsExactly(1);
+			assertThat(verdict.sequence()).isEqualTo(5);
+			assertThat(verdict.detail())
+				.isEqualTo("it has left the group; the last collective that it completed there is #4");
+		});
+		this.resolver.report(3, lostIn(5, 1));
+		assertThat(this.late).containsExactly(Map.entry(3, this.verdicts.getFirst()));
+	}
+
+	@Test
+	void aDepartureExplainsAnEarlierSuspicion() {
+		this.resolver.report(0, lostIn(5, 3));
+		this.departures.left(new Departure(1, Failure.WORLD, -1), List.of());
+		this.resolver.left();
+		assertThat(this.verdicts).singleElement().extracting(Failure::ranks).isEqualTo(List.of(1));
+	}
+
+	@Test
+	void aRankThatLeftAfterTheFailedCallExplainsNothing() {
+		this.departures.left(new Departure(1, Failure.WORLD, 5), List.of());
+		this.resolver.report(0, lostIn(5, 3));
+		this.resolver.left();
+		assertThat(this.verdicts).isEmpty();
+		pass(LIMIT);
+		assertThat(this.verdicts).containsExactly(lostIn(5, 3));
+	}
+
+	@Test
+	void aDepartureDoesNotExplainALostRank() {
+		this.departures.left(new Departure(1, Failure.WORLD, 4), List.of());
+		this.peers.gone(3, PeerStatus.State.LOST);
+		this.resolver.report(0, lostIn(5, 3));
+		assertThat(this.verdicts).containsExactly(lostIn(5, 3));
+	}
+
+	@Test
+	void aDepartureDoesNotExplainTheEndOfAMessageConnection() {
+		this.departures.left(new Departure(1, Failure.WORLD, -1), List.of());
+		this.resolver.report(0, lost("world", 3));
+		assertThat(this.verdicts).isEmpty();
+	}
+
+	@Test
+	void aReportOfARankThatIsGoneEndsTheSuspicionOfAnother() {
+		this.resolver.report(0, lostIn(5, 3));
+		this.peers.gone(1, PeerStatus.State.LEFT);
+		this.resolver.report(3, lostIn(5, 1));
+		assertThat(this.verdicts).containsExactly(lostIn(5, 1));
+	}
+
+	/** A rank that gives up while it connects closes the half-open connection. */
+	@Test
+	void aSuspectThatReportsATimeoutIsNotToBlame() {
+		this.resolver.report(0, lostIn(5, 3));
+		this.resolver.report(3, timeout("world", 5));
+		assertThat(this.rollCalls).hasSize(1);
+		answer(0, 5);
+		answer(1, 4);
+		answer(2, 5);
+		answer(3, 5);
+		assertThat(this.verdicts).singleElement().extracting(Failure::ranks).isEqualTo(List.of(1));
+	}
+
 	@Test
 	void aShortLimitShortensASuspicion() {
 		FailureResolver hasty = new FailureResolver(this.peers, this.departures, Duration.ofMillis(100), () -> this.now,
@@ -404,6 +477,11 @@ class FailureResolverTest {
 
 	private static Failure lost(String group, int rank) {
 		return Failure.outside(Kind.PEER_LOST, group, List.of(rank), "its data connection closed");
+	}
+
+	private static Failure lostIn(long sequence, int rank) {
+		return new Failure(Kind.PEER_LOST, "world", sequence, Collective.ALL_TO_ALL, List.of(rank),
+				"its data connection ended", Duration.ofMillis(3), Duration.ofSeconds(3));
 	}
 
 	private static Failure timeout(String group, long sequence) {
