@@ -87,7 +87,7 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 - --nnodes={{ include "tutti.pods" . }}
 - --node-rank=$({{ ternary "TUTTI_POD_INDEX" "JOB_COMPLETION_INDEX" (eq .Values.workload.kind "StatefulSet") }})
 - --master-addr={{ include "tutti.podName" (dict "root" . "pod" 0) }}
-- --master-port={{ .Values.ports.meeting }}
+- --master-port={{ .Values.ports.rendezvous }}
 {{- if .Values.workload.program }}
 - --
 {{- end }}
@@ -165,7 +165,7 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- else -}}
 ports:
   - protocol: TCP
-    port: {{ .Values.ports.meeting }}
+    port: {{ .Values.ports.rendezvous }}
 {{- range $local := until (int .Values.ranksPerPod) }}
   - protocol: TCP
     port: {{ add $.Values.ports.data $local }}
@@ -177,12 +177,12 @@ ports:
 {{- define "tutti.check" -}}
 {{- $values := .Values -}}
 {{- $ranks := int $values.ranksPerPod -}}
-{{- $ports := list (int $values.ports.meeting) -}}
+{{- $ports := list (int $values.ports.rendezvous) -}}
 {{- range $local := until $ranks -}}
 {{- $ports = concat $ports (list (add $values.ports.http $local | int) (add $values.ports.data $local | int)) -}}
 {{- end -}}
 {{- if ne (len (uniq $ports)) (len $ports) -}}
-{{- fail (printf "ports.http, ports.meeting and ports.data must differ, got %d, %d and %d%s" (int $values.ports.http) (int $values.ports.meeting) (int $values.ports.data) (ternary "" (printf ", and the first and last are one port for each of %d ranks" $ranks) (eq $ranks 1))) -}}
+{{- fail (printf "ports.http, ports.rendezvous and ports.data must differ, got %d, %d and %d%s" (int $values.ports.http) (int $values.ports.rendezvous) (int $values.ports.data) (ternary "" (printf ", and the first and last are one port for each of %d ranks" $ranks) (eq $ranks 1))) -}}
 {{- end -}}
 {{- if gt (add (max $values.ports.http $values.ports.data) $ranks -1) 65535 -}}
 {{- fail (printf "ports.http and ports.data need %d ports each, up to 65535" $ranks) -}}

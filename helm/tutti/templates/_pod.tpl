@@ -101,8 +101,8 @@ spec:
         - name: {{ include "tutti.httpPortName" $local }}
           containerPort: {{ add $values.ports.http $local }}
         {{- end }}
-        - name: meeting
-          containerPort: {{ $values.ports.meeting }}
+        - name: rendezvous
+          containerPort: {{ $values.ports.rendezvous }}
         {{- range $local := until (int $values.ranksPerPod) }}
         - name: data{{ if $local }}-{{ $local }}{{ end }}
           containerPort: {{ add $values.ports.data $local }}
@@ -200,7 +200,7 @@ spec:
 - name: MASTER_ADDR
   value: {{ include "tutti.podName" (dict "root" . "pod" 0) }}
 - name: MASTER_PORT
-  value: {{ $values.ports.meeting | quote }}
+  value: {{ $values.ports.rendezvous | quote }}
 - name: TUTTI_RENDEZVOUS_JOBID
   value: {{ .Release.Namespace }}/{{ include "tutti.fullname" . }}
 # Not the rendezvous address: DNS may not resolve it yet when rank 0 starts to listen.

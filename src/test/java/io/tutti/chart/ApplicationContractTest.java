@@ -54,7 +54,7 @@ class ApplicationContractTest {
 	private static final String ODD_VALUES = """
 			worldSize: 3
 			workload: {kind: %s}
-			ports: {http: 8111, meeting: 29111, data: 29222}
+			ports: {http: 8111, rendezvous: 29111, data: 29222}
 			timeouts:
 			  rendezvousSeconds: 11
 			  collectiveSeconds: 12

@@ -150,7 +150,7 @@ class ContainersIT {
 		try (RankContainers job = job(4, "launch")) {
 			for (int node = 0; node < 2; node++) {
 				String[] words = { "launch", "-n", "2", "--nnodes", "2", "--node-rank", "" + node, "--master-addr",
-						job.master(), "--master-port", "" + RankContainers.MEETING_PORT, "train", "--epochs",
+						job.master(), "--master-port", "" + RankContainers.RENDEZVOUS_PORT, "train", "--epochs",
 						"1000000" };
 				job.start(node, Map.of(), (command) -> command.withCmd(words));
 			}
@@ -220,7 +220,7 @@ class ContainersIT {
 	@Test
 	void aRankCutFromTheControlPlaneAloneIsNamedAndEndsItself() throws Exception {
 		try (RankContainers job = training(3)) {
-			job.rank(1).cut(RankContainers.MEETING_PORT);
+			job.rank(1).cut(RankContainers.RENDEZVOUS_PORT);
 			requireLost(job, 1, 0, 2);
 			job.rank(1).requireExit(76, END);
 		}

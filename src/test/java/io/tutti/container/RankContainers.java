@@ -26,7 +26,7 @@ final class RankContainers implements AutoCloseable {
 	/** Where data goes, so that it can be told from the control plane. */
 	static final int DATA_PORT = 29600;
 
-	static final int MEETING_PORT = 29500;
+	static final int RENDEZVOUS_PORT = 29500;
 
 	private static final String LABEL = "io.tutti.job";
 
