@@ -242,6 +242,26 @@ class ScriptTest {
 		assertThat(started.err()).contains("no network").anyMatch((line) -> line.contains("the build failed"));
 	}
 
+	@Test
+	void theBuildReportsItsProgressAndItsErrorsOnly() throws Exception {
+		script(this.checkout.resolve("mvnw"), """
+				echo "WARNING: A restricted method in java.lang.System has been called" >&2
+				echo "[INFO] Downloading from central: https://repo/org/small/1.0/small-1.0.jar"
+				echo "[INFO] Downloaded from central: https://repo/org/small/1.0/small-1.0.jar (2 kB at 1 MB/s)"
+				echo "[INFO] Downloading from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar"
+				echo "[INFO] Downloaded from central: https://repo/org/pytorch/2.1/pytorch-2.1-linux-x86_64.jar (90 MB)"
+				echo "[INFO] --- maven-compiler-plugin:3.15.0:compile (default-compile) @ tutti ---"
+				echo "[WARNING] bootstrap class path"
+				echo "[INFO] --- spring-boot-maven-plugin:4.1.1:repackage (repackage) @ tutti ---"
+				echo "[ERROR] a \\ and 100 % of it"
+				exit 1""");
+		Started started = start("new", "out", "", "env");
+		assertThat(started.exitCode()).isEqualTo(70);
+		assertThat(started.err()).hasSize(7)
+			.containsSubsequence("tutti: files downloaded: 1", "tutti: downloading pytorch-2.1-linux-x86_64.jar",
+					"tutti: compiling", "tutti: making the application layout", "[ERROR] a \\ and 100 % of it");
+	}
+
 	private void jdk(String name, String version, String java) throws IOException {
 		Path home = this.directory.resolve(name);
 		Files.createDirectories(home.resolve("bin"));
