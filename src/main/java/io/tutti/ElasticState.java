@@ -23,7 +23,10 @@ public interface ElasticState {
 
 	/**
 	 * Replaces the state of all ranks, {@link #step()} included, by that of one rank. A
-	 * collective of all ranks. Compares the shapes before it changes anything.
+	 * collective of all ranks. Compares the shapes before it changes anything, and
+	 * receives everything before it replaces anything: if the source is lost meanwhile, a
+	 * rank whose {@link #digest()} has not changed keeps its state, and the ranks repeat
+	 * the step. A rank with part of the other state counts as one without state.
 	 * @param group the group of this generation
 	 * @param source the rank whose state all ranks take
 	 * @throws RuntimeException if the shapes differ, which ends the job; or a

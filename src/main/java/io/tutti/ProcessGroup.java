@@ -99,6 +99,13 @@ public interface ProcessGroup extends AutoCloseable {
 	long generation();
 
 	/**
+	 * Whether the group belongs to an {@link ElasticGroup}, whose next generation
+	 * replaces it when a rank is lost. What only one rank holds is lost with that rank.
+	 * @return whether the group is one generation of an elastic group
+	 */
+	boolean isElastic();
+
+	/**
 	 * Name of the backend that executes the collectives.
 	 * @return name of the backend that executes the collectives
 	 */

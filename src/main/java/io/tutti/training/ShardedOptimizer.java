@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import io.tutti.BackendUnavailableException;
 import io.tutti.ProcessGroup;
 import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Optimizer;
@@ -43,8 +44,17 @@ public final class ShardedOptimizer implements AutoCloseable {
 	 * @param optimizer creates this rank's optimizer for its part; not called for a rank
 	 * whose part is empty. This object closes it
 	 * @throws IllegalArgumentException if no parameter requires a gradient
+	 * @throws BackendUnavailableException in an elastic group, since a lost rank takes
+	 * its part of the state with it
 	 */
 	public ShardedOptimizer(ProcessGroup group, ModelTensors model, Function<TensorVector, Optimizer> optimizer) {
+		if (group.isElastic()) {
+			throw new BackendUnavailableException(group.backend(),
+					"an optimizer divided among the ranks (ZeRO-1) loses the state of each lost rank, and"
+							+ " tutti.elastic.min-ranks asks to continue without it",
+					"Use a whole optimizer on every rank, or unset tutti.elastic.min-ranks")
+				.onRank(group.rank(), group.worldSize());
+		}
 		this.group = group;
 		List<Tensor> learning = TensorIdentity.distinct(List.copyOf(model.parameters().values()))
 			.stream()

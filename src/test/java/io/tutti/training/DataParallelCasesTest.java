@@ -3,6 +3,7 @@ package io.tutti.training;
 import java.io.BufferedReader;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.lang.reflect.Proxy;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.time.Duration;
@@ -16,6 +17,8 @@ import java.util.function.IntConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 
+import io.tutti.BackendUnavailableException;
+import io.tutti.ExitCode;
 import io.tutti.FreePort;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.Timeouts;
@@ -55,6 +58,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.assertThatException;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -1057,6 +1061,23 @@ class DataParallelCasesTest {
 			assertThat(learnt.get(1)).containsExactlyElementsOf(learnt.get(0));
 			assertThat(learnt.get(1)).isNotEqualTo(values(new HalfOnly()));
 		}
+	}
+
+	@Test
+	void aShardedOptimizerIsRefusedInAnElasticGroup() {
+		ProcessGroup elastic = (ProcessGroup) Proxy.newProxyInstance(ProcessGroup.class.getClassLoader(),
+				new Class<?>[] { ProcessGroup.class }, (_, method, _) -> switch (method.getName()) {
+					case "isElastic" -> true;
+					case "backend" -> "tcp";
+					case "rank" -> 1;
+					case "worldSize" -> 2;
+					default -> throw new UnsupportedOperationException(method.getName());
+				});
+		assertThatThrownBy(() -> new ShardedOptimizer(elastic, new HalfOnly().tensors(),
+				(own) -> new SGD(own, new SGDOptions(0.5))))
+			.isInstanceOfSatisfying(BackendUnavailableException.class,
+					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
+			.hasMessageContainingAll("rank 1", "ZeRO-1", "tutti.elastic.min-ranks");
 	}
 
 	private static float[] floats(byte[] bytes) {

@@ -83,12 +83,12 @@ public final class Engine implements AutoCloseable {
 	}
 
 	/**
-	 * Joins the other ranks and forms a group with the built-in algorithms, whatever the
-	 * backend in the settings.
+	 * Joins the other ranks and forms a generation of an elastic group with the built-in
+	 * algorithms, whatever the backend in the settings.
 	 * @throws RendezvousException if the rendezvous fails or this rank is rejected
 	 */
-	public static Engine joinBuiltIn(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
-		return bootstrap(assignment, settings, events);
+	public static Engine joinElastic(RankAssignment assignment, EngineSettings settings, CollectiveListener events) {
+		return bootstrap(assignment, settings, events, null, true);
 	}
 
 	/** Joins the other ranks and forms a group with the built-in algorithms. */
@@ -99,6 +99,11 @@ public final class Engine implements AutoCloseable {
 	/** As above with a layer over the backend of each group. */
 	static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
 			@Nullable BackendLayer layer) {
+		return bootstrap(assignment, settings, events, layer, false);
+	}
+
+	private static Engine bootstrap(RankAssignment assignment, EngineSettings settings, CollectiveListener events,
+			@Nullable BackendLayer layer, boolean elastic) {
 		DataListener listener = listen(assignment, settings);
 		warmUp(assignment);
 		Membership membership = null;
@@ -111,6 +116,7 @@ public final class Engine implements AutoCloseable {
 			listener.start(assignment.rank(), membership.sessionKey(), settings.tls());
 			GroupIdentity identity = GroupIdentity.world(assignment.rank(), assignment.worldSize(),
 					membership.generation());
+			identity = elastic ? identity.ofElasticJob() : identity;
 			Groups groups = new Groups(membership, settings, agreed(membership, settings, events), registry, listener,
 					tcp(assignment, settings), events, layer);
 			return new Engine(membership, registry, groups.form(identity, latch), groups, new TcpRuntime(listener));

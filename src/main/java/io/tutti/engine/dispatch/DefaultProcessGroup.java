@@ -132,6 +132,11 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	}
 
 	@Override
+	public boolean isElastic() {
+		return this.identity.elastic();
+	}
+
+	@Override
 	public String backend() {
 		return this.backend.name();
 	}

@@ -42,7 +42,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	/** What the state of a rank is worth. */
 	private enum Held {
 
-		/** Stale, or incomplete because its source was lost during the transfer. */
+		/** Stale, or partly overwritten by a transfer whose source was lost. */
 		NONE,
 		/** As the founders began. Counts while no rank has a shared state. */
 		INITIAL,
@@ -72,6 +72,12 @@ public final class DefaultElasticGroup implements ElasticGroup {
 	private volatile @Nullable ElasticState state;
 
 	private Held held = Held.INITIAL;
+
+	/**
+	 * What this rank's state may be after a transfer that has not ended: what it was
+	 * before, or that of the source. Empty if no transfer was interrupted.
+	 */
+	private List<Summary> possible = List.of();
 
 	/**
 	 * @param afterwards runs when the group has closed
@@ -172,7 +178,12 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			case JOINED -> Held.NONE;
 			case null -> throw new IllegalStateException("the group has not formed yet");
 		};
-		List<Summary> all = summaries(group, new Summary(state.step(), this.held, sha256(state.digest())));
+		Summary own = new Summary(state.step(), this.held, sha256(state.digest()));
+		if (!this.possible.isEmpty() && this.possible.stream().noneMatch(own::sameAs)) {
+			this.held = Held.NONE;
+			own = new Summary(own.step(), this.held, own.hash());
+		}
+		List<Summary> all = summaries(group, own);
 		Held best = all.stream().map(Summary::held).max(Comparator.naturalOrder()).orElseThrow();
 		if (best == Held.NONE) {
 			return false;
@@ -186,7 +197,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 		List<Integer> receivers = differing(all, source);
 		if (!receivers.isEmpty()) {
 			if (receivers.contains(group.rank())) {
-				this.held = Held.NONE;
+				this.possible = List.of(own, all.get(source));
 			}
 			state.synchronize(group, source);
 			byte[] hash = sha256(state.digest());
@@ -202,6 +213,7 @@ public final class DefaultElasticGroup implements ElasticGroup {
 				.publish(new ElasticEvent.Synchronized(group.generation(), source, receivers, all.get(source).step()));
 		}
 		this.held = Held.SHARED;
+		this.possible = List.of();
 		return true;
 	}
 

@@ -329,7 +329,7 @@ final class FormationProtocol {
 			.daemon()
 			.start(() -> {
 				try {
-					joined.complete(Engine.joinBuiltIn(assignment(formation, port),
+					joined.complete(Engine.joinElastic(assignment(formation, port),
 							this.settings.withJob(this.settings.jobId() + "/" + formation.id(), formation.generation()),
 							this.events));
 				}

@@ -17,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param generation generation of that job
  * @param part label of a part of the group, such as one host's ranks; empty for the group
  * itself
+ * @param elastic whether a later generation replaces the group when a rank is lost
  */
-public record GroupIdentity(String name, int rank, List<Integer> members, int jobSize, long generation, String part) {
+public record GroupIdentity(String name, int rank, List<Integer> members, int jobSize, long generation, String part,
+		boolean elastic) {
 
 	public GroupIdentity {
 		members = List.copyOf(members);
@@ -29,12 +31,17 @@ public record GroupIdentity(String name, int rank, List<Integer> members, int jo
 
 	/** A group of all ranks of its job. */
 	public GroupIdentity(String name, int rank, List<Integer> members, long generation) {
-		this(name, rank, members, members.size(), generation, "");
+		this(name, rank, members, members.size(), generation, "", false);
 	}
 
 	/** The group of all ranks. */
 	public static GroupIdentity world(int rank, int worldSize, long generation) {
 		return new GroupIdentity(Failure.WORLD, rank, IntStream.range(0, worldSize).boxed().toList(), generation);
+	}
+
+	/** The same group, which a later generation replaces. */
+	public GroupIdentity ofElasticJob() {
+		return new GroupIdentity(this.name, this.rank, this.members, this.jobSize, this.generation, this.part, true);
 	}
 
 	/**
@@ -43,7 +50,7 @@ public record GroupIdentity(String name, int rank, List<Integer> members, int jo
 	 * @param members the world ranks of its ranks, by rank in it
 	 */
 	public GroupIdentity other(String name, int rank, List<Integer> members) {
-		return new GroupIdentity(name, rank, members, this.jobSize, this.generation, "");
+		return new GroupIdentity(name, rank, members, this.jobSize, this.generation, "", this.elastic);
 	}
 
 	/**
@@ -54,7 +61,7 @@ public record GroupIdentity(String name, int rank, List<Integer> members, int jo
 	 */
 	public GroupIdentity part(String label, List<Integer> ranks) {
 		return new GroupIdentity(this.name, ranks.indexOf(this.rank), ranks.stream().map(this.members::get).toList(),
-				this.jobSize, this.generation, label);
+				this.jobSize, this.generation, label, this.elastic);
 	}
 
 	/**

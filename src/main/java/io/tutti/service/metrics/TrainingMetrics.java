@@ -44,6 +44,9 @@ final class TrainingMetrics implements MeterBinder {
 		FunctionCounter.builder("tutti.training.samples", training, (watch) -> watch.times().samples())
 			.description("Samples of the global batches of this process's steps")
 			.register(registry);
+		FunctionCounter.builder("tutti.training.steps.repeated", training, TrainingWatch::repeatedSteps)
+			.description("Steps of the job that were begun again after a lost rank; every rank counts all of them")
+			.register(registry);
 		seconds(registry, training, "tutti.training.exposed.communication",
 				"Time of the steps in which the training thread only communicated", StepTimes::exposedNanos);
 		seconds(registry, training, "tutti.training.data.wait",

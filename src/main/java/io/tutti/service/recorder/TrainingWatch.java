@@ -45,6 +45,8 @@ public final class TrainingWatch implements TrainingListener {
 
 	private StepTimes times = StepTimes.NONE;
 
+	private long repeatedSteps;
+
 	private long checkpoints;
 
 	private double checkpointSeconds;
@@ -64,6 +66,11 @@ public final class TrainingWatch implements TrainingListener {
 		this.step = plan.firstStep();
 		this.plan = plan;
 		mark();
+	}
+
+	@Override
+	public synchronized void repeated(long steps) {
+		this.repeatedSteps = steps;
 	}
 
 	@Override
@@ -108,6 +115,11 @@ public final class TrainingWatch implements TrainingListener {
 	public synchronized void finished(TrainingSummary summary) {
 		this.endedNanos = this.nanoClock.getAsLong();
 		this.state = summary.stopped() ? "stopped" : "done";
+	}
+
+	/** Number of steps of the job that were begun again after a lost rank. */
+	public synchronized long repeatedSteps() {
+		return this.repeatedSteps;
 	}
 
 	/** Number of complete checkpoints that this process has written. */

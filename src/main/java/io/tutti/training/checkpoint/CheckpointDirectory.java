@@ -19,6 +19,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -34,6 +35,11 @@ import org.jspecify.annotations.Nullable;
  * written under a temporary name and renamed when it is complete and flushed, so that it
  * is complete or missing after a crash or on a full disk. A lock file keeps a second job
  * out; the operating system releases it when the process ends.
+ * <p>
+ * A stopped process keeps its lock, and so rank 0 of a later generation of an elastic job
+ * cannot take it. Each generation of such a job therefore has a claim, a lock file of its
+ * own whose name has the id of the job and the generation. The newest claim writes: a
+ * process looks for a newer one before it publishes or deletes anything.
  */
 final class CheckpointDirectory implements Closeable {
 
@@ -46,9 +52,44 @@ final class CheckpointDirectory implements Closeable {
 	/** Enough for process, host and time. */
 	private static final int MAX_HOLDER_BYTES = 512;
 
+	private static final Pattern CLAIM = Pattern.compile("\\.claim-([0-9a-f]{16})-(\\d{1,18})");
+
 	private final Path path;
 
-	private final FileChannel lock;
+	private final Owner owner;
+
+	/** The lock, unless a stopped process of the same job holds it, and the claim. */
+	private final List<FileChannel> locks = new ArrayList<>();
+
+	/**
+	 * Who writes checkpoints.
+	 *
+	 * @param job random id of an elastic job, 0 for any other job
+	 * @param generation generation of the group
+	 */
+	record Owner(long job, long generation) {
+
+		String claim() {
+			return String.format(".claim-%016x-%d", this.job, this.generation);
+		}
+
+		/** Whether a claim belongs to another job. */
+		boolean excludes(Matcher claim) {
+			return this.job == 0 || !claim.group(1).equals(String.format("%016x", this.job));
+		}
+
+	}
+
+	/** A later generation of the job writes the checkpoints. */
+	static final class SupersededException extends IOException {
+
+		private static final long serialVersionUID = 1L;
+
+		SupersededException(Path path) {
+			super("a later generation of the job writes the checkpoints in " + path);
+		}
+
+	}
 
 	/** A checkpoint. */
 	record Entry(Path path, long step) {
@@ -68,19 +109,31 @@ final class CheckpointDirectory implements Closeable {
 	 * its process
 	 * @throws IOException if the directory cannot be created or locked
 	 */
-	CheckpointDirectory(Path path) throws IOException {
+	CheckpointDirectory(Path path, Owner owner) throws IOException {
 		Files.createDirectories(path);
 		this.path = path;
-		this.lock = lock(path.resolve(LOCK));
+		this.owner = owner;
 		try {
-			for (Path leftover : children(path, (name) -> name.endsWith(TEMPORARY))) {
-				delete(leftover);
+			boolean alone = takeLock(path.resolve(LOCK));
+			if (owner.job() != 0) {
+				takeClaim();
+			}
+			requireNoOtherJob();
+			if (alone && isNewest()) {
+				for (Path leftover : children(path, (name) -> name.endsWith(TEMPORARY))) {
+					delete(leftover);
+				}
 			}
 		}
-		catch (IOException ex) {
-			this.lock.close();
+		catch (IOException | RuntimeException ex) {
+			close();
 			throw ex;
 		}
+	}
+
+	/** The directory of a job that is not elastic. */
+	CheckpointDirectory(Path path) throws IOException {
+		this(path, new Owner(0, 0));
 	}
 
 	/** The complete checkpoints of a directory, newest first; none if it is missing. */
@@ -102,11 +155,13 @@ final class CheckpointDirectory implements Closeable {
 		if (Files.isDirectory(target)) {
 			return target;
 		}
-		Path temporary = this.path.resolve(target.getFileName() + TEMPORARY);
+		requireNewest();
+		Path temporary = this.path.resolve(target.getFileName() + "." + this.owner.generation() + TEMPORARY);
 		try {
 			Files.createDirectory(temporary);
 			content.writeTo(temporary);
 			flush(temporary);
+			requireNewest();
 			Files.move(temporary, target, StandardCopyOption.ATOMIC_MOVE);
 			flush(this.path);
 			return target;
@@ -118,25 +173,114 @@ final class CheckpointDirectory implements Closeable {
 			catch (IOException second) {
 				ex.addSuppressed(second);
 			}
+			requireNewest();
 			throw ex;
 		}
 	}
 
 	/**
 	 * Deletes all but the newest checkpoints. Each is renamed first, so that no part of
-	 * one is taken for a checkpoint.
+	 * one is taken for a checkpoint. A process that was stopped here may delete them too.
 	 */
 	void prune(int keep) throws IOException {
+		requireNewest();
 		for (Entry old : list(this.path).stream().skip(keep).toList()) {
-			Path temporary = this.path.resolve(old.path().getFileName() + TEMPORARY);
-			Files.move(old.path(), temporary, StandardCopyOption.ATOMIC_MOVE);
-			delete(temporary);
+			Path temporary = this.path
+				.resolve(old.path().getFileName() + "." + this.owner.generation() + ".old" + TEMPORARY);
+			try {
+				Files.move(old.path(), temporary, StandardCopyOption.ATOMIC_MOVE);
+				delete(temporary);
+			}
+			catch (NoSuchFileException ex) {
+				// Another generation of the job has deleted it.
+			}
 		}
+	}
+
+	private void requireNewest() throws IOException {
+		if (!isNewest()) {
+			throw new SupersededException(this.path);
+		}
+	}
+
+	private boolean isNewest() throws IOException {
+		return claims().stream()
+			.map(CheckpointDirectory::claim)
+			.noneMatch((claim) -> !this.owner.excludes(claim) && generation(claim) > this.owner.generation());
 	}
 
 	@Override
 	public void close() throws IOException {
-		this.lock.close();
+		for (FileChannel lock : this.locks) {
+			lock.close();
+		}
+	}
+
+	/** Returns whether no process of the same job holds the lock. */
+	private boolean takeLock(Path file) throws IOException {
+		try {
+			this.locks.add(lock(file));
+			return true;
+		}
+		catch (IllegalStateException ex) {
+			if (earlierClaims().isEmpty()) {
+				throw ex;
+			}
+			return false;
+		}
+	}
+
+	/**
+	 * Claims of earlier generations. While there is one, no other job has taken the lock,
+	 * since it would have found the claim locked or deleted it.
+	 */
+	private List<Path> earlierClaims() throws IOException {
+		return claims().stream().filter((file) -> {
+			Matcher claim = claim(file);
+			return !this.owner.excludes(claim) && generation(claim) < this.owner.generation();
+		}).toList();
+	}
+
+	private void takeClaim() throws IOException {
+		this.locks.add(lock(this.path.resolve(this.owner.claim())));
+		for (Path earlier : earlierClaims()) {
+			Files.deleteIfExists(earlier);
+		}
+	}
+
+	private static long generation(Matcher claim) {
+		return Long.parseLong(claim.group(2));
+	}
+
+	/**
+	 * A claim stays locked while its process lives, also when the process that held the
+	 * lock has ended.
+	 */
+	private void requireNoOtherJob() throws IOException {
+		try {
+			for (Path claim : claims()) {
+				if (this.owner.excludes(claim(claim))) {
+					lock(claim).close();
+					Files.deleteIfExists(claim);
+				}
+			}
+		}
+		catch (IOException | RuntimeException ex) {
+			Files.deleteIfExists(this.path.resolve(this.owner.claim()));
+			throw ex;
+		}
+	}
+
+	private List<Path> claims() throws IOException {
+		return children(this.path, (name) -> CLAIM.matcher(name).matches());
+	}
+
+	private static Matcher claim(Path file) {
+		Matcher name = CLAIM.matcher(file.getFileName().toString());
+		if (!name.matches()) {
+			throw new IllegalStateException(file + " is no claim");
+		}
+		return name;
 	}
 
 	private static FileChannel lock(Path file) throws IOException {

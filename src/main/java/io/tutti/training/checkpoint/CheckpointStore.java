@@ -50,6 +50,8 @@ public final class CheckpointStore implements AutoCloseable {
 
 	private final Consumer<SavedCheckpoint> listener;
 
+	private final CheckpointDirectory.Owner owner;
+
 	private final long shardBytes;
 
 	private @Nullable CheckpointDirectory directory;
@@ -67,10 +69,12 @@ public final class CheckpointStore implements AutoCloseable {
 	/**
 	 * Creates a store without access to the disk.
 	 * @param listener receives the complete checkpoints on rank 0
+	 * @param elasticJob random id of an elastic job, whose rank 0 in the newest
+	 * generation writes; 0 for any other job
 	 */
 	public CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
-			Consumer<SavedCheckpoint> listener) {
-		this(group, options, job, state, listener, CheckpointFiles.SHARD_BYTES);
+			Consumer<SavedCheckpoint> listener, long elasticJob) {
+		this(group, options, job, state, listener, elasticJob, CheckpointFiles.SHARD_BYTES);
 	}
 
 	/**
@@ -79,12 +83,13 @@ public final class CheckpointStore implements AutoCloseable {
 	 * @param shardBytes size of a file above which the next tensor goes to another one
 	 */
 	CheckpointStore(ProcessGroup group, CheckpointOptions options, JobFingerprint job, ModelState state,
-			Consumer<SavedCheckpoint> listener, long shardBytes) {
+			Consumer<SavedCheckpoint> listener, long elasticJob, long shardBytes) {
 		this.group = group;
 		this.options = options;
 		this.job = job;
 		this.state = state;
 		this.listener = listener;
+		this.owner = new CheckpointDirectory.Owner(elasticJob, group.generation());
 		this.shardBytes = shardBytes;
 	}
 
@@ -122,7 +127,7 @@ public final class CheckpointStore implements AutoCloseable {
 			return;
 		}
 		try {
-			this.directory = new CheckpointDirectory(this.options.directory());
+			this.directory = new CheckpointDirectory(this.options.directory(), this.owner);
 		}
 		catch (IllegalStateException ex) {
 			throw CheckpointException.notWritten(String.valueOf(ex.getMessage()), ex);
@@ -166,7 +171,8 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/**
-	 * Waits until the last checkpoint is complete and reports it.
+	 * Waits until the last checkpoint is complete and reports it, unless a later
+	 * generation of an elastic group writes the checkpoints by now.
 	 * @throws CheckpointException if it could not be written
 	 */
 	public void finish() {
@@ -179,6 +185,9 @@ public final class CheckpointStore implements AutoCloseable {
 			this.listener.accept(last.get());
 		}
 		catch (ExecutionException ex) {
+			if (ex.getCause() instanceof CheckpointDirectory.SupersededException) {
+				return;
+			}
 			if (ex.getCause() instanceof CheckpointException known) {
 				throw known;
 			}
@@ -237,7 +246,7 @@ public final class CheckpointStore implements AutoCloseable {
 	/** Finds the newest checkpoint. Throws nothing, since the other ranks wait. */
 	private Found find() {
 		try {
-			this.directory = new CheckpointDirectory(this.options.directory());
+			this.directory = new CheckpointDirectory(this.options.directory(), this.owner);
 		}
 		catch (IllegalStateException ex) {
 			return Found.rejected(ex.getMessage());
@@ -362,7 +371,8 @@ public final class CheckpointStore implements AutoCloseable {
 	}
 
 	/** Runs on the writing thread. */
-	private SavedCheckpoint write(Progress progress, double waitedSeconds) {
+	private SavedCheckpoint write(Progress progress, double waitedSeconds)
+			throws CheckpointDirectory.SupersededException {
 		long start = System.nanoTime();
 		try (PointerScope _ = new PointerScope()) {
 			List<StoredTensor> model = this.state.stagedModel();
@@ -375,6 +385,9 @@ public final class CheckpointStore implements AutoCloseable {
 				.sum();
 			return new SavedCheckpoint(written, progress.step(), bytes, waitedSeconds,
 					(System.nanoTime() - start) / 1e9);
+		}
+		catch (CheckpointDirectory.SupersededException ex) {
+			throw ex;
 		}
 		catch (IOException | RuntimeException ex) {
 			throw CheckpointException.notWritten("cannot write checkpoint of step " + progress.step() + " to "

@@ -10,25 +10,34 @@ import io.tutti.training.checkpoint.Progress;
  * it has been measured
  * @param lastEpochLoss mean loss of the last complete epoch, infinite before the first
  * @param stopped whether the ranks have agreed to stop
+ * @param job random id of an elastic job, 0 until its ranks have agreed on it
+ * @param repeatedSteps number of steps that were begun again after a lost rank
  */
-record JobRecord(Progress progress, double lossBefore, double lastEpochLoss, boolean stopped) {
+record JobRecord(Progress progress, double lossBefore, double lastEpochLoss, boolean stopped, long job,
+		long repeatedSteps) {
 
-	static final JobRecord START = new JobRecord(Progress.NONE, Double.NaN, Double.POSITIVE_INFINITY, false);
+	static final JobRecord START = new JobRecord(Progress.NONE, Double.NaN, Double.POSITIVE_INFINITY, false, 0, 0);
 
 	JobRecord with(Progress next) {
-		return new JobRecord(next, this.lossBefore, this.lastEpochLoss, this.stopped);
+		return new JobRecord(next, this.lossBefore, this.lastEpochLoss, this.stopped, this.job, this.repeatedSteps);
 	}
 
 	JobRecord withLossBefore(double loss) {
-		return new JobRecord(this.progress, loss, this.lastEpochLoss, this.stopped);
+		return new JobRecord(this.progress, loss, this.lastEpochLoss, this.stopped, this.job, this.repeatedSteps);
 	}
 
 	JobRecord atNextEpoch(double epochLoss) {
-		return new JobRecord(this.progress.atNextEpoch(), this.lossBefore, epochLoss, this.stopped);
+		return new JobRecord(this.progress.atNextEpoch(), this.lossBefore, epochLoss, this.stopped, this.job,
+				this.repeatedSteps);
 	}
 
 	JobRecord asStopped() {
-		return new JobRecord(this.progress, this.lossBefore, this.lastEpochLoss, true);
+		return new JobRecord(this.progress, this.lossBefore, this.lastEpochLoss, true, this.job, this.repeatedSteps);
+	}
+
+	/** The record at the start of a generation. */
+	JobRecord with(long id, long repeated) {
+		return new JobRecord(this.progress, this.lossBefore, this.lastEpochLoss, this.stopped, id, repeated);
 	}
 
 }

@@ -168,6 +168,14 @@ public final class TrainingJob {
 	private TrainingSummary train(ProcessGroup group, SampleCounts samples, JobFingerprint job, TrainingState state) {
 		Runnable commit = (this.elastic != null) ? this.elastic::commit : () -> {
 		};
+		if (this.elastic != null) {
+			long before = state.current().repeatedSteps();
+			state.enter(group);
+			long repeated = state.current().repeatedSteps();
+			if (repeated > ((this.generations > 0) ? before : 0)) {
+				this.listener.repeated(repeated);
+			}
+		}
 		try (TrainingLoop loop = new TrainingLoop(group, this.options, this.listener, this.stopReason, job, this.task,
 				samples, state, commit)) {
 			try {

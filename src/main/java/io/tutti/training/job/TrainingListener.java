@@ -32,6 +32,15 @@ public interface TrainingListener {
 	}
 
 	/**
+	 * A generation of an elastic group begins with a step that another generation has
+	 * begun and not completed.
+	 * @param steps number of steps of the job that were begun again so far, also before
+	 * this rank joined it
+	 */
+	default void repeated(long steps) {
+	}
+
+	/**
 	 * A step is complete on every rank.
 	 * @param step number of the step, from 1, counting the steps of earlier runs
 	 * @param loss mean loss over the step's global batch, before the step

@@ -84,7 +84,7 @@ final class TrainingLoop implements AutoCloseable {
 		this.divergence = new DivergenceCheck(current().lossBefore(), guessing.orElse(DivergenceCheck.UNKNOWN),
 				current().lastEpochLoss(), task.divergenceAdvice());
 		this.checkpoints = (options.checkpoint() != null) ? new CheckpointStore(group, options.checkpoint(), job,
-				this.replica.checkpointState(), this::checkpointed) : null;
+				this.replica.checkpointState(), this::checkpointed, current().job()) : null;
 	}
 
 	/** Restores the checkpoint, if any. */
@@ -251,7 +251,7 @@ final class TrainingLoop implements AutoCloseable {
 				this.test.score(steps), (seconds > 0) ? this.trainedSamples / seconds : 0,
 				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
 				ParameterAgreement.require(this.group, this.replica.stateSha256()), stopped(), this.checkpointSeconds,
-				reforms, this.state.repeatedSteps());
+				reforms, current().repeatedSteps());
 	}
 
 	private long totalSteps() {

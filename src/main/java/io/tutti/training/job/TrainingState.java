@@ -1,7 +1,10 @@
 package io.tutti.training.job;
 
+import java.security.SecureRandom;
+
 import io.tutti.ElasticState;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.training.checkpoint.ModelState;
 import io.tutti.training.checkpoint.StateBroadcast;
 import org.jspecify.annotations.Nullable;
@@ -18,8 +21,6 @@ final class TrainingState implements ElasticState, AutoCloseable {
 	private JobRecord current = JobRecord.START;
 
 	private long lastBegun;
-
-	private long repeatedSteps;
 
 	/** Staging memory, only of an elastic job. */
 	private @Nullable ModelState model;
@@ -42,15 +43,21 @@ final class TrainingState implements ElasticState, AutoCloseable {
 
 	/** This rank begins a step, counted from 1. */
 	void begin(long step) {
-		if (step <= this.lastBegun) {
-			this.repeatedSteps++;
-		}
 		this.lastBegun = step;
 	}
 
-	/** Steps that this rank has begun more than once. */
-	long repeatedSteps() {
-		return this.repeatedSteps;
+	/**
+	 * A generation of an elastic group begins. The ranks agree on the id of the job, and
+	 * count the step that some of them have begun and none has completed. A collective
+	 * call.
+	 */
+	void enter(ProcessGroup group) {
+		long known = this.current.job();
+		long id = (known == 0 && group.rank() == 0) ? new SecureRandom().nextLong(1, Long.MAX_VALUE) : known;
+		long[] all = { id, Math.max(0, this.lastBegun - step()) };
+		group.allReduce(all, ReduceOp.MAX);
+		this.lastBegun = step();
+		this.current = this.current.with(all[0], this.current.repeatedSteps() + all[1]);
 	}
 
 	@Override
@@ -66,6 +73,9 @@ final class TrainingState implements ElasticState, AutoCloseable {
 	@Override
 	public void synchronize(ProcessGroup group, int source) {
 		this.current = broadcast().from(source, group, this.current, JobRecord.class);
+		if (group.rank() != source) {
+			this.lastBegun = step();
+		}
 		this.replica.stateReplaced();
 	}
 

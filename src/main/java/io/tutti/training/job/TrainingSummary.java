@@ -25,7 +25,8 @@ import io.tutti.training.TestMetric;
  * @param checkpointSeconds seconds for which training waited for checkpoints; 0 on ranks
  * other than 0
  * @param reforms how often an elastic group has formed again since this rank joined it
- * @param repeatedSteps steps that this rank has begun more than once
+ * @param repeatedSteps number of steps of the job that were begun again after a lost
+ * rank, also before this rank joined it
  */
 public record TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric,
 		double testScore, double samplesPerSecond, long allReducedBytes, double trainingSeconds,

@@ -44,7 +44,7 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 @Timeout(60)
 class FailureDataTest {
 
-	private static final GroupIdentity SUBGROUP = new GroupIdentity("world/0.1", 1, List.of(4, 6), 8, 0, "");
+	private static final GroupIdentity SUBGROUP = new GroupIdentity("world/0.1", 1, List.of(4, 6), 8, 0, "", false);
 
 	static Stream<Throwable> failuresOfRankSixOfEight() {
 		RankAssignment assignment = new RankAssignment(6, 8, 0, 1, "host", 29500);

@@ -81,6 +81,68 @@ class ElasticGroupTest {
 		assertThat(joining.step).isZero();
 	}
 
+	@Test
+	void theRanksRepeatTheStepWhenTheOnlyRankThatIsAheadIsLostDuringTheTransfer() throws Exception {
+		List<ElasticMembers.Rank> all = loseRankAhead(() -> {
+		});
+		assertThat(all.get(1).result.get(60, TimeUnit.SECONDS)).isEqualTo(1275);
+		assertThat(all.get(1).step).isEqualTo(50);
+	}
+
+	@Test
+	void aStateThatIsPartlyReplacedWhenItsSourceIsLostIsNotUsed() throws Exception {
+		AtomicReference<ElasticMembers.Rank> receiver = new AtomicReference<>();
+		List<ElasticMembers.Rank> all = loseRankAhead(() -> receiver.get().sum = 7, receiver);
+		assertThatThrownBy(() -> all.get(1).result.get(60, TimeUnit.SECONDS))
+			.hasCauseInstanceOf(PeerLostException.class)
+			.hasMessageContaining("the ranks that held the state were lost");
+	}
+
+	private static List<ElasticMembers.Rank> loseRankAhead(Runnable atReceiver) throws Exception {
+		return loseRankAhead(atReceiver, new AtomicReference<>());
+	}
+
+	/**
+	 * Rank 2 is lost at the end of step 20, which rank 0 completes and rank 1 does not.
+	 * Rank 0 is lost when it sends its state to rank 1.
+	 */
+	private static List<ElasticMembers.Rank> loseRankAhead(Runnable atReceiver,
+			AtomicReference<ElasticMembers.Rank> receiver) throws Exception {
+		ElasticMembers ranks = new ElasticMembers(3, 3, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 50), ranks.new Rank(1, 50), ranks.new Rank(2, 50));
+		receiver.set(all.get(1));
+		all.get(2).afterReduce = () -> {
+			if (all.get(2).step == 19) {
+				all.get(2).close();
+			}
+		};
+		all.get(1).afterReduce = () -> {
+			if (all.get(1).step == 19 && all.get(1).group.group().worldSize() == 3) {
+				all.get(1).group.commit();
+			}
+		};
+		all.get(0).atSynchronize = all.get(0)::close;
+		all.get(1).atSynchronize = atReceiver;
+		all.forEach(ElasticMembers.Rank::start);
+		return all;
+	}
+
+	@Test
+	void theGroupsOfAnElasticJobSaySo() throws Exception {
+		List<Boolean> elastic = new CopyOnWriteArrayList<>();
+		ElasticMembers ranks = new ElasticMembers(2, 2, 1);
+		List<ElasticMembers.Rank> all = List.of(ranks.new Rank(0, 1), ranks.new Rank(1, 1));
+		all.forEach((rank) -> rank.atStep = () -> {
+			ProcessGroup group = rank.group.group();
+			elastic.addAll(List.of(group.isElastic(), group.split(0, 0).isElastic()));
+		});
+		all.forEach(ElasticMembers.Rank::start);
+		for (var rank : all) {
+			rank.result.get(60, TimeUnit.SECONDS);
+		}
+		assertThat(elastic).containsExactly(true, true, true, true);
+	}
+
 	private static boolean ranksWait(ElasticMembers.Rank rank) {
 		return rank.engine.joinersWait();
 	}

@@ -90,6 +90,10 @@ final class ElasticMembers {
 		volatile Runnable atStep = () -> {
 		};
 
+		/** After the collective of a step. */
+		volatile Runnable afterReduce = () -> {
+		};
+
 		volatile Runnable atSynchronize = () -> {
 		};
 
@@ -121,6 +125,7 @@ final class ElasticMembers {
 					this.atStep.run();
 					long[] one = { this.step + 1 };
 					members.allReduce(one, ReduceOp.MAX);
+					this.afterReduce.run();
 					this.sum += one[0];
 					this.step++;
 					this.group.commit();

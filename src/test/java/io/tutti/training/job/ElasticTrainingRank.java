@@ -35,7 +35,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A process of an elastic training job that kills itself as its arguments say, once per
  * job: the slot, then {@code before}, {@code after} or {@code checkpoint}, then the step.
- * With {@code rejoin} the other ranks wait in their steps until it is back.
+ * With {@code stop} it stops itself before the step, and with {@code resume} it resumes
+ * the process that has stopped. With {@code rejoin} the other ranks wait in their steps
+ * until it is back.
  */
 final class ElasticTrainingRank implements TrainingListener {
 
@@ -106,6 +108,12 @@ final class ElasticTrainingRank implements TrainingListener {
 			throw new UncheckedIOException(ex);
 		}
 		kill("before", samples.step());
+		if (isDue("stop", samples.step())) {
+			signal("STOP", ProcessHandle.current().pid(), "stopped");
+		}
+		if (isDue("resume", samples.step())) {
+			signal("CONT", Long.parseLong(read("stopped")), "resumed");
+		}
 		slowDown();
 	}
 
@@ -129,8 +137,35 @@ final class ElasticTrainingRank implements TrainingListener {
 		}
 	}
 
+	private boolean isDue(String when, long step) {
+		return Arrays.asList(this.kills).contains(this.slot + ":" + when + ":" + step);
+	}
+
+	/** Sends a signal once per job, and keeps its receiver in a file. */
+	private void signal(String name, long receiver, String file) {
+		try {
+			Files.writeString(this.directory.resolve(file), "" + receiver, StandardOpenOption.CREATE_NEW);
+			new ProcessBuilder("kill", "-" + name, "" + receiver).start().waitFor();
+		}
+		catch (FileAlreadyExistsException ex) {
+			// A repeated step.
+		}
+		catch (IOException | InterruptedException ex) {
+			throw new IllegalStateException(ex);
+		}
+	}
+
+	private String read(String file) {
+		try {
+			return Files.readString(this.directory.resolve(file));
+		}
+		catch (IOException ex) {
+			throw new UncheckedIOException(ex);
+		}
+	}
+
 	private void kill(String when, long step) {
-		if (!Arrays.asList(this.kills).contains(this.slot + ":" + when + ":" + step)) {
+		if (!isDue(when, step)) {
 			return;
 		}
 		try {

@@ -83,6 +83,20 @@ class ElasticTrainingTest {
 				"rank 2 ended with 137", "of the end of the job: sending SIGTERM");
 	}
 
+	@Test
+	void aStoppedRankZeroNeitherKeepsTheOthersFromWritingCheckpointsNorWritesWhenItResumes() throws Exception {
+		int code = train(this.directory, 3, 0, true, "0:stop:25", "1:resume:45");
+		assertThat(code).as(output()).isZero();
+		assertThat(summary(this.directory, 0)[3]).as(output()).isEqualTo("3");
+		requireUndisturbedResult(0, 1, 2);
+		assertThat(summary(this.directory, 1)[2]).as("repeated steps").isEqualTo("1");
+		assertThat(summary(this.directory, 0)[2]).as("of the job, also those before it joined").isEqualTo("1");
+		try (Stream<Path> all = Files.list(this.directory.resolve("checkpoints"))) {
+			assertThat(all.map((file) -> file.getFileName().toString()).filter((name) -> !name.startsWith(".claim")))
+				.containsExactlyInAnyOrder(".lock", "step-00000080", "step-00000090");
+		}
+	}
+
 	private void requireUndisturbedResult(int... slots) throws IOException {
 		for (int slot : slots) {
 			assertThat(summary(this.directory, slot)[0]).isEqualTo(summary(this.directory, slots[0])[0]);
@@ -155,7 +169,8 @@ class ElasticTrainingTest {
 				Boolean.toString(rejoins)));
 		words.addAll(List.of(kills));
 		LaunchPlan plan = new LaunchPlan(LaunchedCommand.of(words, new TuttiProgram(List.of())), ranks, 1, 0,
-				"127.0.0.1", null, maxRestarts, new ElasticRanks(1, ranks, List.of()), Map.of());
+				"127.0.0.1", null, maxRestarts, new ElasticRanks(1, ranks, List.of()),
+				Map.of("TUTTI_TIMEOUT_HEARTBEAT", "4s", "TUTTI_TIMEOUT_ABORT", "2s"));
 		return new LocalLauncher(plan, TIMINGS, new LaunchConsole(this.out, false, this.err, false)).run();
 	}
 

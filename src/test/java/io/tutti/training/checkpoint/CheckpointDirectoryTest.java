@@ -1,0 +1,120 @@
+package io.tutti.training.checkpoint;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+
+import io.tutti.training.checkpoint.CheckpointDirectory.Owner;
+import io.tutti.training.checkpoint.CheckpointDirectory.SupersededException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+class CheckpointDirectoryTest {
+
+	private static final long JOB = 0x1234_5678_9abc_def0L;
+
+	private static final CheckpointDirectory.Content CONTENT = (path) -> Files.writeString(path.resolve("data"), "x");
+
+	@TempDir
+	private Path path;
+
+	@Test
+	void aLaterGenerationWritesWhileAStoppedProcessHoldsTheLock() throws Exception {
+		try (CheckpointDirectory stopped = new CheckpointDirectory(this.path, new Owner(JOB, 3))) {
+			stopped.add(10, CONTENT);
+			try (CheckpointDirectory later = new CheckpointDirectory(this.path, new Owner(JOB, 4))) {
+				later.add(20, CONTENT);
+				assertThatThrownBy(() -> stopped.add(30, CONTENT)).isInstanceOf(SupersededException.class);
+				assertThatThrownBy(() -> stopped.prune(1)).isInstanceOf(SupersededException.class);
+				later.add(40, CONTENT);
+				later.prune(2);
+			}
+			assertThatThrownBy(() -> stopped.add(50, CONTENT)).as("after the end of the later generation")
+				.isInstanceOf(SupersededException.class);
+		}
+		assertThat(steps()).containsExactly(40L, 20L);
+		assertThat(names()).filteredOn((name) -> name.endsWith(".tmp")).isEmpty();
+	}
+
+	@Test
+	void aProcessThatIsStoppedInsideAWritePublishesNothingAfterwards() throws Exception {
+		try (CheckpointDirectory stopped = new CheckpointDirectory(this.path, new Owner(JOB, 3))) {
+			assertThatThrownBy(() -> stopped.add(10, (temporary) -> {
+				try (CheckpointDirectory later = new CheckpointDirectory(this.path, new Owner(JOB, 7))) {
+					later.add(10, CONTENT);
+				}
+				CONTENT.writeTo(temporary);
+			})).isInstanceOf(SupersededException.class);
+		}
+		assertThat(steps()).containsExactly(10L);
+	}
+
+	@Test
+	void aFailedWriteOfASupersededGenerationIsNoError() throws Exception {
+		try (CheckpointDirectory stopped = new CheckpointDirectory(this.path, new Owner(JOB, 3))) {
+			assertThatThrownBy(() -> stopped.add(10, (temporary) -> {
+				new CheckpointDirectory(this.path, new Owner(JOB, 4)).close();
+				throw new IOException("its directory is gone");
+			})).isInstanceOf(SupersededException.class);
+		}
+	}
+
+	@Test
+	void anEarlierGenerationThatComesLateDoesNotWrite() throws Exception {
+		try (CheckpointDirectory first = new CheckpointDirectory(this.path, new Owner(JOB, 1));
+				CheckpointDirectory third = new CheckpointDirectory(this.path, new Owner(JOB, 3))) {
+			assertThatIllegalStateException()
+				.isThrownBy(() -> new CheckpointDirectory(this.path, new Owner(JOB, 2)).close())
+				.withMessageContaining("in use");
+			third.add(10, CONTENT);
+			assertThatThrownBy(() -> first.add(11, CONTENT)).isInstanceOf(SupersededException.class);
+		}
+	}
+
+	@Test
+	void anotherJobIsKeptOutAlsoWhenTheStoppedProcessHasEnded() throws Exception {
+		CheckpointDirectory stopped = new CheckpointDirectory(this.path, new Owner(JOB, 3));
+		try (CheckpointDirectory later = new CheckpointDirectory(this.path, new Owner(JOB, 4))) {
+			requireInUse(new Owner(JOB + 1, 9));
+			stopped.close();
+			requireInUse(new Owner(JOB + 1, 9));
+			requireInUse(new Owner(0, 0));
+			later.add(10, CONTENT);
+		}
+		new CheckpointDirectory(this.path, new Owner(JOB + 1, 0)).close();
+		assertThat(names()).filteredOn((name) -> name.startsWith(".claim"))
+			.as("claims of other jobs are deleted")
+			.singleElement()
+			.asString()
+			.endsWith("-0");
+		new CheckpointDirectory(this.path).close();
+		assertThat(names()).containsExactlyInAnyOrder("step-00000010", ".lock");
+	}
+
+	private void requireInUse(Owner owner) {
+		assertThatIllegalStateException().isThrownBy(() -> new CheckpointDirectory(this.path, owner).close())
+			.withMessageContaining("in use by another job: process");
+	}
+
+	@Test
+	void onlyTheNewestClaimIsKept() throws Exception {
+		for (int generation = 0; generation < 5; generation++) {
+			new CheckpointDirectory(this.path, new Owner(JOB, generation)).close();
+		}
+		assertThat(names()).containsExactlyInAnyOrder(".lock", ".claim-123456789abcdef0-4");
+	}
+
+	private Stream<Long> steps() throws IOException {
+		return CheckpointDirectory.list(this.path).stream().map(CheckpointDirectory.Entry::step);
+	}
+
+	private Stream<String> names() throws IOException {
+		return Files.list(this.path).map((file) -> file.getFileName().toString());
+	}
+
+}
