@@ -3,7 +3,9 @@ package io.tutti;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The group was aborted on request.
+ * The group was aborted on request, or a rank could not continue a call because its
+ * backend failed with an exception of no other kind. That exception is then the cause on
+ * that rank.
  */
 public final class GroupAbortedException extends CollectiveException {
 
@@ -11,6 +13,15 @@ public final class GroupAbortedException extends CollectiveException {
 
 	GroupAbortedException(int rank, int worldSize, Failure failure, String where, @Nullable Throwable cause) {
 		super(rank, worldSize, failure, where, "Start the job again when the reason is gone", cause);
+	}
+
+	/**
+	 * {@link ExitCode#ABORTED}, or {@link ExitCode#INTERNAL} on a rank whose backend
+	 * failed with an exception that has no exit code.
+	 */
+	@Override
+	public int exitCode() {
+		return (getCause() instanceof RuntimeException cause) ? ExitCode.of(cause) : super.exitCode();
 	}
 
 }

@@ -372,8 +372,12 @@ final class CallRunner implements AutoCloseable {
 		catch (CollectiveException ex) {
 			throw this.call.named(this.latch.agree(ex));
 		}
-		catch (RuntimeException | Error ex) {
+		catch (RuntimeException ex) {
 			this.latch.giveUp(this.call, ex);
+			throw ex;
+		}
+		catch (Error ex) {
+			ex.addSuppressed(this.latch.giveUp(this.call, ex));
 			throw ex;
 		}
 		finally {
@@ -386,7 +390,8 @@ final class CallRunner implements AutoCloseable {
 
 	/**
 	 * A connection also fails if the kernel gets the address of closed memory. In that
-	 * case the closed buffer is the cause, not the peer.
+	 * case the closed buffer is the cause, not the peer. Any other unchecked exception of
+	 * the backend becomes a failure of the group with the place of the call.
 	 */
 	private void runOnBackend(MemorySegment send, MemorySegment receive) {
 		try {
@@ -397,6 +402,10 @@ final class CallRunner implements AutoCloseable {
 				BufferValidation.requireStillOpen(this.call, send, receive, ex);
 			}
 			throw ex;
+		}
+		catch (RuntimeException ex) {
+			BufferValidation.requireStillOpen(this.call, send, receive, ex);
+			throw this.latch.giveUp(this.call, ex);
 		}
 		BufferValidation.requireStillOpen(this.call, send, receive, null);
 	}

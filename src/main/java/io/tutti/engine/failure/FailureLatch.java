@@ -129,11 +129,12 @@ public final class FailureLatch {
 	/**
 	 * Breaks the group because this rank cannot continue a call, so that no rank waits
 	 * for it.
+	 * @return the exception to be thrown; its chain of causes ends with {@code cause}
 	 */
-	public void giveUp(Call call, Throwable cause) {
+	public CollectiveException giveUp(Call call, Throwable cause) {
 		GroupIdentity identity = reports().identity();
-		agree(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(), List.of(identity.worldRank()),
-				"this rank cannot continue: " + cause), cause));
+		return agree(identity.exception(call.failure(Failure.Kind.ABORTED, identity.name(),
+				List.of(identity.worldRank()), "this rank cannot continue: " + cause), cause));
 	}
 
 	/**

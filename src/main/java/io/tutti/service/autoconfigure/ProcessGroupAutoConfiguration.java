@@ -7,6 +7,7 @@ import io.tutti.service.backend.DeviceCollectivesConfiguration;
 import io.tutti.service.backend.MpiBackendConfiguration;
 import io.tutti.service.backend.NcclBackendConfiguration;
 import io.tutti.service.backend.TcpBackendConfiguration;
+import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.RankConfiguration;
 import io.tutti.service.group.GroupConfiguration;
 import io.tutti.service.group.GroupLifecycle;
@@ -15,6 +16,7 @@ import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnBooleanProperty;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Lazy;
 
@@ -37,6 +39,20 @@ public class ProcessGroupAutoConfiguration {
 	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts) {
 		NativeLibraryPreparation.prepare();
 		return FormingGroup.of(lifecycle, timeouts.rendezvous());
+	}
+
+	/**
+	 * An application other than Tutti's own commands, which decide themselves. The group
+	 * of such an application does not form again after a loss.
+	 */
+	@Configuration(proxyBeanMethods = false)
+	@ConditionalOnMissingBean(type = "io.tutti.service.TuttiApplication")
+	static class HostApplication {
+
+		HostApplication(ElasticProperties elastic) {
+			elastic.requireUnset("the group of a Spring application");
+		}
+
 	}
 
 }

@@ -39,7 +39,7 @@ public final class KnownProperties {
 
 	private static final Set<String> UNCHECKED_SOURCES = Set.of(
 			StandardEnvironment.SYSTEM_ENVIRONMENT_PROPERTY_SOURCE_NAME,
-			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, RankLogging.SOURCE);
+			StandardEnvironment.SYSTEM_PROPERTIES_PROPERTY_SOURCE_NAME, RankLogging.SOURCE, LoggedRank.SOURCE);
 
 	/** By name: whether the property is a map or a list, which has names below it. */
 	private final Map<ConfigurationPropertyName, Boolean> names;

@@ -27,8 +27,8 @@ public final class RankLogMembers implements StructuredLoggingJsonMembersCustomi
 	private final @Nullable Integer worldSize;
 
 	RankLogMembers(Environment environment) {
-		this.rank = number(environment, RankLogging.RANK);
-		this.worldSize = number(environment, RankLogging.WORLD_SIZE);
+		this.rank = number(environment, LoggedRank.RANK);
+		this.worldSize = number(environment, LoggedRank.WORLD_SIZE);
 	}
 
 	/** {@code null} for the question mark that stands for an unresolved rank. */

@@ -3,10 +3,12 @@ package io.tutti.service.autoconfigure;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.device.HostFallback;
+import io.tutti.service.config.ConfigurationException;
 import io.tutti.service.group.FakeGroup;
 import io.tutti.service.group.FakeJoiner;
 import io.tutti.service.group.GroupLifecycle;
@@ -71,6 +73,18 @@ class ProcessGroupAutoConfigurationTest {
 	void aRendezvousBeyondThisHostWithoutATokenIsRejected() {
 		this.runner.withPropertyValues("tutti.rank=0", "tutti.world-size=2", "tutti.master-address=192.0.2.1")
 			.run((context) -> assertThat(context).getFailure().rootCause().hasMessageContaining("no token is set"));
+	}
+
+	@Test
+	void anApplicationWhoseGroupCannotFormAgainRefusesTheElasticProperties() {
+		this.runner
+			.withPropertyValues("tutti.elastic.min-ranks=1", "tutti.elastic.endpoints=127.0.0.1:1,127.0.0.1:2",
+					"tutti.rank=0", "tutti.world-size=2", "tutti.master-address=127.0.0.1")
+			.run((context) -> assertThat(context).getFailure()
+				.rootCause()
+				.isInstanceOfSatisfying(ConfigurationException.class,
+						(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
+				.hasMessageContaining("the group of a Spring application cannot continue without a lost rank"));
 	}
 
 	@Test
