@@ -6,8 +6,13 @@ import java.io.IOException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.lang.foreign.MemorySegment;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 import io.tutti.BackendUnavailableException;
@@ -22,8 +27,12 @@ import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.libmpi.LibMpiFailures;
+import io.tutti.engine.backend.libmpi.MpiLibraryException;
 import io.tutti.engine.backend.mpi.Mpi;
 import io.tutti.engine.backend.mpi.MpiIoException;
+import io.tutti.engine.backend.nccl.NcclException;
+import io.tutti.engine.backend.nccl.ScriptedGpus;
 import io.tutti.engine.control.RendezvousException;
 import io.tutti.engine.device.DeviceException;
 import io.tutti.engine.spi.GroupIdentity;
@@ -52,7 +61,7 @@ class FailureDataTest {
 				Stream.of(Failure.Kind.values())
 					.map((kind) -> SUBGROUP.exception(new Failure(kind, "world/0.1", 3, Collective.BROADCAST,
 							List.of(4), "seen", Duration.ofMillis(5), Duration.ofMillis(9)), null)),
-				Stream.of(
+				Stream.of(LibMpiFailures.onRank(6, 8), ScriptedGpus.failureOn(6, 8),
 						new RendezvousException(assignment, RendezvousException.Reason.TIMEOUT, "late", List.of(2, 3),
 								null),
 						new BackendUnavailableException("nccl", "no device", "Add one").onRank(6, 8),
@@ -60,6 +69,24 @@ class FailureDataTest {
 						new GroupSetupException(SUBGROUP, "no memory", new IOException("full")),
 						new MessageMismatchException(0, 9, DataType.INT32, 40,
 								new MessageMismatchException.Receive(6, 8, "world/0.1", 4, DataType.INT32, 8))));
+	}
+
+	/** A subclass of {@link CollectiveException} belongs to each kind of failure. */
+	@Test
+	void everyExceptionThatHasAPlaceIsTestedHere() throws IOException {
+		String tests = Files
+			.readString(Path.of("src/test/java").resolve(getClass().getName().replace('.', '/') + ".java"));
+		List<String> exceptions = new ArrayList<>();
+		try (Stream<Path> sources = Files.walk(Path.of("src/main/java"))) {
+			for (Path source : sources.filter((file) -> file.toString().endsWith("Exception.java")).toList()) {
+				Matcher declared = Pattern.compile("class (\\w+) extends [^{]*Failure\\.Origin")
+					.matcher(Files.readString(source));
+				if (declared.find()) {
+					exceptions.add(declared.group(1));
+				}
+			}
+		}
+		assertThat(exceptions).hasSizeGreaterThan(8).allSatisfy((name) -> assertThat(tests).contains(name));
 	}
 
 	@ParameterizedTest
@@ -84,6 +111,11 @@ class FailureDataTest {
 					assertThat(ex.group()).isEqualTo("world/0.1");
 					assertThat(ex.peers()).containsExactly(4);
 				}
+				case MpiLibraryException ex -> {
+					assertThat(ex.function()).isEqualTo("MPI_Allreduce");
+					assertThat(ex.code()).isEqualTo(15);
+				}
+				case NcclException ex -> assertThat(ex.reason()).isEqualTo(NcclException.Reason.ERROR);
 				case GroupSetupException ex -> assertThat(ex.group()).isEqualTo("world/0.1");
 				default -> {
 					assertThat(origin.group()).isNull();

@@ -116,7 +116,7 @@ public final class MpiLibrary {
 		for (String name : names) {
 			opened = (opened != null) ? opened : open(name);
 		}
-		return found(opened, String.join(" or ", names));
+		return found(opened, String.join(" or ", names) + " of the system or LD_LIBRARY_PATH");
 	}
 
 	private static SymbolLookup found(@Nullable SymbolLookup opened, String name) {

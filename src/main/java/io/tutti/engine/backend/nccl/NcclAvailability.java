@@ -29,10 +29,12 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 				"Give the process a GPU: nvidia.com/gpu in the pod, --gpus for a container, or CUDA_VISIBLE_DEVICES"),
 		/** The CUDA runtime library is missing. */
 		RUNTIME_MISSING("CUDA runtime missing",
-				"Use a CUDA 13 or CUDA 12 runtime image, or name the file in -Dtutti.gpu.cudart"),
+				"Use a CUDA 13 or CUDA 12 runtime image, add the library's folder to LD_LIBRARY_PATH, or name the file in"
+						+ " TUTTI_GPU_CUDART"),
 		/** The NCCL library is missing. */
 		LIBRARY_MISSING("libnccl.so.2 missing",
-				"Install NCCL 2.14 or newer (package libnccl2), or name the file in -Dtutti.gpu.nccl"),
+				"Install NCCL 2.14 or newer (package libnccl2), add its folder to LD_LIBRARY_PATH, or name the file in"
+						+ " TUTTI_GPU_NCCL"),
 		/** The NCCL library lacks a function that every communicator needs. */
 		TOO_OLD("NCCL too old", "Install NCCL 2.14 or newer");
 

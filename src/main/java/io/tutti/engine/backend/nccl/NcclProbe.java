@@ -10,7 +10,11 @@ import java.lang.invoke.MethodHandle;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import org.jspecify.annotations.Nullable;
@@ -38,14 +42,26 @@ record NcclProbe(boolean presetPresent, String driver, List<String> runtimes, St
 
 	/**
 	 * A probe of the libraries that the properties {@code tutti.gpu.driver},
-	 * {@code tutti.gpu.cudart} and {@code tutti.gpu.nccl} name, or of the default ones.
+	 * {@code tutti.gpu.cudart} and {@code tutti.gpu.nccl} name, or the variables
+	 * {@code TUTTI_GPU_DRIVER} and so on, or of the default ones.
 	 */
 	static NcclProbe ofProcess() {
-		String runtime = System.getProperty("tutti.gpu.cudart");
+		return of(System::getProperty, System.getenv());
+	}
+
+	/** As {@link #ofProcess()}, with these system properties and variables. */
+	static NcclProbe of(UnaryOperator<@Nullable String> properties, Map<String, String> environment) {
 		return new NcclProbe(NcclProbe.class.getClassLoader().getResource(PRESET) != null,
-				System.getProperty("tutti.gpu.driver", "libcuda.so.1"),
-				(runtime != null) ? List.of(runtime) : List.of("libcudart.so.13", "libcudart.so.12"),
-				System.getProperty("tutti.gpu.nccl", "libnccl.so.2"));
+				named("tutti.gpu.driver", properties, environment, "libcuda.so.1").getFirst(),
+				named("tutti.gpu.cudart", properties, environment, "libcudart.so.13", "libcudart.so.12"),
+				named("tutti.gpu.nccl", properties, environment, "libnccl.so.2").getFirst());
+	}
+
+	private static List<String> named(String property, UnaryOperator<@Nullable String> properties,
+			Map<String, String> environment, String... defaults) {
+		String variable = property.toUpperCase(Locale.ROOT).replace('.', '_');
+		String file = Objects.requireNonNullElse(properties.apply(property), environment.getOrDefault(variable, ""));
+		return file.isBlank() ? List.of(defaults) : List.of(file);
 	}
 
 	/** Probes; reports problems in the result and never throws for them. */

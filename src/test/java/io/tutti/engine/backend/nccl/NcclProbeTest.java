@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 
 import io.tutti.engine.backend.nccl.NcclAvailability.State;
 import org.junit.jupiter.api.Test;
@@ -94,6 +95,18 @@ class NcclProbeTest {
 	@Test
 	void aMissingNcclIsNamed() {
 		assertThat(look(driver(), runtime(), NONE)).hasToString("libnccl.so.2 missing: " + NONE + " cannot be loaded");
+	}
+
+	/** A property takes precedence over the variable. */
+	@Test
+	void aLibraryThatAVariableNamesIsNamedWhereItIsMissing() {
+		Map<String, String> environment = Map.of("TUTTI_GPU_DRIVER", driver(), "TUTTI_GPU_CUDART", runtime(),
+				"TUTTI_GPU_NCCL", "/nowhere/libnccl.so");
+		NcclAvailability answer = NcclProbe.of((property) -> null, environment).probe();
+		assertThat(answer).hasToString("libnccl.so.2 missing: /nowhere/libnccl.so cannot be loaded");
+		assertThat(answer.state().action()).contains("LD_LIBRARY_PATH", "TUTTI_GPU_NCCL");
+		assertThat(NcclProbe.of(Map.of("tutti.gpu.nccl", NONE)::get, environment).probe().detail())
+			.isEqualTo(NONE + " cannot be loaded");
 	}
 
 	@Test

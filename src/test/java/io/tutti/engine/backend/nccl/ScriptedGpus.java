@@ -34,6 +34,12 @@ public final class ScriptedGpus {
 		}, 0);
 	}
 
+	/** A failed call on a rank. */
+	public static NcclException failureOn(int rank, int worldSize) {
+		return NcclException.error(new RankPlacement(rank, worldSize, 0), "all-reduce", NcclResult.SYSTEM_ERROR,
+				"no route to host");
+	}
+
 	/** Makes mismatched calls complete from now on. */
 	public void forgive() {
 		this.nccl.forgiving = true;
