@@ -78,7 +78,7 @@ class FailingBackendTest {
 
 	private static ProcessGroup group(GroupBackend backend) {
 		FailureLatch latch = new FailureLatch();
-		GroupIdentity identity = new GroupIdentity("world/0.1", 1, List.of(4, 6), 8, 0, "");
+		GroupIdentity identity = new GroupIdentity("world/0.1", 1, List.of(4, 6), 8, 0, "", false);
 		return new DefaultProcessGroup(identity, backend, latch, latch::trip, Timeouts.DEFAULTS);
 	}
 
