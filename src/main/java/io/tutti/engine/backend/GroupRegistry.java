@@ -51,6 +51,21 @@ final class GroupRegistry implements ControlListener {
 
 	}
 
+	/**
+	 * A group that this rank has left.
+	 *
+	 * @param lastEntered sequence number of its last call, -1 for none
+	 * @param last its last call, with which those of ranks that still wait are compared;
+	 * {@code null} for none
+	 */
+	private record LeftGroup(long lastEntered, @Nullable CallReport last) {
+
+		@Nullable CallReport called(long sequence) {
+			return (sequence == this.lastEntered) ? this.last : null;
+		}
+
+	}
+
 	/** Maximum number of groups whose progress a heartbeat reports. */
 	private static final int MOST_TOLD = 64;
 
@@ -65,11 +80,8 @@ final class GroupRegistry implements ControlListener {
 	 */
 	static final int REMEMBERED = 1024;
 
-	/**
-	 * The last call that this rank entered in each of the groups that it left most
-	 * recently.
-	 */
-	private final Map<String, Long> left = bounded();
+	/** The groups that this rank left most recently. */
+	private final Map<String, LeftGroup> left = bounded();
 
 	/** Verdicts on groups that this rank has not formed yet, by group. */
 	private final Map<String, Failure> pending = bounded();
@@ -160,7 +172,8 @@ final class GroupRegistry implements ControlListener {
 	 */
 	void remove(DefaultProcessGroup group) {
 		if (!group.name().equals(Failure.WORLD)) {
-			this.left.put(group.name(), group.lastEntered());
+			long lastEntered = group.lastEntered();
+			this.left.put(group.name(), new LeftGroup(lastEntered, group.called(lastEntered)));
 			this.entries.remove(group.name());
 			this.past.add(group);
 		}
@@ -294,7 +307,8 @@ final class GroupRegistry implements ControlListener {
 	public long lastEntered(String group) {
 		Entry entry = this.entries.get(group);
 		if (entry == null) {
-			return this.left.getOrDefault(group, NOT_A_MEMBER);
+			LeftGroup before = this.left.get(group);
+			return (before != null) ? before.lastEntered() : NOT_A_MEMBER;
 		}
 		DefaultProcessGroup found = entry.group;
 		return (found != null) ? found.lastEntered() : -1;
@@ -329,7 +343,11 @@ final class GroupRegistry implements ControlListener {
 	@Override
 	public @Nullable CallReport called(String group, long sequence) {
 		Entry entry = this.entries.get(group);
-		DefaultProcessGroup found = (entry != null) ? entry.group : null;
+		if (entry == null) {
+			LeftGroup before = this.left.get(group);
+			return (before != null) ? before.called(sequence) : null;
+		}
+		DefaultProcessGroup found = entry.group;
 		return (found != null) ? found.called(sequence) : null;
 	}
 

@@ -1,6 +1,8 @@
 package io.tutti.engine.dispatch;
 
 import java.lang.foreign.MemorySegment;
+import java.util.Comparator;
+import java.util.List;
 import java.util.Objects;
 
 import io.tutti.Collective;
@@ -24,6 +26,11 @@ final class BufferValidation {
 	 */
 	private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {
 	});
+
+	/** Overlapping segments are neighbours in this order. */
+	private static final Comparator<MemorySegment> BY_ADDRESS = Comparator
+		.<MemorySegment>comparingInt((segment) -> System.identityHashCode(segment.heapBase().orElse(null)))
+		.thenComparingLong(MemorySegment::address);
 
 	private final int rank;
 
@@ -195,6 +202,24 @@ final class BufferValidation {
 					(sendOpen ? "receive" : "send") + " buffer was closed during " + call.issued().collective() + " #"
 							+ call.sequence() + ": keep its arena open until the call returns or its future is done",
 					cause);
+		}
+	}
+
+	/**
+	 * Checks that no two buffers of a list that are written overlap: each would be
+	 * reduced by itself, and one result overwritten by the other.
+	 */
+	static void requireSeparate(List<MemorySegment> buffers) {
+		MemorySegment before = null;
+		for (MemorySegment buffer : buffers.stream()
+			.filter((each) -> each.byteSize() > 0 && !each.isReadOnly())
+			.sorted(BY_ADDRESS)
+			.toList()) {
+			if (before != null && before.asOverlappingSlice(buffer).isPresent()) {
+				throw new IllegalArgumentException(
+						"buffers of a list must not overlap, got " + before + " and " + buffer);
+			}
+			before = buffer;
 		}
 	}
 

@@ -150,6 +150,7 @@ final class CallRunner implements AutoCloseable {
 		for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
 			this.buffers.check(collective, buffer, buffer, type, op, root);
 		}
+		BufferValidation.requireSeparate(buffers);
 		return PackedBuffers.of(buffers, !this.backend.takesDeviceMemory());
 	}
 
@@ -158,7 +159,7 @@ final class CallRunner implements AutoCloseable {
 		for (int i = 0; i < packs.size(); i++) {
 			PackedBuffers pack = packs.get(i);
 			describe(first + i, collective, pack.bytes() / type.bytes(), type, op, root, issuedNanos, options);
-			this.call.counts(null, null);
+			this.call.bufferSizes(pack.sizes());
 			MemorySegment buffer = orGiveUp(() -> pack.gather(this.packing));
 			long startedNanos = System.nanoTime();
 			if (asynchronous) {

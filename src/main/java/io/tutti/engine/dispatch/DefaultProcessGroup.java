@@ -574,7 +574,7 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void abort(String reason) {
-		this.latch.abort(reason);
+		this.latch.abort(Objects.requireNonNull(reason, "reason must not be null"));
 		wake();
 	}
 

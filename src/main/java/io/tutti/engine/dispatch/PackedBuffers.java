@@ -47,6 +47,11 @@ record PackedBuffers(List<MemorySegment> buffers, long bytes) {
 		return calls;
 	}
 
+	/** Size of each buffer in bytes. */
+	long[] sizes() {
+		return this.buffers.stream().mapToLong(MemorySegment::byteSize).toArray();
+	}
+
 	/** The buffer to call with: the only one, or staging memory with a copy of all. */
 	MemorySegment gather(StagingBuffer staging) {
 		if (this.buffers.size() == 1) {

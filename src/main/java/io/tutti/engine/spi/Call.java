@@ -146,6 +146,15 @@ public final class Call {
 		this.uneven.set(send, receive);
 	}
 
+	/**
+	 * Sets the sizes in bytes of the buffers that the call packs, in order. Ranks must
+	 * agree on them: with other sizes of the same sum, the elements of different buffers
+	 * would be combined.
+	 */
+	public void bufferSizes(long[] bytes) {
+		this.uneven.setSizes(bytes);
+	}
+
 	public void place(long sendAddress, long sendBytes, long receiveAddress, long receiveBytes) {
 		this.sendAddress = sendAddress;
 		this.sendBytes = sendBytes;
@@ -219,7 +228,10 @@ public final class Call {
 		return this.uneven.receive();
 	}
 
-	/** Digest of the counts of an uneven call in the fingerprint; 0 for an even call. */
+	/**
+	 * Digest of the counts of an uneven call, or of the sizes of several buffers, in the
+	 * fingerprint; 0 for an even call on one buffer.
+	 */
 	public int countsDigest() {
 		return this.uneven.digest();
 	}

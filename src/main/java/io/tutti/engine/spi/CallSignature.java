@@ -10,7 +10,8 @@ import io.tutti.ReduceOp;
  * @param sequence sequence number in the group's issue order
  * @param collective the collective
  * @param count elements that all ranks agree on, see {@link Call#count()}
- * @param countsDigest digest of the counts by rank of an uneven call; 0 for an even call
+ * @param countsDigest digest of the counts by rank of an uneven call, or of the sizes of
+ * several buffers; 0 for an even call on one buffer
  * @param type element type
  * @param op operator
  * @param root root rank
@@ -48,8 +49,12 @@ public record CallSignature(long sequence, Collective collective, long count, in
 		if (this.countsDigest == 0) {
 			return "count " + this.count;
 		}
-		return (this.collective == Collective.ALL_TO_ALL) ? "counts by rank"
-				: "counts by rank, " + this.count + " in all, digest " + Integer.toHexString(this.countsDigest);
+		String digest = this.count + " in all, digest " + Integer.toHexString(this.countsDigest);
+		return switch (this.collective) {
+			case ALL_TO_ALL -> "counts by rank";
+			case ALL_REDUCE, BROADCAST -> "sizes of several buffers, " + digest;
+			default -> "counts by rank, " + digest;
+		};
 	}
 
 }

@@ -45,6 +45,15 @@ final class UnevenCounts {
 		this.digest = (receive != null) ? NO_AGREEMENT : digest(this.send);
 	}
 
+	/**
+	 * Sets the sizes of the buffers of an even call; of one buffer, ranks compare the
+	 * count only.
+	 */
+	void setSizes(long[] bytes) {
+		this.used = false;
+		this.digest = (bytes.length > 1) ? digest(bytes) : 0;
+	}
+
 	/** Never 0, so that an uneven call with equal parts differs from an even call. */
 	private static int digest(long[] counts) {
 		long hash = 1;

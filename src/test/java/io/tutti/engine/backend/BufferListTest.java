@@ -127,6 +127,51 @@ class BufferListTest {
 		}
 	}
 
+	/** The elements of different buffers would be combined. */
+	@ParameterizedTest
+	@EnumSource
+	void listsOfTheSameSizesInAnotherOrderAreAMismatch(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				MemorySegment small = MemorySegment.ofArray(new float[3]);
+				MemorySegment large = MemorySegment.ofArray(new float[5]);
+				assertThatThrownBy(() -> world.group(rank)
+					.allReduce((rank == 0) ? List.of(small, large) : List.of(large, small), DataType.FLOAT32,
+							ReduceOp.SUM))
+					.isInstanceOf(CollectiveMismatchException.class)
+					.hasMessageContaining("sizes of several buffers, 8 in all");
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
+	void buffersThatOverlapAreRefusedAndTheGroupStaysUsable(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				MemorySegment heap = MemorySegment.ofArray(new float[8]);
+				MemorySegment host = Arena.ofAuto().allocate(32, 4);
+				for (MemorySegment whole : List.of(heap, host)) {
+					MemorySegment other = MemorySegment.ofArray(new float[3]);
+					for (List<MemorySegment> buffers : List.of(List.of(whole, whole), List.of(whole, other, whole),
+							List.of(whole.asSlice(12, 20), other, whole.asSlice(0, 16)))) {
+						assertThatThrownBy(() -> group.allReduce(buffers, DataType.FLOAT32, ReduceOp.SUM))
+							.isInstanceOf(IllegalArgumentException.class)
+							.hasMessageContaining("must not overlap");
+						assertThatThrownBy(() -> group.allReduceAsync(buffers, DataType.FLOAT32, ReduceOp.SUM))
+							.isInstanceOf(IllegalArgumentException.class);
+					}
+					MemorySegment empty = whole.asSlice(4, 0);
+					group.allReduce(List.of(whole.asSlice(16), empty, whole.asSlice(0, 16), empty), DataType.FLOAT32,
+							ReduceOp.SUM);
+				}
+				return null;
+			});
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void aBufferClosedBeforeItsTurnBreaksTheGroupInsteadOfDelayingIt(Connection connection) throws Exception {

@@ -69,6 +69,7 @@ class GroupArgumentsTest {
 					entry("send buffer must not be null", () -> group.send(null, DataType.INT32, 0, 0)),
 					entry("receive buffer must not be null", () -> group.receive(null, DataType.INT32, 0, 0)),
 					entry("type must not be null", () -> group.send(buffer, null, 0, 0)),
+					entry("reason must not be null", () -> group.abort(null)),
 					entry("buffers must not be null",
 							() -> group.allReduce((List<MemorySegment>) null, DataType.INT32, ReduceOp.SUM)),
 					entry("counts must not be null", () -> group.allGather(buffer, buffer, null, DataType.INT32)),

@@ -223,6 +223,27 @@ abstract class SplitContract {
 		}
 	}
 
+	/**
+	 * Ranks 1 and 2 have done a broadcast among themselves and are gone. Where rank 0
+	 * waits for them in its own, it gets the mismatch, long before its deadline.
+	 */
+	@Test
+	void aCallThatDiffersFromTheLastOfRanksThatHaveLeftFails() throws Exception {
+		try (World world = world(3)) {
+			RankThreads.run(3, LIMIT, (rank) -> {
+				ProcessGroup all = world.group(rank).split(0, 0);
+				try (all) {
+					all.withTimeout(Duration.ofSeconds(30)).broadcast(new int[3], (rank == 0) ? 0 : 1);
+				}
+				catch (CollectiveMismatchException ex) {
+					assertThat(ex).hasMessageContaining("root 0").hasMessageContaining("root 1");
+				}
+				assertThat(sum(world.group(rank), 1)).isEqualTo(3);
+				return null;
+			});
+		}
+	}
+
 	@Test
 	void aRankThatHasLeftAGroupIsNotLostToItsParent() throws Exception {
 		try (World world = world(2)) {
