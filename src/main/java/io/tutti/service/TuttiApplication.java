@@ -31,11 +31,12 @@ import org.springframework.context.annotation.PropertySource;
 public class TuttiApplication {
 
 	/**
-	 * Runs a command and exits with its code. Failed host name look-ups are cached for
-	 * one second instead of ten, since the name of a starting pod is not resolvable at
-	 * first.
+	 * Runs a command and exits with its code. Host name look-ups are cached for one
+	 * second: the name of a starting pod is not resolvable at first, and that of a
+	 * replaced pod has another address.
 	 */
 	public static void main(String[] args) {
+		Security.setProperty("networkaddress.cache.ttl", "1");
 		Security.setProperty("networkaddress.cache.negative.ttl", "1");
 		System.exit(TuttiCommand.execute(TuttiApplication.class, args));
 	}

@@ -2,6 +2,7 @@ package io.tutti.container;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -13,8 +14,17 @@ import com.github.dockerjava.api.model.RestartPolicy;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.testcontainers.containers.Network;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -22,10 +32,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 /**
  * Ranks in containers of the project's own image: what they do together, and what each
- * fault does to them. Whoever is at fault is named, and everybody ends in time with the
- * code that says so.
+ * fault does to them. The rank at fault is named, and every rank ends in time with the
+ * code of the failure. Cases run concurrently where the build runs several classes at a
+ * time, since each mostly waits.
  */
 @Timeout(400)
+@Execution(ExecutionMode.CONCURRENT)
 class ContainersIT {
 
 	/** A group forms in a few seconds; a busy machine takes many more. */
@@ -56,13 +68,14 @@ class ContainersIT {
 	}
 
 	@Test
-	void fourRanksTrainAnswerAndStopTogetherAfterTheSameStep() throws Exception {
-		try (RankContainers job = job(4, TRAIN_ON).startAll()) {
-			job.rank(0).awaitOutput("loss ", START);
+	void fourRanksAnswerAndStopAfterTheSameStepThoughOneIsPausedInACollective() throws Exception {
+		try (RankContainers job = started(job(4, TRAIN_ON), "loss ")) {
 			for (RankContainer rank : job.all()) {
 				assertThat(rank.get("/api/v1/group")).contains("\"READY\"", "\"worldSize\":4");
 			}
+			job.rank(1).pause();
 			job.rank(2).kill("TERM");
+			job.rank(1).unpause();
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(79, END);
 			}
@@ -70,12 +83,43 @@ class ContainersIT {
 	}
 
 	@Test
-	void fourRanksTrainToTheEnd() throws Exception {
-		try (RankContainers job = job(4, "train", "--epochs", "2").startAll()) {
+	void fourRanksTrainToTheEndAndNeedNoPlaceToWriteButSharedMemory() throws Exception {
+		try (RankContainers job = job(4, "train", "--epochs", "2")) {
+			for (int rank = 0; rank < 3; rank++) {
+				job.start(rank);
+			}
+			job.start(3, Map.of(), (command) -> command.getHostConfig().withTmpFs(Map.of()));
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(0, START);
 			}
 			assertThat(job.rank(0).output()).contains("4 ranks over tcp", "the same on every rank");
+		}
+	}
+
+	/** As a Job of Kubernetes replaces its pods. */
+	@Test
+	void anElasticJobContinuesWithoutAKilledContainerAndItsReplacementJoins() throws Exception {
+		try (RankContainers job = started(job(3, TRAIN_ON).elastic(2), "loss ")) {
+			int generation = 0;
+			for (int lost : List.of(1, 0)) {
+				List<Integer> others = List.of(1 - lost, 2);
+				job.rank(lost).kill("KILL");
+				generation++;
+				for (int rank : others) {
+					job.rank(rank).awaitOutput("generation " + generation + ": ranks " + others, END);
+				}
+				job.replace(lost);
+				generation++;
+				for (RankContainer rank : job.all()) {
+					rank.awaitOutput("generation " + generation + ": ranks [0, 1, 2]", START);
+				}
+				job.rank(lost).awaitOutput("ranks [" + lost + "] took the state of rank " + (1 - lost), START);
+			}
+			job.rank(2).kill("TERM");
+			for (RankContainer rank : job.all()) {
+				rank.requireExit(79, END);
+			}
+			assertThat(job.rank(0).output()).contains("3 ranks over tcp", "the same on every rank");
 		}
 	}
 
@@ -87,41 +131,6 @@ class ContainersIT {
 			}
 			assertThat(job.rank(0).output()).contains("3 ranks over mpi", "the same on every rank");
 		}
-	}
-
-	@Test
-	void aBarrierOverHttpWaitsForEveryContainer() throws Exception {
-		try (RankContainers job = job(3, SERVE).startAll()) {
-			for (RankContainer rank : job.all()) {
-				rank.awaitReady(START);
-			}
-			CompletableFuture<String> first = barrier(job.rank(0), "all", 60_000);
-			CompletableFuture<String> second = barrier(job.rank(1), "all", 60_000);
-			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> first.get(2, TimeUnit.SECONDS));
-			assertThat(second).isNotDone();
-			for (CompletableFuture<String> answer : List.of(first, second, barrier(job.rank(2), "all", 60_000))) {
-				assertThat(answer.get(30, TimeUnit.SECONDS)).contains("\"arrived\":3");
-			}
-			CompletableFuture<String> early = barrier(job.rank(0), "two", 1500);
-			assertThat(barrier(job.rank(2), "two", 60_000).get(30, TimeUnit.SECONDS)).contains("504");
-			assertThat(early.get(30, TimeUnit.SECONDS)).contains("504");
-			assertThat(barrier(job.rank(1), "two", 60_000).get(30, TimeUnit.SECONDS)).contains("409");
-			assertThat(job.rank(0).get("/api/v1/group")).contains("\"READY\"");
-		}
-	}
-
-	private static CompletableFuture<String> barrier(RankContainer rank, String label, int timeoutMillis) {
-		CompletableFuture<String> answer = new CompletableFuture<>();
-		Thread.ofVirtual().start(() -> {
-			try {
-				answer.complete(rank.post("/api/v1/barrier",
-						"{\"label\":\"" + label + "\",\"timeoutMs\":" + timeoutMillis + "}"));
-			}
-			catch (IOException | InterruptedException ex) {
-				answer.completeExceptionally(ex);
-			}
-		});
-		return answer;
 	}
 
 	/** Probes that the chart gives a pod of several ranks, and a child past its limit. */
@@ -165,7 +174,7 @@ class ContainersIT {
 
 	@Test
 	void aKilledRankIsNamedByTheOthers() throws Exception {
-		try (RankContainers job = training(3)) {
+		try (RankContainers job = training("30s")) {
 			job.rank(1).kill("KILL");
 			requireLost(job, 1, 0, 2);
 		}
@@ -173,7 +182,7 @@ class ContainersIT {
 
 	@Test
 	void aPausedRankIsNamedAfterItsHeartbeat() throws Exception {
-		try (RankContainers job = training(3)) {
+		try (RankContainers job = training("5s")) {
 			job.rank(1).pause();
 			requireLost(job, 1, 0, 2);
 			job.rank(1).unpause();
@@ -181,21 +190,8 @@ class ContainersIT {
 	}
 
 	@Test
-	void aRankStoppedInTheMiddleOfACollectiveFinishesItAndAllStopTogether() throws Exception {
-		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", "60s"), "loss ")) {
-			job.rank(1).pause();
-			job.rank(2).kill("TERM");
-			job.rank(1).unpause();
-			for (RankContainer rank : job.all()) {
-				rank.requireExit(79, END);
-			}
-		}
-	}
-
-	@Test
 	void aRankStoppedInACollectiveThatNeverEndsEndsAllAfterTheDrainTime() throws Exception {
-		try (RankContainers job = started(
-				job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", "60s").with("TUTTI_TIMEOUT_DRAIN", "4s"), "loss ")) {
+		try (RankContainers job = started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_DRAIN", "4s"), "loss ")) {
 			job.rank(1).pause();
 			job.rank(2).kill("TERM");
 			for (int rank : List.of(0, 2)) {
@@ -219,7 +215,7 @@ class ContainersIT {
 
 	@Test
 	void aRankCutFromTheControlPlaneAloneIsNamedAndEndsItself() throws Exception {
-		try (RankContainers job = training(3)) {
+		try (RankContainers job = training("5s")) {
 			job.rank(1).cut(RankContainers.RENDEZVOUS_PORT);
 			requireLost(job, 1, 0, 2);
 			job.rank(1).requireExit(76, END);
@@ -227,48 +223,14 @@ class ContainersIT {
 	}
 
 	@Test
-	void strangersAreRefusedByNameAndALateRankStillCompletesTheGroup() throws Exception {
-		try (RankContainers job = job(3, SERVE)) {
-			RankContainer master = job.start(0);
-			RankContainer second = job.start(1);
-			master.awaitOutput("waits at", START);
-			RankContainer wrongToken = job.start(2, Map.of("TUTTI_SECURITY_TOKEN", "guessed"), (command) -> {
-			});
-			RankContainer wrongSize = job.start(2, Map.of("WORLD_SIZE", "4"), (command) -> {
-			});
-			RankContainer duplicate = job.start(1);
-			wrongToken.requireExit(77, START);
-			wrongSize.requireExit(78, START);
-			duplicate.requireExit(78, START);
-			assertThat(wrongToken.output()).contains("token");
-			assertThat(wrongSize.output()).contains("world size");
-			assertThat(duplicate.output()).contains("rank 1");
-			RankContainer late = job.start(2);
-			for (RankContainer rank : List.of(master, second, late)) {
-				rank.awaitReady(START);
-			}
-		}
-	}
-
-	@Test
 	void aRankThatNeverComesIsNamedAtTheRendezvousDeadline() throws Exception {
-		try (RankContainers job = job(3, SERVE).with("TUTTI_TIMEOUT_RENDEZVOUS", "20s")) {
+		try (RankContainers job = job(3, SERVE).with("TUTTI_TIMEOUT_RENDEZVOUS", "12s")) {
 			RankContainer master = job.start(0);
 			RankContainer second = job.start(1);
 			master.requireExit(75, START);
 			assertThat(master.output()).contains("rank 2");
 			second.requireExit(75, END);
 		}
-	}
-
-	@Test
-	void aLostMasterIsNamedAndTheGroupFormsAnewWhenItIsBack() throws Exception {
-		requireFormsAnew(0);
-	}
-
-	@Test
-	void aServingGroupFormsAnewWhenItsLostRankIsBack() throws Exception {
-		requireFormsAnew(1);
 	}
 
 	@Test
@@ -280,13 +242,6 @@ class ContainersIT {
 			});
 			host.requireExit(0, START);
 			assertThat(host.output()).contains("2 ranks over tcp");
-		}
-	}
-
-	@Test
-	void aRankNeedsNoPlaceToWriteButSharedMemory() throws Exception {
-		try (RankContainers job = job(1, "train", "--epochs", "1")) {
-			job.start(0, Map.of(), (command) -> command.getHostConfig().withTmpFs(Map.of())).requireExit(0, START);
 		}
 	}
 
@@ -325,8 +280,8 @@ class ContainersIT {
 		return new RankContainers(image, network, worldSize, command);
 	}
 
-	private static RankContainers training(int worldSize) {
-		return started(job(worldSize, TRAIN_ON), "loss ");
+	private static RankContainers training(String heartbeat) {
+		return started(job(3, TRAIN_ON).with("TUTTI_TIMEOUT_HEARTBEAT", heartbeat), "loss ");
 	}
 
 	private static RankContainers started(RankContainers job, String line) {
@@ -347,26 +302,106 @@ class ContainersIT {
 		}
 	}
 
-	/** Docker's restart policy stands for the cluster's. */
-	private static void requireFormsAnew(int lost) throws Exception {
-		try (RankContainers job = job(3, SERVE)) {
-			for (int rank = 0; rank < 3; rank++) {
-				job.start(rank, Map.of(),
-						(command) -> command.getHostConfig().withRestartPolicy(RestartPolicy.onFailureRestart(5)));
+	/**
+	 * One group after the other in the same containers. Docker's restart policy stands
+	 * for the cluster's.
+	 */
+	@Nested
+	@Execution(ExecutionMode.SAME_THREAD)
+	@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+	@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+	class AServingGroup {
+
+		private final List<RankContainer> ranks = new ArrayList<>();
+
+		private RankContainers job;
+
+		@BeforeAll
+		void prepareTheJob() {
+			this.job = job(3, SERVE);
+		}
+
+		@AfterAll
+		void end() {
+			this.job.close();
+		}
+
+		private void start(int rank) {
+			this.ranks.add(this.job.start(rank, Map.of(),
+					(command) -> command.getHostConfig().withRestartPolicy(RestartPolicy.onFailureRestart(5))));
+		}
+
+		@Test
+		@Order(1)
+		void strangersAreRefusedByNameAndALateRankStillCompletesTheGroup() throws Exception {
+			start(0);
+			start(1);
+			this.ranks.getFirst().awaitOutput("waits at", START);
+			RankContainer wrongToken = this.job.start(2, Map.of("TUTTI_SECURITY_TOKEN", "guessed"), (_) -> {
+			});
+			RankContainer wrongSize = this.job.start(2, Map.of("WORLD_SIZE", "4"), (_) -> {
+			});
+			RankContainer duplicate = this.job.start(1);
+			wrongToken.requireExit(77, START);
+			wrongSize.requireExit(78, START);
+			duplicate.requireExit(78, START);
+			assertThat(wrongToken.output()).contains("token");
+			assertThat(wrongSize.output()).contains("world size");
+			assertThat(duplicate.output()).contains("rank 1");
+			start(2);
+			awaitReady();
+		}
+
+		@Test
+		@Order(2)
+		void aBarrierOverHttpWaitsForEveryContainer() throws Exception {
+			CompletableFuture<String> first = barrier(0, "all", 60_000);
+			CompletableFuture<String> second = barrier(1, "all", 60_000);
+			assertThatExceptionOfType(TimeoutException.class).isThrownBy(() -> first.get(2, TimeUnit.SECONDS));
+			assertThat(second).isNotDone();
+			for (CompletableFuture<String> answer : List.of(first, second, barrier(2, "all", 60_000))) {
+				assertThat(answer.get(30, TimeUnit.SECONDS)).contains("\"arrived\":3");
 			}
-			for (RankContainer rank : job.all()) {
-				rank.awaitReady(START);
-			}
-			job.rank(lost).crash();
+			CompletableFuture<String> early = barrier(0, "two", 1500);
+			assertThat(barrier(2, "two", 60_000).get(30, TimeUnit.SECONDS)).contains("504");
+			assertThat(early.get(30, TimeUnit.SECONDS)).contains("504");
+			assertThat(barrier(1, "two", 60_000).get(30, TimeUnit.SECONDS)).contains("409");
+			assertThat(this.ranks.getFirst().get("/api/v1/group")).contains("\"READY\"");
+		}
+
+		@ParameterizedTest(name = "rank {0}")
+		@ValueSource(ints = { 1, 0 })
+		@Order(3)
+		void aLostRankIsNamedAndTheGroupFormsAnewWhenItIsBack(int lost) throws Exception {
+			this.ranks.get(lost).crash();
 			for (int rank = 0; rank < 3; rank++) {
 				if (rank != lost) {
-					job.rank(rank).awaitOutput("rank " + lost + " lost", END);
+					this.ranks.get(rank).awaitOutput("rank " + lost + " lost", END);
 				}
 			}
-			for (RankContainer rank : job.all()) {
+			awaitReady();
+		}
+
+		private void awaitReady() {
+			for (RankContainer rank : this.ranks) {
 				rank.awaitReady(START);
 			}
 		}
+
+		private CompletableFuture<String> barrier(int rank, String label, int timeoutMillis) {
+			CompletableFuture<String> answer = new CompletableFuture<>();
+			Thread.ofVirtual().start(() -> {
+				try {
+					answer.complete(this.ranks.get(rank)
+						.post("/api/v1/barrier", "{\"label\":\"" + label + "\",\"timeoutMs\":" + timeoutMillis + "}"));
+				}
+				catch (IOException | InterruptedException ex) {
+					answer.completeExceptionally(ex);
+				}
+			});
+			return answer;
+		}
+
 	}
 
 }

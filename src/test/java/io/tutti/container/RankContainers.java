@@ -6,13 +6,17 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
+import com.github.dockerjava.api.DockerClient;
 import com.github.dockerjava.api.command.CreateContainerCmd;
 import com.github.dockerjava.api.model.Capability;
 import org.testcontainers.DockerClientFactory;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.Network;
 import org.testcontainers.containers.startupcheck.StartupCheckStrategy;
+import org.testcontainers.lifecycle.Startables;
 import org.testcontainers.utility.DockerImageName;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -27,6 +31,11 @@ final class RankContainers implements AutoCloseable {
 	static final int DATA_PORT = 29600;
 
 	static final int RENDEZVOUS_PORT = 29500;
+
+	private static final int FORMATION_PORT = 29700;
+
+	private static final Consumer<CreateContainerCmd> AS_IT_IS = (_) -> {
+	};
 
 	private static final String LABEL = "io.tutti.job";
 
@@ -44,6 +53,10 @@ final class RankContainers implements AutoCloseable {
 
 	private final List<RankContainer> ranks = new ArrayList<>();
 
+	private final List<GenericContainer<?>> addressHolders = new ArrayList<>();
+
+	private Consumer<CreateContainerCmd> entryPoint = AS_IT_IS;
+
 	RankContainers(String image, Network network, int worldSize, String... command) {
 		this.image = image;
 		this.network = network;
@@ -56,10 +69,11 @@ final class RankContainers implements AutoCloseable {
 		with("TUTTI_SECURITY_TOKEN", this.job);
 		with("TUTTI_RENDEZVOUS_BINDADDRESS", "0.0.0.0");
 		with("TUTTI_TRANSPORT_PORT", String.valueOf(DATA_PORT));
-		with("TUTTI_TIMEOUT_HEARTBEAT", "5s");
 		with("TUTTI_TIMEOUT_ABORT", "2s");
 		with("TUTTI_SERVE_LINGER", "0s");
 		with("TUTTI_VECTORS", "false");
+		// The ranks end before the optimizing compiler pays off.
+		with("TUTTI_JAVA_OPTS", "-XX:TieredStopAtLevel=1");
 	}
 
 	/** A variable of all ranks that are started from now on. */
@@ -68,24 +82,69 @@ final class RankContainers implements AutoCloseable {
 		return this;
 	}
 
-	/** Name of the first container of rank 0 on the network. */
+	/** The job continues with this number of ranks. */
+	RankContainers elastic(int minRanks) {
+		with("TUTTI_ELASTIC_ENDPOINTS",
+				IntStream.range(0, this.worldSize)
+					.mapToObj((rank) -> name(rank) + ":" + FORMATION_PORT)
+					.collect(Collectors.joining(",")));
+		// Such a job serves no HTTP, whose port the image sets.
+		this.entryPoint = (command) -> command.withEntrypoint("sh", "-c",
+				"unset TUTTI_HTTP_PORT; exec sh /app/tutti.sh \"$@\"", "tutti");
+		return with("TUTTI_ELASTIC_MINRANKS", String.valueOf(minRanks));
+	}
+
+	/** Name of rank 0 on the network. */
 	String master() {
-		return "rank-0-" + this.job.substring(0, 8);
+		return name(0);
+	}
+
+	private String name(int rank) {
+		return "rank-" + rank + "-" + this.job.substring(0, 8);
 	}
 
 	RankContainers startAll() {
+		List<GenericContainer<?>> all = new ArrayList<>();
 		for (int rank = 0; rank < this.worldSize; rank++) {
-			start(rank);
+			GenericContainer<?> container = container(rank, Map.of(), AS_IT_IS).withNetworkAliases(name(rank));
+			all.add(container);
+			this.ranks.add(new RankContainer(container));
 		}
+		Startables.deepStart(all).join();
 		return this;
 	}
 
+	/** Starts a container for a rank that has none yet or, without its name, one more. */
 	RankContainer start(int rank) {
-		return start(rank, Map.of(), (command) -> {
-		});
+		return start(rank, Map.of(), AS_IT_IS);
 	}
 
 	RankContainer start(int rank, Map<String, String> other, Consumer<CreateContainerCmd> modifier) {
+		GenericContainer<?> container = container(rank, other, modifier);
+		if (rank == this.ranks.size()) {
+			container.withNetworkAliases(name(rank));
+		}
+		container.start();
+		RankContainer started = new RankContainer(container);
+		this.ranks.add(started);
+		return started;
+	}
+
+	/**
+	 * Puts a new container with the same name in the place of a rank's. Another container
+	 * keeps the old address, so that the new one has another, as in a cluster.
+	 */
+	void replace(int rank) {
+		this.ranks.get(rank).remove();
+		GenericContainer<?> holder = container(rank, Map.of(), (command) -> command.withEntrypoint("sleep", "600"));
+		holder.withCommand(new String[0]).start();
+		this.addressHolders.add(holder);
+		GenericContainer<?> container = container(rank, Map.of(), AS_IT_IS).withNetworkAliases(name(rank));
+		this.ranks.set(rank, new RankContainer(container));
+		container.start();
+	}
+
+	private GenericContainer<?> container(int rank, Map<String, String> other, Consumer<CreateContainerCmd> modifier) {
 		GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(this.image));
 		container.withNetwork(this.network)
 			.withEnv(this.environment)
@@ -97,14 +156,9 @@ final class RankContainers implements AutoCloseable {
 			.withStartupCheckStrategy(new Started())
 			.withCreateContainerCmdModifier(
 					(create) -> create.getHostConfig().withReadonlyRootfs(true).withCapDrop(Capability.ALL))
+			.withCreateContainerCmdModifier(this.entryPoint)
 			.withCreateContainerCmdModifier(modifier);
-		if (rank == 0 && this.ranks.isEmpty()) {
-			container.withNetworkAliases(master());
-		}
-		container.start();
-		RankContainer started = new RankContainer(container);
-		this.ranks.add(started);
-		return started;
+		return container;
 	}
 
 	RankContainer rank(int rank) {
@@ -118,6 +172,7 @@ final class RankContainers implements AutoCloseable {
 	@Override
 	public void close() {
 		this.ranks.forEach(RankContainer::remove);
+		this.addressHolders.forEach(GenericContainer::stop);
 		assertThat(DockerClientFactory.lazyClient()
 			.listContainersCmd()
 			.withShowAll(true)
@@ -125,11 +180,19 @@ final class RankContainers implements AutoCloseable {
 			.exec()).isEmpty();
 	}
 
-	/** A rank may well end at once: that is for its test to judge. */
+	/**
+	 * A rank may well end at once: that is for its test to judge. Testcontainers itself
+	 * checks one container in a second.
+	 */
 	private static final class Started extends StartupCheckStrategy {
 
 		@Override
-		public StartupStatus checkStartupState(com.github.dockerjava.api.DockerClient client, String containerId) {
+		public boolean waitUntilStartupSuccessful(DockerClient client, String containerId) {
+			return true;
+		}
+
+		@Override
+		public StartupStatus checkStartupState(DockerClient client, String containerId) {
 			return StartupStatus.SUCCESSFUL;
 		}
 
