@@ -109,7 +109,6 @@ public final class Call {
 		}
 		this.told = false;
 		this.algorithm = "";
-		this.label = "";
 		this.onDevice = false;
 		this.sequence = sequence;
 		this.collective = collective;

@@ -125,9 +125,11 @@ public final class IdleStrategy {
 
 	/** A wait begins. */
 	public void begin() {
-		this.idleRounds = 0;
-		this.sleepNanos = this.limits.sleepNanos();
-		this.slept = false;
+		if (this.idleRounds != 0) {
+			this.idleRounds = 0;
+			this.sleepNanos = this.limits.sleepNanos();
+			this.slept = false;
+		}
 	}
 
 	/** Nothing moved in this round: spins, yields or sleeps. */

@@ -14,7 +14,7 @@ import io.tutti.engine.transport.shm.CallSlots;
  * them, in rank order, so a rank reads up to {@code N} times the buffer, which is cheap
  * for small buffers.
  */
-final class FlatAlgorithms implements Algorithm {
+final class FlatAlgorithms {
 
 	private final int rank;
 
@@ -31,23 +31,26 @@ final class FlatAlgorithms implements Algorithm {
 		this.kernels = kernels;
 	}
 
-	@Override
-	public void run(Call call) {
-		switch (call.collective()) {
-			case ALL_REDUCE -> allReduce(call);
-			case REDUCE -> reduce(call);
-			case BROADCAST -> broadcast(call);
-			case ALL_GATHER -> allGather(call);
-			case REDUCE_SCATTER -> reduceScatter(call);
-			case GATHER -> gather(call);
-			case SCATTER -> scatter(call);
-			case ALL_TO_ALL -> allToAll(call);
-			case SCAN, EXCLUSIVE_SCAN -> scan(call);
-			case BARRIER -> {
+	/**
+	 * The algorithm of a collective. One object for each keeps the compiler from inlining
+	 * all of them into one call.
+	 */
+	Algorithm of(Collective collective) {
+		return switch (collective) {
+			case ALL_REDUCE -> this::allReduce;
+			case REDUCE -> this::reduce;
+			case BROADCAST -> this::broadcast;
+			case ALL_GATHER -> this::allGather;
+			case REDUCE_SCATTER -> this::reduceScatter;
+			case GATHER -> this::gather;
+			case SCATTER -> this::scatter;
+			case ALL_TO_ALL -> this::allToAll;
+			case SCAN, EXCLUSIVE_SCAN -> this::scan;
+			case BARRIER -> (call) -> {
 				this.slots.post();
 				this.slots.awaitAll();
-			}
-		}
+			};
+		};
 	}
 
 	private void allReduce(Call call) {

@@ -1,5 +1,7 @@
 package io.tutti.engine.algorithm.shared;
 
+import java.util.Arrays;
+
 import io.tutti.Collective;
 import io.tutti.engine.algorithm.Algorithm;
 import io.tutti.engine.algorithm.Scratch;
@@ -34,8 +36,8 @@ public final class SharedAlgorithms {
 
 	private final Scratch scratch;
 
-	/** For calls whose operands fit into the call slots. */
-	private final Algorithm flat;
+	/** For calls whose operands fit into the call slots, by ordinal. */
+	private final Algorithm[] flat;
 
 	/**
 	 * For larger calls, by the ordinal of the collective; {@code null} where links are
@@ -56,7 +58,8 @@ public final class SharedAlgorithms {
 		this.slots = transport.slots();
 		this.kernels = kernels;
 		Collective[] collectives = Collective.values();
-		this.flat = new FlatAlgorithms(this.rank, this.worldSize, this.slots, kernels);
+		FlatAlgorithms flat = new FlatAlgorithms(this.rank, this.worldSize, this.slots, kernels);
+		this.flat = Arrays.stream(collectives).map(flat::of).toArray(Algorithm[]::new);
 		this.large = new Algorithm[collectives.length];
 		for (Collective collective : collectives) {
 			this.large[collective.ordinal()] = large(collective);
@@ -85,7 +88,7 @@ public final class SharedAlgorithms {
 		}
 		boolean small = posted(call) <= this.slots.capacity();
 		call.by(small ? FLAT : LARGE);
-		return small ? this.flat : this.large[call.collective().ordinal()];
+		return (small ? this.flat : this.large)[call.collective().ordinal()];
 	}
 
 	/** Bytes of the largest operand that a rank would post. */
