@@ -24,7 +24,7 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 	private final GroupLifecycle group;
 
 	/** The heartbeat timeout, after which the other ranks consider this rank lost. */
-	private final Duration patience;
+	private final Duration answerLimit;
 
 	private @Nullable CompletableFuture<Void> echo;
 
@@ -38,9 +38,9 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 		this(group, timeouts.heartbeat());
 	}
 
-	EngineHealthIndicator(GroupLifecycle group, Duration patience) {
+	EngineHealthIndicator(GroupLifecycle group, Duration answerLimit) {
 		this.group = group;
-		this.patience = patience;
+		this.answerLimit = answerLimit;
 	}
 
 	@Override
@@ -51,7 +51,7 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 			return;
 		}
 		builder.down()
-			.withDetail("problem", "the control thread has not answered for " + this.patience.toMillis() + " ms");
+			.withDetail("problem", "the control thread has not answered for " + this.answerLimit.toMillis() + " ms");
 	}
 
 	/**
@@ -65,7 +65,7 @@ final class EngineHealthIndicator extends AbstractHealthIndicator {
 			this.askedNanos = System.nanoTime();
 			return true;
 		}
-		return System.nanoTime() - this.askedNanos < this.patience.toNanos();
+		return System.nanoTime() - this.askedNanos < this.answerLimit.toNanos();
 	}
 
 }

@@ -32,7 +32,7 @@ final class PageStates {
 	 * A rank that has left or is lost is not waited for. A rank of a busy machine may
 	 * answer late and is not missing.
 	 */
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
+	private static final Duration QUERY_LIMIT = Duration.ofSeconds(2);
 
 	/** Calls of each group that the analysis reads. */
 	private static final int TELLING = 64;
@@ -59,7 +59,7 @@ final class PageStates {
 		JoinedGroup joined = this.group.joined();
 		int rank = this.group.assignment().rank();
 		int worldSize = this.group.assignment().worldSize();
-		Map<Integer, RankTrace> accounts = (joined != null) ? joined.accounts(TELLING, PATIENCE) : Map.of();
+		Map<Integer, RankTrace> accounts = (joined != null) ? joined.accounts(TELLING, QUERY_LIMIT) : Map.of();
 		List<PeerStatus> peers = (joined != null) ? joined.control().peers() : List.of();
 		Analysis analysis = Analysis.of(worldSize, accounts);
 		Failure failure = status.failure();

@@ -18,7 +18,7 @@ public final class ArrivalWatch {
 
 	private static final Duration FRESH = Duration.ofSeconds(5);
 
-	private static final Duration PATIENCE = Duration.ofSeconds(2);
+	private static final Duration QUERY_LIMIT = Duration.ofSeconds(2);
 
 	/** Number of calls in the average. */
 	private static final int CALLS = 100;
@@ -51,7 +51,7 @@ public final class ArrivalWatch {
 	private void ask(JoinedGroup joined) {
 		try {
 			int rank = this.group.assignment().rank();
-			this.meanMicros = Analysis.of(this.group.assignment().worldSize(), joined.accounts(CALLS, PATIENCE))
+			this.meanMicros = Analysis.of(this.group.assignment().worldSize(), joined.accounts(CALLS, QUERY_LIMIT))
 				.findings()
 				.stream()
 				.filter((finding) -> finding.group().equals(Failure.WORLD))

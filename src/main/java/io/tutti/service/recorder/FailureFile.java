@@ -30,7 +30,7 @@ final class FailureFile implements DisposableBean {
 
 	private static final Logger log = LoggerFactory.getLogger(FailureFile.class);
 
-	private static final long PATIENCE_SECONDS = 1;
+	private static final long WRITE_LIMIT_SECONDS = 1;
 
 	private final GroupLifecycle group;
 
@@ -81,7 +81,7 @@ final class FailureFile implements DisposableBean {
 			return;
 		}
 		try {
-			this.written.get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+			this.written.get(WRITE_LIMIT_SECONDS, TimeUnit.SECONDS);
 		}
 		catch (InterruptedException ex) {
 			Thread.currentThread().interrupt();

@@ -22,25 +22,25 @@ final class RecorderGate implements HandlerInterceptor {
 
 	private final int mostAtOnce;
 
-	private final Duration patience;
+	private final Duration waitLimit;
 
 	private final Semaphore turns;
 
 	/**
 	 * Creates a gate with all permits free.
 	 * @param mostAtOnce most requests that read at the same time
-	 * @param patience how long a further request waits before it is refused
+	 * @param waitLimit how long a further request waits before it is refused
 	 */
-	RecorderGate(int mostAtOnce, Duration patience) {
+	RecorderGate(int mostAtOnce, Duration waitLimit) {
 		this.mostAtOnce = mostAtOnce;
-		this.patience = patience;
+		this.waitLimit = waitLimit;
 		this.turns = new Semaphore(mostAtOnce, true);
 	}
 
 	@Override
 	public boolean preHandle(HttpServletRequest request, HttpServletResponse response, Object handler)
 			throws InterruptedException {
-		if (!this.turns.tryAcquire(this.patience.toNanos(), TimeUnit.NANOSECONDS)) {
+		if (!this.turns.tryAcquire(this.waitLimit.toNanos(), TimeUnit.NANOSECONDS)) {
 			throw new ResponseStatusException(HttpStatus.SERVICE_UNAVAILABLE,
 					"at most " + this.mostAtOnce + " may read the flight recorder at once; try again");
 		}

@@ -13,7 +13,7 @@ import java.util.function.BooleanSupplier;
 final class TransferBudget {
 
 	/** How long a call may wait for memory, unless its own timeout is shorter. */
-	static final Duration PATIENCE = Duration.ofSeconds(10);
+	static final Duration WAIT_LIMIT = Duration.ofSeconds(10);
 
 	private static final int UNIT_BYTES = 1 << 10;
 
@@ -41,15 +41,15 @@ final class TransferBudget {
 	 * @throws CancellationException if the thread was interrupted
 	 */
 	Reservation reserve(long wanted, Duration timeout) {
-		Duration patience = (timeout.compareTo(PATIENCE) < 0) ? timeout : PATIENCE;
+		Duration limit = (timeout.compareTo(WAIT_LIMIT) < 0) ? timeout : WAIT_LIMIT;
 		try {
 			boolean reserved = this.units.tryAcquire(units(wanted), 0, TimeUnit.NANOSECONDS);
 			while (!reserved && this.evict.getAsBoolean()) {
 				reserved = this.units.tryAcquire(units(wanted), 0, TimeUnit.NANOSECONDS);
 			}
-			if (!reserved && !this.units.tryAcquire(units(wanted), patience.toNanos(), TimeUnit.NANOSECONDS)) {
-				throw ProblemException.overloaded("the call needs " + wanted + " bytes and waited "
-						+ patience.toMillis() + " ms for memory: collectives over HTTP hold "
+			if (!reserved && !this.units.tryAcquire(units(wanted), limit.toNanos(), TimeUnit.NANOSECONDS)) {
+				throw ProblemException.overloaded("the call needs " + wanted + " bytes and waited " + limit.toMillis()
+						+ " ms for memory: collectives over HTTP hold "
 						+ (this.bytes - (long) this.units.availablePermits() * UNIT_BYTES) + " of " + this.bytes
 						+ " bytes (tutti.http-collectives.memory)");
 			}

@@ -145,7 +145,7 @@ class HostileClientsTest {
 		try (ServerSocket stranger = new ServerSocket(0, 5, InetAddress.getLoopbackAddress())) {
 			CompletableFuture<Membership> joining = CompletableFuture
 				.supplyAsync(() -> Rendezvous.join(RankAssignment.onOneHost(1, 2, stranger.getLocalPort()),
-						TestWorld.SETTINGS, new RecordedControlEvents(), Deadline.after(TestWorld.PATIENCE)));
+						TestWorld.SETTINGS, new RecordedControlEvents(), Deadline.after(TestWorld.WAIT_LIMIT)));
 			try (Socket socket = stranger.accept(); OutputStream out = socket.getOutputStream()) {
 				out.write("HTTP/1.1 400 Bad Request\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
 				RendezvousException ex = TestWorld.refusal(joining);

@@ -71,7 +71,7 @@ class LeaveTest {
 
 	@Test
 	void anInterruptedRankLeavesInOrderAndATimedOutRankSendsTheReason() throws Exception {
-		assertThat(goodbyeOf(TestWorld.PATIENCE, true).cutOff()).isNull();
+		assertThat(goodbyeOf(TestWorld.WAIT_LIMIT, true).cutOff()).isNull();
 		assertThat(goodbyeOf(Duration.ofMillis(800), false).cutOff()).contains("deadline");
 	}
 

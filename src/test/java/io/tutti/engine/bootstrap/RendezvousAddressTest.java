@@ -97,9 +97,9 @@ class RendezvousAddressTest {
 	void anAddressOfAnotherHostIsSkipped() {
 		TestWorld world = new TestWorld("rank-0.service", 2);
 		CompletableFuture<Membership> zero = world.joining(assignment(world, 0, 2), TestWorld.SETTINGS,
-				TestWorld.PATIENCE, known("192.0.2.1", "2001:db8::1", "127.0.0.1"));
+				TestWorld.WAIT_LIMIT, known("192.0.2.1", "2001:db8::1", "127.0.0.1"));
 		CompletableFuture<Membership> one = world.joining(assignment(world, 1, 2), TestWorld.SETTINGS,
-				TestWorld.PATIENCE, known("::1", "127.0.0.1"));
+				TestWorld.WAIT_LIMIT, known("::1", "127.0.0.1"));
 		try (world) {
 			world.members.put(1, TestWorld.join(one));
 			world.members.put(0, TestWorld.join(zero));
@@ -112,7 +112,7 @@ class RendezvousAddressTest {
 		try (ServerSocket taken = new ServerSocket()) {
 			taken.bind(new InetSocketAddress("127.0.0.1", world.port));
 			RendezvousException ex = TestWorld.refusal(world.joining(assignment(world, 0, 2), TestWorld.SETTINGS,
-					TestWorld.PATIENCE, known("127.0.0.1", "127.0.0.2")));
+					TestWorld.WAIT_LIMIT, known("127.0.0.1", "127.0.0.2")));
 			assertThat(ex.reason()).isEqualTo(Reason.ADDRESS);
 			assertThat(ex).hasMessageContaining("MASTER_PORT");
 		}
@@ -149,7 +149,7 @@ class RendezvousAddressTest {
 	private static void joinAll(TestWorld world, int localWorldSize, NameService names) {
 		List<CompletableFuture<Membership>> joining = IntStream.range(0, world.worldSize)
 			.mapToObj((rank) -> world.joining(assignment(world, rank, localWorldSize), TestWorld.SETTINGS,
-					TestWorld.PATIENCE, names))
+					TestWorld.WAIT_LIMIT, names))
 			.toList();
 		for (int rank = 0; rank < world.worldSize; rank++) {
 			world.members.put(rank, TestWorld.join(joining.get(rank)));

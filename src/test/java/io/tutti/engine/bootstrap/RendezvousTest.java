@@ -189,7 +189,7 @@ class RendezvousTest {
 			RendezvousSettings wrong, Reason reason) {
 		TestWorld world = new TestWorld(2);
 		CompletableFuture<Membership> zero = world.joining(0, right);
-		RendezvousException refused = TestWorld.refusal(world.joining(rank, claimedSize, wrong, TestWorld.PATIENCE));
+		RendezvousException refused = TestWorld.refusal(world.joining(rank, claimedSize, wrong, TestWorld.WAIT_LIMIT));
 		assertThat(refused.reason()).isEqualTo(reason);
 		assertThat(refused).hasMessageContaining("rank " + rank).hasMessageContaining("127.0.0.1:" + world.port);
 		assertThat(refused.getMessage()).doesNotContain("secret").doesNotContain("guess");
@@ -361,7 +361,7 @@ class RendezvousTest {
 			Thread waiting = Thread.ofPlatform().start(() -> {
 				try {
 					Rendezvous.join(RankAssignment.onOneHost(rank, 2, world.port), TestWorld.SETTINGS,
-							world.events.get(rank), Deadline.after(TestWorld.PATIENCE));
+							world.events.get(rank), Deadline.after(TestWorld.WAIT_LIMIT));
 				}
 				catch (RendezvousException ex) {
 					flagKept.complete(Thread.currentThread().isInterrupted());
@@ -381,7 +381,7 @@ class RendezvousTest {
 			.hasMessageContaining("job id")
 			.hasMessageContaining("257");
 		assertThatIllegalArgumentException().isThrownBy(() -> Rendezvous.join(RankAssignment.single(),
-				TestWorld.generation(-2), world.events.get(0), Deadline.after(TestWorld.PATIENCE)))
+				TestWorld.generation(-2), world.events.get(0), Deadline.after(TestWorld.WAIT_LIMIT)))
 			.withMessageContaining("-2");
 	}
 

@@ -26,7 +26,7 @@ final class TestWorld implements AutoCloseable {
 	static final RendezvousSettings SETTINGS = new RendezvousSettings("job", null, -1, null, null, 7000,
 			Duration.ofSeconds(30), Duration.ofMillis(500));
 
-	static final Duration PATIENCE = Duration.ofSeconds(20);
+	static final Duration WAIT_LIMIT = Duration.ofSeconds(20);
 
 	final String host;
 
@@ -91,7 +91,7 @@ final class TestWorld implements AutoCloseable {
 	}
 
 	CompletableFuture<Membership> joining(int rank, RendezvousSettings settings) {
-		return joining(rank, settings, PATIENCE);
+		return joining(rank, settings, WAIT_LIMIT);
 	}
 
 	CompletableFuture<Membership> joining(int rank, RendezvousSettings settings, Duration timeout) {
@@ -120,7 +120,7 @@ final class TestWorld implements AutoCloseable {
 	}
 
 	static <T> T join(CompletableFuture<T> future) {
-		return future.orTimeout(PATIENCE.toSeconds() + 10, TimeUnit.SECONDS).join();
+		return future.orTimeout(WAIT_LIMIT.toSeconds() + 10, TimeUnit.SECONDS).join();
 	}
 
 	/** The exception with which a rendezvous failed. */
