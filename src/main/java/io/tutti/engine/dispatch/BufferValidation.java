@@ -151,19 +151,19 @@ final class BufferValidation {
 		return bytes / type.bytes();
 	}
 
+	/** Only a collective that reduces has an operator. */
 	private static void requireOperator(Collective collective, DataType type, @Nullable ReduceOp op) {
 		Objects.requireNonNull(type, "type must not be null");
-		if (!collective.reduces()) {
-			return;
-		}
 		if (op == null) {
-			throw new IllegalArgumentException(collective + " needs an operator, got null");
+			if (collective.reduces()) {
+				throw new IllegalArgumentException(collective + " needs an operator, got null");
+			}
+			return;
 		}
 		if (!op.appliesTo(type)) {
 			throw new IllegalArgumentException(op + " needs an integer type, got " + type);
 		}
-		boolean scan = collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN;
-		if (scan && op == ReduceOp.AVERAGE) {
+		if (op == ReduceOp.AVERAGE && (collective == Collective.SCAN || collective == Collective.EXCLUSIVE_SCAN)) {
 			throw new IllegalArgumentException(collective + " has no operator " + op);
 		}
 	}
@@ -184,9 +184,15 @@ final class BufferValidation {
 	}
 
 	private static void requireOpen(String name, MemorySegment segment) {
-		Objects.requireNonNull(segment, () -> name + " buffer must not be null");
+		requireBuffer(name, segment);
 		if (!segment.scope().isAlive()) {
 			throw new IllegalArgumentException(name + " buffer is closed");
+		}
+	}
+
+	private static void requireBuffer(String name, @Nullable MemorySegment segment) {
+		if (segment == null) {
+			throw new NullPointerException(name + " buffer must not be null");
 		}
 	}
 
@@ -233,14 +239,14 @@ final class BufferValidation {
 	}
 
 	static void requireShared(String name, MemorySegment segment) {
-		Objects.requireNonNull(segment, () -> name + " buffer must not be null");
+		requireBuffer(name, segment);
 		if (!segment.isAccessibleBy(ANY_THREAD)) {
 			throw new IllegalArgumentException(name + " buffer belongs to a confined arena, which is its thread's "
 					+ "alone; an asynchronous call needs a shared, automatic or global one");
 		}
 	}
 
-	private static void requireUsable(String name, MemorySegment segment) {
+	static void requireUsable(String name, MemorySegment segment) {
 		requireOpen(name, segment);
 		if (!segment.isAccessibleBy(Thread.currentThread())) {
 			throw new IllegalArgumentException(
@@ -346,11 +352,11 @@ final class BufferValidation {
 		}
 	}
 
-	private static void requireDisjoint(MemorySegment one, MemorySegment other) {
-		boolean overlap = (one.isNative() && other.isNative()) ? one.address() < other.address() + other.byteSize()
-				&& other.address() < one.address() + one.byteSize() && one.byteSize() > 0 && other.byteSize() > 0
+	static void requireDisjoint(MemorySegment one, MemorySegment other) {
+		boolean overlap = (one.isNative() && other.isNative())
+				? one.address() < other.address() + other.byteSize() && other.address() < one.address() + one.byteSize()
 				: one.asOverlappingSlice(other).isPresent();
-		if (overlap) {
+		if (overlap && one.byteSize() > 0 && other.byteSize() > 0) {
 			throw new IllegalArgumentException("send and receive buffers must not overlap");
 		}
 	}

@@ -13,7 +13,6 @@ import io.tutti.Work;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.failure.FailureLatch;
 import io.tutti.engine.failure.FailureReporter;
-import io.tutti.engine.p2p.MessageArguments;
 import io.tutti.engine.spi.GroupBackend;
 import io.tutti.engine.spi.CallReport;
 import io.tutti.engine.spi.GroupIdentity;
@@ -433,31 +432,31 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag) {
-		messages(buffer).send(buffer, type, peer, tag, timeout());
+		sender(buffer, type, peer, tag).send(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Work<Void> sendAsync(MemorySegment buffer, DataType type, int peer, int tag) {
 		BufferValidation.requireShared("send", buffer);
-		CompletableFuture<Message> sent = messages(buffer).sendAsync(buffer, type, peer, tag, timeout());
+		CompletableFuture<Message> sent = sender(buffer, type, peer, tag).sendAsync(buffer, type, peer, tag, timeout());
 		return new EngineWork<>(sent.thenApply((message) -> null), "send to rank " + peer + " with tag " + tag,
 				this::abort, () -> messages().cancel(sent));
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int peer, int tag) {
-		return messages(buffer).receive(buffer, type, peer, tag, timeout());
+		return receiver(buffer, type, peer, tag, false).receive(buffer, type, peer, tag, timeout());
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag) {
-		return messages(buffer).receiveAny(buffer, type, source, tag, timeout());
+		return receiver(buffer, type, source, tag, true).receiveAny(buffer, type, source, tag, timeout());
 	}
 
 	@Override
 	public Work<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag) {
 		BufferValidation.requireShared("receive", buffer);
-		return work(messages(buffer).receiveAsync(buffer, type, source, tag, timeout()),
+		return work(receiver(buffer, type, source, tag, true).receiveAsync(buffer, type, source, tag, timeout()),
 				"receive from " + ((source == Message.ANY_SOURCE) ? "any rank" : "rank " + source));
 	}
 
@@ -467,18 +466,20 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	@Override
 	public Message probe(int source, int tag) {
-		return messages().probe(source, tag, timeout());
+		return prober(source, tag).probe(source, tag, timeout());
 	}
 
 	@Override
 	public @Nullable Message tryProbe(int source, int tag) {
-		return messages().peek(source, tag);
+		return prober(source, tag).peek(source, tag);
 	}
 
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag) {
-		this.backend.requireMessageMemory(send);
-		return messages(receive).sendReceive(send, peer, receive, source, type, tag, timeout());
+		sender(send, type, peer, tag);
+		PointToPoint opened = receiver(receive, type, source, tag, false);
+		BufferValidation.requireDisjoint(send, receive);
+		return opened.sendReceive(send, peer, receive, source, type, tag, timeout());
 	}
 
 	@Override
@@ -502,24 +503,24 @@ public final class DefaultProcessGroup implements ProcessGroup {
 	 * that were started before the invalid one.
 	 */
 	private void requireValid(Transfer transfer) {
-		this.backend.requireMessageMemory(transfer.buffer());
-		BufferValidation.requireShared((transfer.direction() == Transfer.Direction.SEND) ? "send" : "receive",
-				transfer.buffer());
+		MemorySegment buffer = transfer.buffer();
 		switch (transfer.direction()) {
-			case SEND ->
-				this.arguments.requireSend(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
-			case RECEIVE -> this.arguments.requireReceive(transfer.buffer(), transfer.type(), transfer.peer(),
-					transfer.tag(), true);
+			case SEND -> {
+				BufferValidation.requireShared("send", buffer);
+				sender(buffer, transfer.type(), transfer.peer(), transfer.tag());
+			}
+			case RECEIVE -> {
+				BufferValidation.requireShared("receive", buffer);
+				receiver(buffer, transfer.type(), transfer.peer(), transfer.tag(), true);
+			}
 		}
 	}
 
 	private Work<Message> start(Transfer transfer) {
 		return switch (transfer.direction()) {
 			case RECEIVE -> receiveAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag());
-			case SEND -> work(
-					messages(transfer.buffer()).sendAsync(transfer.buffer(), transfer.type(), transfer.peer(),
-							transfer.tag(), timeout()),
-					"send to rank " + transfer.peer() + " with tag " + transfer.tag());
+			case SEND -> work(messages().sendAsync(transfer.buffer(), transfer.type(), transfer.peer(), transfer.tag(),
+					timeout()), "send to rank " + transfer.peer() + " with tag " + transfer.tag());
 		};
 	}
 
@@ -533,9 +534,27 @@ public final class DefaultProcessGroup implements ProcessGroup {
 		}
 	}
 
-	private PointToPoint messages(MemorySegment buffer) {
+	/** The messages of the group, for a valid send. */
+	private PointToPoint sender(MemorySegment buffer, DataType type, int peer, int tag) {
+		PointToPoint opened = messages();
 		this.backend.requireMessageMemory(buffer);
-		return messages();
+		this.arguments.requireSend(buffer, type, peer, tag);
+		return opened;
+	}
+
+	/** The messages of the group, for a valid receive. */
+	private PointToPoint receiver(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
+		PointToPoint opened = messages();
+		this.backend.requireMessageMemory(buffer);
+		this.arguments.requireReceive(buffer, type, source, tag, anyAllowed);
+		return opened;
+	}
+
+	/** The messages of the group, for a valid probe. */
+	private PointToPoint prober(int source, int tag) {
+		PointToPoint opened = messages();
+		this.arguments.requireProbe(source, tag);
+		return opened;
 	}
 
 	private PointToPoint messages() {

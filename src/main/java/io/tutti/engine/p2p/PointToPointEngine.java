@@ -36,8 +36,6 @@ public final class PointToPointEngine implements PointToPoint {
 
 	private final Connections connections;
 
-	private final MessageArguments arguments;
-
 	private final ProgressEngine engine;
 
 	private final MessageFailures failures;
@@ -55,7 +53,6 @@ public final class PointToPointEngine implements PointToPoint {
 		this.latch = latch;
 		this.connections = connections;
 		this.drain = settings.drain();
-		this.arguments = new MessageArguments(identity.worldSize());
 		this.engine = new ProgressEngine(identity, connections, settings.unexpected(), this::toVerdict,
 				(cause) -> MessageFailures.broken(identity, cause));
 		this.failures = new MessageFailures(identity, latch, this.engine);
@@ -70,13 +67,11 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public void send(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		this.arguments.requireSend(buffer, type, peer, tag);
 		this.engine.recycle(call(Kind.SEND, buffer, type, peer, tag, Deadline.nanosOf(timeout)), null);
 	}
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		this.arguments.requireReceive(buffer, type, source, tag, false);
 		MessageOperation receive = call(Kind.RECEIVE, buffer, type, source, tag, Deadline.nanosOf(timeout));
 		long count = receive.count();
 		this.engine.recycle(receive, null);
@@ -85,13 +80,11 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		this.arguments.requireReceive(buffer, type, source, tag, true);
 		return messageOf(call(Kind.RECEIVE, buffer, type, source, tag, Deadline.nanosOf(timeout)));
 	}
 
 	@Override
 	public Message probe(int source, int tag, Duration timeout) {
-		this.arguments.requireProbe(source, tag);
 		return messageOf(call(Kind.PROBE, MemorySegment.NULL, DataType.INT8, source, tag, Deadline.nanosOf(timeout)));
 	}
 
@@ -103,7 +96,6 @@ public final class PointToPointEngine implements PointToPoint {
 
 	@Override
 	public @Nullable Message peek(int source, int tag) {
-		this.arguments.requireProbe(source, tag);
 		RuntimeException ended;
 		this.engine.enter();
 		try {
@@ -141,9 +133,6 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
 			Duration timeout) {
-		this.arguments.requireSend(send, type, peer, tag);
-		this.arguments.requireReceive(receive, type, source, tag, false);
-		MessageArguments.requireDisjoint(send, receive);
 		long timeoutNanos = Deadline.nanosOf(timeout);
 		int first = (peer == source) ? peer : ProgressEngine.ALL;
 		MessageOperation receiving;
@@ -170,14 +159,12 @@ public final class PointToPointEngine implements PointToPoint {
 	@Override
 	public CompletableFuture<Message> sendAsync(MemorySegment buffer, DataType type, int peer, int tag,
 			Duration timeout) {
-		this.arguments.requireSend(buffer, type, peer, tag);
 		return beginAsync(Kind.SEND, buffer, type, peer, tag, timeout);
 	}
 
 	@Override
 	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag,
 			Duration timeout) {
-		this.arguments.requireReceive(buffer, type, source, tag, true);
 		return beginAsync(Kind.RECEIVE, buffer, type, source, tag, timeout);
 	}
 

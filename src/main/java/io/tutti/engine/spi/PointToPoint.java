@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
  * the group breaks. A deadline that passes after the match, while data moves, and any
  * deadline of {@link #sendReceive}, breaks the group.
  * <p>
- * Every method throws an {@link IllegalArgumentException} for a bad argument before any
- * data is sent, a {@link MessageMismatchException} if a message does not fit the receive,
- * and a {@link CollectiveException} if the group is or becomes broken.
+ * The group checks buffers, types, ranks and tags before it calls a method. Every method
+ * throws a {@link MessageMismatchException} if a message does not fit the receive, and a
+ * {@link CollectiveException} if the group is or becomes broken.
  */
 public interface PointToPoint extends AutoCloseable {
 

@@ -15,6 +15,8 @@ import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupAbortedException;
 import io.tutti.Message;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.PointToPointPair.Kind;
 import io.tutti.engine.p2p.PointToPointEngine;
 import org.junit.jupiter.api.Timeout;
@@ -118,12 +120,13 @@ class UnmatchedMessagesTest {
 	}
 
 	@ParameterizedTest
-	@EnumSource
-	void aProbeRejectsBadArguments(Kind kind) throws Exception {
-		try (PointToPointPair pair = new PointToPointPair(kind)) {
-			assertThatThrownBy(() -> pair.engine(0).peek(2, 0)).isInstanceOf(IllegalArgumentException.class)
+	@EnumSource(names = { "SIMULATED", "SHARED", "TCP" })
+	void aProbeRejectsBadArguments(TestedTransport transport) throws Exception {
+		try (DepartureContract.DepartingWorld world = transport.world(2, Timeouts.DEFAULTS)) {
+			ProcessGroup group = world.group(0);
+			assertThatThrownBy(() -> group.tryProbe(2, 0)).isInstanceOf(IllegalArgumentException.class)
 				.hasMessageContaining("0..1");
-			assertThatThrownBy(() -> pair.engine(0).probe(1, -1, LIMIT)).isInstanceOf(IllegalArgumentException.class)
+			assertThatThrownBy(() -> group.probe(1, -1)).isInstanceOf(IllegalArgumentException.class)
 				.hasMessageContaining("tag");
 		}
 	}

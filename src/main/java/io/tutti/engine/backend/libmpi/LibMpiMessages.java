@@ -22,7 +22,6 @@ import io.tutti.Failure;
 import io.tutti.Message;
 import io.tutti.MessageMismatchException;
 import io.tutti.engine.failure.FailureLatch;
-import io.tutti.engine.p2p.MessageArguments;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.engine.spi.GroupIdentity;
 import io.tutti.engine.spi.NativeMemory;
@@ -52,8 +51,6 @@ public final class LibMpiMessages implements PointToPoint {
 
 	private final Duration gracePeriod;
 
-	private final MessageArguments arguments;
-
 	/** Messages in progress, by the future that their caller got. */
 	private final Map<CompletableFuture<Message>, MpiMessage> open = new ConcurrentHashMap<>();
 
@@ -71,7 +68,6 @@ public final class LibMpiMessages implements PointToPoint {
 		this.communicator = communicator;
 		this.latch = latch;
 		this.gracePeriod = gracePeriod;
-		this.arguments = new MessageArguments(identity.worldSize());
 	}
 
 	@Override
@@ -87,46 +83,41 @@ public final class LibMpiMessages implements PointToPoint {
 
 	@Override
 	public long receive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return await(beginReceive(buffer, type, source, tag, false, timeout, true)).count();
+		return await(beginReceive(buffer, type, source, tag, timeout, true)).count();
 	}
 
 	@Override
 	public Message receiveAny(MemorySegment buffer, DataType type, int source, int tag, Duration timeout) {
-		return await(beginReceive(buffer, type, source, tag, true, timeout, true));
+		return await(beginReceive(buffer, type, source, tag, timeout, true));
 	}
 
 	@Override
 	public CompletableFuture<Message> receiveAsync(MemorySegment buffer, DataType type, int source, int tag,
 			Duration timeout) {
-		return beginReceive(buffer, type, source, tag, true, timeout, true).future();
+		return beginReceive(buffer, type, source, tag, timeout, true).future();
 	}
 
 	@Override
 	public long sendReceive(MemorySegment send, int peer, MemorySegment receive, int source, DataType type, int tag,
 			Duration timeout) {
-		this.arguments.requireSend(send, type, peer, tag);
-		MessageArguments.requireDisjoint(send, receive);
-		MpiMessage incoming = beginReceive(receive, type, source, tag, false, timeout, false);
+		MpiMessage incoming = beginReceive(receive, type, source, tag, timeout, false);
 		await(beginSend(send, type, peer, tag, timeout));
 		return await(incoming).count();
 	}
 
 	private MpiMessage beginSend(MemorySegment buffer, DataType type, int peer, int tag, Duration timeout) {
-		this.arguments.requireSend(buffer, type, peer, tag);
 		requireTag(tag);
 		return begin(new MpiMessage(this, true, buffer, type, peer, tag, nanos(buffer, type, timeout), false));
 	}
 
-	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed,
-			Duration timeout, boolean endsAlone) {
-		this.arguments.requireReceive(buffer, type, source, tag, anyAllowed);
+	private MpiMessage beginReceive(MemorySegment buffer, DataType type, int source, int tag, Duration timeout,
+			boolean endsAlone) {
 		requireTag(tag);
 		return begin(new MpiMessage(this, false, buffer, type, source, tag, nanos(buffer, type, timeout), endsAlone));
 	}
 
 	@Override
 	public Message probe(int source, int tag, Duration timeout) {
-		this.arguments.requireProbe(source, tag);
 		Deadline deadline = Deadline.after(timeout);
 		for (Message found = peek(source, tag); true; found = peek(source, tag)) {
 			if (found != null) {
@@ -164,7 +155,6 @@ public final class LibMpiMessages implements PointToPoint {
 
 	@Override
 	public @Nullable Message peek(int source, int tag) {
-		this.arguments.requireProbe(source, tag);
 		if (tag != Message.ANY_TAG) {
 			requireTag(tag);
 		}

@@ -4,6 +4,9 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.Collections;
 
 import io.tutti.engine.spi.NativeMemory;
 
@@ -50,11 +53,11 @@ final class MpiCalls {
 
 	private final Function commFree = bind("MPI_Comm_free", "p");
 
-	private final Function errorString = bind("MPI_Error_string", "ipp");
+	private final MethodHandle errorString;
 
 	private final Function errorClass = bind("MPI_Error_class", "ip");
 
-	private final Function test = bind("MPI_Test", "ppp");
+	private final MethodHandle test;
 
 	private final Function getCount = bind("MPI_Get_count", "php");
 
@@ -66,47 +69,49 @@ final class MpiCalls {
 
 	private final Function opCreate = bind("MPI_Op_create", "pip");
 
-	private final Function isend = bind("MPI_Isend", "pihiihp");
+	final Function isend = bind("MPI_Isend", "pihiihp");
 
-	private final Function irecv = bind("MPI_Irecv", "pihiihp");
+	final Function irecv = bind("MPI_Irecv", "pihiihp");
 
-	private final Function ibarrier = bind("MPI_Ibarrier", "hp");
+	final Function ibarrier = bind("MPI_Ibarrier", "hp");
 
-	private final Function ibcast = bind("MPI_Ibcast", "pihihp");
+	final Function ibcast = bind("MPI_Ibcast", "pihihp");
 
-	private final Function iallreduce = bind("MPI_Iallreduce", "ppihhhp");
+	final Function iallreduce = bind("MPI_Iallreduce", "ppihhhp");
 
-	private final Function ireduce = bind("MPI_Ireduce", "ppihhihp");
+	final Function ireduce = bind("MPI_Ireduce", "ppihhihp");
 
-	private final Function iallgather = bind("MPI_Iallgather", "pihpihhp");
+	final Function iallgather = bind("MPI_Iallgather", "pihpihhp");
 
-	private final Function iallgatherv = bind("MPI_Iallgatherv", "pihppphhp");
+	final Function iallgatherv = bind("MPI_Iallgatherv", "pihppphhp");
 
-	private final Function ireduceScatterBlock = bind("MPI_Ireduce_scatter_block", "ppihhhp");
+	final Function ireduceScatterBlock = bind("MPI_Ireduce_scatter_block", "ppihhhp");
 
-	private final Function ireduceScatter = bind("MPI_Ireduce_scatter", "ppphhhp");
+	final Function ireduceScatter = bind("MPI_Ireduce_scatter", "ppphhhp");
 
-	private final Function igather = bind("MPI_Igather", "pihpihihp");
+	final Function igather = bind("MPI_Igather", "pihpihihp");
 
-	private final Function igatherv = bind("MPI_Igatherv", "pihppphihp");
+	final Function igatherv = bind("MPI_Igatherv", "pihppphihp");
 
-	private final Function iscatterv = bind("MPI_Iscatterv", "ppphpihihp");
+	final Function iscatterv = bind("MPI_Iscatterv", "ppphpihihp");
 
-	private final Function iscan = bind("MPI_Iscan", "ppihhhp");
+	final Function iscan = bind("MPI_Iscan", "ppihhhp");
 
-	private final Function iexscan = bind("MPI_Iexscan", "ppihhhp");
+	final Function iexscan = bind("MPI_Iexscan", "ppihhhp");
 
-	private final Function iscatter = bind("MPI_Iscatter", "pihpihihp");
+	final Function iscatter = bind("MPI_Iscatter", "pihpihihp");
 
-	private final Function ialltoall = bind("MPI_Ialltoall", "pihpihhp");
+	final Function ialltoall = bind("MPI_Ialltoall", "pihpihhp");
 
-	private final Function ialltoallv = bind("MPI_Ialltoallv", "ppphppphhp");
+	final Function ialltoallv = bind("MPI_Ialltoallv", "ppphppphhp");
 
 	/** The functions above are bound after the library is set. */
 	MpiCalls(MpiLibrary library, int rank, int worldSize) {
 		this.rank = rank;
 		this.worldSize = worldSize;
 		this.library = library;
+		this.test = library.bind("MPI_Test", "ppp");
+		this.errorString = library.bind("MPI_Error_string", "ipp");
 		super();
 	}
 
@@ -116,28 +121,27 @@ final class MpiCalls {
 
 	/** Initializes the library and makes it return errors instead of aborting. */
 	void init() {
-		call(this.initThread, () -> (int) this.initThread.handle.invokeExact(0L, 0L, THREAD_FUNNELED, out()));
-		call(this.setErrorHandler, () -> (int) this.setErrorHandler.handle.invokeExact(this.library.abi().commWorld(),
-				this.library.abi().errorsReturn()));
+		this.initThread.call(0L, 0L, THREAD_FUNNELED, out());
+		this.setErrorHandler.call(this.library.abi().commWorld(), this.library.abi().errorsReturn());
 	}
 
 	/** Calls {@code MPI_Finalize}, which every rank must do. */
 	void finish() {
-		call(this.finish, () -> (int) this.finish.handle.invokeExact());
+		this.finish.call();
 	}
 
 	/** Ends every process of the job; does not return. */
 	void abort(int code) {
-		call(this.abort, () -> (int) this.abort.handle.invokeExact(this.library.abi().commWorld(), code));
+		this.abort.call(this.library.abi().commWorld(), code);
 	}
 
 	int rank() {
-		call(this.commRank, () -> (int) this.commRank.handle.invokeExact(this.library.abi().commWorld(), out()));
+		this.commRank.call(this.library.abi().commWorld(), out());
 		return outInt();
 	}
 
 	int size() {
-		call(this.commSize, () -> (int) this.commSize.handle.invokeExact(this.library.abi().commWorld(), out()));
+		this.commSize.call(this.library.abi().commWorld(), out());
 		return outInt();
 	}
 
@@ -145,8 +149,8 @@ final class MpiCalls {
 	 * The largest tag, or the minimum that MPI guarantees if the attribute is not set.
 	 */
 	int largestTag() {
-		call(this.getAttribute, () -> (int) this.getAttribute.handle.invokeExact(this.library.abi().commWorld(),
-				this.library.abi().tagUpperBound(), out(), out() + Long.BYTES));
+		this.getAttribute.call(this.library.abi().commWorld(), this.library.abi().tagUpperBound(), out(),
+				out() + Long.BYTES);
 		boolean known = NativeMemory.getInt(out() + Long.BYTES) != 0;
 		return known ? NativeMemory.getInt(NativeMemory.getLong(out())) : 32767;
 	}
@@ -156,27 +160,25 @@ final class MpiCalls {
 	 * @param ranks address of the world ranks, 32 bits each
 	 */
 	long createGroup(long ranks, int count, int tag) {
-		call(this.commGroup, () -> (int) this.commGroup.handle.invokeExact(this.library.abi().commWorld(), out()));
+		this.commGroup.call(this.library.abi().commWorld(), out());
 		long world = outHandle();
-		call(this.groupIncl, () -> (int) this.groupIncl.handle.invokeExact(world, count, ranks, out()));
+		this.groupIncl.call(world, count, ranks, out());
 		long group = outHandle();
-		call(this.createGroup,
-				() -> (int) this.createGroup.handle.invokeExact(this.library.abi().commWorld(), group, tag, out()));
+		this.createGroup.call(this.library.abi().commWorld(), group, tag, out());
 		long communicator = outHandle();
-		call(this.groupFree, () -> (int) this.groupFree.handle.invokeExact(in(group)));
-		call(this.groupFree, () -> (int) this.groupFree.handle.invokeExact(in(world)));
-		call(this.setErrorHandler,
-				() -> (int) this.setErrorHandler.handle.invokeExact(communicator, this.library.abi().errorsReturn()));
+		this.groupFree.call(in(group));
+		this.groupFree.call(in(world));
+		this.setErrorHandler.call(communicator, this.library.abi().errorsReturn());
 		return communicator;
 	}
 
 	void free(long communicator) {
-		call(this.commFree, () -> (int) this.commFree.handle.invokeExact(in(communicator)));
+		this.commFree.call(in(communicator));
 	}
 
 	/** Creates an operator that calls a native function pointer. */
 	long createOperator(long function) {
-		call(this.opCreate, () -> (int) this.opCreate.handle.invokeExact(function, 1, out()));
+		this.opCreate.call(function, 1, out());
 		return outHandle();
 	}
 
@@ -187,7 +189,7 @@ final class MpiCalls {
 	 */
 	int test(long request, long flag, long status) {
 		try {
-			int code = (int) this.test.handle.invokeExact(request, flag, status);
+			int code = (int) this.test.invokeExact(request, flag, status);
 			return (code != 0 || NativeMemory.getInt(flag) != 0) ? code : -1;
 		}
 		catch (Throwable ex) {
@@ -197,7 +199,7 @@ final class MpiCalls {
 
 	/** Number of elements of a received message. */
 	int count(long status, long type) {
-		call(this.getCount, () -> (int) this.getCount.handle.invokeExact(status, type, out()));
+		this.getCount.call(status, type, out());
 		return outInt();
 	}
 
@@ -207,116 +209,24 @@ final class MpiCalls {
 	 * @return whether there is one
 	 */
 	boolean probe(int source, int tag, long communicator, long status) {
-		call(this.iprobe, () -> (int) this.iprobe.handle.invokeExact(source, tag, communicator, out(), status));
+		this.iprobe.call(source, tag, communicator, out(), status);
 		return outInt() != 0;
 	}
 
 	/** Asks for the end of a receive that has not matched; a test tells the result. */
 	void cancel(long request) {
-		call(this.cancel, () -> (int) this.cancel.handle.invokeExact(request));
+		this.cancel.call(request);
 	}
 
 	/** Whether an operation that is done was cancelled. */
 	boolean isCancelled(long status) {
-		call(this.testCancelled, () -> (int) this.testCancelled.handle.invokeExact(status, out()));
+		this.testCancelled.call(status, out());
 		return outInt() != 0;
 	}
 
 	boolean isTruncation(int code) {
-		call(this.errorClass, () -> (int) this.errorClass.handle.invokeExact(code, out()));
+		this.errorClass.call(code, out());
 		return outInt() == this.library.abi().truncated();
-	}
-
-	void isend(long buffer, int count, long type, int peer, int tag, long communicator, long request) {
-		call(this.isend,
-				() -> (int) this.isend.handle.invokeExact(buffer, count, type, peer, tag, communicator, request));
-	}
-
-	void irecv(long buffer, int count, long type, int source, int tag, long communicator, long request) {
-		call(this.irecv,
-				() -> (int) this.irecv.handle.invokeExact(buffer, count, type, source, tag, communicator, request));
-	}
-
-	void ibarrier(long communicator, long request) {
-		call(this.ibarrier, () -> (int) this.ibarrier.handle.invokeExact(communicator, request));
-	}
-
-	void ibcast(long buffer, int count, long type, int root, long communicator, long request) {
-		call(this.ibcast, () -> (int) this.ibcast.handle.invokeExact(buffer, count, type, root, communicator, request));
-	}
-
-	void iallreduce(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call(this.iallreduce,
-				() -> (int) this.iallreduce.handle.invokeExact(send, receive, count, type, op, communicator, request));
-	}
-
-	void ireduce(long send, long receive, int count, long type, long op, int root, long communicator, long request) {
-		call(this.ireduce, () -> (int) this.ireduce.handle.invokeExact(send, receive, count, type, op, root,
-				communicator, request));
-	}
-
-	void iallgather(long send, long receive, int count, long type, long communicator, long request) {
-		call(this.iallgather, () -> (int) this.iallgather.handle.invokeExact(send, count, type, receive, count, type,
-				communicator, request));
-	}
-
-	void iallgatherv(long send, int count, long receive, long counts, long places, long type, long communicator,
-			long request) {
-		call(this.iallgatherv, () -> (int) this.iallgatherv.handle.invokeExact(send, count, type, receive, counts,
-				places, type, communicator, request));
-	}
-
-	void ireduceScatterBlock(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call(this.ireduceScatterBlock, () -> (int) this.ireduceScatterBlock.handle.invokeExact(send, receive, count,
-				type, op, communicator, request));
-	}
-
-	void ireduceScatter(long send, long receive, long counts, long type, long op, long communicator, long request) {
-		call(this.ireduceScatter, () -> (int) this.ireduceScatter.handle.invokeExact(send, receive, counts, type, op,
-				communicator, request));
-	}
-
-	void igather(long send, long receive, int count, long type, int root, long communicator, long request) {
-		call(this.igather, () -> (int) this.igather.handle.invokeExact(send, count, type, receive, count, type, root,
-				communicator, request));
-	}
-
-	void iscatter(long send, long receive, int count, long type, int root, long communicator, long request) {
-		call(this.iscatter, () -> (int) this.iscatter.handle.invokeExact(send, count, type, receive, count, type, root,
-				communicator, request));
-	}
-
-	void igatherv(long send, int count, long receive, long counts, long places, long type, int root, long communicator,
-			long request) {
-		call(this.igatherv, () -> (int) this.igatherv.handle.invokeExact(send, count, type, receive, counts, places,
-				type, root, communicator, request));
-	}
-
-	void iscatterv(long send, long counts, long places, long receive, int count, long type, int root, long communicator,
-			long request) {
-		call(this.iscatterv, () -> (int) this.iscatterv.handle.invokeExact(send, counts, places, type, receive, count,
-				type, root, communicator, request));
-	}
-
-	void iscan(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call(this.iscan,
-				() -> (int) this.iscan.handle.invokeExact(send, receive, count, type, op, communicator, request));
-	}
-
-	void iexscan(long send, long receive, int count, long type, long op, long communicator, long request) {
-		call(this.iexscan,
-				() -> (int) this.iexscan.handle.invokeExact(send, receive, count, type, op, communicator, request));
-	}
-
-	void ialltoall(long send, long receive, int count, long type, long communicator, long request) {
-		call(this.ialltoall, () -> (int) this.ialltoall.handle.invokeExact(send, count, type, receive, count, type,
-				communicator, request));
-	}
-
-	void ialltoallv(long send, long sendCounts, long sendPlaces, long receive, long receiveCounts, long receivePlaces,
-			long type, long communicator, long request) {
-		call(this.ialltoallv, () -> (int) this.ialltoallv.handle.invokeExact(send, sendCounts, sendPlaces, type,
-				receive, receiveCounts, receivePlaces, type, communicator, request));
 	}
 
 	/** Builds the exception for an error code. */
@@ -324,24 +234,10 @@ final class MpiCalls {
 		return new MpiLibraryException(this.rank, this.worldSize, function, code, text(code));
 	}
 
-	/** Calls a function that returns an error code. */
-	private void call(Function function, Invocation invocation) {
-		int code;
-		try {
-			code = invocation.run();
-		}
-		catch (Throwable ex) {
-			throw rethrown(ex);
-		}
-		if (code != 0) {
-			throw failure(function.name, code);
-		}
-	}
-
 	private String text(int code) {
 		try (Arena arena = Arena.ofConfined()) {
 			MemorySegment text = arena.allocate(MAX_ERROR_BYTES);
-			int _ = (int) this.errorString.handle.invokeExact(code, text.address(),
+			int _ = (int) this.errorString.invokeExact(code, text.address(),
 					arena.allocate(ValueLayout.JAVA_INT).address());
 			return text.getString(0);
 		}
@@ -378,15 +274,37 @@ final class MpiCalls {
 		return new IllegalStateException("a function of the MPI library could not be called", cause);
 	}
 
-	/** A function of the library. */
-	private record Function(String name, MethodHandle handle) {
-	}
+	/** A function of the library that returns an error code. */
+	final class Function {
 
-	/** A call through a method handle. */
-	@FunctionalInterface
-	private interface Invocation {
+		private final String name;
 
-		int run() throws Throwable;
+		private final MethodHandle handle;
+
+		Function(String name, MethodHandle handle) {
+			this.name = name;
+			int arguments = handle.type().parameterCount();
+			MethodType longs = MethodType.methodType(int.class, Collections.nCopies(arguments, long.class));
+			this.handle = MethodHandles.explicitCastArguments(handle, longs).asSpreader(long[].class, arguments);
+		}
+
+		/**
+		 * Calls the function.
+		 * @param arguments as in C; int arguments are narrowed
+		 * @throws MpiLibraryException if it returns an error
+		 */
+		void call(long... arguments) {
+			int code;
+			try {
+				code = (int) this.handle.invokeExact(arguments);
+			}
+			catch (Throwable ex) {
+				throw rethrown(ex);
+			}
+			if (code != 0) {
+				throw failure(this.name, code);
+			}
+		}
 
 	}
 

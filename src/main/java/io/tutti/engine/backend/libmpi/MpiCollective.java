@@ -5,7 +5,6 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 import io.tutti.Collective;
-import io.tutti.DataType;
 import io.tutti.ReduceOp;
 import io.tutti.engine.spi.Call;
 import io.tutti.engine.spi.GroupIdentity;
@@ -168,79 +167,74 @@ final class MpiCollective extends MpiOperation {
 	boolean begin(MpiCalls calls) {
 		MpiWorld world = this.communicator.world();
 		Call call = this.call;
-		DataType type = call.type();
-		long mpiType = world.abi().type(type);
+		long mpiType = world.abi().type(call.type());
 		long comm = this.communicator.handle();
 		long receive = this.receiveAddress;
+		long send = this.sendAddress;
+		boolean uneven = call.uneven();
+		long own = uneven ? call.sendCounts()[this.rank] : this.count;
 		switch (call.collective()) {
-			case BARRIER -> calls.ibarrier(comm, request());
-			case BROADCAST -> calls.ibcast(receive, this.count, mpiType, call.root(), comm, request());
-			case ALL_REDUCE -> calls.iallreduce(this.sendAddress, receive, this.count, mpiType,
-					operator(calls, type, call.op()), comm, request());
-			case REDUCE -> calls.ireduce(this.sendAddress, receive, this.count, mpiType,
-					operator(calls, type, call.op()), call.root(), comm, request());
-			case SCAN -> calls.iscan(this.sendAddress, receive, this.count, mpiType, operator(calls, type, call.op()),
-					comm, request());
-			case EXCLUSIVE_SCAN -> calls.iexscan(this.sendAddress, receive, this.count, mpiType,
-					operator(calls, type, call.op()), comm, request());
-			case GATHER -> gather(calls, mpiType, comm, receive);
-			case SCATTER -> scatter(calls, mpiType, comm, receive);
-			case ALL_GATHER -> allGather(calls, mpiType, comm, receive);
-			case REDUCE_SCATTER -> reduceScatter(calls, mpiType, comm, receive);
-			case ALL_TO_ALL -> allToAll(calls, mpiType, comm, receive);
+			case BARRIER -> calls.ibarrier.call(comm, request());
+			case BROADCAST -> calls.ibcast.call(receive, this.count, mpiType, call.root(), comm, request());
+			case ALL_REDUCE ->
+				calls.iallreduce.call(send, receive, this.count, mpiType, operator(calls), comm, request());
+			case REDUCE ->
+				calls.ireduce.call(send, receive, this.count, mpiType, operator(calls), call.root(), comm, request());
+			case SCAN -> calls.iscan.call(send, receive, this.count, mpiType, operator(calls), comm, request());
+			case EXCLUSIVE_SCAN ->
+				calls.iexscan.call(send, receive, this.count, mpiType, operator(calls), comm, request());
+			case GATHER -> {
+				if (uneven) {
+					calls.igatherv.call(send, own, mpiType, receive, table(0), table(1), mpiType, call.root(), comm,
+							request());
+				}
+				else {
+					calls.igather.call(send, own, mpiType, receive, own, mpiType, call.root(), comm, request());
+				}
+			}
+			case SCATTER -> {
+				if (uneven) {
+					calls.iscatterv.call(send, table(0), table(1), mpiType, receive, own, mpiType, call.root(), comm,
+							request());
+				}
+				else {
+					calls.iscatter.call(send, own, mpiType, receive, own, mpiType, call.root(), comm, request());
+				}
+			}
+			case ALL_GATHER -> {
+				if (uneven) {
+					calls.iallgatherv.call(send, own, mpiType, receive, table(0), table(1), mpiType, comm, request());
+				}
+				else {
+					calls.iallgather.call(send, own, mpiType, receive, own, mpiType, comm, request());
+				}
+			}
+			case REDUCE_SCATTER -> {
+				if (uneven) {
+					calls.ireduceScatter.call(send, receive, table(0), mpiType, operator(calls), comm, request());
+				}
+				else {
+					calls.ireduceScatterBlock.call(send, receive, own, mpiType, operator(calls), comm, request());
+				}
+			}
+			case ALL_TO_ALL -> {
+				if (uneven) {
+					calls.ialltoallv.call(send, table(0), table(1), mpiType, receive, table(2), table(3), mpiType, comm,
+							request());
+				}
+				else {
+					calls.ialltoall.call(send, own, mpiType, receive, own, mpiType, comm, request());
+				}
+			}
 		}
 		return true;
 	}
 
-	private void gather(MpiCalls calls, long type, long comm, long receive) {
-		if (this.call.uneven()) {
-			calls.igatherv(this.sendAddress, (int) this.call.sendCounts()[this.rank], receive, table(0), table(1), type,
-					this.call.root(), comm, request());
-			return;
-		}
-		calls.igather(this.sendAddress, receive, this.count, type, this.call.root(), comm, request());
-	}
-
-	private void scatter(MpiCalls calls, long type, long comm, long receive) {
-		if (this.call.uneven()) {
-			calls.iscatterv(this.call.sendAddress(), table(0), table(1), receive,
-					(int) this.call.sendCounts()[this.rank], type, this.call.root(), comm, request());
-			return;
-		}
-		calls.iscatter(this.call.sendAddress(), receive, this.count, type, this.call.root(), comm, request());
-	}
-
-	private void allGather(MpiCalls calls, long type, long comm, long receive) {
-		if (this.call.uneven()) {
-			calls.iallgatherv(this.sendAddress, (int) this.call.sendCounts()[this.rank], receive, table(0), table(1),
-					type, comm, request());
-			return;
-		}
-		calls.iallgather(this.sendAddress, receive, this.count, type, comm, request());
-	}
-
-	private void reduceScatter(MpiCalls calls, long type, long comm, long receive) {
-		long op = operator(calls, this.call.type(), this.call.op());
-		if (this.call.uneven()) {
-			calls.ireduceScatter(this.call.sendAddress(), receive, table(0), type, op, comm, request());
-			return;
-		}
-		calls.ireduceScatterBlock(this.call.sendAddress(), receive, this.count, type, op, comm, request());
-	}
-
-	private void allToAll(MpiCalls calls, long type, long comm, long receive) {
-		if (this.call.uneven()) {
-			calls.ialltoallv(this.call.sendAddress(), table(0), table(1), receive, table(2), table(3), type, comm,
-					request());
-			return;
-		}
-		calls.ialltoall(this.call.sendAddress(), receive, this.count, type, comm, request());
-	}
-
 	/** An average is reduced as a sum; the backend divides afterwards. */
-	private long operator(MpiCalls calls, DataType type, ReduceOp op) {
+	private long operator(MpiCalls calls) {
 		MpiWorld world = this.communicator.world();
-		return world.operators().of(type, (op == ReduceOp.AVERAGE) ? ReduceOp.SUM : op, world.abi(), calls);
+		ReduceOp op = (this.call.op() == ReduceOp.AVERAGE) ? ReduceOp.SUM : this.call.op();
+		return world.operators().of(this.call.type(), op, world.abi(), calls);
 	}
 
 }

@@ -115,13 +115,13 @@ final class MpiMessage extends MpiOperation {
 		MpiAbi abi = communicator.world().abi();
 		long mpiType = abi.type(this.type);
 		if (this.sends) {
-			calls.isend(this.memory.address(), elements(), mpiType, this.peer, MessageTag.encode(this.type, this.tag),
-					communicator.handle(), request());
+			calls.isend.call(this.memory.address(), elements(), mpiType, this.peer,
+					MessageTag.encode(this.type, this.tag), communicator.handle(), request());
 			return true;
 		}
 		int from = (this.peer == Message.ANY_SOURCE) ? abi.anySource() : this.peer;
 		int with = (this.tag == Message.ANY_TAG) ? abi.anyTag() : MessageTag.encode(this.type, this.tag);
-		calls.irecv(this.memory.address(), elements(), mpiType, from, with, communicator.handle(), request());
+		calls.irecv.call(this.memory.address(), elements(), mpiType, from, with, communicator.handle(), request());
 		return true;
 	}
 

@@ -117,7 +117,7 @@ public final class MpiWorld {
 	public byte[] broadcast(byte[] bytes, Deadline deadline) {
 		MemorySegment buffer = Arena.ofAuto().allocate(bytes.length);
 		MemorySegment.copy(bytes, 0, buffer, ValueLayout.JAVA_BYTE, 0, bytes.length);
-		exchange((calls, request) -> calls.ibcast(buffer.address(), bytes.length, abi().type(DataType.UINT8), 0,
+		exchange((calls, request) -> calls.ibcast.call(buffer.address(), bytes.length, abi().type(DataType.UINT8), 0,
 				abi().commWorld(), request), deadline);
 		return buffer.toArray(ValueLayout.JAVA_BYTE);
 	}
@@ -130,8 +130,10 @@ public final class MpiWorld {
 		MemorySegment send = Arena.ofAuto().allocate(bytes.length);
 		MemorySegment.copy(bytes, 0, send, ValueLayout.JAVA_BYTE, 0, bytes.length);
 		MemorySegment receive = Arena.ofAuto().allocate((long) bytes.length * worldSize());
-		exchange((calls, request) -> calls.iallgather(send.address(), receive.address(), bytes.length,
-				abi().type(DataType.UINT8), abi().commWorld(), request), deadline);
+		exchange(
+				(calls, request) -> calls.iallgather.call(send.address(), bytes.length, abi().type(DataType.UINT8),
+						receive.address(), bytes.length, abi().type(DataType.UINT8), abi().commWorld(), request),
+				deadline);
 		return receive.toArray(ValueLayout.JAVA_BYTE);
 	}
 

@@ -1,4 +1,4 @@
-package io.tutti.engine.p2p;
+package io.tutti.engine.dispatch;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Objects;
@@ -10,21 +10,21 @@ import io.tutti.RankOutOfRangeException;
 /**
  * Checks of a message's arguments before anything is sent.
  */
-public final class MessageArguments {
+final class MessageArguments {
 
 	private final int worldSize;
 
-	public MessageArguments(int worldSize) {
+	MessageArguments(int worldSize) {
 		this.worldSize = worldSize;
 	}
 
-	public void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
+	void requireSend(MemorySegment buffer, DataType type, int peer, int tag) {
 		requireUsable("send", buffer, type);
 		RankOutOfRangeException.check("peer", peer, this.worldSize);
 		requireTag(tag);
 	}
 
-	public void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
+	void requireReceive(MemorySegment buffer, DataType type, int source, int tag, boolean anyAllowed) {
 		requireUsable("receive", buffer, type);
 		if (buffer.isReadOnly()) {
 			throw new IllegalArgumentException("receive buffer is read-only");
@@ -37,22 +37,12 @@ public final class MessageArguments {
 		requireTag(tag);
 	}
 
-	public void requireProbe(int source, int tag) {
+	void requireProbe(int source, int tag) {
 		if (source != Message.ANY_SOURCE) {
 			RankOutOfRangeException.check("source", source, this.worldSize);
 		}
 		if (tag != Message.ANY_TAG) {
 			requireTag(tag);
-		}
-	}
-
-	public static void requireDisjoint(MemorySegment send, MemorySegment receive) {
-		boolean overlap = (send.isNative() && receive.isNative())
-				? send.address() < receive.address() + receive.byteSize()
-						&& receive.address() < send.address() + send.byteSize()
-				: send.asOverlappingSlice(receive).isPresent();
-		if (overlap && send.byteSize() > 0 && receive.byteSize() > 0) {
-			throw new IllegalArgumentException("send and receive buffers must not overlap");
 		}
 	}
 
@@ -63,15 +53,8 @@ public final class MessageArguments {
 	}
 
 	private static void requireUsable(String name, MemorySegment buffer, DataType type) {
-		Objects.requireNonNull(buffer, () -> name + " buffer must not be null");
+		BufferValidation.requireUsable(name, buffer);
 		Objects.requireNonNull(type, "type must not be null");
-		if (!buffer.scope().isAlive()) {
-			throw new IllegalArgumentException(name + " buffer is closed");
-		}
-		if (!buffer.isAccessibleBy(Thread.currentThread())) {
-			throw new IllegalArgumentException(
-					name + " buffer belongs to another thread; use a shared or automatic arena");
-		}
 		if (buffer.byteSize() % type.bytes() != 0) {
 			throw new IllegalArgumentException(name + " buffer of " + buffer.byteSize()
 					+ " bytes is not whole elements of " + type + " (" + type.bytes() + " bytes each)");
