@@ -95,7 +95,10 @@ class GroupArgumentsTest {
 						arena.allocateFrom(ValueLayout.JAVA_INT, 7 - rank, 8 - rank))) {
 					MemorySegment buffer = (rank == 0) ? own.asReadOnly() : own;
 					world.group(rank).broadcast(buffer, DataType.INT32, 0);
-					world.group(rank).broadcastAsync(List.of(buffer, buffer), DataType.INT32, 0).await();
+					MemorySegment other = MemorySegment.ofArray(new int[] { 5 - rank });
+					world.group(rank)
+						.broadcastAsync(List.of(buffer, (rank == 0) ? other.asReadOnly() : other), DataType.INT32, 0)
+						.await();
 					assertThat(own.toArray(ValueLayout.JAVA_INT)).containsExactly(7, 8);
 					assertThatThrownBy(
 							() -> world.group(rank).allReduce(own.asReadOnly(), DataType.INT32, ReduceOp.SUM))
