@@ -37,6 +37,9 @@ public final class BackendUnavailableException extends RuntimeException implemen
 
 	/**
 	 * Creates an exception thrown before the rank is known.
+	 * @param backend name of the backend, such as {@code nccl}
+	 * @param problem what is missing or wrong, as the rest of a sentence
+	 * @param action what to do about it, as a sentence with no full stop
 	 * @param cause what made the backend unavailable
 	 * @see #BackendUnavailableException(String, String, String)
 	 */

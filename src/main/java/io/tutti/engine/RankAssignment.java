@@ -19,6 +19,7 @@ public record RankAssignment(int rank, int worldSize, int localRank, int localWo
 	/** Rendezvous address if all ranks run on one host. */
 	public static final String DEFAULT_MASTER_ADDRESS = "127.0.0.1";
 
+	/** Checks that ranks and sizes fit together. */
 	public RankAssignment {
 		if (worldSize < 1) {
 			throw new IllegalArgumentException("world size must be at least 1, got " + worldSize);
@@ -37,12 +38,21 @@ public record RankAssignment(int rank, int worldSize, int localRank, int localWo
 		}
 	}
 
-	/** Rank 0 of 1: a process without a launcher. */
+	/**
+	 * Rank 0 of 1: a process without a launcher.
+	 * @return the assignment
+	 */
 	public static RankAssignment single() {
 		return onOneHost(0, 1, DEFAULT_MASTER_PORT);
 	}
 
-	/** A rank of a group whose ranks all run on this host. */
+	/**
+	 * A rank of a group whose ranks all run on this host.
+	 * @param rank the rank, in {@code 0..worldSize-1}
+	 * @param worldSize number of ranks, at least 1
+	 * @param masterPort port of rank 0 on the loopback address, 1 to 65535
+	 * @return the assignment
+	 */
 	public static RankAssignment onOneHost(int rank, int worldSize, int masterPort) {
 		return new RankAssignment(rank, worldSize, rank, worldSize, DEFAULT_MASTER_ADDRESS, masterPort);
 	}

@@ -17,6 +17,7 @@ public record Timeouts(Duration rendezvous, Duration collective, Duration heartb
 	public static final Timeouts DEFAULTS = new Timeouts(Duration.ofMinutes(5), Duration.ofMinutes(10),
 			Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(30));
 
+	/** Checks that every limit is positive and that abort does not exceed heartbeat. */
 	public Timeouts {
 		requirePositive("rendezvous", rendezvous);
 		requirePositive("collective", collective);
@@ -29,7 +30,11 @@ public record Timeouts(Duration rendezvous, Duration collective, Duration heartb
 		}
 	}
 
-	/** The same limits with another timeout for collectives. */
+	/**
+	 * The same limits with another timeout for collectives.
+	 * @param timeout limit of one collective call, more than zero
+	 * @return the limits
+	 */
 	public Timeouts withCollective(Duration timeout) {
 		return new Timeouts(this.rendezvous, timeout, this.heartbeat, this.abort, this.drain);
 	}

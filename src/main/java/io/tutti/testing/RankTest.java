@@ -25,13 +25,22 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Target({ ElementType.METHOD, ElementType.ANNOTATION_TYPE })
 public @interface RankTest {
 
-	/** Number of ranks, at least 1. */
+	/**
+	 * Number of ranks, at least 1.
+	 * @return number of ranks, at least 1
+	 */
 	int worldSize() default 2;
 
-	/** Transport between the ranks. */
+	/**
+	 * Transport between the ranks.
+	 * @return transport between the ranks
+	 */
 	RankTransport transport() default RankTransport.SIMULATED;
 
-	/** Time limit of the whole test in seconds, including rendezvous; at least 1. */
+	/**
+	 * Time limit of the whole test in seconds, including rendezvous; at least 1.
+	 * @return time limit in seconds
+	 */
 	int timeoutSeconds() default 30;
 
 }

@@ -28,6 +28,7 @@ public final class MpiEnvironment {
 	 * Joins the world that this process's variables describe: Open MPI's pair, else
 	 * PMI's, else {@code RANK} and {@code WORLD_SIZE}, else the other launchers that
 	 * {@code tutti env} supports. Without any of them this process is rank 0 of 1.
+	 * @return MPI, initialized: every rank has joined
 	 * @throws io.tutti.launch.ResolutionException if the first set that is present is
 	 * malformed
 	 * @throws IllegalArgumentException if a property is invalid, or if rank 0 would
@@ -37,7 +38,11 @@ public final class MpiEnvironment {
 		return init(ProcessProperties.ofThisProcess());
 	}
 
-	/** As {@link #init()}, with a given environment and without system properties. */
+	/**
+	 * As {@link #init()}, with a given environment and without system properties.
+	 * @param environment variables to read instead of the process's own
+	 * @return MPI, initialized: every rank has joined
+	 */
 	public static Mpi init(Map<String, String> environment) {
 		return init(new ProcessProperties((name) -> null, environment));
 	}
@@ -54,7 +59,12 @@ public final class MpiEnvironment {
 		return Mpi.init(resolved.assignment(), onLibrary.withBackend(onLibrary.backend(), library));
 	}
 
-	/** As {@link #init()}, with a given environment and settings. */
+	/**
+	 * As {@link #init()}, with a given environment and settings.
+	 * @param environment variables to read instead of the process's own
+	 * @param settings settings of the engine
+	 * @return MPI, initialized: every rank has joined
+	 */
 	public static Mpi init(Map<String, String> environment, EngineSettings settings) {
 		return Mpi.init(RankResolution.resolve(environment, ResolutionSettings.DEFAULTS).assignment(), settings);
 	}

@@ -37,22 +37,35 @@ public final class Communicator implements AutoCloseable {
 		this.abort = abort;
 	}
 
-	/** Wraps an existing group; closing the communicator closes the group. */
+	/**
+	 * Wraps an existing group; closing the communicator closes the group.
+	 * @param group group of all ranks of the communicator
+	 * @return the communicator
+	 */
 	public static Communicator over(ProcessGroup group) {
 		return new Communicator(group, (code) -> group.abort("MPI_Abort was called with code " + code));
 	}
 
-	/** {@code MPI_Comm_rank}. */
+	/**
+	 * {@code MPI_Comm_rank}.
+	 * @return this process's rank, in {@code 0..size-1}
+	 */
 	public int rank() {
 		return this.group.rank();
 	}
 
-	/** {@code MPI_Comm_size}. */
+	/**
+	 * {@code MPI_Comm_size}.
+	 * @return number of ranks
+	 */
 	public int size() {
 		return this.group.worldSize();
 	}
 
-	/** The underlying group, for operations that MPI does not have. */
+	/**
+	 * The underlying group, for operations that MPI does not have.
+	 * @return the group
+	 */
 	public ProcessGroup group() {
 		return this.group;
 	}
@@ -61,6 +74,7 @@ public final class Communicator implements AutoCloseable {
 	 * {@code MPI_Comm_split}: ranks with the same color form a communicator, ordered by
 	 * key and then by rank in this communicator. Every rank calls it.
 	 * @param color 0 or more, or {@link Mpi#UNDEFINED}
+	 * @param key position of this rank among those of its color
 	 * @return {@code null} if the color is undefined
 	 */
 	public @Nullable Communicator split(int color, int key) {
@@ -71,7 +85,10 @@ public final class Communicator implements AutoCloseable {
 		return (part != null) ? new Communicator(part, this.abort) : null;
 	}
 
-	/** {@code MPI_Abort}, see {@link Mpi#abort}. */
+	/**
+	 * {@code MPI_Abort}, see {@link Mpi#abort}.
+	 * @param code exit code
+	 */
 	public void abort(int code) {
 		this.abort.accept(code);
 	}
@@ -87,48 +104,123 @@ public final class Communicator implements AutoCloseable {
 		this.group.barrier();
 	}
 
-	/** {@code MPI_Ibarrier}. */
+	/**
+	 * {@code MPI_Ibarrier}.
+	 * @return completes when every rank has called it
+	 */
 	public Request iBarrier() {
 		return new Request(this.group.barrierAsync());
 	}
 
-	/** {@code MPI_Bcast}. */
+	/**
+	 * {@code MPI_Bcast}.
+	 * @param buffer {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; read on the root,
+	 * replaced on other ranks
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
+	 */
 	public void bcast(Object buffer, int count, DataType type, int root) {
 		this.group.broadcast(MpiBuffer.of(buffer, count, type), type, root(root));
 	}
 
-	/** {@code MPI_Ibcast}. */
+	/**
+	 * {@code MPI_Ibcast}.
+	 * @param buffer {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; read on the root,
+	 * replaced on other ranks
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
+	 * @return the call in progress; its buffers are left alone until it is done
+	 */
 	public Request iBcast(Object buffer, int count, DataType type, int root) {
 		return new Request(this.group.broadcastAsync(MpiBuffer.of(buffer, count, type), type, root(root)));
 	}
 
-	/** {@code MPI_Allreduce}. */
+	/**
+	 * {@code MPI_Allreduce}.
+	 * @param send {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; left as it is
+	 * @param receive the reduction of all ranks' operands: {@code count} elements as
+	 * {@code send}
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 */
 	public void allReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
 		this.group.allReduce(result(send, receive, count, type), type, op);
 	}
 
-	/** {@code MPI_Allreduce} in place. */
+	/**
+	 * {@code MPI_Allreduce} in place.
+	 * @param buffer {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; replaced by the
+	 * reduction of all ranks' operands
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 */
 	public void allReduce(Object buffer, int count, DataType type, ReduceOp op) {
 		this.group.allReduce(MpiBuffer.of(buffer, count, type), type, op);
 	}
 
-	/** {@code MPI_Iallreduce}. */
+	/**
+	 * {@code MPI_Iallreduce}.
+	 * @param send {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; left as it is
+	 * @param receive the reduction of all ranks' operands: {@code count} elements as
+	 * {@code send}
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 * @return the call in progress; its buffers are left alone until it is done
+	 */
 	public Request iAllReduce(Object send, Object receive, int count, DataType type, ReduceOp op) {
 		return new Request(this.group.allReduceAsync(result(send, receive, count, type), type, op));
 	}
 
-	/** {@code MPI_Iallreduce} in place. */
+	/**
+	 * {@code MPI_Iallreduce} in place.
+	 * @param buffer {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; replaced by the
+	 * reduction of all ranks' operands
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 * @return the call in progress; its buffers are left alone until it is done
+	 */
 	public Request iAllReduce(Object buffer, int count, DataType type, ReduceOp op) {
 		return new Request(this.group.allReduceAsync(MpiBuffer.of(buffer, count, type), type, op));
 	}
 
-	/** {@code MPI_Reduce}; {@code receive} is ignored on other ranks than the root. */
+	/**
+	 * {@code MPI_Reduce}; {@code receive} is ignored on other ranks than the root.
+	 * @param send {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; left as it is
+	 * @param receive on the root, the reduction of all ranks' operands: {@code count}
+	 * elements
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
+	 */
 	public void reduce(Object send, @Nullable Object receive, int count, DataType type, ReduceOp op, int root) {
 		this.group.reduce(MpiBuffer.of(send, count, type), onRoot("receive", receive, count, type, root), type, op,
 				root);
 	}
 
-	/** {@code MPI_Reduce}, in place on the root. */
+	/**
+	 * {@code MPI_Reduce}, in place on the root.
+	 * @param buffer {@code count} elements in an array of the type's primitive, a
+	 * {@code java.nio} buffer from its position on, or a segment; replaced on the root by
+	 * the reduction of all ranks' operands
+	 * @param count number of elements, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
+	 */
 	public void reduce(Object buffer, int count, DataType type, ReduceOp op, int root) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
 		this.group.reduce(memory, memory, type, op, root(root));
@@ -136,7 +228,12 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Allgather}.
+	 * @param send this rank's part: {@code count} elements in an array of the type's
+	 * primitive, a {@code java.nio} buffer from its position on, or a segment
+	 * @param receive {@code count × size} elements, one part per rank in rank order
+	 * afterwards
 	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
 	 */
 	public void allGather(Object send, Object receive, int count, DataType type) {
 		this.group.allGather(MpiBuffer.of(send, count, type), whole(receive, count, type), type);
@@ -144,7 +241,10 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Allgather} in place: this rank's part is at its offset in the buffer.
+	 * @param buffer {@code count × size} elements, one part per rank in rank order of
+	 * which only its own is read
 	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
 	 */
 	public void allGather(Object buffer, int count, DataType type) {
 		MemorySegment all = whole(buffer, count, type);
@@ -153,7 +253,13 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Reduce_scatter}.
+	 * @param send this rank's operand: as many elements as all counts together, in an
+	 * array of the type's primitive, a {@code java.nio} buffer from its position on, or a
+	 * segment
+	 * @param receive this rank's part of the reduction, {@code counts[rank]} elements
 	 * @param counts elements of each rank's part of the result
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatter(Object send, Object receive, int[] counts, DataType type, ReduceOp op) {
 		long[] parts = parts(counts);
@@ -164,6 +270,12 @@ public final class Communicator implements AutoCloseable {
 	/**
 	 * {@code MPI_Reduce_scatter} in place: this rank's part of the result is written at
 	 * the start of the buffer; the rest does not change.
+	 * @param buffer this rank's operand: as many elements as all counts together, in an
+	 * array of the type's primitive, a {@code java.nio} buffer from its position on, or a
+	 * segment
+	 * @param counts elements of each rank's part of the result, the same on every rank
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
 	 */
 	public void reduceScatter(Object buffer, int[] counts, DataType type, ReduceOp op) {
 		long[] parts = parts(counts);
@@ -171,12 +283,30 @@ public final class Communicator implements AutoCloseable {
 		this.group.reduceScatter(MpiBuffer.copy(operand), MpiBuffer.of(buffer, parts[rank()], type), parts, type, op);
 	}
 
-	/** {@code MPI_Reduce_scatter_block}: reduce-scatter with equal counts. */
+	/**
+	 * {@code MPI_Reduce_scatter_block}: reduce-scatter with equal counts.
+	 * @param send {@code count × size} elements, one part per rank in rank order in an
+	 * array of the type's primitive, a {@code java.nio} buffer from its position on, or a
+	 * segment
+	 * @param receive this rank's part of the reduction, {@code count} elements
+	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
+	 * @param op operator that combines the operands, the same on every rank
+	 */
 	public void reduceScatterBlock(Object send, Object receive, int count, DataType type, ReduceOp op) {
 		this.group.reduceScatter(whole(send, count, type), MpiBuffer.of(receive, count, type), type, op);
 	}
 
-	/** {@code MPI_Gather}; {@code receive} is ignored on other ranks than the root. */
+	/**
+	 * {@code MPI_Gather}; {@code receive} is ignored on other ranks than the root.
+	 * @param send this rank's part: {@code count} elements in an array of the type's
+	 * primitive, a {@code java.nio} buffer from its position on, or a segment
+	 * @param receive on the root, {@code count × size} elements, one part per rank in
+	 * rank order afterwards
+	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
+	 */
 	public void gather(Object send, @Nullable Object receive, int count, DataType type, int root) {
 		this.group.gather(MpiBuffer.of(send, count, type),
 				onRoot("receive", receive, (long) count * size(), type, root), type, root);
@@ -185,6 +315,11 @@ public final class Communicator implements AutoCloseable {
 	/**
 	 * {@code MPI_Gather}, in place on the root: its buffer has room for all parts and
 	 * holds its own at its offset. Buffers of other ranks hold their part.
+	 * @param buffer on the root, {@code count × size} elements, one part per rank in rank
+	 * order afterwards; on other ranks, the part, {@code count} elements
+	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void gather(Object buffer, int count, DataType type, int root) {
 		if (rank() != root(root)) {
@@ -195,7 +330,16 @@ public final class Communicator implements AutoCloseable {
 		this.group.gather(MpiBuffer.copy(own(all)), all, type, root);
 	}
 
-	/** {@code MPI_Scatter}; {@code send} is ignored on other ranks than the root. */
+	/**
+	 * {@code MPI_Scatter}; {@code send} is ignored on other ranks than the root.
+	 * @param send on the root, {@code count × size} elements, one part per rank in rank
+	 * order in an array of the type's primitive, a {@code java.nio} buffer from its
+	 * position on, or a segment
+	 * @param receive this rank's part afterwards, {@code count} elements
+	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
+	 */
 	public void scatter(@Nullable Object send, Object receive, int count, DataType type, int root) {
 		this.group.scatter(onRoot("send", send, (long) count * size(), type, root), MpiBuffer.of(receive, count, type),
 				type, root);
@@ -204,6 +348,11 @@ public final class Communicator implements AutoCloseable {
 	/**
 	 * {@code MPI_Scatter}, in place on the root: its buffer holds all parts and does not
 	 * change. Buffers of other ranks receive their part.
+	 * @param buffer on the root, {@code count × size} elements, one part per rank in rank
+	 * order ; on other ranks, the part afterwards, {@code count} elements
+	 * @param count elements of each rank's part
+	 * @param type element type, the same on every rank
+	 * @param root rank of the root, in {@code 0..size-1}, the same on every rank
 	 */
 	public void scatter(Object buffer, int count, DataType type, int root) {
 		if (rank() != root(root)) {
@@ -216,19 +365,40 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Alltoall}.
+	 * @param send {@code count × size} elements, one part per rank in rank order in an
+	 * array of the type's primitive, a {@code java.nio} buffer from its position on, or a
+	 * segment
+	 * @param receive {@code count × size} elements, one part per rank in rank order
+	 * afterwards: the part of each rank for this one
 	 * @param count elements per pair of ranks
+	 * @param type element type, the same on every rank
 	 */
 	public void allToAll(Object send, Object receive, int count, DataType type) {
 		this.group.allToAll(whole(send, count, type), whole(receive, count, type), type);
 	}
 
-	/** {@code MPI_Alltoall} in place. */
+	/**
+	 * {@code MPI_Alltoall} in place.
+	 * @param buffer {@code count × size} elements, one part per rank in rank order in an
+	 * array of the type's primitive, a {@code java.nio} buffer from its position on, or a
+	 * segment; replaced by the part of each rank for this one
+	 * @param count elements per pair of ranks
+	 * @param type element type, the same on every rank
+	 */
 	public void allToAll(Object buffer, int count, DataType type) {
 		MemorySegment all = whole(buffer, count, type);
 		this.group.allToAll(MpiBuffer.copy(all), all, type);
 	}
 
-	/** {@code MPI_Send}; a no-op for {@link Mpi#PROC_NULL}. */
+	/**
+	 * {@code MPI_Send}; a no-op for {@link Mpi#PROC_NULL}.
+	 * @param buffer the message, {@code count} elements in an array of the type's
+	 * primitive, a {@code java.nio} buffer from its position on, or a segment
+	 * @param count number of elements
+	 * @param type element type of the message
+	 * @param peer rank to send to, or {@link Mpi#PROC_NULL}
+	 * @param tag tag of the message, 0 or more
+	 */
 	public void send(Object buffer, int count, DataType type, int peer, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
 		if (peer != Mpi.PROC_NULL) {
@@ -236,7 +406,16 @@ public final class Communicator implements AutoCloseable {
 		}
 	}
 
-	/** {@code MPI_Isend}. */
+	/**
+	 * {@code MPI_Isend}.
+	 * @param buffer the message, {@code count} elements in an array of the type's
+	 * primitive, a {@code java.nio} buffer from its position on, or a segment
+	 * @param count number of elements
+	 * @param type element type of the message
+	 * @param peer rank to send to, or {@link Mpi#PROC_NULL}
+	 * @param tag tag of the message, 0 or more
+	 * @return the call in progress; its buffers are left alone until it is done
+	 */
 	public Request iSend(Object buffer, int count, DataType type, int peer, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
 		return (peer == Mpi.PROC_NULL) ? new Request(null)
@@ -245,9 +424,12 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@code MPI_Recv}.
+	 * @param buffer receives the message, from the start; room for {@code count} elements
 	 * @param count capacity of the buffer in elements
+	 * @param type element type of the message
 	 * @param source a rank, {@link Mpi#ANY_SOURCE} or {@link Mpi#PROC_NULL}
 	 * @param tag a tag or {@link Mpi#ANY_TAG}
+	 * @return source, tag and number of elements of the message
 	 * @throws MessageMismatchException if the message is larger or, on Tutti's own
 	 * engine, of another type
 	 */
@@ -259,7 +441,15 @@ public final class Communicator implements AutoCloseable {
 
 	/**
 	 * {@link #recv(Object, int, DataType, int, int)} with a timeout. A receive that times
-	 * out breaks the communicator for every rank.
+	 * out before a message has matched it fails alone; afterwards, the communicator
+	 * breaks on every rank.
+	 * @param buffer receives the message, from the start; room for {@code count} elements
+	 * @param count capacity of the buffer in elements
+	 * @param type element type of the message
+	 * @param source a rank, {@link Mpi#ANY_SOURCE} or {@link Mpi#PROC_NULL}
+	 * @param tag a tag or {@link Mpi#ANY_TAG}
+	 * @param timeout time limit instead of that of the communicator
+	 * @return source, tag and number of elements of the message
 	 */
 	public Status recv(Object buffer, int count, DataType type, int source, int tag, Duration timeout) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
@@ -267,7 +457,15 @@ public final class Communicator implements AutoCloseable {
 				: Status.of(this.group.withTimeout(timeout).receiveAny(memory, type, source(source), tag));
 	}
 
-	/** {@code MPI_Irecv}. */
+	/**
+	 * {@code MPI_Irecv}.
+	 * @param buffer receives the message, from the start; room for {@code count} elements
+	 * @param count capacity of the buffer in elements
+	 * @param type element type of the message
+	 * @param source a rank, {@link Mpi#ANY_SOURCE} or {@link Mpi#PROC_NULL}
+	 * @param tag a tag or {@link Mpi#ANY_TAG}
+	 * @return the call in progress; its buffers are left alone until it is done
+	 */
 	public Request iRecv(Object buffer, int count, DataType type, int source, int tag) {
 		MemorySegment memory = MpiBuffer.of(buffer, count, type);
 		return (source == Mpi.PROC_NULL) ? new Request(null)
@@ -277,6 +475,18 @@ public final class Communicator implements AutoCloseable {
 	/**
 	 * {@code MPI_Sendrecv}: a concurrent send and receive, each with its own peer, tag,
 	 * type and count.
+	 * @param send the message to send, {@code sendCount} elements
+	 * @param sendCount number of elements to send
+	 * @param sendType element type of the message to send
+	 * @param peer rank to send to, or {@link Mpi#PROC_NULL}
+	 * @param sendTag tag of the message to send, 0 or more
+	 * @param receive receives the other message, from the start; must not overlap
+	 * {@code send}
+	 * @param receiveCount capacity of {@code receive} in elements
+	 * @param receiveType element type of the other message
+	 * @param source a rank, {@link Mpi#ANY_SOURCE} or {@link Mpi#PROC_NULL}
+	 * @param receiveTag a tag or {@link Mpi#ANY_TAG}
+	 * @return source, tag and number of elements of the message received
 	 */
 	public Status sendRecv(Object send, int sendCount, DataType sendType, int peer, int sendTag, Object receive,
 			int receiveCount, DataType receiveType, int source, int receiveTag) {

@@ -20,12 +20,18 @@ public final class InvalidRankException extends MpiException {
 		this.size = size;
 	}
 
-	/** The invalid rank. */
+	/**
+	 * The invalid rank.
+	 * @return the invalid rank
+	 */
 	public int rank() {
 		return this.rank;
 	}
 
-	/** Number of ranks in the communicator. */
+	/**
+	 * Number of ranks in the communicator.
+	 * @return number of ranks in the communicator
+	 */
 	public int size() {
 		return this.size;
 	}

@@ -14,7 +14,10 @@ public final class InvalidWorldSizeException extends MpiException {
 		this.worldSize = worldSize;
 	}
 
-	/** The invalid world size. */
+	/**
+	 * The invalid world size.
+	 * @return the invalid world size
+	 */
 	public int worldSize() {
 		return this.worldSize;
 	}

@@ -52,8 +52,11 @@ public final class Mpi implements AutoCloseable {
 
 	/**
 	 * Joins the world on Tutti's own engine.
+	 * @param rank this process's rank, in {@code 0..worldSize-1}
+	 * @param worldSize number of ranks, at least 1
 	 * @param masterAddress address on which rank 0 listens, as {@code host:port} or
 	 * {@code host} for port 29500; an IPv6 address in brackets
+	 * @return MPI, initialized: every rank has joined
 	 * @throws InvalidWorldSizeException if the world size is less than 1
 	 * @throws InvalidRankException if the rank is not in the world
 	 * @throws MpiIoException if rank 0 cannot listen on the address
@@ -65,8 +68,12 @@ public final class Mpi implements AutoCloseable {
 
 	/**
 	 * {@link #init(int, int, String)} with a shared secret.
+	 * @param rank this process's rank, in {@code 0..worldSize-1}
+	 * @param worldSize number of ranks, at least 1
+	 * @param masterAddress {@code host:port} of rank 0; the port may be left out
 	 * @param token secret that every rank must know; {@code null} only if the address is
 	 * a loopback address
+	 * @return MPI, initialized: every rank has joined
 	 * @throws IllegalArgumentException if rank 0 would listen beyond this host without a
 	 * token
 	 */
@@ -87,7 +94,9 @@ public final class Mpi implements AutoCloseable {
 
 	/**
 	 * Joins the world that an assignment describes.
+	 * @param assignment rank, world size and rendezvous address
 	 * @param settings engine settings; {@link #settings} returns the defaults
+	 * @return MPI, initialized: every rank has joined
 	 * @throws BackendUnavailableException if the MPI library cannot be used
 	 * @throws MpiIoException if a rank cannot listen on its address
 	 * @throws RendezvousException if the rendezvous fails
@@ -109,6 +118,7 @@ public final class Mpi implements AutoCloseable {
 	 * The default settings, with or without an MPI library.
 	 * @param library {@code openmpi}, {@code mpich}, a path, or {@code null} for Tutti's
 	 * own engine
+	 * @return the default settings with this library
 	 */
 	public static EngineSettings settings(@Nullable String library) {
 		return EngineSettings.DEFAULTS.withBackend(Backends.MPI, library);
@@ -135,22 +145,36 @@ public final class Mpi implements AutoCloseable {
 		return new MpiIoException(assignment, String.valueOf(cause.getMessage()), cause);
 	}
 
-	/** Whether the backend is usable with these settings; starts nothing. */
+	/**
+	 * Whether the backend is usable with these settings; starts nothing.
+	 * @param settings settings of the engine
+	 * @return whether the backend can be used with them
+	 */
 	public static boolean isAvailable(EngineSettings settings) {
 		return availability(settings).available();
 	}
 
-	/** {@link #isAvailable} with the reason. */
+	/**
+	 * {@link #isAvailable} with the reason.
+	 * @param settings settings of the engine
+	 * @return whether the backend can be used with them, and why not
+	 */
 	public static Availability availability(EngineSettings settings) {
 		return Backends.availability(Backends.MPI, settings);
 	}
 
-	/** {@code MPI_COMM_WORLD}: every rank. */
+	/**
+	 * {@code MPI_COMM_WORLD}: every rank.
+	 * @return the communicator of all ranks
+	 */
 	public Communicator world() {
 		return this.world;
 	}
 
-	/** {@code MPI_Wtime}: seconds since some point in the past. */
+	/**
+	 * {@code MPI_Wtime}: seconds since some point in the past.
+	 * @return seconds since an arbitrary time in the past
+	 */
 	public static double wtime() {
 		return System.nanoTime() / NANOS_PER_SECOND;
 	}
@@ -159,6 +183,7 @@ public final class Mpi implements AutoCloseable {
 	 * {@code MPI_Abort}: ends the job. On an MPI library every process ends with the
 	 * code, and this method does not return. On Tutti's own engine the calls of every
 	 * rank fail with an error that names this rank and the code.
+	 * @param code exit code
 	 */
 	public void abort(int code) {
 		this.engine.abort(code, "MPI_Abort was called with code " + code);

@@ -25,6 +25,7 @@ public final class Request {
 
 	/**
 	 * {@code MPI_Wait}. An interrupt aborts the group.
+	 * @return source, tag and number of elements of a receive; empty for other calls
 	 * @throws CollectiveException if the group is or becomes broken
 	 * @throws MessageMismatchException if a message does not fit the receive
 	 */
@@ -50,13 +51,18 @@ public final class Request {
 		return this.work != null && this.work.cancel();
 	}
 
-	/** Waits until all are done and returns their statuses in the same order. */
+	/**
+	 * Waits until all are done and returns their statuses in the same order.
+	 * @param requests the calls to wait for
+	 * @return their statuses, in order
+	 */
 	public static List<Status> waitAll(Request... requests) {
 		return waitAll(Arrays.asList(requests));
 	}
 
 	/**
 	 * {@code MPI_Waitall}.
+	 * @param requests the calls to wait for
 	 * @return the statuses, in the same order
 	 * @throws CollectiveException as {@link #waitFor()}, for the first failed request
 	 */
