@@ -46,8 +46,6 @@ final class CallRunner implements AutoCloseable {
 
 	private final CallStaging staging = new CallStaging();
 
-	private final StagingBuffer packing = new StagingBuffer();
-
 	private final GroupWorker worker;
 
 	private final FlightRecorder recorder;
@@ -131,7 +129,7 @@ final class CallRunner implements AutoCloseable {
 	void runAll(Collective collective, List<MemorySegment> buffers, DataType type, @Nullable ReduceOp op, int root,
 			CallOptions options) {
 		requireAnotherThread(collective);
-		List<PackedBuffers> packs = packs(collective, buffers, type, op, root);
+		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
 		requireOpen();
 		long issuedNanos = System.nanoTime();
 		long ticket = this.order.draw(packs.size());
@@ -144,23 +142,24 @@ final class CallRunner implements AutoCloseable {
 		}
 	}
 
-	private List<PackedBuffers> packs(Collective collective, List<MemorySegment> buffers, DataType type,
+	private List<List<MemorySegment>> packs(Collective collective, List<MemorySegment> buffers, DataType type,
 			@Nullable ReduceOp op, int root) {
 		this.buffers.check(collective, MemorySegment.NULL, MemorySegment.NULL, type, op, root);
 		for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
 			this.buffers.check(collective, buffer, buffer, type, op, root);
 		}
 		BufferValidation.requireSeparate(buffers);
-		return PackedBuffers.of(buffers, !this.backend.takesDeviceMemory());
+		return CallStaging.packs(buffers, !this.backend.takesDeviceMemory());
 	}
 
-	private void runPacks(long first, Collective collective, List<PackedBuffers> packs, DataType type,
+	private void runPacks(long first, Collective collective, List<List<MemorySegment>> packs, DataType type,
 			@Nullable ReduceOp op, int root, long issuedNanos, CallOptions options, boolean asynchronous) {
 		for (int i = 0; i < packs.size(); i++) {
-			PackedBuffers pack = packs.get(i);
-			describe(first + i, collective, pack.bytes() / type.bytes(), type, op, root, issuedNanos, options);
-			this.call.bufferSizes(pack.sizes());
-			MemorySegment buffer = orGiveUp(() -> pack.gather(this.packing));
+			List<MemorySegment> pack = packs.get(i);
+			describe(first + i, collective, CallStaging.bytes(pack) / type.bytes(), type, op, root, issuedNanos,
+					options);
+			this.call.bufferSizes(CallStaging.sizes(pack));
+			MemorySegment buffer = orGiveUp(() -> this.staging.gather(pack));
 			long startedNanos = System.nanoTime();
 			if (asynchronous) {
 				ArenaHold.run(buffer, buffer, () -> runInTurn(buffer, buffer, issuedNanos, startedNanos));
@@ -169,7 +168,7 @@ final class CallRunner implements AutoCloseable {
 				runInTurn(buffer, buffer, issuedNanos, startedNanos);
 			}
 			orGiveUp(() -> {
-				pack.scatter(buffer);
+				this.staging.scatter(pack);
 				return buffer;
 			});
 		}
@@ -249,7 +248,7 @@ final class CallRunner implements AutoCloseable {
 			int root, CallOptions options) {
 		Objects.requireNonNull(buffers, "buffers must not be null");
 		buffers.forEach((buffer) -> BufferValidation.requireShared(buffer, buffer));
-		List<PackedBuffers> packs = packs(collective, buffers, type, op, root);
+		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
 		return submit(collective, packs.size(), options, (ticket, issuedNanos) -> runPacks(ticket, collective, packs,
 				type, op, root, issuedNanos, options, true));
 	}
@@ -431,7 +430,6 @@ final class CallRunner implements AutoCloseable {
 		this.order.pass(ticket);
 		this.worker.close();
 		this.staging.close();
-		this.packing.close();
 	}
 
 }
