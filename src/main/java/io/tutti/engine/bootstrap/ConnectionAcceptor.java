@@ -56,11 +56,19 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	/** Time for a refused client to read the reason. */
 	private static final Duration LINGER = Duration.ofSeconds(1);
 
+	/**
+	 * Time for the accepting thread to end, which takes microseconds unless the machine
+	 * is overloaded.
+	 */
+	private static final Duration END_LIMIT = Duration.ofSeconds(2);
+
 	private final ServerSocketChannel server;
 
 	private final Duration handshakeLimit;
 
 	private final HandshakeLimiter limiter;
+
+	private volatile @Nullable Thread accepting;
 
 	/**
 	 * @param server a bound socket, which the acceptor closes
@@ -79,7 +87,7 @@ public final class ConnectionAcceptor implements AutoCloseable {
 	 */
 	public <H extends ClientHello> void start(String threadName, @Nullable Tls tls, Handshake<H> handshake,
 			Port<H> port) {
-		Thread.ofPlatform().name(threadName).daemon().start(() -> acceptAll(tls, handshake, port));
+		this.accepting = Thread.ofPlatform().name(threadName).daemon().start(() -> acceptAll(tls, handshake, port));
 	}
 
 	/** Whether the port is open. */
@@ -197,7 +205,10 @@ public final class ConnectionAcceptor implements AutoCloseable {
 		}
 	}
 
-	/** Closes the port and the connections that have not authenticated. */
+	/**
+	 * Closes the port and the connections that have not authenticated. Then the port is
+	 * free.
+	 */
 	@Override
 	public void close() {
 		try {
@@ -207,6 +218,24 @@ public final class ConnectionAcceptor implements AutoCloseable {
 			// The kernel closes the port with the process.
 		}
 		this.limiter.close();
+		awaitEnd();
+	}
+
+	/**
+	 * The kernel frees the port when the thread leaves its system call, so that the
+	 * caller can listen there again.
+	 */
+	private void awaitEnd() {
+		Thread thread = this.accepting;
+		if (thread == null || thread == Thread.currentThread()) {
+			return;
+		}
+		try {
+			thread.join(END_LIMIT);
+		}
+		catch (InterruptedException ex) {
+			Thread.currentThread().interrupt();
+		}
 	}
 
 }

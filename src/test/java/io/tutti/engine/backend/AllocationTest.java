@@ -32,7 +32,7 @@ class AllocationTest {
 
 	private static final int CALLS = 1000;
 
-	static final int ROUNDS = 20;
+	private static final int ROUNDS = 60;
 
 	/**
 	 * Vectors are heap objects until the code is compiled, which takes long on a busy
@@ -89,17 +89,17 @@ class AllocationTest {
 		return calls;
 	}
 
-	/** Bytes that collectives allocate. */
-	static Map<String, Long> allocated(ProcessGroup group, int count) {
-		return allocated(group, count, AllocationTest::calls);
+	/** Bytes that collectives allocate; stops at the first round below the limit. */
+	static Map<String, Long> allocated(ProcessGroup group, int count, long limit) {
+		return allocated(group, count, limit, AllocationTest::calls);
 	}
 
 	/** Bytes that messages allocate. */
 	static Map<String, Long> allocatedByMessages(ProcessGroup group, int count) {
-		return allocated(group, count, AllocationTest::messages);
+		return allocated(group, count, TOLERANCE, AllocationTest::messages);
 	}
 
-	private static Map<String, Long> allocated(ProcessGroup group, int count, Calls calls) {
+	private static Map<String, Long> allocated(ProcessGroup group, int count, long limit, Calls calls) {
 		ReductionKernels.get().warmUp(DataType.FLOAT32, ReduceOp.SUM, COMPILING);
 		Map<String, Long> allocated = new LinkedHashMap<>();
 		try (Arena arena = Arena.ofConfined()) {
@@ -107,23 +107,28 @@ class AllocationTest {
 				for (int i = 0; i < WARM_UP_CALLS; i++) {
 					call.run();
 				}
-				allocated.put(name, leastOf(ROUNDS, call));
+				allocated.put(name, leastOf(group, limit, call));
 			});
 		}
 		return allocated;
 	}
 
 	/**
-	 * Takes the minimum, since the JIT may still replace code during the first rounds.
+	 * Bytes that calls allocate, the least of several rounds, since the JIT may still
+	 * replace code. The ranks end together, after the first round by which each had one
+	 * with fewer bytes than the limit: on a busy machine the compiler may come late.
 	 */
-	static long leastOf(int rounds, Runnable call) {
+	static long leastOf(ProcessGroup group, long limit, Runnable call) {
 		long least = Long.MAX_VALUE;
-		for (int round = 0; round < rounds; round++) {
+		int[] allocating = { 1 };
+		for (int round = 0; round < ROUNDS && allocating[0] != 0; round++) {
 			long before = THREADS.getCurrentThreadAllocatedBytes();
 			for (int i = 0; i < CALLS; i++) {
 				call.run();
 			}
 			least = Math.min(least, THREADS.getCurrentThreadAllocatedBytes() - before);
+			allocating[0] = (least < limit) ? 0 : 1;
+			group.allReduce(allocating, ReduceOp.MAX);
 		}
 		return least;
 	}
@@ -148,7 +153,7 @@ class AllocationTest {
 		for (int count : new int[] { 1, 600 }) {
 			try (SimulatedWorld world = new SimulatedWorld(2, Timeouts.DEFAULTS)) {
 				List<Map<String, Long>> byRank = RankThreads.run(2, LIMIT,
-						(rank) -> allocated(world.group(rank), count, calls));
+						(rank) -> allocated(world.group(rank), count, TOLERANCE, calls));
 				for (Map<String, Long> allocated : byRank) {
 					assertThat(allocated).allSatisfy((name, bytes) -> assertThat(bytes)
 						.as("bytes that %s %ss of %s elements allocated", CALLS, name, count)

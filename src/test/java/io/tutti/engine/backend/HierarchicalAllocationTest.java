@@ -32,7 +32,7 @@ class HierarchicalAllocationTest {
 	void aWarmCallAllocatesNothing() throws Exception {
 		try (HierarchicalWorld world = world()) {
 			List<Map<String, Long>> byRank = RankThreads.run(RANKS, LIMIT,
-					(rank) -> AllocationTest.allocated(world.group(rank), 1));
+					(rank) -> AllocationTest.allocated(world.group(rank), 1, AllocationTest.TOLERANCE));
 			for (Map<String, Long> allocated : byRank) {
 				assertThat(allocated).allSatisfy((name, bytes) -> assertThat(bytes).as("bytes that %ss allocated", name)
 					.isLessThan(AllocationTest.TOLERANCE));
@@ -49,7 +49,7 @@ class HierarchicalAllocationTest {
 				for (int i = 0; i < AllocationTest.WARM_UP_CALLS; i++) {
 					call.run();
 				}
-				return AllocationTest.leastOf(AllocationTest.ROUNDS / 4, call);
+				return AllocationTest.leastOf(world.group(rank), AllocationTest.TOLERANCE, call);
 			});
 			assertThat(byRank).allSatisfy((bytes) -> assertThat(bytes).isLessThan(AllocationTest.TOLERANCE));
 		}

@@ -25,7 +25,7 @@ class SharedAllocationTest {
 	void aWarmCallAllocatesNothing(int count) throws Exception {
 		try (SharedWorld world = new SharedWorld(2, Timeouts.DEFAULTS, SharedWorld.Ways.IN_PLACE)) {
 			List<Map<String, Long>> byRank = RankThreads.run(2, LIMIT,
-					(rank) -> AllocationTest.allocated(world.group(rank), count));
+					(rank) -> AllocationTest.allocated(world.group(rank), count, 1));
 			for (Map<String, Long> allocated : byRank) {
 				assertThat(allocated).allSatisfy(
 						(name, bytes) -> assertThat(bytes).as("bytes that %ss of %s elements allocated", name, count)

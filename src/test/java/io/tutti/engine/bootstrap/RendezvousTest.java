@@ -256,7 +256,7 @@ class RendezvousTest {
 	void aProcessThatReplacesARankThatLeftIsNotADuplicate() {
 		TestWorld world = TestWorld.met(2);
 		world.control(1).close();
-		CompletableFuture<Membership> again = world.joining(1, TestWorld.SETTINGS, Duration.ofMillis(500));
+		CompletableFuture<Membership> again = world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 		RendezvousException late = TestWorld.refusal(again);
 		assertThat(late.reason()).isEqualTo(Reason.TIMEOUT);
 		assertThat(late).hasMessageContaining("waiting for it to form again");
@@ -295,8 +295,8 @@ class RendezvousTest {
 	void waitingRanksLogTheMissingRanksAndTheDeadlineAtLimitedRate() {
 		TestWorld world = new TestWorld(3);
 		RendezvousSettings quick = TestWorld.heartbeat(Duration.ofMillis(400));
-		CompletableFuture<Membership> zero = world.joining(0, quick, Duration.ofMillis(1500));
-		CompletableFuture<Membership> one = world.joining(1, quick, Duration.ofSeconds(2));
+		CompletableFuture<Membership> zero = world.joining(0, quick, Duration.ofSeconds(4));
+		CompletableFuture<Membership> one = world.joining(1, quick, Duration.ofMillis(4500));
 		TestWorld.refusal(zero);
 		TestWorld.refusal(one);
 		String waits = "waits at 127.0.0.1:" + world.port + " for rank 2; the deadline is in \\d+ ms"

@@ -2,8 +2,6 @@ package io.tutti.engine.elastic;
 
 import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,6 +14,8 @@ import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+
+import io.tutti.FreePort;
 
 /**
  * The processes of one elastic job, one for each slot.
@@ -39,29 +39,19 @@ public final class ElasticJob implements AutoCloseable {
 	/** Wraps the command of a slot, for example to run it on another host. */
 	private BiFunction<Integer, List<String>, List<String>> place = (slot, command) -> command;
 
-	public ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) throws IOException {
+	public ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) {
 		this.folder = folder;
 		this.founding = founding;
 		this.steps = steps;
 		this.pauseMillis = pauseMillis;
-		List<ServerSocket> held = new ArrayList<>();
-		for (int i = 0; i <= maxRanks; i++) {
-			held.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
-		}
 		this.environment.put("TUTTI_ELASTIC_ENDPOINTS",
-				held.stream()
-					.skip(1)
-					.map((socket) -> "127.0.0.1:" + socket.getLocalPort())
-					.collect(Collectors.joining(",")));
+				Stream.generate(() -> "127.0.0.1:" + FreePort.next()).limit(maxRanks).collect(Collectors.joining(",")));
 		this.environment.put("MASTER_ADDR", "127.0.0.1");
-		this.environment.put("MASTER_PORT", "" + held.getFirst().getLocalPort());
+		this.environment.put("MASTER_PORT", "" + FreePort.next());
 		this.environment.put("TUTTI_ELASTIC_MIN_RANKS", "1");
 		this.environment.put("TUTTI_TIMEOUT_RENDEZVOUS", "60s");
 		this.environment.put("TUTTI_TIMEOUT_HEARTBEAT", "4s");
 		this.environment.put("TUTTI_TIMEOUT_ABORT", "2s");
-		for (ServerSocket socket : held) {
-			socket.close();
-		}
 	}
 
 	public ElasticJob with(String variable, String value) {
