@@ -10,6 +10,7 @@ import java.util.stream.IntStream;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.training.internal.ProcessEnd;
 import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
@@ -158,6 +159,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
 			int piggybackedValues, Function<Tensor, GradientMemory> memory) {
+		ProcessEnd.skipFinalizers();
 		this.group = group;
 		this.settings = settings;
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));

@@ -1,8 +1,7 @@
 package io.tutti.training;
 
 import io.tutti.engine.javacpp.NativeLibraryPreparation;
-import org.bytedeco.javacpp.Loader;
-import org.bytedeco.pytorch.global.torch;
+import io.tutti.training.internal.ProcessEnd;
 
 /**
  * Loads libtorch before its first use. Loading takes a second or more; ranks that load it
@@ -25,7 +24,7 @@ public final class LibtorchLoader {
 
 	private static void load() {
 		try {
-			Loader.load(torch.class);
+			ProcessEnd.skipFinalizers();
 		}
 		catch (LinkageError ex) {
 			// The first use of libtorch fails with the same error and reports it.

@@ -16,7 +16,7 @@ import io.tutti.training.benchmark.LayerStack;
 import io.tutti.training.benchmark.StepMeasurement;
 import io.tutti.training.benchmark.TrainingBenchmark;
 
-import org.springframework.context.ConfigurableApplicationContext;
+import org.springframework.context.ApplicationContext;
 
 /**
  * Measures training steps on all ranks, and then those of PyTorch on rank 0's host, while
@@ -35,13 +35,6 @@ final class TrainingBenchmarkRun {
 
 	private static final Duration SLACK = Duration.ofMinutes(1);
 
-	/** Exit code of a process that SIGTERM ended. */
-	private static final int TERMINATED = 143;
-
-	private static final Duration POLL = Duration.ofMillis(10);
-
-	private final ConfigurableApplicationContext context;
-
 	private final JoinedGroup joined;
 
 	private final boolean oneHost;
@@ -52,9 +45,8 @@ final class TrainingBenchmarkRun {
 
 	private final StepReport report;
 
-	private TrainingBenchmarkRun(ConfigurableApplicationContext context, JoinedGroup joined, boolean oneHost,
-			List<LayerStack> models, int batch, StepReport report) {
-		this.context = context;
+	private TrainingBenchmarkRun(JoinedGroup joined, boolean oneHost, List<LayerStack> models, int batch,
+			StepReport report) {
 		this.joined = joined;
 		this.oneHost = oneHost;
 		this.models = models;
@@ -62,50 +54,17 @@ final class TrainingBenchmarkRun {
 		this.report = report;
 	}
 
-	static TrainingBenchmarkRun of(ConfigurableApplicationContext context, List<LayerStack> models, int batch,
-			StepReport report) throws Exception {
+	static TrainingBenchmarkRun of(ApplicationContext context, List<LayerStack> models, int batch, StepReport report)
+			throws Exception {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
-		return new TrainingBenchmarkRun(context, group.formed().get(),
+		return new TrainingBenchmarkRun(group.formed().get(),
 				group.assignment().localWorldSize() == group.assignment().worldSize(), models, batch, report);
 	}
 
 	/** Measures and returns the exit code. */
 	int run() throws InterruptedException {
-		Thread atSignal = new Thread(this::endAfterClosing, "tutti-bench-end");
-		Runtime.getRuntime().addShutdownHook(atSignal);
-		try {
-			measure();
-			return ExitCode.DONE;
-		}
-		finally {
-			remove(atSignal);
-		}
-	}
-
-	private static void remove(Thread hook) {
-		try {
-			Runtime.getRuntime().removeShutdownHook(hook);
-		}
-		catch (IllegalStateException ex) {
-			// The JVM is shutting down and runs the hook.
-		}
-	}
-
-	/**
-	 * Ends the process after a signal once the service is closed. A normal exit would
-	 * unload libtorch under the computing thread, which crashes.
-	 */
-	private void endAfterClosing() {
-		try {
-			long start = System.nanoTime();
-			while (this.context.isActive() && System.nanoTime() - start < RankService.CLOSING.toNanos()) {
-				Thread.sleep(POLL);
-			}
-		}
-		catch (InterruptedException ex) {
-			Thread.currentThread().interrupt();
-		}
-		Runtime.getRuntime().halt(TERMINATED);
+		measure();
+		return ExitCode.DONE;
 	}
 
 	private void measure() throws InterruptedException {

@@ -17,6 +17,7 @@ import io.tutti.training.DataParallelSettings;
 import io.tutti.training.DistributedDataParallel;
 import io.tutti.training.Overlap;
 import io.tutti.training.internal.IntraOpThreads;
+import io.tutti.training.internal.ProcessEnd;
 import org.bytedeco.javacpp.Loader;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.openblas.global.openblas;
@@ -102,6 +103,7 @@ public final class TrainingBenchmark {
 	 */
 	public void run(LayerStack shape, Consumer<StepMeasurement> lines) {
 		NativeLibraryPreparation.prepare();
+		ProcessEnd.skipFinalizers();
 		IntraOpThreads.set(1);
 		try (PointerScope _ = new PointerScope(); LayerStack.Network network = shape.network()) {
 			TensorVector parameters = network.parameters();

@@ -17,6 +17,7 @@ import io.tutti.training.TrainingTask;
 import io.tutti.training.checkpoint.CheckpointException;
 import io.tutti.training.checkpoint.JobFingerprint;
 import io.tutti.training.internal.IntraOpThreads;
+import io.tutti.training.internal.ProcessEnd;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -139,6 +140,7 @@ public final class TrainingJob {
 			requireReportDirectory(this.group);
 		}
 		NativeLibraryPreparation.prepare();
+		ProcessEnd.skipFinalizers();
 		TrainingDevice place = this.device.get();
 		IntraOpThreads.set(this.options.threads());
 		SampleCounts samples = this.task.load(this.options.seed(), place);
