@@ -2,35 +2,19 @@ package io.tutti.training.checkpoint;
 
 import java.io.IOException;
 import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-import io.tutti.engine.javacpp.NativeLibraryPreparation;
 import io.tutti.training.internal.AtomicFile;
-import org.bytedeco.javacpp.PointerScope;
-import org.bytedeco.pytorch.ByteVector;
-import org.bytedeco.pytorch.IValue;
-import org.bytedeco.pytorch.IValueVector;
-import org.bytedeco.pytorch.JitModule;
-import org.bytedeco.pytorch.QualifiedName;
-import org.bytedeco.pytorch.global.torch;
 
 /**
  * Writes the model of a checkpoint as a file that Python's {@code torch.load} reads: a
  * dictionary of the parameters and buffers by name, for {@code load_state_dict}.
  */
 public final class CheckpointExport {
-
-	/** libtorch's Java interface cannot add to a dictionary; a script can. */
-	private static final String SCRIPT = """
-			def empty(self) -> Dict[str, Tensor]:
-			    result: Dict[str, Tensor] = {}
-			    return result
-			def put(self, tensors: Dict[str, Tensor], name: str, tensor: Tensor) -> Dict[str, Tensor]:
-			    tensors[name] = tensor
-			    return tensors
-			""";
 
 	private CheckpointExport() {
 	}
@@ -49,16 +33,8 @@ public final class CheckpointExport {
 		Path source = checkpoint;
 		try {
 			source = find(checkpoint);
-			NativeLibraryPreparation.prepare();
-			byte[] content;
 			try (CheckpointFiles files = new CheckpointFiles(source)) {
-				content = pickled(files);
-			}
-			try {
-				AtomicFile.write(file, content);
-			}
-			catch (IOException ex) {
-				throw CheckpointException.notWritten("cannot write " + file + ": " + ex, ex);
+				write(files, file);
 			}
 			return source;
 		}
@@ -82,25 +58,36 @@ public final class CheckpointExport {
 					"it holds no checkpoint; give a directory step-… or the directory that holds them"));
 	}
 
-	private static byte[] pickled(CheckpointFiles files) throws IOException {
-		long bytes = files.model().stream().mapToLong(TensorHeader::bytes).sum();
-		if (bytes > Integer.MAX_VALUE / 2) {
-			throw new IllegalArgumentException("its model has " + bytes + " bytes, and at most " + Integer.MAX_VALUE / 2
-					+ " can be exported; read its safetensors files instead");
+	private static void write(CheckpointFiles files, Path file) {
+		try {
+			AtomicFile.write(file, (stream) -> {
+				try (TorchArchive archive = new TorchArchive(stream)) {
+					write(files, archive);
+				}
+			});
 		}
-		try (PointerScope _ = new PointerScope(); Arena arena = Arena.ofConfined()) {
-			JitModule script = new JitModule(new QualifiedName("tutti"));
-			script.define(SCRIPT);
-			IValue tensors = script.get_method("empty").apply(new IValueVector());
-			for (TensorHeader header : files.model()) {
-				StoredTensor stored = new StoredTensor(header, arena.allocate(header.bytes(), Long.BYTES));
-				files.read(header, stored.data());
-				tensors = script.get_method("put")
-					.apply(new IValueVector(tensors, new IValue(header.name()), new IValue(stored.view())));
+		catch (IOException ex) {
+			throw CheckpointException.notWritten("cannot write " + file + ": " + ex, ex);
+		}
+	}
+
+	/** Holds one tensor at a time in memory. */
+	private static void write(CheckpointFiles files, TorchArchive archive) throws IOException {
+		archive.add("data.pkl", MemorySegment.ofArray(StateDictPickle.of(files.model())));
+		archive.add("byteorder", text("little"));
+		for (int index = 0; index < files.model().size(); index++) {
+			TensorHeader header = files.model().get(index);
+			try (Arena arena = Arena.ofConfined()) {
+				MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
+				files.read(header, data);
+				archive.add("data/" + index, data);
 			}
-			ByteVector pickled = torch.pickle_save(tensors);
-			return pickled.get();
 		}
+		archive.add("version", text("3\n"));
+	}
+
+	private static MemorySegment text(String text) {
+		return MemorySegment.ofArray(text.getBytes(StandardCharsets.US_ASCII));
 	}
 
 }

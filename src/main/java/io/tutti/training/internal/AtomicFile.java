@@ -1,7 +1,9 @@
 package io.tutti.training.internal;
 
+import java.io.BufferedOutputStream;
 import java.io.IOException;
-import java.nio.ByteBuffer;
+import java.io.OutputStream;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -15,7 +17,22 @@ import java.nio.file.StandardOpenOption;
  */
 public final class AtomicFile {
 
+	private static final int BUFFER_BYTES = 1 << 16;
+
 	private AtomicFile() {
+	}
+
+	/** Writes the content of a file. */
+	@FunctionalInterface
+	public interface Content {
+
+		void writeTo(OutputStream stream) throws IOException;
+
+	}
+
+	/** Replaces the content by bytes. */
+	public static void write(Path file, byte[] content) throws IOException {
+		write(file, (stream) -> stream.write(content));
 	}
 
 	/**
@@ -24,9 +41,11 @@ public final class AtomicFile {
 	 * and the last rename wins. An existing path that is not a regular file, such as
 	 * {@code /dev/stdout} or a symbolic link, is written to directly.
 	 */
-	public static void write(Path file, byte[] content) throws IOException {
+	public static void write(Path file, Content content) throws IOException {
 		if (Files.exists(file, LinkOption.NOFOLLOW_LINKS) && !Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)) {
-			Files.write(file, content);
+			try (OutputStream stream = Files.newOutputStream(file)) {
+				content.writeTo(stream);
+			}
 			return;
 		}
 		Path directory = directoryOf(file);
@@ -36,7 +55,7 @@ public final class AtomicFile {
 			Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
 			flushDirectory(directory);
 		}
-		catch (IOException ex) {
+		catch (IOException | RuntimeException ex) {
 			Files.deleteIfExists(temporary);
 			throw ex;
 		}
@@ -56,13 +75,12 @@ public final class AtomicFile {
 		return parent;
 	}
 
-	private static void writeAndFlush(Path file, byte[] content) throws IOException {
+	private static void writeAndFlush(Path file, Content content) throws IOException {
 		try (FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE,
 				StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE)) {
-			ByteBuffer buffer = ByteBuffer.wrap(content);
-			while (buffer.hasRemaining()) {
-				channel.write(buffer);
-			}
+			OutputStream stream = new BufferedOutputStream(Channels.newOutputStream(channel), BUFFER_BYTES);
+			content.writeTo(stream);
+			stream.flush();
 			channel.force(true);
 		}
 	}
