@@ -130,6 +130,13 @@ public final class ShardedOptimizer implements AutoCloseable {
 		return this.local;
 	}
 
+	/**
+	 * The parameters that this rank's optimizer updates; valid until {@link #close()}.
+	 */
+	public List<Tensor> ownParameters() {
+		return List.copyOf(this.parts.get(this.group.rank()));
+	}
+
 	/** Number of values that this rank's optimizer updates and has state for. */
 	public long ownValues() {
 		return this.parts.get(this.group.rank()).stream().mapToLong(Tensor::numel).sum();

@@ -140,11 +140,15 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/**
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
-	 * checkpoint first.
+	 * checkpoint first. A collective call if the optimizer is divided among the ranks;
+	 * otherwise it has no effect on other ranks.
 	 * @throws CheckpointException if the previous checkpoint was not written
 	 */
 	public void save(Progress progress) {
 		if (this.group.rank() != 0) {
+			if (this.state.isDivided()) {
+				this.state.stage();
+			}
 			return;
 		}
 		long start = System.nanoTime();

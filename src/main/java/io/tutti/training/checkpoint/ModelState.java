@@ -8,8 +8,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
+import io.tutti.ProcessGroup;
 import io.tutti.training.ModelTensors;
+import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.javacpp.PointerScope;
@@ -34,7 +37,14 @@ public final class ModelState implements AutoCloseable {
 	/** Names of the parameters by their keys in an archive of the optimizer. */
 	private final Map<String, String> parameters = new LinkedHashMap<>();
 
-	private final Optimizer optimizer;
+	/** This rank's optimizer; {@code null} if its part is empty. */
+	private final @Nullable Optimizer optimizer;
+
+	/** Names of the parameters that this rank's optimizer updates. */
+	private final Set<String> updated;
+
+	/** The other ranks' parts; {@code null} if the optimizer is whole. */
+	private final @Nullable OptimizerParts parts;
 
 	private final String device;
 
@@ -51,18 +61,47 @@ public final class ModelState implements AutoCloseable {
 	 * tensor, or two tensors have one name
 	 */
 	public ModelState(ModelTensors model, Optimizer optimizer, TrainingDevice device) {
+		this(model, optimizer, null, device, null);
+	}
+
+	/**
+	 * The state of a model whose optimizer is divided among the ranks (ZeRO stage 1).
+	 * Checkpoints hold the whole state by name, so that any number of ranks continue from
+	 * them, with a divided or a whole optimizer. Rank 0 holds the whole state in memory
+	 * while it writes it, and every rank calls {@link CheckpointStore#save}.
+	 * @param group the ranks among which the optimizer is divided
+	 * @param model the tensors of the model, which stay open until this is closed
+	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of a
+	 * tensor, or two tensors have one name
+	 */
+	public ModelState(ProcessGroup group, ModelTensors model, ShardedOptimizer optimizer, TrainingDevice device) {
+		this(model, optimizer.local(), optimizer.ownParameters(), device, new OptimizerParts(group));
+	}
+
+	private ModelState(ModelTensors model, @Nullable Optimizer optimizer, @Nullable List<Tensor> own,
+			TrainingDevice device, @Nullable OptimizerParts parts) {
 		this.optimizer = optimizer;
+		this.parts = parts;
 		this.device = device.toString();
 		model.parameters().forEach((name, tensor) -> {
 			add(name, tensor);
 			this.parameters.putIfAbsent(id(tensor), name);
 		});
 		model.buffers().forEach(this::add);
+		this.updated = (own == null) ? Set.copyOf(this.parameters.values())
+				: own.stream().map((tensor) -> this.parameters.get(id(tensor))).collect(Collectors.toSet());
+	}
+
+	/**
+	 * Whether the optimizer is divided, so that {@link #stage()} is a collective call.
+	 */
+	boolean isDivided() {
+		return this.parts != null;
 	}
 
 	/** Type of the optimizer, such as {@code SGD}. */
 	String optimizerType() {
-		return this.optimizer.getClass().getSimpleName();
+		return (this.optimizer != null) ? this.optimizer.getClass().getSimpleName() : "";
 	}
 
 	/** Copies the state; the copy is valid until the next call. */
@@ -80,7 +119,18 @@ public final class ModelState implements AutoCloseable {
 				}
 			}
 		}
-		OptimizerTensors.save(this.optimizer, this.archive);
+		if (this.optimizer != null) {
+			OptimizerTensors.save(this.optimizer, this.archive);
+		}
+		if (this.parts != null) {
+			try (PointerScope _ = new PointerScope()) {
+				this.parts.collect(ownOptimizer());
+			}
+		}
+	}
+
+	private List<StoredTensor> ownOptimizer() {
+		return (this.optimizer != null) ? OptimizerTensors.read(this.archive.content(), this.parameters) : List.of();
 	}
 
 	/** The copied parameters and buffers. */
@@ -93,7 +143,11 @@ public final class ModelState implements AutoCloseable {
 	 * {@link PointerScope}.
 	 */
 	List<StoredTensor> stagedOptimizer() {
-		return OptimizerTensors.read(this.archive.content(), this.parameters);
+		List<StoredTensor> all = new ArrayList<>(ownOptimizer());
+		if (this.parts != null) {
+			all.addAll(this.parts.received());
+		}
+		return all;
 	}
 
 	/** What prevents this state from taking other values; {@code null} if nothing. */
@@ -133,7 +187,15 @@ public final class ModelState implements AutoCloseable {
 
 	/** Replaces the optimizer's state. */
 	void restoreOptimizer(List<StoredTensor> stored) {
-		OptimizerTensors.load(this.optimizer, stored, this.parameters, this.device);
+		if (this.optimizer == null) {
+			return;
+		}
+		List<StoredTensor> own = (this.parts == null) ? stored
+				: stored.stream()
+					.filter((tensor) -> OptimizerTensors.isOption(tensor.header())
+							|| this.updated.contains(OptimizerTensors.parameter(tensor.header())))
+					.toList();
+		OptimizerTensors.load(this.optimizer, own, this.parameters, this.device);
 	}
 
 	/**
@@ -142,6 +204,10 @@ public final class ModelState implements AutoCloseable {
 	 * @throws IllegalArgumentException if the tensors differ from the model's
 	 */
 	void restore(Checkpoint old) {
+		if (this.parts != null || this.optimizer == null) {
+			throw new IllegalArgumentException("it is of an earlier version, which a divided optimizer cannot read:"
+					+ " continue once with a whole optimizer, whose checkpoints it reads");
+		}
 		Set<String> seen = new HashSet<>();
 		List<TensorHeader> own = this.headers.stream()
 			.filter((header) -> seen.add(id(this.tensors.get(header.name()))))
@@ -170,6 +236,9 @@ public final class ModelState implements AutoCloseable {
 
 	@Override
 	public void close() {
+		if (this.parts != null) {
+			this.parts.close();
+		}
 		this.archive.close();
 		this.arena.close();
 	}

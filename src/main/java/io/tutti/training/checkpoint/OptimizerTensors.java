@@ -107,6 +107,16 @@ final class OptimizerTensors {
 		return null;
 	}
 
+	/** Whether a tensor is an option of a parameter group. */
+	static boolean isOption(TensorHeader header) {
+		return Place.of(header.name()).key().equals(GROUP);
+	}
+
+	/** The parameter of a tensor that is not an option. */
+	static String parameter(TensorHeader header) {
+		return Place.of(header.name()).owner();
+	}
+
 	/** Loads a state in the format of libtorch's archive onto a device. */
 	static void load(Optimizer optimizer, MemorySegment bytes, String device) {
 		try (PointerScope _ = new PointerScope()) {

@@ -113,7 +113,8 @@ public final class StateBroadcast {
 		}
 	}
 
-	private static byte[] broadcast(int source, ProcessGroup group, byte[] text) {
+	/** Broadcasts a text of unknown length. */
+	static byte[] broadcast(int source, ProcessGroup group, byte[] text) {
 		long[] length = { text.length };
 		group.broadcast(MemorySegment.ofArray(length), DataType.INT64, source);
 		if (length[0] < 0 || length[0] > CheckpointLookup.MAX_BYTES) {
@@ -132,13 +133,17 @@ public final class StateBroadcast {
 			StoredTensor tensor = (sent != null) ? sent.get(index)
 					: new StoredTensor(header, arena.allocate(header.bytes(), Long.BYTES));
 			MemorySegment data = tensor.data();
-			for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
-				group.broadcast(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)), DataType.UINT8,
-						source);
-			}
+			broadcast(source, group, data);
 			tensors.add(tensor);
 		}
 		return tensors;
+	}
+
+	/** Broadcasts data of known size. */
+	static void broadcast(int source, ProcessGroup group, MemorySegment data) {
+		for (long from = 0; from < data.byteSize(); from += PIECE_BYTES) {
+			group.broadcast(data.asSlice(from, Math.min(PIECE_BYTES, data.byteSize() - from)), DataType.UINT8, source);
+		}
 	}
 
 	private static void update(MessageDigest digest, MemorySegment data) {

@@ -422,7 +422,7 @@ class TrainingJobTest {
 		train(1, (_) -> withCheckpoint(withEpochs(1), 0));
 		Map<String, String> before = content();
 		List<Outcome<TrainingSummary>> outcomes = outcomes(2, (_) -> withCheckpoint(withEpochs(2), 0),
-				(handle) -> (handle.rank() == 0) ? obstruct("step-00000090.tmp") : TrainingListener.NONE);
+				(handle) -> (handle.rank() == 0) ? obstruct("step-00000090.0.tmp") : TrainingListener.NONE);
 		assertThat(outcomes.get(0).failure()).isInstanceOf(CheckpointException.class)
 			.hasMessageContaining("the previous checkpoint is unchanged");
 		assertThat(outcomes.get(1).failure()).isInstanceOf(GroupAbortedException.class)

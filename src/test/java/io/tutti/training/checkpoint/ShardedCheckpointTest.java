@@ -1,0 +1,205 @@
+package io.tutti.training.checkpoint;
+
+import java.io.IOException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+import io.tutti.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import io.tutti.engine.javacpp.NativeLibraryPreparation;
+import io.tutti.training.ModelTensors;
+import io.tutti.training.ShardedOptimizer;
+import io.tutti.training.SharesLibtorch;
+import io.tutti.training.TrainingDevice;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.Adam;
+import org.bytedeco.pytorch.AdamOptions;
+import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Checkpoints of an optimizer that is divided among the ranks, and jobs that continue
+ * from them with other numbers of ranks.
+ */
+@Timeout(120)
+@SharesLibtorch
+class ShardedCheckpointTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(60);
+
+	private static final JobFingerprint JOB = new JobFingerprint(List.of());
+
+	private static final int STEPS = 3;
+
+	private static final int SAVED_AFTER = 2;
+
+	@TempDir
+	private Path directory;
+
+	@BeforeAll
+	static void prepare() {
+		NativeLibraryPreparation.prepare();
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3, 5, 7 })
+	void aDividedOptimizerContinuesWithAnyNumberOfRanks(int ranks) throws Exception {
+		runDivided(3, 0, SAVED_AFTER);
+		Map<String, byte[]> saved = newest();
+		assertThat(saved).containsKeys("optimizer.exp_avg.p0", "optimizer.exp_avg_sq.p4", "optimizer.step.p2",
+				"optimizer.group.0.lr");
+		assertThat(saved).hasSize(5 + 5 * 3 + 5);
+		runDivided(ranks, SAVED_AFTER, STEPS);
+		assertSame(newest(), expected());
+	}
+
+	@Test
+	void aWholeOptimizerContinuesFromADividedOneAndTheOtherWayRound() throws Exception {
+		runDivided(3, 0, 1);
+		runWhole(1, SAVED_AFTER);
+		runDivided(2, SAVED_AFTER, STEPS);
+		assertSame(newest(), expected());
+	}
+
+	/** More ranks than parameters: some have no part. */
+	@Test
+	void ranksWithoutAPartSaveAndContinue() throws Exception {
+		runDivided(7, 0, SAVED_AFTER);
+		runDivided(6, SAVED_AFTER, STEPS);
+		assertSame(newest(), expected());
+	}
+
+	/** Runs steps of a job whose optimizer is divided, and saves after the last. */
+	private void runDivided(int ranks, long from, long to) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(ranks, Timeouts.DEFAULTS)) {
+			RankThreads.run(ranks, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				Map<String, Tensor> parameters = parameters();
+				ModelTensors model = ModelTensors.of(parameters);
+				try (ShardedOptimizer optimizer = new ShardedOptimizer(group, model, ShardedCheckpointTest::adam);
+						CheckpointStore store = store(group,
+								new ModelState(group, model, optimizer, TrainingDevice.CPU))) {
+					assertThat(stepOf(store.restore())).isEqualTo(from);
+					for (long step = from; step < to; step++) {
+						gradients(parameters, step);
+						optimizer.step();
+					}
+					store.save(new Progress(to, 0, 0));
+					store.finish();
+				}
+				group.barrier();
+				return null;
+			});
+		}
+	}
+
+	private void runWhole(long from, long to) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			Map<String, Tensor> parameters = parameters();
+			try (Optimizer optimizer = adam(new TensorVector(parameters.values().toArray(new Tensor[0])));
+					CheckpointStore store = store(world.group(0),
+							new ModelState(ModelTensors.of(parameters), optimizer, TrainingDevice.CPU))) {
+				assertThat(stepOf(store.restore())).isEqualTo(from);
+				for (long step = from; step < to; step++) {
+					gradients(parameters, step);
+					optimizer.step();
+				}
+				store.save(new Progress(to, 0, 0));
+				store.finish();
+			}
+		}
+	}
+
+	private CheckpointStore store(ProcessGroup group, ModelState state) {
+		return new CheckpointStore(group, new CheckpointOptions(this.directory, 0, 9), JOB, state, (_) -> {
+		}, 0);
+	}
+
+	private static long stepOf(@Nullable Progress progress) {
+		return (progress != null) ? progress.step() : 0;
+	}
+
+	/** The state after an undisturbed run in one process. */
+	private Map<String, byte[]> expected() throws Exception {
+		Path shared = this.directory;
+		this.directory = shared.resolve("alone");
+		try {
+			runWhole(0, STEPS);
+			return newest();
+		}
+		finally {
+			this.directory = shared;
+		}
+	}
+
+	private static Adam adam(TensorVector parameters) {
+		return new Adam(parameters, new AdamOptions(0.01));
+	}
+
+	/** Parameters of different sizes. */
+	private static Map<String, Tensor> parameters() {
+		Map<String, Tensor> parameters = new LinkedHashMap<>();
+		for (int index = 0; index < 5; index++) {
+			Tensor values = torch.arange(new Scalar(4 + 3 * index)).to(torch.ScalarType.Float).div(new Scalar(7));
+			parameters.put("p" + index, values.requires_grad_(true));
+		}
+		return parameters;
+	}
+
+	/** Gradients that depend on the step and the parameter's value. */
+	private static void gradients(Map<String, Tensor> parameters, long step) {
+		try (PointerScope _ = new PointerScope()) {
+			parameters.values().forEach((parameter) -> {
+				parameter.mutable_grad().reset();
+				torch.sin(parameter.add(new Scalar((double) step))).sum().backward();
+			});
+		}
+	}
+
+	/** The tensors of the newest checkpoint by name. */
+	private Map<String, byte[]> newest() throws IOException {
+		Map<String, byte[]> tensors = new TreeMap<>();
+		try (CheckpointFiles files = new CheckpointFiles(CheckpointFixture.list(this.directory).getFirst());
+				Arena arena = Arena.ofConfined()) {
+			for (List<TensorHeader> headers : List.of(files.model(), files.optimizer())) {
+				for (TensorHeader header : headers) {
+					MemorySegment data = arena.allocate(header.bytes(), Long.BYTES);
+					files.read(header, data);
+					tensors.put(header.name(), data.toArray(ValueLayout.JAVA_BYTE));
+				}
+			}
+		}
+		return tensors;
+	}
+
+	/** To the last bit. */
+	private static void assertSame(Map<String, byte[]> actual, Map<String, byte[]> expected) {
+		assertThat(actual.keySet()).isEqualTo(expected.keySet());
+		Map<String, byte[]> rest = new HashMap<>(actual);
+		expected.forEach((name, bytes) -> assertThat(rest.remove(name)).as(name).isEqualTo(bytes));
+		assertThat(rest).isEmpty();
+	}
+
+}
