@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.List;
 import java.util.stream.Stream;
 
 import io.tutti.FreePort;
@@ -71,6 +72,36 @@ class PageIT {
 			try (Stream<Path> files = Files.list(flights)) {
 				assertThat(files).hasSize(2).allMatch((file) -> file.toString().endsWith(".json"));
 			}
+		}
+	}
+
+	@Test
+	void theTimelineOfAnElasticGroupShowsTwoGenerationsAndTheLossBetweenThem() throws Exception {
+		int port = FreePort.next();
+		try (Browser browser = Browser.open(this.profile, 1000, 900);
+				TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
+						"--http-port", "" + port, "serve", "--tutti.flight-recorder.folder=" + this.directory)) {
+			for (int rank = 0; rank < 3; rank++) {
+				launch.awaitLine("\\[" + rank + "\\] tutti: generation 0: ranks \\[0, 1, 2\\]", LIMIT);
+			}
+			browser.visit("http://127.0.0.1:" + (port + 2) + "/");
+			Awaitility.await()
+				.atMost(LIMIT)
+				.untilAsserted(() -> assertThat(browser.texts(".rank h3")).hasSize(3)
+					.allMatch((title) -> title.contains("● up")));
+			TuttiProcess.signal(launch.rank(1, LIMIT), "KILL");
+			Awaitility.await().atMost(LIMIT).untilAsserted(() -> {
+				assertThat(browser.texts("#state")).containsExactly("● Ready");
+				assertThat(browser.texts(".rank h3")).hasSize(2).allMatch((title) -> title.contains("● up"));
+			});
+			List<String> newestFirst = browser.texts("#events li span");
+			assertThat(newestFirst.reversed()).satisfiesExactly((event) -> assertThat(event).contains("started"),
+					(event) -> assertThat(event).startsWith("generation 0 formed: 3 ranks"),
+					(event) -> assertThat(event).contains("generation 0 broke: group world: rank 1 lost"),
+					(event) -> assertThat(event).isEqualTo("rank 1 lost"),
+					(event) -> assertThat(event).startsWith("generation 1 formed: 2 ranks, after "));
+			browser.requireNoComplaints();
+			browser.picture(PICTURES.resolve("elastic.png"));
 		}
 	}
 

@@ -22,6 +22,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -60,6 +62,50 @@ class ServeIT {
 			abandonACollective(port);
 			drain(port, launch);
 		}
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 0 })
+	void ranksThatServeContinueWithoutAKilledRankAndWithItsReplacement(int lost) throws Exception {
+		int port = freePorts();
+		try (TuttiProcess launch = TuttiProcess.start(this.directory, "launch", "-n", "3", "--min-ranks", "2",
+				"--max-restarts", "1", "--http-port", "" + port, "serve")) {
+			awaitReady(port, 3);
+			assertThat(collective(port, "all-reduce?label=a&round=5", floats(1), floats(2), floats(4)))
+				.allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(7)));
+			CompletableFuture<HttpResponse<String>> waiting = barrier(port + 2,
+					"{\"label\":\"never\",\"timeoutMs\":80000}");
+			Awaitility.await().pollDelay(Duration.ofMillis(500)).until(() -> !waiting.isDone());
+			TuttiProcess.signal(launch.rank(lost, LIMIT), "KILL");
+			assertThat(waiting.join().statusCode()).isEqualTo(503);
+			assertThat(waiting.join().body()).contains("peer-lost");
+			assertThat(waiting.join().headers().firstValue("Retry-After")).isPresent();
+			awaitWhole(port, 2);
+			JsonNode elastic = json(get(port + 2, "/api/v1/group")).get("elastic");
+			assertThat(elastic.get("losses").get(0).get("ranks").get(0).asInt()).isEqualTo(lost);
+			assertThat(elastic.get("losses").get(0).get("recoveryMs").asLong()).isNotNegative();
+			assertThat(elastic.get("awaitedRanks")).isEmpty();
+			for (int rank = 0; rank < 3; rank++) {
+				awaitWhole(port, rank);
+			}
+			assertThat(collective(port, "all-reduce?label=a&round=0", floats(1), floats(2), floats(8)))
+				.allSatisfy((answer) -> assertThat(answer.body()).isEqualTo(floats(11)));
+			JsonNode earlier = json(get(port + 2, "/api/v1/flight-recorder?generation=0"));
+			assertThat(earlier.get("generation").asInt()).isZero();
+			assertThat(earlier.get("problem").asString()).contains("rank " + lost + " lost");
+			assertThat(launch.output()).contains("the last collectives of this rank are in");
+			drain(port, launch);
+		}
+	}
+
+	/** The group has all ranks in a later generation than the first. */
+	private void awaitWhole(int port, int rank) {
+		Awaitility.await().atMost(LIMIT).ignoreExceptions().untilAsserted(() -> {
+			assertThat(get(port + rank, "/actuator/health/readiness").statusCode()).isEqualTo(200);
+			JsonNode group = json(get(port + rank, "/api/v1/group"));
+			assertThat(group.get("worldSize").asInt()).isEqualTo(3);
+			assertThat(group.get("generation").asLong()).isPositive();
+		});
 	}
 
 	@Test

@@ -144,16 +144,19 @@ public final class DefaultElasticGroup implements ElasticGroup {
 			throw (ex instanceof RuntimeException unchecked) ? unchecked
 					: new IllegalStateException("the loop failed: " + ex, ex);
 		}
-		Failure failure = failed.failure();
-		boolean lost = switch (failure.kind()) {
+		if (!continuesAfter(failed.failure()) || Thread.currentThread().isInterrupted()) {
+			throw failed;
+		}
+		return failed;
+	}
+
+	/** Whether the group forms again after a failure. Other failures end the job. */
+	public static boolean continuesAfter(Failure failure) {
+		return switch (failure.kind()) {
 			case PEER_LOST -> true;
 			case TIMEOUT -> !failure.ranks().isEmpty();
 			case MISMATCH, ABORTED -> false;
 		};
-		if (!lost || Thread.currentThread().isInterrupted()) {
-			throw failed;
-		}
-		return failed;
 	}
 
 	private static @Nullable CollectiveException collectiveFailure(Throwable failure) {

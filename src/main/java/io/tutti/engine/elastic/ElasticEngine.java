@@ -49,6 +49,10 @@ public final class ElasticEngine implements AutoCloseable {
 
 	private volatile FormationProtocol.@Nullable Origin origin;
 
+	private volatile boolean forming = true;
+
+	private volatile boolean closed;
+
 	private int failures;
 
 	private ElasticEngine(RankAssignment launched, EngineSettings settings, ElasticSettings elastic,
@@ -101,6 +105,15 @@ public final class ElasticEngine implements AutoCloseable {
 		return (current != null) ? current.slots() : List.of();
 	}
 
+	/**
+	 * Whether a generation is forming: from the call of {@link #form} until the listeners
+	 * know the next generation. Also {@code true} before the first and after a formation
+	 * that failed.
+	 */
+	public boolean isForming() {
+		return this.forming;
+	}
+
 	/** Whether processes wait to join. */
 	public boolean joinersWait() {
 		return !this.member.requests().isEmpty();
@@ -143,7 +156,9 @@ public final class ElasticEngine implements AutoCloseable {
 	 * @return {@code null} if the loops of all ranks have returned
 	 */
 	@Nullable Engine form(@Nullable CollectiveException broken, boolean returned) {
+		requireOpen();
 		long startNanos = System.nanoTime();
+		this.forming = true;
 		Engine last = this.engine;
 		Formation before = this.formation;
 		Set<String> dead = new HashSet<>();
@@ -171,10 +186,21 @@ public final class ElasticEngine implements AutoCloseable {
 		}
 		this.origin = formed.origin();
 		this.engine = formed.engine();
+		if (this.closed) {
+			formed.engine().close();
+			requireOpen();
+		}
 		this.formation = formed.formation();
 		publish(new ElasticEvent.Formed(formed.formation().generation(), formed.formation().slots(),
 				Duration.ofNanos(System.nanoTime() - startNanos), before != null));
+		this.forming = false;
 		return formed.engine();
+	}
+
+	private void requireOpen() {
+		if (this.closed) {
+			throw new IllegalStateException("this rank has left the group");
+		}
 	}
 
 	private static List<Integer> lost(Failure failure, Formation before) {
@@ -195,6 +221,7 @@ public final class ElasticEngine implements AutoCloseable {
 	/** Leaves the job. */
 	@Override
 	public void close() {
+		this.closed = true;
 		Engine last = this.engine;
 		if (last != null) {
 			last.close();

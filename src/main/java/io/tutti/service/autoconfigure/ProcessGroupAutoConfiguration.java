@@ -8,6 +8,7 @@ import io.tutti.service.backend.MpiBackendConfiguration;
 import io.tutti.service.backend.NcclBackendConfiguration;
 import io.tutti.service.backend.TcpBackendConfiguration;
 import io.tutti.service.config.ElasticProperties;
+import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.RankConfiguration;
 import io.tutti.service.group.GroupConfiguration;
 import io.tutti.service.group.GroupLifecycle;
@@ -36,7 +37,8 @@ public class ProcessGroupAutoConfiguration {
 	/** No destroy method: the lifecycle leaves the group after its users have stopped. */
 	@Lazy
 	@Bean(destroyMethod = "")
-	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts) {
+	ProcessGroup processGroup(GroupLifecycle lifecycle, Timeouts timeouts, ElasticProperties elastic) {
+		elastic.requireUnset("a ProcessGroup bean");
 		NativeLibraryPreparation.prepare();
 		return FormingGroup.of(lifecycle, timeouts.rendezvous());
 	}

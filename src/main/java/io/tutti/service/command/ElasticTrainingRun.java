@@ -1,18 +1,15 @@
 package io.tutti.service.command;
 
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.Locale;
-import java.util.Map;
-import java.util.stream.Collectors;
 
-import io.tutti.ElasticEvent;
 import io.tutti.ElasticGroup;
 import io.tutti.ExitCode;
 import io.tutti.engine.Timeouts;
-import io.tutti.launch.ProcessProperties;
 import io.tutti.service.config.ConfigurationException;
+import io.tutti.service.config.TrainProperties;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.recorder.TrainingWatch;
+import io.tutti.training.DeviceChoice;
 import io.tutti.training.TrainingTask;
 import io.tutti.training.job.EpochResult;
 import io.tutti.training.job.TrainingJob;
@@ -21,18 +18,21 @@ import io.tutti.training.job.TrainingOptions;
 import io.tutti.training.job.TrainingPlan;
 import io.tutti.training.job.TrainingSummary;
 
+import org.springframework.context.ApplicationContext;
+
 /**
- * Runs a training job that continues without lost ranks. It needs no Spring application:
- * the group forms again and again, and there is no HTTP server. Rank 0 of each generation
- * prints the progress.
+ * Runs a training job that continues without lost ranks. Rank 0 of each generation prints
+ * the progress.
  */
 final class ElasticTrainingRun {
 
-	static final String MIN_RANKS = "tutti.elastic.min-ranks";
+	private final GroupLifecycle lifecycle;
 
 	private final TrainingTask task;
 
 	private final TrainingOptions options;
+
+	private final TrainingListener watch;
 
 	private final Duration drain;
 
@@ -40,66 +40,59 @@ final class ElasticTrainingRun {
 
 	private volatile boolean started;
 
-	ElasticTrainingRun(TrainingTask task, TrainingOptions options) {
+	/**
+	 * Creates a job without starting it.
+	 * @param watch receives the job's events on every rank
+	 * @param drain how long the ranks may take to stop
+	 */
+	ElasticTrainingRun(GroupLifecycle lifecycle, TrainingTask task, TrainingOptions options, TrainingListener watch,
+			Duration drain) {
+		this.lifecycle = lifecycle;
 		this.task = task;
 		this.options = options;
-		this.drain = ProcessProperties.ofThisProcess().duration("tutti.timeout.drain", Timeouts.DEFAULTS.drain());
-	}
-
-	/** Whether the properties of this process ask for such a job. */
-	static boolean isConfigured() {
-		return ProcessProperties.ofThisProcess().text(MIN_RANKS) != null;
+		this.watch = watch;
+		this.drain = drain;
 	}
 
 	/**
-	 * Checks that nothing is configured that only the Spring application reads, and takes
-	 * the properties of the command line.
-	 * @param arguments properties as {@code --name=value}
-	 * @throws ConfigurationException naming what such a job cannot use
+	 * Creates the job of an application.
+	 * @throws ConfigurationException if it is to train on a GPU, or the directory of a
+	 * file cannot be used
 	 */
-	static void configure(List<String> arguments, Map<String, String> environment) {
-		ProcessProperties properties = ProcessProperties.ofThisProcess();
-		for (String argument : arguments) {
-			int sign = argument.indexOf('=');
-			if (!argument.startsWith("--tutti.") || sign < 0) {
-				throw refused(argument);
-			}
-			System.setProperty(argument.substring("--".length(), sign), argument.substring(sign + 1));
-		}
-		if (properties.text("tutti.http.port") != null) {
-			throw refused("--http-port (tutti.http.port), since it serves no HTTP");
-		}
-		String device = properties.text("tutti.train.device", "cpu").toLowerCase(Locale.ROOT);
-		if (!device.equals("cpu") && !device.equals("auto")) {
-			throw refused("tutti.train.device=" + device + ", since it trains on the CPU");
-		}
-		Map<String, String> system = System.getProperties()
-			.stringPropertyNames()
-			.stream()
-			.filter((name) -> !name.startsWith("spring"))
-			.collect(Collectors.toMap((name) -> name, System::getProperty));
-		if (SpringConfiguration.isUsed(Path.of(""), environment, system)) {
-			throw refused("properties of configuration files or Spring profiles; give them as variables or arguments");
-		}
+	static ElasticTrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
+		GroupLifecycle lifecycle = context.getBean(GroupLifecycle.class);
+		TrainingFiles.requireUsable(options, lifecycle.assignment().rank());
+		requireProcessor(context.getBean(TrainProperties.class));
+		return new ElasticTrainingRun(lifecycle, task, options, context.getBean(TrainingWatch.class),
+				context.getBean(Timeouts.class).drain());
 	}
 
-	private static ConfigurationException refused(String what) {
-		return new ConfigurationException("a training job with " + MIN_RANKS + " cannot use " + what,
-				"Remove it, or start the job without --min-ranks", null);
+	/**
+	 * Checks the device of an elastic job.
+	 * @throws ConfigurationException if the properties ask for a GPU
+	 */
+	static void requireProcessor(TrainProperties properties) {
+		if (properties.choice().kind() == DeviceChoice.Kind.CUDA) {
+			throw new ConfigurationException(
+					"a training job with tutti.elastic.min-ranks cannot use tutti.train.device=" + properties.device()
+							+ ", since it trains on the CPU",
+					"Remove it, or start the job without --min-ranks", null);
+		}
 	}
 
 	/** Trains and returns the exit code. */
 	int run(StopRequest stop) {
-		try (ElasticGroup group = ElasticGroup.fromEnvironment()) {
-			group.onEvent(ElasticTrainingRun::print);
-			TrainingJob job = new TrainingJob(group, this.task, this.options, new OfRankZero(group));
-			stop.reason().thenAccept((reason) -> stop(job, reason));
-			TrainingSummary summary = job.run();
-			if (group.group().rank() == 0) {
-				System.out.println(TrainingReportText.of(summary));
-			}
-			return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
+		ElasticGroup group = this.lifecycle.elastic();
+		group.onEvent(ElasticEventLines::print);
+		TrainingJob job = new TrainingJob(group, this.task, this.options,
+				TrainingListeners.of(new OfRankZero(group), this.watch));
+		stop.reason().thenAccept((reason) -> stop(job, reason));
+		this.lifecycle.onFormed((joined) -> joined.onDrain(job::requestStop));
+		TrainingSummary summary = job.run();
+		if (group.group().rank() == 0) {
+			System.out.println(TrainingReportText.of(summary));
 		}
+		return summary.stopped() ? ExitCode.STOPPED_ON_REQUEST : ExitCode.DONE;
 	}
 
 	/**
@@ -113,19 +106,6 @@ final class ElasticTrainingRun {
 		}
 		job.requestStop(reason);
 		UncaughtFailure.haltAfter(this.drain, ExitCode.ABORTED);
-	}
-
-	private static void print(ElasticEvent event) {
-		String line = switch (event) {
-			case ElasticEvent.Lost lost ->
-				"lost ranks " + lost.slots() + " of generation " + lost.generation() + ": " + lost.failure().detail();
-			case ElasticEvent.Awaiting awaiting -> "waiting for ranks " + awaiting.slots();
-			case ElasticEvent.Formed formed -> String.format(Locale.ROOT, "generation %d: ranks %s after %.3f s",
-					formed.generation(), formed.slots(), formed.after().toNanos() / 1e9);
-			case ElasticEvent.Synchronized taken -> "generation " + taken.generation() + ": ranks " + taken.receivers()
-					+ " took the state of rank " + taken.source() + " after step " + taken.step();
-		};
-		System.err.println("tutti: " + line);
 	}
 
 	/** Passes the events to the progress lines while this rank is rank 0. */

@@ -156,8 +156,8 @@ public final class LaunchCommand implements Callable<Integer> {
 		LaunchedCommand launched = LaunchedCommand.of(this.command, TuttiProgram.ofThisProcess(APPLICATION));
 		ElasticRanks elastic = ElasticRanks.of(this.minRanks, this.maxRanks, this.ranksPerNode * this.nodes,
 				properties);
-		if (elastic != null && launched.kind() != LaunchedCommand.Kind.PROGRAM && !isTrain()) {
-			throw new IllegalArgumentException("--min-ranks is for train and for programs: Tutti's other commands"
+		if (elastic != null && launched.kind() == LaunchedCommand.Kind.JOB && !isTrain()) {
+			throw new IllegalArgumentException("--min-ranks is for serve, train and programs: Tutti's other commands"
 					+ " cannot continue without lost ranks");
 		}
 		return new LaunchPlan(launched, this.ranksPerNode, this.nodes, this.nodeRank, address, port, this.maxRestarts,

@@ -8,7 +8,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 
 import io.tutti.ExitCode;
-import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.ServeProperties;
 import io.tutti.service.group.GroupLifecycle;
 import org.jspecify.annotations.Nullable;
@@ -60,17 +59,18 @@ final class ServeCommand implements Callable<Integer> {
 	}
 
 	private static int serve(ApplicationContext context, StopRequest stop) throws Exception {
-		context.getBean(ElasticProperties.class).requireUnset("serve");
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
 		Duration linger = context.getBean(ServeProperties.class).linger();
-		Await.first(stop.reason(), drained(group), new BrokenGroup(group, linger).end());
+		CompletableFuture<Void> end = group.isElastic() ? new ElasticService(group).end()
+				: new BrokenGroup(group, linger).end();
+		Await.first(stop.reason(), drained(group), end);
 		return ExitCode.DONE;
 	}
 
 	/** Completes when a rank requests a drain of the group. */
 	private static CompletableFuture<String> drained(GroupLifecycle group) {
 		CompletableFuture<String> drained = new CompletableFuture<>();
-		group.formed().thenAccept((joined) -> joined.onDrain((reason) -> {
+		group.onFormed((joined) -> joined.onDrain((reason) -> {
 			log.info("stop requested: {}", reason);
 			drained.complete(reason);
 		}));

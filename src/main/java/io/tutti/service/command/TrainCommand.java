@@ -9,7 +9,7 @@ import java.util.function.Function;
 
 import io.tutti.ExitCode;
 import io.tutti.service.config.ConfigurationException;
-import io.tutti.service.config.ElasticProperties;
+import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.config.RankLogging;
 import io.tutti.training.LibtorchLoader;
 import io.tutti.training.TrainingTask;
@@ -142,33 +142,12 @@ final class TrainCommand implements Callable<Integer> {
 		List<String> properties = this.options.properties(this.spec.commandLine(), this.rest);
 		Object taskOptions = taskOptions();
 		LibtorchLoader.begin();
-		if (ElasticTrainingRun.isConfigured()) {
-			return trainElastic(properties, taskOptions, training);
-		}
 		Function<ApplicationContext, TrainingTask> task = task(taskOptions);
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-			return service.run((context) -> {
-				context.getBean(ElasticProperties.class)
-					.requireUnset("train with properties of configuration files or arguments");
-				return TrainingRun.of(context, task.apply(context), training).run(stop);
-			});
-		}
-	}
-
-	private int trainElastic(List<String> properties, @Nullable Object taskOptions, TrainingOptions training) {
-		try (StopRequest stop = StopRequest.listen(System.getenv())) {
-			if (this.type == null) {
-				throw new ConfigurationException(
-						"a training job with " + ElasticTrainingRun.MIN_RANKS + " cannot use --task "
-								+ this.selection.name() + ", since it starts no application that has beans",
-						"Give the full name of a class", null);
-			}
-			ElasticTrainingRun.configure(properties, System.getenv());
-			return new ElasticTrainingRun(this.type.create(taskOptions), training).run(stop);
-		}
-		catch (Exception | LinkageError ex) {
-			return FailureMessage.tell(ex, this.options.debug(), System.err);
+			return service.run((context) -> context.getBean(GroupLifecycle.class).isElastic()
+					? ElasticTrainingRun.of(context, task.apply(context), training).run(stop)
+					: TrainingRun.of(context, task.apply(context), training).run(stop));
 		}
 	}
 

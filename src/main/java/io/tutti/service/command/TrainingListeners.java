@@ -35,6 +35,11 @@ record TrainingListeners(List<TrainingListener> listeners) implements TrainingLi
 	}
 
 	@Override
+	public void repeated(long steps) {
+		this.listeners.forEach((listener) -> listener.repeated(steps));
+	}
+
+	@Override
 	public void step(long step, double loss) {
 		for (TrainingListener listener : this.listeners) {
 			listener.step(step, loss);

@@ -3,9 +3,12 @@ package io.tutti.service.config;
 import java.time.Duration;
 import java.util.List;
 
+import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.engine.elastic.ElasticSettings.Endpoint;
 import io.tutti.engine.elastic.ElasticSettings.QuorumRule;
+import io.tutti.launch.ElasticLaunchers;
+import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.context.properties.ConfigurationProperties;
@@ -32,10 +35,26 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 
 	/**
 	 * The settings for the engine, {@code null} for a job that ends when a rank is lost.
+	 * @throws io.tutti.launch.ResolutionException if the launcher ends the remaining
+	 * ranks when one is lost
+	 * @throws io.tutti.BackendUnavailableException if the backend cannot be elastic
+	 * @throws ConfigurationException if a value is out of range
+	 */
+	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine) {
+		if (this.minRanks == null) {
+			return null;
+		}
+		ElasticLaunchers.requireSupported(String.valueOf(this.minRanks), resolved, System.getenv());
+		ElasticSettings.requireSupported(engine);
+		return settings(resolved.assignment().worldSize());
+	}
+
+	/**
+	 * The settings for the engine, {@code null} for a job that ends when a rank is lost.
 	 * @param worldSize number of ranks that the launcher started
 	 * @throws ConfigurationException if a value is out of range
 	 */
-	public @Nullable ElasticSettings settings(int worldSize) {
+	@Nullable ElasticSettings settings(int worldSize) {
 		if (this.minRanks == null) {
 			return null;
 		}

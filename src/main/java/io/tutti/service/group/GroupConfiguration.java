@@ -6,6 +6,8 @@ import io.tutti.CollectiveListener;
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.Backend;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.launch.ResolvedRank;
+import io.tutti.service.config.ElasticProperties;
 
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
@@ -33,8 +35,9 @@ public class GroupConfiguration {
 
 	@Bean
 	GroupLifecycle groupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
-			List<CollectiveListener> listeners) {
-		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners));
+			List<CollectiveListener> listeners, ElasticProperties elastic, ResolvedRank resolved) {
+		return new GroupLifecycle(assignment, settings, factory, new GroupListeners(listeners),
+				elastic.settings(resolved, settings));
 	}
 
 }

@@ -1,24 +1,36 @@
 package io.tutti.service.group;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 
+import io.tutti.Collective;
 import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
+import io.tutti.ElasticEvent;
+import io.tutti.ElasticGroup;
 import io.tutti.Failure;
 import io.tutti.GroupState;
+import io.tutti.ProcessGroup;
 import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.Engine;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.dispatch.CallTotals;
+import io.tutti.engine.elastic.DefaultElasticGroup;
+import io.tutti.engine.elastic.ElasticEngine;
+import io.tutti.engine.elastic.ElasticSettings;
 import org.jspecify.annotations.Nullable;
 
 import org.springframework.boot.web.server.context.WebServerApplicationContext;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Joins the group when the application starts and leaves it when it stops. Joining waits
- * for other processes, so it runs on a separate thread while HTTP is already served.
- * Thread-safe.
+ * The current group of this process. Joins it when the application starts and leaves it
+ * when it stops. Joining waits for other processes, so it runs on a separate thread while
+ * HTTP is already served. The generations of an elastic group are formed by the command
+ * that runs {@link #elastic()}; until it does, the group is forming. Thread-safe.
  */
 public final class GroupLifecycle implements SmartLifecycle {
 
@@ -44,6 +56,11 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	private final CollectiveListener log;
 
+	/** {@code null} for a group that stays broken when it has broken. */
+	private final @Nullable ElasticSettings elasticSettings;
+
+	private final Generations generations;
+
 	private final CompletableFuture<JoinedGroup> formed = new CompletableFuture<>();
 
 	private final CompletableFuture<Failure> broken = new CompletableFuture<>();
@@ -53,6 +70,12 @@ public final class GroupLifecycle implements SmartLifecycle {
 	private final AtomicBoolean left = new AtomicBoolean();
 
 	private @Nullable Thread joining;
+
+	private volatile @Nullable ElasticEngine elastic;
+
+	private volatile @Nullable ElasticGroup elasticGroup;
+
+	private boolean started;
 
 	private volatile boolean closed;
 
@@ -65,18 +88,113 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 */
 	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
 			CollectiveListener log) {
+		this(assignment, settings, factory, log, null);
+	}
+
+	/**
+	 * Creates a lifecycle without joining the group.
+	 * @param log receives the engine's events
+	 * @param elastic settings of a group that continues without lost ranks, {@code null}
+	 * for any other
+	 */
+	public GroupLifecycle(RankAssignment assignment, EngineSettings settings, GroupJoiner factory,
+			CollectiveListener log, @Nullable ElasticSettings elastic) {
 		this.assignment = assignment;
 		this.settings = settings;
 		this.factory = factory;
 		this.log = log;
+		this.elasticSettings = elastic;
+		this.generations = new Generations(assignment);
+		this.broken.thenAccept(this.generations::fail);
 	}
 
-	/** Completes with the group once it has formed, or with the reason why it did not. */
+	/** Whether the group forms again without lost ranks. */
+	public boolean isElastic() {
+		return this.elasticSettings != null;
+	}
+
+	/** Whether the group forms again after a failure; {@code null} is no failure. */
+	public boolean formsAgainAfter(@Nullable Failure failure) {
+		return isElastic() && failure != null && DefaultElasticGroup.continuesAfter(failure);
+	}
+
+	/**
+	 * The elastic group of this process, which a command runs. The application closes it.
+	 * @throws io.tutti.engine.control.RendezvousException if its endpoint cannot be bound
+	 * @throws IllegalStateException if the group is not elastic, or before the
+	 * application has started
+	 */
+	public ElasticGroup elastic() {
+		if (this.formed.isCompletedExceptionally() && this.formed.exceptionNow() instanceof RuntimeException failed) {
+			throw failed;
+		}
+		ElasticGroup group = this.elasticGroup;
+		if (group == null) {
+			throw new IllegalStateException("the group is not elastic, or the application has not started");
+		}
+		return group;
+	}
+
+	/**
+	 * The generation that runs on a group of all ranks.
+	 * @throws IllegalStateException if it is not the last one that has formed
+	 */
+	public JoinedGroup generation(ProcessGroup world) {
+		JoinedGroup group = this.generations.group();
+		if (group == null || group.world() != world) {
+			throw new IllegalStateException("generation " + world.generation() + " is not the current one");
+		}
+		return group;
+	}
+
+	/** Whether processes wait to join an elastic group. */
+	public boolean joinersWait() {
+		ElasticEngine engine = this.elastic;
+		return engine != null && engine.joinersWait();
+	}
+
+	/**
+	 * Adds a listener to each generation that forms. It is called at once if one has
+	 * formed, and must return quickly and not throw.
+	 */
+	public void onFormed(Consumer<JoinedGroup> listener) {
+		this.generations.onFormed(listener);
+	}
+
+	/**
+	 * Adds a listener to each generation that breaks, including those after which an
+	 * elastic group forms again. It must return quickly and not throw.
+	 */
+	public void onBroken(Consumer<BrokenGeneration> listener) {
+		this.generations.onBroken(listener);
+	}
+
+	/** The last broken generations, oldest first. */
+	public List<BrokenGeneration> brokenGenerations() {
+		return this.generations.kept();
+	}
+
+	/** Losses and re-formations of an elastic group. */
+	public GroupHistory history() {
+		return this.generations.history();
+	}
+
+	/** This rank's totals of a collective over all generations. */
+	public CallTotals totals(Collective collective) {
+		return this.generations.totals(collective);
+	}
+
+	/**
+	 * Completes with the group once it has formed for the first time, or with the reason
+	 * why it did not.
+	 */
 	public CompletableFuture<JoinedGroup> formed() {
 		return this.formed.copy();
 	}
 
-	/** Completes with the failure if the group breaks. */
+	/**
+	 * Completes with the failure if the group breaks; never for an elastic group.
+	 */
 	public CompletableFuture<Failure> broken() {
 		return this.broken.copy();
 	}
@@ -89,14 +207,19 @@ public final class GroupLifecycle implements SmartLifecycle {
 		return this.withdrawn.copy();
 	}
 
-	/** Duration of rendezvous, {@link Duration#ZERO} before it has formed. */
+	/**
+	 * Duration of the last rendezvous, {@link Duration#ZERO} before the group has formed.
+	 */
 	public Duration formedAfter() {
 		return Duration.ofNanos(this.formingNanos);
 	}
 
-	/** The assignment of this rank. */
+	/**
+	 * This rank's place in the current generation, in the last one while the next forms,
+	 * and the launcher's assignment before the first.
+	 */
 	public RankAssignment assignment() {
-		return this.assignment;
+		return this.generations.assignment();
 	}
 
 	/** The state of the group. */
@@ -108,10 +231,20 @@ public final class GroupLifecycle implements SmartLifecycle {
 			return GroupStatus.neverFormed(this.formed.exceptionNow());
 		}
 		Failure failure = failure();
+		if (isElastic() && (failure == null || formsAgainAfter(failure))) {
+			return elasticStatus(failure);
+		}
 		if (failure != null) {
 			return GroupStatus.broken(failure);
 		}
 		return GroupStatus.of(this.formed.isDone() ? GroupState.READY : GroupState.FORMING);
+	}
+
+	private GroupStatus elasticStatus(@Nullable Failure failure) {
+		if (failure != null) {
+			return GroupStatus.forming(failure);
+		}
+		return GroupStatus.of((joined() != null) ? GroupState.READY : GroupState.FORMING);
 	}
 
 	/**
@@ -120,7 +253,8 @@ public final class GroupLifecycle implements SmartLifecycle {
 	 */
 	public GroupStatus statusOf(CollectiveException failure) {
 		GroupStatus status = status();
-		return (status.state() == GroupState.READY) ? GroupStatus.broken(failure.failure()) : status;
+		boolean elsewhere = status.state() == GroupState.READY || status.state() == GroupState.FORMING;
+		return elsewhere ? GroupStatus.broken(failure.failure()) : status;
 	}
 
 	/**
@@ -137,14 +271,21 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	/**
-	 * The group if it has formed, even if it has broken since; {@code null} otherwise.
+	 * The current generation if it has formed, even if it has broken since; {@code null}
+	 * otherwise, as while the next generation of an elastic group forms.
 	 */
 	public @Nullable JoinedGroup joined() {
-		return (this.formed.isDone() && !this.formed.isCompletedExceptionally()) ? this.formed.resultNow() : null;
+		ElasticEngine engine = this.elastic;
+		return (engine != null && engine.isForming()) ? null : this.generations.group();
 	}
 
 	@Override
 	public synchronized void start() {
+		this.started = true;
+		if (this.elasticSettings != null) {
+			open(this.elasticSettings);
+			return;
+		}
 		this.joining = Thread.ofPlatform()
 			.name("tutti-r" + this.assignment.rank() + "-rendezvous")
 			.daemon()
@@ -163,7 +304,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	@Override
 	public synchronized boolean isRunning() {
-		return this.joining != null && !this.closed;
+		return this.started && !this.closed;
 	}
 
 	@Override
@@ -172,9 +313,40 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	private @Nullable Failure failure() {
-		JoinedGroup group = joined();
+		JoinedGroup group = this.generations.group();
 		Failure seen = (group != null) ? group.world().failure() : null;
 		return (seen != null) ? seen : this.broken.getNow(null);
+	}
+
+	private void open(ElasticSettings wanted) {
+		try {
+			ElasticEngine engine = ElasticEngine.open(this.assignment, this.settings, wanted, this.log);
+			engine.onEvent((event) -> happened(engine, event));
+			this.elastic = engine;
+			this.elasticGroup = new DefaultElasticGroup(engine, () -> {
+			});
+		}
+		catch (RuntimeException ex) {
+			this.formed.completeExceptionally(ex);
+		}
+	}
+
+	private void happened(ElasticEngine engine, ElasticEvent event) {
+		switch (event) {
+			case ElasticEvent.Lost lost -> this.generations.lose(lost);
+			case ElasticEvent.Awaiting awaiting -> this.generations.await(awaiting.slots());
+			case ElasticEvent.Formed done -> {
+				Engine formed = engine.engine();
+				if (formed != null) {
+					this.formingNanos = done.after().toNanos();
+					JoinedGroup group = new EngineGroup(formed);
+					this.generations.form(group, formed.membership().assignment(), done);
+					this.formed.complete(group);
+				}
+			}
+			case ElasticEvent.Synchronized _ -> {
+			}
+		}
 	}
 
 	private void join() {
@@ -195,6 +367,7 @@ public final class GroupLifecycle implements SmartLifecycle {
 
 	/** Leaves at once if the application has stopped during the rendezvous. */
 	private void adopt(JoinedGroup group) {
+		this.generations.form(group, this.assignment);
 		this.formed.complete(group);
 		if (this.closed) {
 			leave();
@@ -202,9 +375,14 @@ public final class GroupLifecycle implements SmartLifecycle {
 	}
 
 	private void leave() {
-		JoinedGroup group = joined();
-		if (group != null && this.left.compareAndSet(false, true)) {
-			group.close();
+		ElasticGroup again = this.elasticGroup;
+		JoinedGroup once = this.generations.group();
+		if ((again != null || once != null) && this.left.compareAndSet(false, true)) {
+			if (again != null) {
+				again.close();
+				return;
+			}
+			once.close();
 		}
 	}
 

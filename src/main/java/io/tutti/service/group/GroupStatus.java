@@ -8,7 +8,8 @@ import org.jspecify.annotations.Nullable;
  * State of this rank's group.
  *
  * @param state the state
- * @param failure what broke the group, {@code null} if it is not broken or never formed
+ * @param failure what broke the group or its last generation, {@code null} if it is not
+ * broken or never formed
  * @param problem description of the failure, {@code null} if there is none
  */
 public record GroupStatus(GroupState state, @Nullable Failure failure, @Nullable String problem) {
@@ -19,6 +20,11 @@ public record GroupStatus(GroupState state, @Nullable Failure failure, @Nullable
 
 	static GroupStatus broken(Failure failure) {
 		return new GroupStatus(GroupState.BROKEN, failure, failure.describe());
+	}
+
+	/** The next generation of an elastic group forms because the last one has broken. */
+	static GroupStatus forming(Failure failure) {
+		return new GroupStatus(GroupState.FORMING, failure, failure.describe());
 	}
 
 	static GroupStatus neverFormed(Throwable cause) {

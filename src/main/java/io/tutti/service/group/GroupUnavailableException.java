@@ -23,7 +23,8 @@ public final class GroupUnavailableException extends RuntimeException {
 
 	private static String describe(GroupStatus status) {
 		return switch (status.state()) {
-			case FORMING -> "the group has not formed yet";
+			case FORMING -> (status.problem() == null) ? "the group has not formed yet"
+					: "the group forms again: " + status.problem();
 			case READY -> "the group is not available";
 			case BROKEN -> "the group is broken: " + status.problem();
 			case CLOSED -> "this rank has left the group";

@@ -12,7 +12,7 @@ import io.tutti.service.config.RankLogMembers;
 public final class LogContext {
 
 	LogContext(GroupLifecycle group) {
-		group.formed().thenAccept((joined) -> RankLogMembers.place(() -> place(joined.world())));
+		group.onFormed((joined) -> RankLogMembers.place(() -> place(joined.world())));
 	}
 
 	private static Map<String, Object> place(ProcessGroup world) {

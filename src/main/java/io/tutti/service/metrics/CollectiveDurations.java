@@ -17,7 +17,6 @@ import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.dispatch.CallDurations;
 import io.tutti.engine.dispatch.CallTotals;
 import io.tutti.service.group.GroupLifecycle;
-import io.tutti.service.group.JoinedGroup;
 
 /**
  * The histogram of collective durations for Prometheus, with the series of the
@@ -53,14 +52,11 @@ final class CollectiveDurations implements Collector {
 	@Override
 	public HistogramSnapshot collect() {
 		HistogramSnapshot.Builder family = HistogramSnapshot.builder().name(NAME).unit(Unit.SECONDS).help(HELP);
-		JoinedGroup joined = this.group.joined();
-		if (joined != null) {
-			for (Collective collective : Collective.values()) {
-				CallTotals totals = joined.totals(collective);
-				if (totals.done() + totals.failed() > 0) {
-					family.dataPoint(point(collective, "failure", totals.failure()));
-					family.dataPoint(point(collective, "success", totals.success()));
-				}
+		for (Collective collective : Collective.values()) {
+			CallTotals totals = this.group.totals(collective);
+			if (totals.done() + totals.failed() > 0) {
+				family.dataPoint(point(collective, "failure", totals.failure()));
+				family.dataPoint(point(collective, "success", totals.success()));
 			}
 		}
 		return family.build();

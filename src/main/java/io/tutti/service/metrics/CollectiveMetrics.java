@@ -111,8 +111,7 @@ final class CollectiveMetrics implements MeterBinder {
 	}
 
 	private long total(Collective collective, ToLongFunction<CallTotals> part) {
-		JoinedGroup joined = this.group.joined();
-		return (joined != null) ? part.applyAsLong(joined.totals(collective)) : 0;
+		return part.applyAsLong(this.group.totals(collective));
 	}
 
 	private double inFlight() {

@@ -5,6 +5,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.ToIntFunction;
 
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.FunctionTimer;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.TimeGauge;
@@ -49,6 +51,7 @@ final class GroupMetrics implements MeterBinder {
 		TimeGauge.builder("tutti.rank.arrival.skew", this.arrivals, TimeUnit.MICROSECONDS, ArrivalWatch::meanMicros)
 			.description("Mean arrival delay of this rank after the first rank in the last collectives")
 			.register(registry);
+		bindReforms(registry);
 		bindPeers(registry, "up", PeerSummary::up);
 		bindPeers(registry, "unknown", PeerSummary::unknown);
 		bindPeers(registry, "left", PeerSummary::left);
@@ -59,6 +62,17 @@ final class GroupMetrics implements MeterBinder {
 				TimeUnit.MICROSECONDS, PeerSummary::medianRoundTripMicros);
 		bindTime(registry, "tutti.peer.silence.max", "Longest time since a peer that is up was last seen",
 				TimeUnit.MILLISECONDS, PeerSummary::maxSilenceMs);
+	}
+
+	private void bindReforms(MeterRegistry registry) {
+		FunctionCounter.builder("tutti.group.reforms", this.group, (group) -> group.history().reforms())
+			.description("Generations of the group after this process's first one")
+			.register(registry);
+		FunctionTimer
+			.builder("tutti.group.reform.duration", this.group, (group) -> group.history().reforms(),
+					(group) -> group.history().reforming().toNanos(), TimeUnit.NANOSECONDS)
+			.description("Time that these generations took to form")
+			.register(registry);
 	}
 
 	private void bindPeers(MeterRegistry registry, String state, ToIntFunction<PeerSummary> count) {

@@ -56,7 +56,8 @@ final class PageFeed implements SmartLifecycle {
 		this.states = states;
 		this.history = history;
 		this.json = json;
-		group.broken().thenRun(this::hurry);
+		group.onBroken((_) -> hurry());
+		group.onFormed((_) -> hurry());
 	}
 
 	/**

@@ -8,7 +8,11 @@ import java.util.Objects;
 import java.util.Set;
 
 import io.tutti.Collective;
+import io.tutti.Failure;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.control.PeerStatus;
+import io.tutti.service.group.BrokenGeneration;
+import io.tutti.service.group.GroupHistory;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.recorder.TrainingProgress;
@@ -59,13 +63,33 @@ final class PageHistory implements SmartLifecycle {
 		this.group = group;
 		this.training = training;
 		add("start", "rank " + group.assignment().rank() + " of " + group.assignment().worldSize() + " started");
-		group.formed().thenAccept(this::formed);
-		group.broken().thenAccept((failure) -> add("broken", "the group broke: " + failure.describe()));
+		group.onFormed(this::formed);
+		group.onBroken(this::broken);
 	}
 
-	private void formed(JoinedGroup joined) {
+	/** In an elastic group, the ranks of the next generation are others. */
+	private synchronized void formed(JoinedGroup joined) {
+		this.gone.clear();
 		add("generation", "generation " + joined.world().generation() + " formed: " + joined.world().worldSize()
 				+ " ranks, after " + this.group.formedAfter().toMillis() + " ms");
+	}
+
+	private synchronized void broken(BrokenGeneration broken) {
+		Failure failure = broken.failure();
+		boolean lost = this.group.isElastic() && failure.kind() == Failure.Kind.PEER_LOST;
+		add("broken", (this.group.isElastic() ? "generation " + generation(broken) + " broke: " : "the group broke: ")
+				+ failure.describe());
+		if (lost) {
+			this.gone.addAll(failure.ranks());
+			List<GroupHistory.Loss> losses = this.group.history().losses();
+			List<Integer> ranks = losses.isEmpty() ? failure.ranks() : losses.getLast().ranks();
+			ranks.forEach((rank) -> add("lost", "rank " + rank + " lost"));
+		}
+	}
+
+	private static String generation(BrokenGeneration broken) {
+		RankTrace trace = broken.trace();
+		return (trace != null) ? String.valueOf(trace.generation()) : "0";
 	}
 
 	/** The samples, oldest first. */
@@ -97,7 +121,7 @@ final class PageHistory implements SmartLifecycle {
 		JoinedGroup joined = this.group.joined();
 		TrainingProgress progress = this.training.progress();
 		TrainingSpeed speed = (progress != null) ? progress.speed() : null;
-		this.samples.addLast(new PageSample(System.currentTimeMillis(), bytesPerSecond(joined), this.skewMicros,
+		this.samples.addLast(new PageSample(System.currentTimeMillis(), bytesPerSecond(), this.skewMicros,
 				(progress != null) ? progress.loss() : null, (speed != null) ? speed.samplesPerSecond() : null,
 				(speed != null) ? speed.exposedShare() : null));
 		this.skewSamples--;
@@ -115,13 +139,11 @@ final class PageHistory implements SmartLifecycle {
 		}
 	}
 
-	private double bytesPerSecond(@Nullable JoinedGroup joined) {
+	private double bytesPerSecond() {
 		long now = System.nanoTime();
 		long total = 0;
-		if (joined != null) {
-			for (Collective collective : Collective.values()) {
-				total += joined.totals(collective).bytes();
-			}
+		for (Collective collective : Collective.values()) {
+			total += this.group.totals(collective).bytes();
 		}
 		double rate = Math.max(0, total - this.bytes) * 1e9 / Math.max(1, now - this.takenNanos);
 		this.bytes = total;

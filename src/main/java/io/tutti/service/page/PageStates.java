@@ -68,10 +68,19 @@ final class PageStates {
 				|| analysis.findings().stream().anyMatch(GroupFinding::isTrouble));
 		return new PageState(status.state(), rank, worldSize, this.settings.backend(),
 				(joined != null) ? joined.world().transport() : null,
-				(joined != null) ? joined.world().generation() : null, status.problem(),
+				(joined != null) ? joined.world().generation() : null, problem(status),
 				(joined != null) ? analysis.verdict() : null, trouble,
 				new RankCards(rank, accounts, peers, analysis, failure).all(worldSize), inFlight(accounts),
 				this.history.latest(), this.history.events(), training());
+	}
+
+	private @Nullable String problem(GroupStatus status) {
+		List<Integer> awaited = this.group.history().awaited();
+		if (awaited.isEmpty()) {
+			return status.problem();
+		}
+		String waiting = "waiting for ranks " + awaited;
+		return (status.problem() != null) ? status.problem() + "; " + waiting : waiting;
 	}
 
 	private @Nullable TrainingView training() {

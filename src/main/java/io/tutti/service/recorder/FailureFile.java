@@ -10,9 +10,9 @@ import java.util.concurrent.TimeoutException;
 
 import io.tutti.Failure;
 import io.tutti.engine.control.diagnosis.RankTrace;
-import io.tutti.engine.dispatch.FlightRecorder;
 import io.tutti.service.config.FlightRecorderProperties;
 import io.tutti.service.config.RendezvousProperties;
+import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
@@ -40,7 +40,8 @@ final class FailureFile implements DisposableBean {
 
 	private final JsonMapper json;
 
-	private final CompletableFuture<Void> written;
+	/** Completes when the first file has been written. */
+	private final CompletableFuture<Void> written = new CompletableFuture<>();
 
 	FailureFile(GroupLifecycle group, FlightRecorderProperties properties, RendezvousProperties rendezvous,
 			JsonMapper json) {
@@ -48,28 +49,32 @@ final class FailureFile implements DisposableBean {
 		this.properties = properties;
 		this.jobId = rendezvous.jobId();
 		this.json = json;
-		group.formed().thenAccept((joined) -> joined.recordSites(properties.sites()));
-		this.written = properties.onFailure() ? group.broken().thenAcceptAsync(this::write, Thread::startVirtualThread)
-				: CompletableFuture.completedFuture(null);
+		group.onFormed((joined) -> joined.recordSites(properties.sites()));
+		if (properties.onFailure()) {
+			group.onBroken((broken) -> Thread.startVirtualThread(() -> write(broken)));
+		}
+		else {
+			this.written.complete(null);
+		}
 	}
 
-	private void write(Failure failure) {
-		JoinedGroup joined = this.group.joined();
-		if (joined == null) {
+	private void write(BrokenGeneration broken) {
+		RankTrace trace = broken.trace();
+		if (trace == null) {
 			return;
 		}
-		int rank = this.group.assignment().rank();
 		try {
-			RankTrace account = RankTrace.take(rank, joined.world().generation(), joined.groups(),
-					FlightRecorder.CAPACITY);
 			byte[] content = this.json.writeValueAsBytes(
-					FlightRecorderView.of(account, this.group.assignment().worldSize(), failure.describe()));
-			Path file = new FailureFolder(this.properties.place(), this.jobId, rank, this.properties.keep())
+					FlightRecorderView.of(trace, broken.assignment().worldSize(), broken.failure().describe()));
+			Path file = new FailureFolder(this.properties.place(), this.jobId, trace.rank(), this.properties.keep())
 				.write(content, Instant.now());
 			log.warn("the last collectives of this rank are in {}", file);
 		}
 		catch (IOException | RuntimeException ex) {
 			log.warn("the flight recorder could not be written to {}: {}", this.properties.place(), ex.toString());
+		}
+		finally {
+			this.written.complete(null);
 		}
 	}
 

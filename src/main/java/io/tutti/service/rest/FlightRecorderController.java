@@ -1,7 +1,9 @@
 package io.tutti.service.rest;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 
 import io.swagger.v3.oas.annotations.Operation;
 import io.swagger.v3.oas.annotations.Parameter;
@@ -14,6 +16,7 @@ import io.swagger.v3.oas.annotations.tags.Tag;
 import io.tutti.engine.control.diagnosis.Analysis;
 import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.engine.dispatch.FlightRecorder;
+import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
@@ -62,15 +65,44 @@ final class FlightRecorderController {
 					schema = @Schema(type = "integer", format = "int32", minimum = "1",
 							maximum = "" + FlightRecorder.CAPACITY)) @RequestParam(
 									defaultValue = "" + FlightRecorder.CAPACITY) int limit,
+			@Parameter(
+					description = "A generation of an elastic group; one of the last that broke, or the current one. Default: the current one, or the last one while the next forms",
+					schema = @Schema(type = "integer", format = "int64", minimum = "0")) @RequestParam(
+							required = false) @Nullable Long generation,
 			@Parameter(hidden = true) @RequestParam(required = false) @Nullable String format) {
 		if (format != null) {
 			throw ProblemException.invalidArgument("format must be chrome-trace or omitted, got " + format);
 		}
 		Arguments.inRange("limit", limit, 1, FlightRecorder.CAPACITY);
-		JoinedGroup joined = joined();
-		RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(), joined.groups(),
-				limit);
-		return FlightRecorderView.of(account, this.group.assignment().worldSize(), this.group.status().problem());
+		JoinedGroup joined = this.group.joined();
+		if (joined != null && (generation == null || generation == joined.world().generation())) {
+			RankTrace account = RankTrace.take(this.group.assignment().rank(), joined.world().generation(),
+					joined.groups(), limit);
+			return FlightRecorderView.of(account, this.group.assignment().worldSize(), this.group.status().problem());
+		}
+		return kept(generation, limit);
+	}
+
+	/** A generation that has broken, of which the trace was kept. */
+	private FlightRecorderView kept(@Nullable Long generation, int limit) {
+		List<BrokenGeneration> broken = this.group.brokenGenerations();
+		if (generation == null && broken.isEmpty()) {
+			throw new GroupUnavailableException(this.group.status(), null);
+		}
+		for (BrokenGeneration each : broken.reversed()) {
+			RankTrace trace = each.trace();
+			if (trace != null && (generation == null || trace.generation() == generation)) {
+				return FlightRecorderView.of(trace.latest(limit), each.assignment().worldSize(),
+						each.failure().describe());
+			}
+		}
+		throw ProblemException.invalidArgument(
+				"the calls of generation " + generation + " are not kept; those of these broken generations are: "
+						+ broken.stream()
+							.map(BrokenGeneration::trace)
+							.filter(Objects::nonNull)
+							.map(RankTrace::generation)
+							.toList());
 	}
 
 	@Operation(operationId = "flightRecorder")

@@ -40,7 +40,7 @@ final class GroupController {
 					schema = @Schema(implementation = GroupView.class), examples = @ExampleObject(Examples.GROUP)))
 	@GetMapping("/group")
 	GroupView group() {
-		return GroupView.of(this.group.status(), this.group.assignment(), this.settings.backend(), this.group.joined());
+		return GroupView.of(this.group, this.settings.backend());
 	}
 
 	@Operation(operationId = "peers", summary = "Returns the state of each peer")

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import io.tutti.Failure;
 import io.tutti.GroupState;
 import io.tutti.engine.RankAssignment;
+import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupStatus;
 import io.tutti.service.group.JoinedGroup;
 import io.tutti.service.group.PeerSummary;
@@ -25,16 +26,21 @@ import org.jspecify.annotations.Nullable;
  * @param problem what is wrong; absent if nothing is
  * @param lostRanks ranks that were lost; absent if none was
  * @param peers the other ranks in summary; absent until the group has formed
+ * @param elastic how the group has changed; absent if it does not form again after a loss
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 record GroupView(GroupState state, int rank, int worldSize, int localRank, int localWorldSize, String backend,
 		@Nullable Long generation, @Nullable String problem, @Nullable List<Integer> lostRanks,
-		@Nullable PeerSummary peers) {
+		@Nullable PeerSummary peers, @Nullable ElasticView elastic) {
 
-	static GroupView of(GroupStatus status, RankAssignment who, String backend, @Nullable JoinedGroup joined) {
+	static GroupView of(GroupLifecycle group, String backend) {
+		GroupStatus status = group.status();
+		RankAssignment who = group.assignment();
+		JoinedGroup joined = group.joined();
 		return new GroupView(status.state(), who.rank(), who.worldSize(), who.localRank(), who.localWorldSize(),
 				backend, (joined != null) ? joined.world().generation() : null, status.problem(),
-				lost(status.failure()), (joined != null) ? PeerSummary.of(who.rank(), joined.control().peers()) : null);
+				lost(status.failure()), (joined != null) ? PeerSummary.of(who.rank(), joined.control().peers()) : null,
+				group.isElastic() ? ElasticView.of(group.history()) : null);
 	}
 
 	private static @Nullable List<Integer> lost(@Nullable Failure failure) {

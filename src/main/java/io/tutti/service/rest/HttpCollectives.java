@@ -17,9 +17,11 @@ import io.tutti.engine.spi.CallSignature;
 import io.tutti.engine.spi.Deadline;
 import io.tutti.service.config.HttpCollectivesProperties;
 import io.tutti.service.group.BoundedWaits;
+import io.tutti.service.group.BrokenGeneration;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.group.PerGeneration;
 import jakarta.annotation.PreDestroy;
 import org.jspecify.annotations.Nullable;
 
@@ -42,24 +44,72 @@ final class HttpCollectives {
 
 	private final Timeouts timeouts;
 
-	private final OrderedCalls calls;
+	private final PerGeneration<Calls> calls;
 
 	private final long maxBytes;
 
-	private final NamedRounds<Answer> rounds = new NamedRounds<>();
-
 	private final TransferBudget budget;
 
-	/** Accessed only by the call thread. */
-	private @Nullable ProcessGroup beside;
+	/** The calls of one generation of the group, whose rounds and order start anew. */
+	private static final class Calls {
+
+		private final JoinedGroup joined;
+
+		private final OrderedCalls order;
+
+		private final NamedRounds<Answer> rounds = new NamedRounds<>();
+
+		/** Accessed only by the call thread. */
+		private @Nullable ProcessGroup beside;
+
+		Calls(JoinedGroup joined) {
+			this.joined = joined;
+			this.order = new OrderedCalls("tutti-r" + joined.world().rank() + "-http-collectives");
+		}
+
+		private ProcessGroup beside() {
+			ProcessGroup formed = this.beside;
+			if (formed == null) {
+				formed = this.joined.formBeside(GROUP);
+				this.beside = formed;
+			}
+			return formed;
+		}
+
+		/** Stops the call thread; the engine closes the process group. */
+		void close(GroupUnavailableException reason) {
+			this.order.close(reason);
+			while (this.rounds.evict()) {
+				// One answer after the other.
+			}
+		}
+
+	}
 
 	HttpCollectives(GroupLifecycle group, BoundedWaits waits, Timeouts timeouts, HttpCollectivesProperties properties) {
 		this.group = group;
 		this.waits = waits;
 		this.timeouts = timeouts;
-		this.calls = new OrderedCalls("tutti-r" + group.assignment().rank() + "-http-collectives");
+		this.calls = new PerGeneration<>(Calls::new,
+				(calls) -> calls.close(new GroupUnavailableException(group.status(), null)));
+		group.onFormed(this.calls::of);
+		group.onBroken(this::end);
 		this.maxBytes = properties.maxBytes().toBytes();
-		this.budget = new TransferBudget(properties.budget().toBytes(), this.rounds::evict);
+		this.budget = new TransferBudget(properties.budget().toBytes(), this::evict);
+	}
+
+	private void end(BrokenGeneration broken) {
+		Calls current = this.calls.current();
+		if (current != null) {
+			CollectiveException cause = CollectiveException.of(broken.assignment().rank(),
+					broken.assignment().worldSize(), broken.failure(), null);
+			current.order.end(new GroupUnavailableException(this.group.statusOf(cause), cause));
+		}
+	}
+
+	private boolean evict() {
+		Calls current = this.calls.current();
+		return current != null && current.rounds.evict();
 	}
 
 	/**
@@ -108,22 +158,24 @@ final class HttpCollectives {
 	}
 
 	private Answer execute(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
+		JoinedGroup joined = this.group.joined();
+		Calls of = this.calls.of((joined != null) ? joined : this.group.ready());
 		BooleanSupplier client = wait.client();
 		if (wait.round() == RoundWait.NEXT) {
-			return carryOut(call, wait, body, memory);
+			return carryOut(of, call, wait, body, memory);
 		}
 		var round = new NamedRounds.Round(wait.label(), wait.round(), call.digest(body));
-		return this.rounds.run(round, (client != null) ? client : () -> true,
-				(anyClient) -> carryOut(call,
+		return of.rounds.run(round, (client != null) ? client : () -> true,
+				(anyClient) -> carryOut(of, call,
 						new RoundWait(wait.label(), wait.round(), wait.timeout(), (client != null) ? anyClient : null),
 						body, memory));
 	}
 
-	private Answer carryOut(LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
+	private Answer carryOut(Calls of, LabelledCall call, RoundWait wait, MemorySegment body, TransferMemory memory) {
 		CallSignature signature = call.signature(body.byteSize());
-		JoinedGroup joined = this.group.ready();
+		requireCurrent(of, call);
 		try {
-			CallMatch match = joined.control().match(wait, signature);
+			CallMatch match = of.joined.control().match(wait, signature);
 			if (match.outcome().result() == BarrierOutcome.Result.WITHDRAWN) {
 				throw new CallWithdrawnException(wait.label());
 			}
@@ -131,13 +183,21 @@ final class HttpCollectives {
 				throw RoundFailedException.ofCall(signature, match, wait.timeout());
 			}
 			long count = match.calls().values().stream().mapToLong(CallSignature::count).max().orElse(0);
-			return this.calls.submit(match.order(), () -> make(joined, call, count, body, memory)).join();
+			return of.order.submit(match.order(), () -> make(of, call, count, body, memory)).join();
 		}
 		catch (CollectiveException ex) {
 			throw new GroupUnavailableException(this.group.statusOf(ex), ex);
 		}
 		catch (CompletionException ex) {
 			throw unwrapped(ex);
+		}
+	}
+
+	/** A request that was read in one generation does not run in the next one. */
+	private void requireCurrent(Calls of, LabelledCall call) {
+		ProcessGroup world = of.joined.world();
+		if (this.group.ready() != of.joined || call.rank() != world.rank() || call.worldSize() != world.worldSize()) {
+			throw new GroupUnavailableException(this.group.status(), null);
 		}
 	}
 
@@ -150,8 +210,8 @@ final class HttpCollectives {
 	}
 
 	/** Runs on the call thread. */
-	private Answer make(JoinedGroup joined, LabelledCall call, long count, MemorySegment body, TransferMemory memory) {
-		ProcessGroup ready = beside(joined);
+	private Answer make(Calls of, LabelledCall call, long count, MemorySegment body, TransferMemory memory) {
+		ProcessGroup ready = of.beside();
 		Answer answer = answer(ready, call, count, memory);
 		try {
 			make(ready, call, body, answer.memory());
@@ -198,15 +258,6 @@ final class HttpCollectives {
 	private static MemorySegment copied(MemorySegment body, MemorySegment answer) {
 		MemorySegment.copy(body, 0, answer, 0, body.byteSize());
 		return answer;
-	}
-
-	private ProcessGroup beside(JoinedGroup joined) {
-		ProcessGroup formed = this.beside;
-		if (formed == null) {
-			formed = joined.formBeside(GROUP);
-			this.beside = formed;
-		}
-		return formed;
 	}
 
 	/** Stops the call thread; the engine closes the process group. */

@@ -9,6 +9,7 @@ import io.tutti.service.group.BoundedWaits;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
+import io.tutti.service.group.PerGeneration;
 
 import org.springframework.context.annotation.Lazy;
 
@@ -26,7 +27,8 @@ final class LabelledBarriers {
 
 	private final BoundedWaits waits;
 
-	private final NamedRounds<Passed> rounds = new NamedRounds<>();
+	private final PerGeneration<NamedRounds<Passed>> rounds = new PerGeneration<>((_) -> new NamedRounds<>(), (_) -> {
+	});
 
 	LabelledBarriers(GroupLifecycle group, BoundedWaits waits) {
 		this.group = group;
@@ -43,19 +45,32 @@ final class LabelledBarriers {
 	 * wait, or this rank leaves it
 	 */
 	BarrierOutcome pass(RoundWait wait) {
+		JoinedGroup joined = joined();
 		if (wait.round() == RoundWait.NEXT) {
-			return this.waits.await(() -> carryOut(wait));
+			return this.waits.await(() -> carryOut(joined, wait));
 		}
 		BooleanSupplier client = wait.client();
 		var round = new NamedRounds.Round(wait.label(), wait.round(), NO_PARAMETERS);
-		return this.waits.await(() -> this.rounds
-			.run(round, (client != null) ? client : () -> true, (anyClient) -> new Passed(carryOut(
-					new RoundWait(wait.label(), wait.round(), wait.timeout(), (client != null) ? anyClient : null)))))
+		return this.waits
+			.await(() -> this.rounds.of(joined)
+				.run(round, (client != null) ? client : () -> true,
+						(anyClient) -> new Passed(carryOut(joined,
+								new RoundWait(wait.label(), wait.round(), wait.timeout(),
+										(client != null) ? anyClient : null)))))
 			.outcome();
 	}
 
-	private BarrierOutcome carryOut(RoundWait wait) {
-		BarrierOutcome outcome = await(this.group.ready(), wait);
+	/** A round that has passed may be repeated after its group has broken. */
+	private JoinedGroup joined() {
+		JoinedGroup joined = this.group.joined();
+		return (joined != null) ? joined : this.group.ready();
+	}
+
+	private BarrierOutcome carryOut(JoinedGroup joined, RoundWait wait) {
+		if (this.group.ready() != joined) {
+			throw new GroupUnavailableException(this.group.status(), null);
+		}
+		BarrierOutcome outcome = await(joined, wait);
 		return switch (outcome.result()) {
 			case PASSED -> outcome;
 			case BROKEN, LATE -> throw RoundFailedException.ofBarrier(outcome, wait.timeout());

@@ -14,6 +14,8 @@ class ProblemException extends ErrorResponseException {
 	/** How long a client waits before it repeats a request that was refused for load. */
 	static final String RETRY_AFTER_SECONDS = "5";
 
+	private static final String FORMED_AFTER_SECONDS = "1";
+
 	private static final long serialVersionUID = 1L;
 
 	private final String detail;
@@ -86,6 +88,11 @@ class ProblemException extends ErrorResponseException {
 	final ProblemException with(String name, Object value) {
 		getBody().setProperty(name, value);
 		return this;
+	}
+
+	/** A group that forms again does so within seconds. */
+	final ProblemException retryWhenFormed() {
+		return header(HttpHeaders.RETRY_AFTER, FORMED_AFTER_SECONDS);
 	}
 
 	private ProblemException header(String name, String value) {

@@ -1,6 +1,7 @@
 package io.tutti.service.rest;
 
 import io.tutti.Failure;
+import io.tutti.GroupState;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.GroupUnavailableException;
 import io.tutti.service.group.JoinedGroup;
@@ -45,14 +46,17 @@ final class ProblemFactory {
 	/** The group has not formed, is broken or was left. */
 	ProblemException unavailable(GroupUnavailableException ex) {
 		Failure failure = ex.status().failure();
-		ProblemType type = (failure != null) ? ProblemType.of(failure.kind()) : ProblemType.GROUP_NOT_FORMED;
+		boolean forming = ex.status().state() == GroupState.FORMING;
+		ProblemType type = (failure != null && !forming) ? ProblemType.of(failure.kind())
+				: ProblemType.GROUP_NOT_FORMED;
 		ProblemException problem = new ProblemException(HttpStatus.SERVICE_UNAVAILABLE, type,
 				String.valueOf(ex.getMessage()))
 			.with("state", ex.status().state());
 		if (failure != null) {
 			describe(problem, failure);
 		}
-		return problem;
+		boolean formsAgain = forming || this.group.formsAgainAfter(failure);
+		return formsAgain ? problem.retryWhenFormed() : problem;
 	}
 
 	private static void describe(ProblemException problem, Failure failure) {

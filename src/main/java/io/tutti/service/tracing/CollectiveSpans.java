@@ -42,6 +42,8 @@ final class CollectiveSpans {
 	/** By group, the sequence number of the last call that was examined. */
 	private final Map<String, Long> seen = new HashMap<>();
 
+	private long generation = -1;
+
 	/**
 	 * Sends spans to processors, which remain the caller's to close.
 	 * @param share sampled share of all collectives, 0 to 1; every rank samples the same
@@ -56,10 +58,20 @@ final class CollectiveSpans {
 	}
 
 	void collect(int rank, JoinedGroup joined) {
-		List<DefaultProcessGroup> groups = joined.groups();
-		RankTrace account = RankTrace.take(rank, joined.world().generation(), groups, MOST_AT_ONCE);
+		collect(RankTrace.take(rank, joined.world().generation(), joined.groups(), MOST_AT_ONCE));
+	}
+
+	/** Exports what has ended since. Sequence numbers restart with each generation. */
+	void collect(RankTrace account) {
+		if (account.generation() < this.generation) {
+			return;
+		}
+		if (account.generation() > this.generation) {
+			this.generation = account.generation();
+			this.seen.clear();
+		}
 		account.groups().forEach((group) -> collect(account, group));
-		this.seen.keySet().retainAll(groups.stream().map(DefaultProcessGroup::name).toList());
+		this.seen.keySet().retainAll(account.groups().stream().map(GroupTrace::group).toList());
 	}
 
 	private void collect(RankTrace account, GroupTrace group) {

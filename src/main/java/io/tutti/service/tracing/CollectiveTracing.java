@@ -8,6 +8,7 @@ import java.util.concurrent.TimeUnit;
 import io.opentelemetry.sdk.resources.Resource;
 import io.opentelemetry.sdk.trace.SpanProcessor;
 import io.tutti.engine.backend.EngineSettings;
+import io.tutti.engine.control.diagnosis.RankTrace;
 import io.tutti.service.group.GroupLifecycle;
 import io.tutti.service.group.JoinedGroup;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,14 @@ final class CollectiveTracing implements SmartLifecycle {
 			.newSingleThreadScheduledExecutor(Thread.ofPlatform().name("tutti-traces").daemon().factory());
 		executor.scheduleWithFixedDelay(() -> collect(spans), PERIOD_MILLIS, PERIOD_MILLIS, TimeUnit.MILLISECONDS);
 		this.thread = executor;
+		this.group.onBroken((broken) -> collect(executor, spans, broken.trace()));
+	}
+
+	/** The last calls of a generation, whose groups close before the next collection. */
+	private static void collect(ScheduledExecutorService executor, CollectiveSpans spans, @Nullable RankTrace trace) {
+		if (trace != null && !executor.isShutdown()) {
+			executor.execute(() -> spans.collect(trace));
+		}
 	}
 
 	private void collect(CollectiveSpans spans) {

@@ -52,6 +52,15 @@ public record RankTrace(int rank, long generation, long takenNanos, long clockOf
 		return new RankTrace(rank, generation, nanos, epochNanos - nanos, traces);
 	}
 
+	/** The same with at most the latest calls of each group. */
+	public RankTrace latest(int limit) {
+		return new RankTrace(this.rank, this.generation, this.takenNanos, this.clockOffsetNanos,
+				this.groups.stream()
+					.map((group) -> new GroupTrace(group.group(), group.members(), group.transport(), group.last(),
+							group.calls().subList(Math.max(0, group.calls().size() - limit), group.calls().size())))
+					.toList());
+	}
+
 	/** Encodes this trace for the control plane. */
 	public byte[] encode() {
 		return RecordCodec.encode(this);

@@ -1,0 +1,31 @@
+package io.tutti.service.command;
+
+import java.util.Locale;
+
+import io.tutti.ElasticEvent;
+
+/**
+ * Prints the events of an elastic group to stderr, one line each.
+ */
+final class ElasticEventLines {
+
+	private ElasticEventLines() {
+	}
+
+	static void print(ElasticEvent event) {
+		System.err.println("tutti: " + line(event));
+	}
+
+	private static String line(ElasticEvent event) {
+		return switch (event) {
+			case ElasticEvent.Lost lost ->
+				"lost ranks " + lost.slots() + " of generation " + lost.generation() + ": " + lost.failure().detail();
+			case ElasticEvent.Awaiting awaiting -> "waiting for ranks " + awaiting.slots();
+			case ElasticEvent.Formed formed -> String.format(Locale.ROOT, "generation %d: ranks %s after %.3f s",
+					formed.generation(), formed.slots(), formed.after().toNanos() / 1e9);
+			case ElasticEvent.Synchronized taken -> "generation " + taken.generation() + ": ranks " + taken.receivers()
+					+ " took the state of rank " + taken.source() + " after step " + taken.step();
+		};
+	}
+
+}

@@ -1,0 +1,133 @@
+package io.tutti.service.command;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+
+import io.tutti.CollectiveException;
+import io.tutti.ElasticGroup;
+import io.tutti.ElasticState;
+import io.tutti.Failure;
+import io.tutti.MembershipChangedException;
+import io.tutti.ProcessGroup;
+import io.tutti.engine.control.BarrierOutcome;
+import io.tutti.engine.control.PeerStatus;
+import io.tutti.service.group.GroupLifecycle;
+import io.tutti.service.group.JoinedGroup;
+
+/**
+ * Forms the generations of a serving group: the next one when a rank is lost or leaves,
+ * and when processes wait to join. The ranks learn of the latter from rank 0, by a
+ * barrier of the control plane that rank 0 enters last.
+ */
+final class ElasticService {
+
+	/** Blank, so that no client can use it. */
+	private static final String MEMBERSHIP_LABEL = " ";
+
+	/** Only the loss of a rank ends the wait of the others for rank 0. */
+	private static final Duration NO_LIMIT = Duration.ofDays(365);
+
+	private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+	/** A rank that has passed the barrier leaves this generation before the others do. */
+	private static final long LEFT_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+	private final GroupLifecycle lifecycle;
+
+	ElasticService(GroupLifecycle lifecycle) {
+		this.lifecycle = lifecycle;
+	}
+
+	/** Runs until the group may not continue, and fails with the reason. */
+	CompletableFuture<Void> end() {
+		CompletableFuture<Void> end = new CompletableFuture<>();
+		ElasticGroup group = this.lifecycle.elastic();
+		group.onEvent(ElasticEventLines::print);
+		Thread.ofPlatform().name("tutti-r" + this.lifecycle.assignment().rank() + "-generations").daemon().start(() -> {
+			try {
+				end.complete(group.run(new NoState(), this::serve));
+			}
+			catch (RuntimeException | LinkageError ex) {
+				end.completeExceptionally(ex);
+			}
+		});
+		return end;
+	}
+
+	/** Returns by an exception when this generation ends. */
+	private Void serve(ProcessGroup world) throws InterruptedException {
+		JoinedGroup joined = this.lifecycle.generation(world);
+		CompletableFuture<Boolean> changes = new CompletableFuture<>();
+		if (world.rank() != 0) {
+			Thread.ofVirtual().name("tutti-r" + world.rank() + "-membership").start(() -> awaitChange(joined, changes));
+		}
+		long leftNanos = 0;
+		while (true) {
+			if ((world.rank() == 0) ? this.lifecycle.joinersWait() && pass(joined) : changes.isDone()) {
+				throw new MembershipChangedException("processes wait to join");
+			}
+			List<Integer> left = left(joined);
+			leftNanos = left.isEmpty() ? 0 : leftNanos + POLL_NANOS;
+			requireIntact(world, joined, (leftNanos > LEFT_NANOS) ? left : List.of());
+			TimeUnit.NANOSECONDS.sleep(POLL_NANOS);
+		}
+	}
+
+	private static void awaitChange(JoinedGroup joined, CompletableFuture<Boolean> changes) {
+		try {
+			changes.complete(pass(joined));
+		}
+		catch (RuntimeException ex) {
+			// The failure of the group ends the generation.
+		}
+	}
+
+	private static boolean pass(JoinedGroup joined) {
+		return joined.control().barrier(MEMBERSHIP_LABEL, NO_LIMIT).result() == BarrierOutcome.Result.PASSED;
+	}
+
+	private static List<Integer> left(JoinedGroup joined) {
+		return joined.control()
+			.peers()
+			.stream()
+			.filter((peer) -> peer.state() != PeerStatus.State.UP)
+			.map(PeerStatus::rank)
+			.toList();
+	}
+
+	/** A rank that has left is missing from every later collective, as a lost one is. */
+	private static void requireIntact(ProcessGroup world, JoinedGroup joined, List<Integer> left) {
+		Failure failure = joined.world().failure();
+		if (failure == null && left.isEmpty()) {
+			return;
+		}
+		throw CollectiveException.of(world.rank(), world.worldSize(), (failure != null) ? failure
+				: Failure.outside(Failure.Kind.PEER_LOST, Failure.WORLD, left, "it has left the group"), null);
+	}
+
+	/** A serving rank holds nothing that the other ranks must have too. */
+	private static final class NoState implements ElasticState {
+
+		@Override
+		public long step() {
+			return 0;
+		}
+
+		@Override
+		public void rollback() {
+		}
+
+		@Override
+		public void synchronize(ProcessGroup group, int source) {
+		}
+
+		@Override
+		public byte[] digest() {
+			return new byte[0];
+		}
+
+	}
+
+}
