@@ -56,6 +56,29 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 {{- div .Values.worldSize .Values.ranksPerPod -}}
 {{- end -}}
 
+{{/* Non-empty if the group continues without lost ranks. */}}
+{{- define "tutti.elastic" -}}
+{{- if not (kindIs "invalid" .Values.elastic.minRanks) -}}true{{- end -}}
+{{- end -}}
+
+{{/* Fewest pods with which the group continues. */}}
+{{- define "tutti.minPods" -}}
+{{- if include "tutti.elastic" . -}}
+{{- div (add .Values.elastic.minRanks .Values.ranksPerPod -1) .Values.ranksPerPod -}}
+{{- else -}}
+{{- include "tutti.pods" . -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Where each rank listens for formations, by rank. */}}
+{{- define "tutti.formationEndpoints" -}}
+{{- $endpoints := list -}}
+{{- range $rank := until (int .Values.worldSize) -}}
+{{- $endpoints = append $endpoints (printf "%s:%d" (include "tutti.podName" (dict "root" $ "pod" (div $rank $.Values.ranksPerPod))) (add $.Values.ports.formation (mod $rank $.Values.ranksPerPod))) -}}
+{{- end -}}
+{{- join "," $endpoints -}}
+{{- end -}}
+
 {{/* The command line of one rank: a command of Tutti and its options, or a program. */}}
 {{- define "tutti.rankArgs" -}}
 {{- $workload := .Values.workload -}}
@@ -88,6 +111,9 @@ kueue.x-k8s.io/queue-name: {{ .Values.gang.queue }}
 - --node-rank=$({{ ternary "TUTTI_POD_INDEX" "JOB_COMPLETION_INDEX" (eq .Values.workload.kind "StatefulSet") }})
 - --master-addr={{ include "tutti.podName" (dict "root" . "pod" 0) }}
 - --master-port={{ .Values.ports.rendezvous }}
+{{- if include "tutti.elastic" . }}
+- --max-restarts={{ include "tutti.maxRestarts" . }}
+{{- end }}
 {{- if .Values.workload.program }}
 - --
 {{- end }}
@@ -170,6 +196,12 @@ ports:
   - protocol: TCP
     port: {{ add $.Values.ports.data $local }}
 {{- end }}
+{{- if include "tutti.elastic" . }}
+{{- range $local := until (int .Values.ranksPerPod) }}
+  - protocol: TCP
+    port: {{ add $.Values.ports.formation $local }}
+{{- end }}
+{{- end }}
 {{- end -}}
 {{- end -}}
 
@@ -179,16 +211,42 @@ ports:
 {{- $ranks := int $values.ranksPerPod -}}
 {{- $ports := list (int $values.ports.rendezvous) -}}
 {{- range $local := until $ranks -}}
-{{- $ports = concat $ports (list (add $values.ports.http $local | int) (add $values.ports.data $local | int)) -}}
+{{- $ports = concat $ports (list (add $values.ports.http $local | int) (add $values.ports.data $local | int) (add $values.ports.formation $local | int)) -}}
 {{- end -}}
 {{- if ne (len (uniq $ports)) (len $ports) -}}
-{{- fail (printf "ports.http, ports.rendezvous and ports.data must differ, got %d, %d and %d%s" (int $values.ports.http) (int $values.ports.rendezvous) (int $values.ports.data) (ternary "" (printf ", and the first and last are one port for each of %d ranks" $ranks) (eq $ranks 1))) -}}
+{{- fail (printf "ports.http, ports.rendezvous, ports.formation and ports.data must differ, got %d, %d, %d and %d%s" (int $values.ports.http) (int $values.ports.rendezvous) (int $values.ports.formation) (int $values.ports.data) (ternary "" (printf ", and all but ports.rendezvous are one port for each of %d ranks" $ranks) (eq $ranks 1))) -}}
 {{- end -}}
-{{- if gt (add (max $values.ports.http $values.ports.data) $ranks -1) 65535 -}}
-{{- fail (printf "ports.http and ports.data need %d ports each, up to 65535" $ranks) -}}
+{{- if gt (add (max $values.ports.http $values.ports.data $values.ports.formation) $ranks -1) 65535 -}}
+{{- fail (printf "ports.http, ports.data and ports.formation need %d ports each, up to 65535" $ranks) -}}
 {{- end -}}
 {{- if mod $values.worldSize $ranks -}}
 {{- fail (printf "worldSize (%d) must be a multiple of ranksPerPod (%d)" (int $values.worldSize) $ranks) -}}
+{{- end -}}
+{{- if include "tutti.elastic" . -}}
+{{- if gt (int $values.elastic.minRanks) (int $values.worldSize) -}}
+{{- fail (printf "elastic.minRanks (%d) must not exceed worldSize (%d)" (int $values.elastic.minRanks) (int $values.worldSize)) -}}
+{{- end -}}
+{{- if eq $values.backend "nccl" -}}
+{{- fail "backend nccl cannot continue without a lost rank: unset elastic.minRanks" -}}
+{{- end -}}
+{{- if and (gt (int $values.gpu.count) 0) (not $values.workload.program) (eq (include "tutti.command" .) "train") -}}
+{{- fail "an elastic group trains on the CPU: set gpu.count to 0, or unset elastic.minRanks" -}}
+{{- end -}}
+{{- if eq (include "tutti.command" .) "bench" -}}
+{{- fail "bench cannot continue without a lost rank: unset elastic.minRanks" -}}
+{{- end -}}
+{{- if and $values.elastic.onStop (eq $values.workload.kind "StatefulSet") -}}
+{{- fail "elastic.onStop needs workload.kind Job or JobSet: a serving rank that is stopped leaves the group" -}}
+{{- end -}}
+{{- if and (eq ($values.elastic.onStop | default "drain") "leave") $values.workload.program (eq $ranks 1) -}}
+{{- fail "elastic.onStop leave needs a command of Tutti or ranksPerPod above 1: a program of your own decides what SIGTERM means" -}}
+{{- end -}}
+{{- else -}}
+{{- range $name := list "quorum" "onStop" -}}
+{{- if index $values.elastic $name -}}
+{{- fail (printf "elastic.%s needs elastic.minRanks" $name) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- if gt (int $values.timeouts.abortSeconds) (int $values.timeouts.heartbeatSeconds) -}}
 {{- fail (printf "timeouts.abortSeconds (%d) must not exceed timeouts.heartbeatSeconds (%d)" (int $values.timeouts.abortSeconds) (int $values.timeouts.heartbeatSeconds)) -}}
@@ -229,12 +287,20 @@ ports:
 {{- range (include "tutti.ownEnv" . | fromYamlArray) -}}
 {{- $own = append $own .name -}}
 {{- end -}}
+{{- $names := list -}}
 {{- range $values.extraEnv -}}
+{{- $names = append $names .name -}}
 {{- if has .name $own -}}
 {{- fail (printf "extraEnv sets %s, which the chart sets from another value" .name) -}}
 {{- end -}}
 {{- if regexMatch "^(MANAGEMENT_)?SERVER_(PORT|ADDRESS|SSL_.*)$" .name -}}
 {{- fail (printf "extraEnv sets %s, but probes use ports.http: set that" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- $elastic := "TUTTI_ELASTIC_(MIN_?RANKS|MAX_?RANKS|ENDPOINTS)|--tutti[.]elastic[.](min-?ranks|max-?ranks|endpoints)(=.*)?" -}}
+{{- range concat $names $values.workload.args -}}
+{{- if regexMatch (printf "^(%s)$" $elastic) . -}}
+{{- fail (printf "%s is set, but the pods and ports of an elastic group depend on elastic.minRanks: set that" .) -}}
 {{- end -}}
 {{- end -}}
 {{- range $values.workload.args -}}

@@ -1,20 +1,31 @@
+{{- define "tutti.maxRestarts" -}}
+{{- include "tutti.orElse" (list .Values.job.maxRestarts 3) -}}
+{{- end -}}
+
 {{/*
 The action of a Job for each exit code. Pods that Kubernetes evicts do not count: the other
 ranks then drain (79) and all restart. A code that a retry cannot change fails the job at once.
 Transient failures (70 internal, 75 deadline, 76 lost peer, signals) count against maxRestarts
-per rank, so that one failure of the group counts once for each rank.
+per rank, so that one failure of the group counts once for each rank. An elastic group loses and
+replaces single ranks: it ends well once its fewest pods have, and fails when fewer can run.
 */}}
 {{- define "tutti.jobSpec" -}}
 {{- $job := .Values.job -}}
 completionMode: Indexed
 completions: {{ include "tutti.pods" . }}
 parallelism: {{ include "tutti.pods" . }}
-{{- if eq .Values.workload.kind "JobSet" }}
+{{- if and (eq .Values.workload.kind "JobSet") (not (include "tutti.elastic" .)) }}
 # JobSet restarts all ranks together.
 backoffLimit: 0
 {{- else }}
-backoffLimitPerIndex: {{ include "tutti.orElse" (list $job.maxRestarts 3) }}
-maxFailedIndexes: 0
+backoffLimitPerIndex: {{ include "tutti.maxRestarts" . }}
+maxFailedIndexes: {{ sub (include "tutti.pods" .) (include "tutti.minPods" .) }}
+{{- end }}
+{{- if and (include "tutti.elastic" .) (semverCompare ">=1.31-0" .Capabilities.KubeVersion.Version) }}
+# All ranks of the last generation end together; a replacement that has not joined by then has no job left.
+successPolicy:
+  rules:
+    - succeededCount: {{ include "tutti.minPods" . }}
 {{- end }}
 # A pod is replaced only after its previous pod has ended.
 podReplacementPolicy: Failed

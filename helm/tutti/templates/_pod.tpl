@@ -107,6 +107,12 @@ spec:
         - name: data{{ if $local }}-{{ $local }}{{ end }}
           containerPort: {{ add $values.ports.data $local }}
         {{- end }}
+        {{- if include "tutti.elastic" . }}
+        {{- range $local := until (int $values.ranksPerPod) }}
+        - name: formation{{ if $local }}-{{ $local }}{{ end }}
+          containerPort: {{ add $values.ports.formation $local }}
+        {{- end }}
+        {{- end }}
       {{- if $values.probes.enabled }}
       {{- include "tutti.probes" . | nindent 6 }}
       {{- end }}
@@ -206,6 +212,20 @@ spec:
 # Not the rendezvous address: DNS may not resolve it yet when rank 0 starts to listen.
 - name: TUTTI_RENDEZVOUS_BINDADDRESS
   value: 0.0.0.0
+{{- if include "tutti.elastic" . }}
+- name: TUTTI_ELASTIC_MINRANKS
+  value: {{ $values.elastic.minRanks | quote }}
+- name: TUTTI_ELASTIC_ENDPOINTS
+  value: {{ include "tutti.formationEndpoints" . }}
+{{- if eq ($values.elastic.onStop | default "drain") "leave" }}
+- name: TUTTI_STOP_SIGNAL
+  value: KILL
+{{- end }}
+{{- with $values.elastic.quorum }}
+- name: TUTTI_ELASTIC_QUORUM
+  value: {{ . }}
+{{- end }}
+{{- end }}
 - name: TUTTI_TRANSPORT_PORT
   value: {{ $values.ports.data | quote }}
 - name: TUTTI_HTTP_ADDRESS

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs a command of Tutti inside its image.
 # Of the environment: TUTTI_VECTORS (true or false: reduce with the vector module, which takes
-# longer to start) and TUTTI_JAVA_OPTS (more flags for the JVM, split at blanks).
+# longer to start), TUTTI_JAVA_OPTS (more flags for the JVM, split at blanks) and TUTTI_STOP_SIGNAL (what the program gets
+# when the container shall stop: TERM, or KILL for a rank that leaves a group which continues without it).
 # TUTTI_CACHE_FLAGS belongs to the build of the image.
 set -eu
 
@@ -10,6 +11,15 @@ case ${TUTTI_VECTORS:-true} in
   false) kernels="" cache=/app/scalar.aot ;;
   *)
     echo "tutti: TUTTI_VECTORS must be true or false, got '$TUTTI_VECTORS'" >&2
+    exit 64
+    ;;
+esac
+
+stop=${TUTTI_STOP_SIGNAL:-TERM}
+case $stop in
+  TERM | KILL) ;;
+  *)
+    echo "tutti: TUTTI_STOP_SIGNAL must be TERM or KILL, got '$stop'" >&2
     exit 64
     ;;
 esac
@@ -23,7 +33,7 @@ run() {
   fi
   program="" early="" passed="" code=""
   # A shell starts background programs with SIGINT ignored.
-  trap 'pass TERM' TERM INT HUP
+  trap 'pass "$stop"' TERM INT HUP
   trap 'pass QUIT' QUIT
   "$@" <&0 &
   program=$!

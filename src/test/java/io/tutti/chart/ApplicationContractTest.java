@@ -183,7 +183,7 @@ class ApplicationContractTest {
 	@Test
 	void theImageReadsItsOwnVariables() throws IOException {
 		String script = Files.readString(Path.of("src/main/docker/tutti.sh"));
-		assertThat(script).contains("${TUTTI_VECTORS:-", "${TUTTI_JAVA_OPTS:-");
+		assertThat(script).contains("${TUTTI_VECTORS:-", "${TUTTI_JAVA_OPTS:-", "${TUTTI_STOP_SIGNAL:-");
 		assertThat(chart.scenario("train").environment()).containsEntry("TUTTI_VECTORS", "false")
 			.containsEntry("TUTTI_JAVA_OPTS", "-XX:MaxRAMPercentage=50");
 	}

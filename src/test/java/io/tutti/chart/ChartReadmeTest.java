@@ -72,7 +72,7 @@ class ChartReadmeTest {
 						.toList()));
 			assertThatCode(() -> KubernetesSchema.check(rendered.workload())).doesNotThrowAnyException();
 		}
-		assertThat(commands).hasSize(7)
+		assertThat(commands).hasSize(8)
 			.contains("train --checkpoint=/checkpoints --task=com.acme.MyTask --class-path=/jars/my-task.jar"
 					+ " --epochs 5 -- --width 64", "java -cp /solver/* com.acme.MpiSolver", "serve");
 	}

@@ -96,6 +96,20 @@ class RefusedValuesTest {
 					{config: {server: {port: 1}}}                                                       | probes depend on ports.http
 					{config: {management.server.port: 1}}                                               | probes depend on ports.http
 					{config: {server: {ssl: {bundle: ranks}}}}                                          | probes depend on tls.http
+					{worldSize: 4, elastic: {minRanks: 5}}                                              | elastic.minRanks (5) must not exceed worldSize (4)
+					{elastic: {minRanks: 0}}                                                            | minRanks
+					{elastic: {quorum: strict}}                                                         | elastic.quorum needs elastic.minRanks
+					{elastic: {onStop: leave}}                                                          | elastic.onStop needs elastic.minRanks
+					{elastic: {minRanks: 1, onStop: leave}, workload: {kind: StatefulSet}}              | elastic.onStop needs workload.kind Job
+					{elastic: {minRanks: 1, onStop: leave}, workload: {kind: Job, program: [a]}}        | needs a command of Tutti
+					{elastic: {minRanks: 1, quorum: most}}                                              | quorum
+					{elastic: {minRanks: 1}, backend: nccl, gpu: {count: 1}}                            | nccl cannot continue without a lost rank
+					{elastic: {minRanks: 1}, gpu: {count: 1}}                                           | trains on the CPU
+					{elastic: {minRanks: 1}, workload: {kind: Job, command: bench}}                     | bench cannot continue without a lost rank
+					{ports: {formation: 29501}}                                                         | must differ
+					{worldSize: 4, ranksPerPod: 2, ports: {formation: 65535}}                           | up to 65535
+					{extraEnv: [{name: TUTTI_ELASTIC_MINRANKS, value: "1"}]}                            | depend on elastic.minRanks
+					{workload: {kind: Job, args: ["--tutti.elastic.min-ranks=1"]}}                      | depend on elastic.minRanks
 					{fullnameOverride: 9lives}                                                          | must begin with a letter
 					""")
 	void contradictoryValuesAreRejectedByName(String values, String named) {
@@ -114,6 +128,8 @@ class RefusedValuesTest {
 			"{shm: {size: 1Gi}}", "{backend: mpi}", "{worldSize: 4, ranksPerPod: 4}",
 			"{workload: {kind: Job, task: a.B$C}}", "{workload: {kind: StatefulSet, program: [a]}}",
 			"{backend: nccl, gpu: {count: 1}}", "{fullnameOverride: nine-lives}",
+			"{worldSize: 4, elastic: {minRanks: 4}}", "{elastic: {minRanks: 1}, backend: mpi}",
+			"{elastic: {minRanks: 1}, workload: {kind: Job, program: [a]}}",
 			"{tls: {enabled: true, secretName: mine, peerName: ranks.ml}}",
 			"{tls: {enabled: true, secretName: mine, certManager: {enabled: true, issuerName: ranks}}}" })
 	void similarValidValuesAreAccepted(String values) {

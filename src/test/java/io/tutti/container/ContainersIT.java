@@ -115,6 +115,10 @@ class ContainersIT {
 				}
 				job.rank(lost).awaitOutput("ranks [" + lost + "] took the state of rank " + (1 - lost), START);
 			}
+			for (RankContainer rank : job.all()) {
+				rank.awaitReady(END);
+				assertThat(rank.get("/api/v1/group")).contains("\"worldSize\":3", "\"generation\":" + generation);
+			}
 			job.rank(2).kill("TERM");
 			for (RankContainer rank : job.all()) {
 				rank.requireExit(79, END);

@@ -5,7 +5,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 import org.awaitility.Awaitility;
@@ -35,6 +37,8 @@ class ImageScriptTest {
 
 	private final List<Process> containers = new ArrayList<>();
 
+	private final Map<String, String> variables = new HashMap<>();
+
 	@AfterEach
 	void noContainerIsLeft() {
 		for (Process container : this.containers) {
@@ -63,6 +67,21 @@ class ImageScriptTest {
 	}
 
 	@Test
+	void aRankThatLeavesIsKilledAtAStop() throws Exception {
+		this.variables.put("TUTTI_STOP_SIGNAL", "KILL");
+		Process container = start("trap 'exit 79' TERM; touch ready; while :; do sleep 0.05; done", "train");
+		awaitFile("ready");
+		signal(container, "TERM");
+		assertThat(exitCode(container)).isEqualTo(137);
+	}
+
+	@Test
+	void anUnknownStopSignalIsRefused() throws Exception {
+		this.variables.put("TUTTI_STOP_SIGNAL", "9");
+		assertThat(exitCode(start("exit 0", "train"))).isEqualTo(64);
+	}
+
+	@Test
 	void anOrphanLeavesNoZombie() throws Exception {
 		Process container = start("sh -c 'sleep 0.2 & echo $! > orphan'; "
 				+ "while [ -e /proc/$(cat orphan) ]; do sleep 0.05; done; exit 5", "serve");
@@ -79,6 +98,7 @@ class ImageScriptTest {
 		words.addAll(List.of("sh", SCRIPT.toString(), command));
 		ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD);
+		builder.environment().putAll(this.variables);
 		builder.environment().merge("PATH", folder + ":", (path, first) -> first + path);
 		this.containers.add(builder.start());
 		return this.containers.getLast();

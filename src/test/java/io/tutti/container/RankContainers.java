@@ -55,8 +55,6 @@ final class RankContainers implements AutoCloseable {
 
 	private final List<GenericContainer<?>> addressHolders = new ArrayList<>();
 
-	private Consumer<CreateContainerCmd> entryPoint = AS_IT_IS;
-
 	RankContainers(String image, Network network, int worldSize, String... command) {
 		this.image = image;
 		this.network = network;
@@ -88,9 +86,6 @@ final class RankContainers implements AutoCloseable {
 				IntStream.range(0, this.worldSize)
 					.mapToObj((rank) -> name(rank) + ":" + FORMATION_PORT)
 					.collect(Collectors.joining(",")));
-		// Such a job serves no HTTP, whose port the image sets.
-		this.entryPoint = (command) -> command.withEntrypoint("sh", "-c",
-				"unset TUTTI_HTTP_PORT; exec sh /app/tutti.sh \"$@\"", "tutti");
 		return with("TUTTI_ELASTIC_MINRANKS", String.valueOf(minRanks));
 	}
 
@@ -156,7 +151,6 @@ final class RankContainers implements AutoCloseable {
 			.withStartupCheckStrategy(new Started())
 			.withCreateContainerCmdModifier(
 					(create) -> create.getHostConfig().withReadonlyRootfs(true).withCapDrop(Capability.ALL))
-			.withCreateContainerCmdModifier(this.entryPoint)
 			.withCreateContainerCmdModifier(modifier);
 		return container;
 	}
