@@ -26,9 +26,8 @@ public final class ElasticJob implements AutoCloseable {
 
 	private final int founding;
 
-	private final long steps;
-
-	private final long pauseMillis;
+	/** Options of the virtual machine, the class, and its arguments. */
+	private final List<String> program;
 
 	private final Map<String, String> environment = new LinkedHashMap<>();
 
@@ -40,10 +39,14 @@ public final class ElasticJob implements AutoCloseable {
 	private BiFunction<Integer, List<String>, List<String>> place = (slot, command) -> command;
 
 	public ElasticJob(Path folder, int founding, int maxRanks, long steps, long pauseMillis) {
+		this(folder, founding, maxRanks, List.of(ElasticProcess.class.getName(), "" + steps, "" + pauseMillis));
+	}
+
+	/** A job of another program. */
+	public ElasticJob(Path folder, int founding, int maxRanks, List<String> program) {
 		this.folder = folder;
 		this.founding = founding;
-		this.steps = steps;
-		this.pauseMillis = pauseMillis;
+		this.program = program;
 		this.environment.put("TUTTI_ELASTIC_ENDPOINTS",
 				Stream.generate(() -> "127.0.0.1:" + FreePort.next()).limit(maxRanks).collect(Collectors.joining(",")));
 		this.environment.put("MASTER_ADDR", "127.0.0.1");
@@ -73,9 +76,11 @@ public final class ElasticJob implements AutoCloseable {
 
 	public void start(int slot) throws IOException {
 		this.starts.merge(slot, 1, Integer::sum);
-		List<String> command = List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-				"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto",
-				"-cp", classPath(), ElasticProcess.class.getName(), "" + this.steps, "" + this.pauseMillis);
+		List<String> command = new ArrayList<>(
+				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+						"--enable-native-access=ALL-UNNAMED", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+						"-Xshare:auto", "-cp", classPath()));
+		command.addAll(this.program);
 		ProcessBuilder builder = new ProcessBuilder(this.place.apply(slot, command));
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment().putAll(this.environment);

@@ -41,7 +41,7 @@ public final class ElasticProcess implements ElasticState {
 	}
 
 	/** The test holds the other end of the standard input. */
-	private static void endWithTheTest() {
+	public static void endWithTheTest() {
 		try {
 			System.in.transferTo(OutputStream.nullOutputStream());
 		}
