@@ -558,8 +558,9 @@ public interface ProcessGroup extends AutoCloseable {
 	 * in list order. Small buffers are packed into one call, so that many of them cost as
 	 * much as a large one. The result is bit-identical on all ranks and from run to run,
 	 * but may differ from separate calls in the last bits.
-	 * @param buffers any number without overlap, each of whole elements and replaced by
-	 * the root's content; the same sizes in the same order on every rank
+	 * @param buffers any number, each of whole elements and replaced by the root's
+	 * content; the same sizes in the same order on every rank. If some overlap, they must
+	 * overlap in the same way on every rank
 	 * @param type element type of the buffers, the same on every rank
 	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
 	 * same on every rank
@@ -568,8 +569,9 @@ public interface ProcessGroup extends AutoCloseable {
 
 	/**
 	 * As {@link #broadcast(List, DataType, int)}, without waiting for the result.
-	 * @param buffers any number without overlap, each of whole elements and replaced by
-	 * the root's content; the same sizes in the same order on every rank
+	 * @param buffers any number, each of whole elements and replaced by the root's
+	 * content; the same sizes in the same order on every rank. If some overlap, they must
+	 * overlap in the same way on every rank
 	 * @param type element type of the buffers, the same on every rank
 	 * @param root the rank whose content all ranks get, in {@code 0..worldSize-1}; the
 	 * same on every rank

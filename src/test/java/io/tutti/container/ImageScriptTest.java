@@ -95,7 +95,8 @@ class ImageScriptTest {
 		Path program = Files.writeString(folder.resolve("java"), "#!/bin/sh\ncd '" + this.directory + "'\n" + java);
 		assertThat(program.toFile().setExecutable(true)).isTrue();
 		List<String> words = new ArrayList<>(namespace);
-		words.addAll(List.of("sh", SCRIPT.toString(), command));
+		// A shell cannot trap a signal that its parent ignores, as nohup does.
+		words.addAll(List.of("env", "--default-signal=HUP,INT,QUIT,TERM", "sh", SCRIPT.toString(), command));
 		ProcessBuilder builder = new ProcessBuilder(words).redirectErrorStream(true)
 			.redirectOutput(ProcessBuilder.Redirect.DISCARD);
 		builder.environment().putAll(this.variables);

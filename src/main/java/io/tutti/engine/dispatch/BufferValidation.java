@@ -1,8 +1,11 @@
 package io.tutti.engine.dispatch;
 
 import java.lang.foreign.MemorySegment;
+import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 
 import io.tutti.Collective;
@@ -26,11 +29,6 @@ final class BufferValidation {
 	 */
 	private static final Thread ANY_THREAD = Thread.ofVirtual().unstarted(() -> {
 	});
-
-	/** Overlapping segments are neighbours in this order. */
-	private static final Comparator<MemorySegment> BY_ADDRESS = Comparator
-		.<MemorySegment>comparingInt((segment) -> System.identityHashCode(segment.heapBase().orElse(null)))
-		.thenComparingLong(MemorySegment::address);
 
 	private final int rank;
 
@@ -216,16 +214,23 @@ final class BufferValidation {
 	 * reduced by itself, and one result overwritten by the other.
 	 */
 	static void requireSeparate(List<MemorySegment> buffers) {
-		MemorySegment before = null;
-		for (MemorySegment buffer : buffers.stream()
-			.filter((each) -> each.byteSize() > 0 && !each.isReadOnly())
-			.sorted(BY_ADDRESS)
-			.toList()) {
-			if (before != null && before.asOverlappingSlice(buffer).isPresent()) {
-				throw new IllegalArgumentException(
-						"buffers of a list must not overlap, got " + before + " and " + buffer);
+		Map<Object, List<MemorySegment>> byMemory = new IdentityHashMap<>();
+		for (MemorySegment buffer : buffers) {
+			if (buffer.byteSize() > 0 && !buffer.isReadOnly()) {
+				byMemory.computeIfAbsent(buffer.heapBase().orElse(MemorySegment.NULL), (_) -> new ArrayList<>())
+					.add(buffer);
 			}
-			before = buffer;
+		}
+		byMemory.values().forEach(BufferValidation::requireSeparateInOneMemory);
+	}
+
+	private static void requireSeparateInOneMemory(List<MemorySegment> buffers) {
+		buffers.sort(Comparator.comparingLong(MemorySegment::address));
+		for (int i = 1; i < buffers.size(); i++) {
+			if (buffers.get(i - 1).asOverlappingSlice(buffers.get(i)).isPresent()) {
+				throw new IllegalArgumentException(
+						"buffers of a list must not overlap, got " + buffers.get(i - 1) + " and " + buffers.get(i));
+			}
 		}
 	}
 

@@ -148,7 +148,9 @@ final class CallRunner implements AutoCloseable {
 		for (MemorySegment buffer : Objects.requireNonNull(buffers, "buffers must not be null")) {
 			this.buffers.check(collective, buffer, buffer, type, op, root);
 		}
-		BufferValidation.requireSeparate(buffers);
+		if (collective != Collective.BROADCAST) {
+			BufferValidation.requireSeparate(buffers);
+		}
 		return CallStaging.packs(buffers, !this.backend.takesDeviceMemory());
 	}
 

@@ -172,6 +172,21 @@ class BufferListTest {
 		}
 	}
 
+	/** Tensors of a model may share memory. */
+	@ParameterizedTest
+	@EnumSource
+	void buffersOfABroadcastMayOverlap(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				int[] values = { 10 * rank, 10 * rank + 1, 10 * rank + 2 };
+				MemorySegment whole = MemorySegment.ofArray(values);
+				world.group(rank).broadcast(List.of(whole, whole.asSlice(4), whole.asSlice(0, 8)), DataType.INT32, 1);
+				assertThat(values).containsExactly(10, 11, 12);
+				return null;
+			});
+		}
+	}
+
 	@ParameterizedTest
 	@EnumSource
 	void aBufferClosedBeforeItsTurnBreaksTheGroupInsteadOfDelayingIt(Connection connection) throws Exception {
