@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
@@ -67,6 +68,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	private final DataParallelSettings settings;
 
+	/** {@code null} if the model cannot be wrapped. */
+	private @Nullable OpenWrapper wrapper;
+
 	private final List<Parameter> frozen;
 
 	/** The buffers of the model, each once. */
@@ -112,7 +116,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @param settings the same on every rank
 	 * @throws IllegalArgumentException if no parameter requires a gradient and has
 	 * elements, or if such a parameter is not a float16, bfloat16, float32 or float64 in
-	 * main memory or is computed from another tensor
+	 * main memory, is computed from another tensor, or is wrapped by another object of
+	 * this class that is open; or if such an object uses the group and one of both always
+	 * overlaps
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings) {
@@ -164,18 +170,27 @@ public final class DistributedDataParallel implements AutoCloseable {
 		this.settings = settings;
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
 		List<Parameter> distinct = distinct(all);
-		List<Parameter> learning = learning(distinct);
-		this.frozen = distinct.stream().filter((parameter) -> !parameter.tensor().requires_grad()).toList();
-		GradientMemory place = memory.apply(learning.getFirst().tensor());
-		this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
-		List<Parameter> state = retained(model.buffers());
-		this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();
-		all.addAll(state);
-		ReplicaLayout.requireSame(group, all, settings);
-		TensorBroadcast.from(0, group, distinct(all).stream().map(Parameter::tensor).toList());
-		boolean overlap = settings.overlap().isUsed(group, place);
-		this.buckets = new GradientBuckets(place, learning, settings,
-				new ReadinessOrder(group, learning.size(), overlap), overlap, piggybackedValues);
+		try {
+			List<Parameter> learning = learning(distinct);
+			OpenWrapper open = OpenWrapper.of(group, learning, settings.overlap());
+			this.wrapper = open;
+			this.frozen = distinct.stream().filter((parameter) -> !parameter.tensor().requires_grad()).toList();
+			GradientMemory place = memory.apply(learning.getFirst().tensor());
+			this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
+			List<Parameter> state = retained(model.buffers());
+			this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();
+			all.addAll(state);
+			ReplicaLayout.requireSame(group, all, settings);
+			TensorBroadcast.from(0, group, distinct(all).stream().map(Parameter::tensor).toList());
+			boolean overlap = settings.overlap().isUsed(group, place);
+			this.buckets = new GradientBuckets(place, learning, settings,
+					new ReadinessOrder(group, learning.size(), overlap), () -> overlap && open.isAlone(),
+					piggybackedValues);
+		}
+		catch (RuntimeException ex) {
+			release();
+			throw ex;
+		}
 	}
 
 	private List<Parameter> retained(Map<String, Tensor> named) {
@@ -213,10 +228,13 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * its backward pass, if any.
 	 * @throws IllegalStateException on every rank, with all gradients dropped and ready
 	 * for the next step: if a rank made more than one backward pass since the last call,
-	 * unless overlap is {@link Overlap#NEVER}; or if gradients are summed and a rank
-	 * added to the sum of the step before. On this rank only: if a gradient was changed
-	 * or dropped while it was being reduced; or, before it joins the call, if a parameter
-	 * requires a gradient that required none when it was wrapped
+	 * unless overlap is {@link Overlap#NEVER}; if gradients are summed and a rank added
+	 * to the sum of the step before; or if gradients are averaged and some ranks added to
+	 * those of the step before and others did not. On this rank only: if a gradient was
+	 * changed or dropped while it was being reduced; or, before it joins the call, if a
+	 * parameter requires a gradient that required none when it was wrapped. If a
+	 * parameter has got another type, shape or device since it was wrapped, this rank
+	 * aborts the group
 	 */
 	public void synchronizeGradients() {
 		requireOpen();
@@ -248,7 +266,12 @@ public final class DistributedDataParallel implements AutoCloseable {
 	public NoSync noSync() {
 		requireOpen();
 		this.buckets.accumulate(true);
-		return () -> this.buckets.accumulate(false);
+		AtomicBoolean open = new AtomicBoolean(true);
+		return () -> {
+			if (open.getAndSet(false)) {
+				this.buckets.accumulate(false);
+			}
+		};
 	}
 
 	/**
@@ -325,6 +348,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/**
 	 * Removes the hooks. The parameters keep their values and have no gradients.
 	 * Idempotent.
+	 * @throws IllegalStateException if there were backward passes and no call of
+	 * {@link #synchronizeGradients()}, so that each rank has trained a model of its own
 	 */
 	@Override
 	public void close() {
@@ -332,7 +357,21 @@ public final class DistributedDataParallel implements AutoCloseable {
 			return;
 		}
 		this.closed = true;
+		boolean forgotten = this.buckets.neverSynchronized();
 		this.buckets.close();
+		release();
+		if (forgotten) {
+			throw new IllegalStateException(
+					"this DistributedDataParallel was closed without any synchronizeGradients(),"
+							+ " so each rank's gradients came from its own samples alone: call it after the last backward pass"
+							+ " of each step, before the optimizer's step");
+		}
+	}
+
+	private void release() {
+		if (this.wrapper != null) {
+			this.wrapper.close();
+		}
 		this.handles.forEach(Tensor::releaseReference);
 	}
 

@@ -7,6 +7,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
@@ -34,7 +35,7 @@ final class GradientBuckets implements AutoCloseable {
 
 	private final DataParallelSettings settings;
 
-	private final boolean overlap;
+	private final BooleanSupplier overlap;
 
 	private final List<GradientSlot> slots;
 
@@ -67,6 +68,11 @@ final class GradientBuckets implements AutoCloseable {
 	/** Whether a backward pass of this step has computed a gradient. */
 	private boolean computed;
 
+	/** Whether any backward pass has computed a gradient. */
+	private boolean everComputed;
+
+	private boolean everSynchronized;
+
 	/** Whether this rank has computed a gradient twice in this step. */
 	private boolean repeated;
 
@@ -91,7 +97,7 @@ final class GradientBuckets implements AutoCloseable {
 	 * @param piggybackedValues number of piggybacked values
 	 */
 	GradientBuckets(GradientMemory place, List<Parameter> parameters, DataParallelSettings settings,
-			ReadinessOrder order, boolean overlap, int piggybackedValues) {
+			ReadinessOrder order, BooleanSupplier overlap, int piggybackedValues) {
 		this.place = place;
 		this.settings = settings;
 		this.order = order;
@@ -125,8 +131,8 @@ final class GradientBuckets implements AutoCloseable {
 		return this.waitedNanos;
 	}
 
-	boolean overlaps() {
-		return this.overlap;
+	private boolean overlaps() {
+		return this.overlap.getAsBoolean();
 	}
 
 	void zero() {
@@ -172,11 +178,12 @@ final class GradientBuckets implements AutoCloseable {
 					"synchronizeGradients() was called inside noSync(): close the scope before the last backward pass");
 		}
 		long start = System.nanoTime();
+		this.everSynchronized = true;
 		completeAnnounced();
 		requireHooksSucceeded();
 		this.touched = first((slot) -> !slot.isUntouched());
-		boolean added = this.stale || sums() && first(GradientSlot::isReduced) != null;
-		this.status.write(this.repeated, added, this.slots);
+		this.stale |= first(GradientSlot::isReduced) != null;
+		this.status.write(this.repeated, this.stale, this.slots);
 		reduceRemaining();
 		this.buckets.forEach(GradientBucket::finish);
 		for (int index = 0; index < this.slots.size(); index++) {
@@ -225,8 +232,9 @@ final class GradientBuckets implements AutoCloseable {
 	/**
 	 * Checks the step after {@link #synchronize()}.
 	 * @throws IllegalStateException on every rank, if a rank has computed a gradient
-	 * twice, or added to the sum of the step before; on this rank, if a gradient was
-	 * changed while it was reduced
+	 * twice or added to the sum of the step before, or if only some ranks added to the
+	 * average of the step before; on this rank, if a gradient was changed while it was
+	 * reduced
 	 */
 	void requireValid() {
 		GradientSlot changed = this.touched;
@@ -243,7 +251,15 @@ final class GradientBuckets implements AutoCloseable {
 					+ " accumulate several backward passes, make all but the last inside noSync(), or disable overlap"
 					+ " in the settings");
 		}
-		if (this.status.isStale()) {
+		if (!sums() && this.status.isStaleOnSomeRanks()) {
+			zero();
+			throw new IllegalStateException(
+					"some ranks added to the gradients of the step before, and others had dropped" + " them"
+							+ (added ? "; this rank added" : "; this rank had dropped them")
+							+ ". All gradients are zero now on every rank, and the next step can begin; call zeroGradients()"
+							+ " on every rank or on none");
+		}
+		if (sums() && this.status.isStale()) {
 			zero();
 			throw new IllegalStateException((added ? "this rank" : "a rank")
 					+ " added to the sum of the step before, which the ranks would sum again. All gradients are zero now"
@@ -255,6 +271,12 @@ final class GradientBuckets implements AutoCloseable {
 					+ " the backward pass and synchronizeGradients(), while it was being reduced: change gradients after"
 					+ " synchronizeGradients()");
 		}
+	}
+
+	/** Whether there were backward passes, but no {@link #synchronize()}. */
+	boolean neverSynchronized() {
+		completeAnnounced();
+		return this.everComputed && !this.everSynchronized;
 	}
 
 	/** Whether a backward pass is not synchronized yet. */
@@ -376,7 +398,8 @@ final class GradientBuckets implements AutoCloseable {
 		if (last == null || !last.slot().isAccumulated()) {
 			return;
 		}
-		this.stale |= sums() && last.slot().isAddedToReduced();
+		this.everComputed = true;
+		this.stale |= last.slot().isAddedToReduced();
 		if (this.accumulating) {
 			return;
 		}
@@ -400,7 +423,7 @@ final class GradientBuckets implements AutoCloseable {
 	 * after the backward pass.
 	 */
 	private void startComplete() {
-		while (this.overlap && this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
+		while (overlaps() && this.started < this.buckets.size() - 1 && this.buckets.get(this.started).isComplete()) {
 			this.allReducedBytes += this.buckets.get(this.started++).startReducing(this.settings.scaling().op());
 		}
 	}

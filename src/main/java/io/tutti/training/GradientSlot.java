@@ -2,6 +2,7 @@ package io.tutti.training;
 
 import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
+import java.util.stream.Collectors;
 
 import io.tutti.DataType;
 import io.tutti.training.internal.TensorIdentity;
@@ -27,6 +28,8 @@ final class GradientSlot {
 	private final DataType type;
 
 	private final long bytes;
+
+	private final ParameterPlacement place;
 
 	private final long[] sizes;
 
@@ -65,6 +68,7 @@ final class GradientSlot {
 		this.parameter = parameter;
 		this.type = type;
 		Tensor tensor = parameter.tensor();
+		this.place = ParameterPlacement.of(tensor);
 		this.bytes = Math.multiplyExact(tensor.numel(), type.bytes());
 		this.sizes = dimensions(tensor.sizes());
 		this.strides = tensor.is_non_overlapping_and_dense() ? dimensions(tensor.strides()) : rowMajor(this.sizes);
@@ -82,9 +86,15 @@ final class GradientSlot {
 		return this.bytes;
 	}
 
-	/** Records the state of the gradient before autograd may accumulate into it. */
+	/**
+	 * Records the state of the gradient before autograd may accumulate into it. If that
+	 * of the step before has been dropped, the next one may get its address.
+	 */
 	void announce() {
 		this.before = current();
+		if (!this.before.equals(this.reduced)) {
+			this.reduced = State.UNDEFINED;
+		}
 	}
 
 	/**
@@ -130,7 +140,8 @@ final class GradientSlot {
 	/**
 	 * The gradient for the reduction, zeros if there is none. The slot keeps it alive
 	 * until {@link #release()}.
-	 * @throws IllegalStateException if the gradient is sparse
+	 * @throws IllegalStateException if the gradient is sparse, or the parameter has got
+	 * another type, shape or device
 	 */
 	Tensor take() {
 		try (Tensor gradient = this.parameter.tensor().grad()) {
@@ -225,7 +236,7 @@ final class GradientSlot {
 		}
 		try (Storage storage = gradient.storage()) {
 			return storage.use_count() == 1 && TensorMemory.type(gradient).filter(this.type::equals).isPresent()
-					&& hasLayout(gradient);
+					&& hasLayout(gradient) && gradient.is_cpu() == this.place.isHost();
 		}
 	}
 
@@ -242,8 +253,32 @@ final class GradientSlot {
 		return true;
 	}
 
+	/** Otherwise the ranks would sum memory of another size or type. */
+	private void requireSameParameter() {
+		Tensor tensor = this.parameter.tensor();
+		String change = null;
+		if (!Arrays.equals(this.sizes, dimensions(tensor.sizes()))) {
+			change = " had shape " + Arrays.stream(this.sizes).mapToObj(Long::toString).collect(Collectors.joining("x"))
+					+ " when it was wrapped";
+		}
+		else if (!TensorMemory.type(tensor).filter(this.type::equals).isPresent()) {
+			change = " was " + this.type + " when it was wrapped and is "
+					+ TensorMemory.type(tensor).map(DataType::toString).orElse(tensor.scalar_type().intern().name())
+					+ " now";
+		}
+		else if (!ParameterPlacement.of(tensor).equals(this.place)) {
+			change = " was on " + this.place + " when it was wrapped and is on " + ParameterPlacement.of(tensor)
+					+ " now";
+		}
+		if (change != null) {
+			throw new IllegalStateException(this.parameter + change
+					+ ": close this DistributedDataParallel and wrap the model again, after such changes");
+		}
+	}
+
 	/** Gives the parameter a gradient of its own with the right layout. */
 	private Tensor copy(Tensor gradient) {
+		requireSameParameter();
 		try (NoGradGuard _ = new NoGradGuard(); TensorOptions options = this.parameter.tensor().options()) {
 			Tensor copy = torch.empty_strided(this.sizes, this.strides, options);
 			if (gradient.defined()) {

@@ -19,7 +19,10 @@ final class GradientStatus {
 	/** Ranks that computed a gradient. */
 	private static final int COMPUTING = 2;
 
-	private static final int HEADER = 3;
+	/** All ranks. */
+	private static final int RANKS = 3;
+
+	private static final int HEADER = 4;
 
 	private final GradientMemory place;
 
@@ -61,6 +64,7 @@ final class GradientStatus {
 		set(REPEATED, repeated);
 		set(STALE, stale);
 		set(COMPUTING, computing);
+		set(RANKS, true);
 	}
 
 	/** Copies the values to the memory of the reduction. */
@@ -81,6 +85,11 @@ final class GradientStatus {
 	/** Whether a rank added to the gradients of the step before. */
 	boolean isStale() {
 		return get(STALE) != 0;
+	}
+
+	/** Whether some ranks, but not all, added to the gradients of the step before. */
+	boolean isStaleOnSomeRanks() {
+		return isStale() && get(STALE) != get(RANKS);
 	}
 
 	/** Whether any rank has a gradient for the parameter. */

@@ -53,9 +53,14 @@ record ParameterPlacement(torch.DeviceType kind, int index) {
 		return this.kind == torch.DeviceType.CPU || this.kind == torch.DeviceType.CUDA;
 	}
 
+	/** Whether the parameters are in main memory. */
+	boolean isHost() {
+		return this.kind == torch.DeviceType.CPU;
+	}
+
 	/** Creates the gradient memory for parameters on this device. */
 	GradientMemory memory(ProcessGroup group, @Nullable DeviceCollectives onDevice) {
-		if (this.kind == torch.DeviceType.CPU) {
+		if (isHost()) {
 			return new HostGradients(group);
 		}
 		if (onDevice == null) {
@@ -67,8 +72,7 @@ record ParameterPlacement(torch.DeviceType kind, int index) {
 
 	@Override
 	public String toString() {
-		return (this.kind == torch.DeviceType.CPU) ? "cpu"
-				: this.kind.toString().toLowerCase(Locale.ROOT) + ":" + this.index;
+		return isHost() ? "cpu" : this.kind.toString().toLowerCase(Locale.ROOT) + ":" + this.index;
 	}
 
 }

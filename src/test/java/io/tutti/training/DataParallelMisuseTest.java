@@ -1,0 +1,357 @@
+package io.tutti.training;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SequencedMap;
+import java.util.stream.Stream;
+
+import io.tutti.ProcessGroup;
+import io.tutti.engine.Timeouts;
+import io.tutti.engine.backend.RankThreads;
+import io.tutti.engine.backend.SimulatedWorld;
+import org.bytedeco.javacpp.PointerScope;
+import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.SGD;
+import org.bytedeco.pytorch.SGDOptions;
+import org.bytedeco.pytorch.Scalar;
+import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.global.torch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+/**
+ * Mistakes in programs that use {@link DistributedDataParallel}. Each ends with a message
+ * of its own on every rank, and none with other numbers or a rank that waits.
+ */
+@Timeout(60)
+@SharesLibtorch
+class DataParallelMisuseTest {
+
+	private static final Duration LIMIT = Duration.ofSeconds(30);
+
+	private static final Timeouts TIMEOUTS = Timeouts.DEFAULTS.withCollective(Duration.ofSeconds(20));
+
+	private static final DataParallelSettings SETTINGS = DataParallelSettings.defaults()
+		.withOverlap(Overlap.ALWAYS)
+		.withBucketBytes(64);
+
+	/** One rank's program. */
+	private interface Program {
+
+		void run(ProcessGroup group, SequencedMap<String, Tensor> parameters) throws Exception;
+
+	}
+
+	/** Steps with a wrapper. */
+	private interface Steps {
+
+		void run(DistributedDataParallel replicas, SequencedMap<String, Tensor> parameters, int rank);
+
+	}
+
+	private record Misuse(String name, int ranks, Program program, String... messages) {
+
+		@Override
+		public String toString() {
+			return this.name;
+		}
+
+	}
+
+	private static Stream<Misuse> misuses() {
+		return Stream.of(wrapped("no synchronization in a step", 1, (replicas, parameters, rank) -> {
+			backward(parameters, rank);
+			replicas.zeroGradients();
+		}, "zeroGradients() was called between a backward pass and synchronizeGradients()",
+				"call synchronizeGradients() first"),
+				wrapped("no synchronization at all", 2, (_, parameters, rank) -> backward(parameters, rank),
+						"closed without any synchronizeGradients()", "call it after the last backward pass"),
+				wrapped("a second backward pass on one rank", 2, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					if (rank == 1) {
+						backward(parameters, rank);
+					}
+					replicas.synchronizeGradients();
+				}, "made a second backward pass before synchronizeGradients()", "noSync()"),
+				wrapped("noSync inside noSync", 1, (replicas, _, _) -> {
+					try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+						replicas.noSync();
+					}
+				}, "noSync() was called inside noSync()", "close the first scope"),
+				wrapped("noSync after a backward pass", 1, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					replicas.noSync();
+				}, "noSync() was called after a backward pass", "all backward passes of a step but the last"),
+				wrapped("synchronization inside noSync", 1, (replicas, parameters, rank) -> {
+					try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+						backward(parameters, rank);
+						replicas.synchronizeGradients();
+					}
+				}, "synchronizeGradients() was called inside noSync()", "close the scope"),
+				wrapped("clipping before the synchronization", 1, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					replicas.clipGradientNorm(1);
+				}, "clipGradientNorm() was called between a backward pass", "call synchronizeGradients() first"),
+				wrapped("clipping to nothing", 1, (replicas, _, _) -> replicas.clipGradientNorm(0),
+						"the largest norm must be finite and more than 0, got 0.0"),
+				wrapped("a gradient that is not a number on one rank", 2, (replicas, parameters, rank) -> {
+					torch.mul(parameters.get("b"), new Scalar((rank == 1) ? Double.NaN : 1)).sum().backward();
+					replicas.synchronizeGradients();
+					replicas.clipGradientNorm(1);
+				}, "the norm of the gradients is NaN, first in parameter b of shape 20", "check the samples"),
+				wrapped("a gradient changed while it is reduced", 1, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					parameters.get("b").grad().mul_(new Scalar(2.0));
+					replicas.synchronizeGradients();
+				}, "the gradient of parameter b of shape 20 was changed or dropped",
+						"change gradients after synchronizeGradients()"),
+				new Misuse("sums on top of the step before", 2, (group, parameters) -> {
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group,
+							ModelTensors.of(parameters), SETTINGS.withScaling(GradientScaling.SUM))) {
+						backward(parameters, group.rank());
+						replicas.synchronizeGradients();
+						backward(parameters, group.rank());
+						replicas.synchronizeGradients();
+					}
+				}, "added to the sum of the step before", "call zeroGradients() before"),
+				wrapped("gradients dropped on one rank only", 2, (replicas, parameters, rank) -> {
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+					if (rank == 1) {
+						replicas.zeroGradients();
+					}
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}, "some ranks added to the gradients of the step before, and others had dropped them",
+						"call zeroGradients() on every rank or on none"),
+				wrapped("a parameter is unfrozen", 1, (replicas, parameters, _) -> {
+					parameters.get("frozen").requires_grad_(true);
+					replicas.synchronizeGradients();
+				}, "parameter frozen of shape 2 required no gradient when it was wrapped", "wrap the model again"),
+				wrapped("a parameter becomes float64", 2, (replicas, parameters, rank) -> {
+					parameters.get("a").set_data(parameters.get("a").detach().to(torch.ScalarType.Double));
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}, "parameter a of shape 20 was float32 when it was wrapped and is float64 now",
+						"close this DistributedDataParallel and wrap the model again"),
+				wrapped("a parameter gets another shape", 2, (replicas, parameters, rank) -> {
+					parameters.get("a").set_data(torch.ones(5));
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}, "parameter a of shape 5 had shape 20 when it was wrapped", "wrap the model again"),
+				new Misuse("a model is wrapped twice", 2, (group, parameters) -> {
+					try (DistributedDataParallel _ = new DistributedDataParallel(group, ModelTensors.of(parameters),
+							SETTINGS)) {
+						wrap(group, parameters);
+					}
+				}, "parameter a of shape 20 is wrapped by another DistributedDataParallel", "close that one first"),
+				new Misuse("two models whose reductions overlap in one group", 2, (group, parameters) -> {
+					try (DistributedDataParallel _ = new DistributedDataParallel(group, ModelTensors.of(parameters),
+							SETTINGS)) {
+						wrap(group, parameters());
+					}
+				}, "another DistributedDataParallel of this group overlaps", "a group of its own (group.split)"),
+				wrapped("a sparse gradient", 1, (replicas, parameters, _) -> {
+					Tensor table = parameters.get("table");
+					torch.embedding(table, torch.tensor(new long[] { 0, 2 }), -1, false, true).sum().backward();
+					replicas.synchronizeGradients();
+				}, "the gradient of parameter table of shape 5x2 is sparse", "use the layer without sparse gradients"),
+				wrapped("after close", 1, (replicas, _, _) -> {
+					replicas.close();
+					replicas.zeroGradients();
+				}, "this DistributedDataParallel is closed"),
+				new Misuse("a type that is not reduced", 1, (group, _) -> {
+					wrap(group, Map.of("x", torch.ones(3).to(torch.ScalarType.ComplexFloat).requires_grad_(true)));
+				}, "must be float32, float64, float16 or bfloat16, got parameter x of shape 3 of type ComplexFloat"),
+				new Misuse("a computed parameter", 1,
+						(group, parameters) -> wrap(group,
+								Map.of("x", torch.mul(parameters.get("a"), new Scalar(2.0)))),
+						"parameter x of shape 20 is computed from another tensor", "detach it"),
+				new Misuse("nothing to train", 1, (group, _) -> wrap(group, Map.of("x", torch.ones(3))),
+						"the model has no parameter that requires a gradient"),
+				new Misuse("parameters in another order", 2, (group, parameters) -> {
+					SequencedMap<String, Tensor> order = new LinkedHashMap<>(parameters);
+					wrap(group, (group.rank() == 1) ? order.reversed() : order);
+				}, "the replicas differ: rank 1 holds", "tensor 1 is table", "tensor 1 is a"),
+				new Misuse("a parameter frozen on one rank", 2, (group, parameters) -> {
+					parameters.get("b").requires_grad_(group.rank() == 0);
+					wrap(group, parameters);
+				}, "the replicas differ: rank 1 holds", "b Float fixed 20", "b Float 20"),
+				new Misuse("other settings on one rank", 2,
+						(group, parameters) -> new DistributedDataParallel(group, ModelTensors.of(parameters),
+								SETTINGS.withBucketBytes(64L << group.rank())),
+						"the replicas differ: rank 1 holds", "buckets of 128 bytes", "buckets of 64 bytes"));
+	}
+
+	private static Misuse wrapped(String name, int ranks, Steps steps, String... messages) {
+		return new Misuse(name, ranks, (group, parameters) -> {
+			try (DistributedDataParallel replicas = new DistributedDataParallel(group, ModelTensors.of(parameters),
+					SETTINGS)) {
+				steps.run(replicas, parameters, group.rank());
+			}
+		}, messages);
+	}
+
+	private static void wrap(ProcessGroup group, Map<String, Tensor> parameters) {
+		new DistributedDataParallel(group, ModelTensors.of(parameters), SETTINGS).close();
+	}
+
+	@ParameterizedTest
+	@MethodSource("misuses")
+	void everyRankFailsWithTheReasonAndTheRemedy(Misuse misuse) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(misuse.ranks(), TIMEOUTS)) {
+			List<RankThreads.Outcome<Void>> outcomes = RankThreads.outcomes(misuse.ranks(), LIMIT, (rank) -> {
+				misuse.program().run(world.group(rank), parameters());
+				return null;
+			});
+			assertThat(outcomes).allSatisfy(
+					(outcome) -> assertThat(outcome.failure()).isNotNull().hasMessageContainingAll(misuse.messages()));
+		}
+	}
+
+	private static SequencedMap<String, Tensor> parameters() {
+		SequencedMap<String, Tensor> parameters = new LinkedHashMap<>();
+		parameters.put("a", torch.full(new long[] { 20 }, new Scalar(0.5)).requires_grad_(true));
+		parameters.put("b", torch.full(new long[] { 20 }, new Scalar(0.25)).requires_grad_(true));
+		parameters.put("frozen", torch.ones(2));
+		parameters.put("table", torch.ones(5, 2).requires_grad_(true));
+		return parameters;
+	}
+
+	private static void backward(Map<String, Tensor> parameters, int rank) {
+		try (PointerScope _ = new PointerScope()) {
+			Tensor loss = torch.zeros(1);
+			for (String name : List.of("a", "b", "table")) {
+				loss = loss.add(torch.tanh(parameters.get(name).mul(new Scalar(1.0 + rank))).sum());
+			}
+			loss.sum().backward();
+		}
+	}
+
+	/**
+	 * After a wrapper has been closed or could not be created, the model can be wrapped.
+	 */
+	@Test
+	void aModelCanBeWrappedAgainAfterAFailure() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				SequencedMap<String, Tensor> parameters = parameters();
+				List<Throwable> failures = new ArrayList<>();
+				try {
+					new DistributedDataParallel(world.group(rank), ModelTensors.of(parameters),
+							SETTINGS.withBucketBytes(64L << rank))
+						.close();
+				}
+				catch (ReplicaMismatchException ex) {
+					failures.add(ex);
+				}
+				assertThat(failures).hasSize(1);
+				for (int round = 0; round < 2; round++) {
+					wrap(world.group(rank), parameters);
+				}
+				return null;
+			});
+		}
+	}
+
+	/**
+	 * Two models of the same shapes. Rank 1 does not use the parameter of the first whose
+	 * gradient is the first to be complete, so that its reductions start later.
+	 */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void twoModelsKeepTheirGradientsApart(boolean split) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				SequencedMap<String, Tensor> one = parameters();
+				SequencedMap<String, Tensor> other = parameters();
+				ProcessGroup group = world.group(rank);
+				ProcessGroup second = split ? group.split(0, rank) : group;
+				DataParallelSettings settings = SETTINGS.withOverlap(split ? Overlap.ALWAYS : Overlap.AUTOMATIC);
+				try (DistributedDataParallel first = new DistributedDataParallel(group, ModelTensors.of(one), settings);
+						DistributedDataParallel last = new DistributedDataParallel(second, ModelTensors.of(other),
+								settings)) {
+					for (int step = 0; step < 3; step++) {
+						first.zeroGradients();
+						last.zeroGradients();
+						Tensor loss = torch.zeros(1);
+						for (String name : List.of("a", "b", "table")) {
+							loss = loss.add(other.get(name).mul(new Scalar(10.0)).sum());
+						}
+						loss = loss.add(one.get("a").sum()).add(one.get("b").sum());
+						(rank == 1 ? loss : loss.add(one.get("table").sum())).backward();
+						first.synchronizeGradients();
+						last.synchronizeGradients();
+						assertThat(one.get("a").grad().mean().item_float()).isEqualTo(1);
+						assertThat(one.get("b").grad().mean().item_float()).isEqualTo(1);
+						assertThat(other.get("a").grad().mean().item_float()).isEqualTo(10);
+						assertThat(other.get("b").grad().mean().item_float()).isEqualTo(10);
+					}
+				}
+				finally {
+					if (split) {
+						second.close();
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+	/** A scope that is closed twice does not end a later one. */
+	@Test
+	void closingAScopeAgainDoesNotEndTheNext() {
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS)) {
+			SequencedMap<String, Tensor> parameters = parameters();
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0),
+					ModelTensors.of(parameters), SETTINGS)) {
+				DistributedDataParallel.NoSync first = replicas.noSync();
+				first.close();
+				try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+					first.close();
+					backward(parameters, 0);
+					backward(parameters, 0);
+				}
+				backward(parameters, 0);
+				replicas.synchronizeGradients();
+			}
+		}
+	}
+
+	/**
+	 * A gradient that the optimizer has dropped may be followed by one at the same
+	 * address, which is not that of the step before.
+	 */
+	@Test
+	void gradientsThatTheOptimizerDropsAreNotTakenForThoseOfTheStepBefore() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				LinearImpl layer = new LinearImpl(8, 8);
+				try (TensorVector parameters = layer.parameters();
+						SGD optimizer = new SGD(parameters, new SGDOptions(0.01));
+						DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), layer,
+								SETTINGS.withScaling(GradientScaling.SUM))) {
+					for (int step = 0; step < 300; step++) {
+						try (PointerScope _ = new PointerScope()) {
+							optimizer.zero_grad();
+							layer.forward(torch.ones(2, 8)).square().mean().backward();
+							replicas.synchronizeGradients();
+							optimizer.step();
+						}
+					}
+				}
+				return null;
+			});
+		}
+	}
+
+}
