@@ -62,7 +62,8 @@ public interface TrainingTask extends AutoCloseable {
 	/**
 	 * Creates the optimizer.
 	 * @param parameters the parameters that require a gradient, each once, also if the
-	 * model registers one under several names
+	 * model registers one under several names. If the job divides the optimizer among the
+	 * ranks, those of this rank's part; a rank without a part is not asked for one
 	 */
 	Optimizer optimizer(TensorVector parameters);
 

@@ -56,13 +56,14 @@ final class ElasticTrainingRun {
 
 	/**
 	 * Creates the job of an application.
-	 * @throws ConfigurationException if it is to train on a GPU, or the directory of a
-	 * file cannot be used
+	 * @throws ConfigurationException if it is to train on a GPU or to divide the
+	 * optimizer, or the directory of a file cannot be used
 	 */
 	static ElasticTrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
 		GroupLifecycle lifecycle = context.getBean(GroupLifecycle.class);
 		TrainingFiles.requireUsable(options, lifecycle.assignment().rank());
 		requireProcessor(context.getBean(TrainProperties.class));
+		requireWholeOptimizer(options);
 		return new ElasticTrainingRun(lifecycle, task, options, context.getBean(TrainingWatch.class),
 				context.getBean(Timeouts.class).drain());
 	}
@@ -76,6 +77,19 @@ final class ElasticTrainingRun {
 			throw new ConfigurationException(
 					"a training job with tutti.elastic.min-ranks cannot use tutti.train.device=" + properties.device()
 							+ ", since it trains on the CPU",
+					"Remove it, or start the job without --min-ranks", null);
+		}
+	}
+
+	/**
+	 * Checks the optimizer of an elastic job.
+	 * @throws ConfigurationException if the ranks are to divide it
+	 */
+	static void requireWholeOptimizer(TrainingOptions options) {
+		if (options.shardsOptimizer()) {
+			throw new ConfigurationException(
+					"--sharded-optimizer loses the state of each lost rank, with which a job"
+							+ " with tutti.elastic.min-ranks is to continue",
 					"Remove it, or start the job without --min-ranks", null);
 		}
 	}

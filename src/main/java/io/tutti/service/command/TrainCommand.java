@@ -76,6 +76,10 @@ final class TrainCommand implements Callable<Integer> {
 					+ " the first steps (default: equal shares).")
 	private @Nullable String rankWeights;
 
+	@Option(names = "--sharded-optimizer",
+			description = "Divide the optimizer's state among the ranks (ZeRO stage 1); the result is the same.")
+	private boolean shardedOptimizer;
+
 	@Option(names = "--threads", paramLabel = "N", defaultValue = "" + TrainingOptions.DEFAULT_THREADS,
 			description = "Threads inside one operation of libtorch (default: ${DEFAULT-VALUE}).")
 	private int threads;
@@ -205,7 +209,8 @@ final class TrainCommand implements Callable<Integer> {
 	private TrainingOptions training() {
 		try {
 			return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, checkpoints(),
-					this.report, (this.rankWeights != null) ? RankShares.parse(this.rankWeights) : RankShares.EQUAL);
+					this.report, (this.rankWeights != null) ? RankShares.parse(this.rankWeights) : RankShares.EQUAL,
+					this.shardedOptimizer);
 		}
 		catch (IllegalArgumentException ex) {
 			throw new ParameterException(this.spec.commandLine(), ex.getMessage(), ex);

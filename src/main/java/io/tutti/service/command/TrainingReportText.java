@@ -1,5 +1,6 @@
 package io.tutti.service.command;
 
+import java.util.List;
 import java.util.Locale;
 
 import io.tutti.training.job.TrainingSummary;
@@ -23,13 +24,21 @@ final class TrainingReportText {
 				format("all-reduced     %,.1f MB by each rank", summary.allReducedBytes() / 1e6),
 				format("communicating   %.1f %% of the time (%.2f of %.2f s)", 100 * summary.communicationShare(),
 						summary.communicationSeconds(), summary.trainingSeconds()),
-				checkpoints(summary) + reforms(summary) + format("parameters      sha256 %s…, the same on every rank",
-						summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
+				optimizer(summary) + checkpoints(summary) + reforms(summary)
+						+ format("parameters      sha256 %s…, the same on every rank",
+								summary.parameterSha256().getFirst().substring(0, HASH_CHARS)));
 	}
 
 	private static String progress(TrainingSummary summary) {
 		return format("%-15s %s, %s", summary.stopped() ? "stopped after" : "done", counted(summary.steps(), "step"),
 				counted(summary.epochs(), "epoch"));
+	}
+
+	/** A line if the optimizer was divided among the ranks, else nothing. */
+	private static String optimizer(TrainingSummary summary) {
+		List<Long> bytes = summary.optimizerBytes();
+		return bytes.isEmpty() ? "" : format("optimizer       %.2f MB of state on rank 0, %.2f MB on all ranks%n",
+				bytes.getFirst() / 1e6, bytes.stream().mapToLong(Long::longValue).sum() / 1e6);
 	}
 
 	/** A line if training waited for checkpoints, else nothing. */

@@ -23,6 +23,11 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		return new CheckpointException(reason, true, null);
 	}
 
+	/** The failure of a rank that every rank throws. */
+	static CheckpointException onEveryRank(String reason, @Nullable Throwable own) {
+		return new CheckpointException(reason, true, own);
+	}
+
 	/** A checkpoint that rank 0 cannot write. */
 	static CheckpointException notWritten(String reason, Throwable cause) {
 		return new CheckpointException(reason, false, cause);

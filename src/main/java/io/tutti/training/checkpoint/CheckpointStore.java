@@ -142,18 +142,19 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
 	 * checkpoint first. A collective call if the optimizer is divided among the ranks;
 	 * otherwise it has no effect on other ranks.
-	 * @throws CheckpointException if the previous checkpoint was not written
+	 * @throws CheckpointException if the previous checkpoint was not written; if the
+	 * optimizer is divided, on every rank, also if a rank cannot copy its part, and the
+	 * group stays usable
 	 */
 	public void save(Progress progress) {
-		if (this.group.rank() != 0) {
-			if (this.state.isDivided()) {
-				this.state.stage();
-			}
+		if (this.group.rank() != 0 && !this.state.isDivided()) {
 			return;
 		}
 		long start = System.nanoTime();
-		finish();
-		this.state.stage();
+		this.state.stage(this::finish);
+		if (this.group.rank() != 0) {
+			return;
+		}
 		double waitedSeconds = (System.nanoTime() - start) / 1e9;
 		if (this.writer == null) {
 			this.writer = Executors.newSingleThreadExecutor((task) -> Thread.ofPlatform()

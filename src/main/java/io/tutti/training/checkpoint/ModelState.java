@@ -104,8 +104,37 @@ public final class ModelState implements AutoCloseable {
 		return (this.optimizer != null) ? this.optimizer.getClass().getSimpleName() : "";
 	}
 
-	/** Copies the state; the copy is valid until the next call. */
+	/**
+	 * Copies the state; the copy is valid until the next call. A collective call if the
+	 * optimizer is divided.
+	 */
 	void stage() {
+		stage(() -> {
+		});
+	}
+
+	/**
+	 * Copies the state after an action of this rank. If the optimizer is divided, a
+	 * failure of either is one of every rank.
+	 */
+	void stage(Runnable before) {
+		if (this.parts == null) {
+			before.run();
+			copy();
+			return;
+		}
+		try (PointerScope _ = new PointerScope()) {
+			List<StoredTensor> own = new ArrayList<>();
+			this.parts.agree(() -> {
+				before.run();
+				copy();
+				own.addAll(ownOptimizer());
+			});
+			this.parts.collect(own);
+		}
+	}
+
+	private void copy() {
 		if (this.staged == null) {
 			this.staged = this.headers.stream()
 				.map((header) -> new StoredTensor(header, this.arena.allocate(header.bytes(), ALIGNMENT)))
@@ -122,10 +151,20 @@ public final class ModelState implements AutoCloseable {
 		if (this.optimizer != null) {
 			OptimizerTensors.save(this.optimizer, this.archive);
 		}
-		if (this.parts != null) {
-			try (PointerScope _ = new PointerScope()) {
-				this.parts.collect(ownOptimizer());
-			}
+	}
+
+	/** Bytes of this rank's part of the optimizer's state, without options. */
+	public long optimizerBytes() {
+		if (this.optimizer == null) {
+			return 0;
+		}
+		try (PointerScope _ = new PointerScope()) {
+			OptimizerTensors.save(this.optimizer, this.archive);
+			return ownOptimizer().stream()
+				.map(StoredTensor::header)
+				.filter((header) -> !OptimizerTensors.isOption(header))
+				.mapToLong(TensorHeader::bytes)
+				.sum();
 		}
 	}
 

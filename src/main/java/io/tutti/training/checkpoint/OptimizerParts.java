@@ -36,21 +36,17 @@ final class OptimizerParts implements AutoCloseable {
 	 */
 	void collect(List<StoredTensor> own) {
 		close();
-		Arena all = Arena.ofShared();
-		this.arena = all;
+		List<List<TensorHeader>> parts = new ArrayList<>();
 		for (int source = 1; source < this.group.worldSize(); source++) {
-			boolean sends = source == this.group.rank();
-			List<StoredTensor> sent = sends ? own : List.of();
-			byte[] text = SafetensorsFormat.MAPPER
-				.writeValueAsBytes(new Contents(sent.stream().map(StoredTensor::header).toList()));
-			Contents contents = SafetensorsFormat.MAPPER.readValue(
-					new String(StateBroadcast.broadcast(source, this.group, text), StandardCharsets.UTF_8),
-					Contents.class);
-			for (int index = 0; index < contents.tensors().size(); index++) {
-				TensorHeader header = contents.tensors().get(index);
-				try (Arena once = Arena.ofShared()) {
-					MemorySegment data = sends ? sent.get(index).data()
-							: ((this.group.rank() == 0) ? all : once).allocate(header.bytes(), Long.BYTES);
+			parts.add(headers(source, (source == this.group.rank()) ? own : List.of()));
+		}
+		try (Arena once = Arena.ofShared()) {
+			List<MemorySegment> memories = new ArrayList<>();
+			agree(() -> memories.addAll(memories(parts, own, once)));
+			int next = 0;
+			for (int source = 1; source < this.group.worldSize(); source++) {
+				for (TensorHeader header : parts.get(source - 1)) {
+					MemorySegment data = memories.get(next++);
 					StateBroadcast.broadcast(source, this.group, data);
 					if (this.group.rank() == 0) {
 						this.received.add(new StoredTensor(header, data));
@@ -58,6 +54,49 @@ final class OptimizerParts implements AutoCloseable {
 				}
 			}
 		}
+	}
+
+	/**
+	 * Runs this rank's work; a failure is one of every rank. A collective call.
+	 * @throws CheckpointException on every rank, if a rank's work failed
+	 */
+	void agree(Runnable work) {
+		SharedFailure.run(this.group, work);
+	}
+
+	private List<TensorHeader> headers(int source, List<StoredTensor> sent) {
+		byte[] text = SafetensorsFormat.MAPPER
+			.writeValueAsBytes(new Contents(sent.stream().map(StoredTensor::header).toList()));
+		return SafetensorsFormat.MAPPER
+			.readValue(new String(StateBroadcast.broadcast(source, this.group, text), StandardCharsets.UTF_8),
+					Contents.class)
+			.tensors();
+	}
+
+	/**
+	 * Where this rank holds the tensors of the ranks from 1 on while they are sent: rank
+	 * 0 each at a place of its own, other ranks all at the same.
+	 */
+	private List<MemorySegment> memories(List<List<TensorHeader>> parts, List<StoredTensor> own, Arena once) {
+		if (this.group.rank() == 0) {
+			Arena all = Arena.ofShared();
+			this.arena = all;
+			return parts.stream()
+				.flatMap(List::stream)
+				.map((header) -> all.allocate(header.bytes(), Long.BYTES))
+				.toList();
+		}
+		long largest = parts.stream().flatMap(List::stream).mapToLong(TensorHeader::bytes).max().orElse(0);
+		MemorySegment shared = once.allocate(largest, Long.BYTES);
+		List<MemorySegment> memories = new ArrayList<>();
+		for (int source = 1; source <= parts.size(); source++) {
+			List<TensorHeader> headers = parts.get(source - 1);
+			for (int index = 0; index < headers.size(); index++) {
+				memories.add((source == this.group.rank()) ? own.get(index).data()
+						: shared.asSlice(0, headers.get(index).bytes()));
+			}
+		}
+		return memories;
 	}
 
 	/** What {@link #collect} has received, without options of parameter groups. */

@@ -1,7 +1,10 @@
 package io.tutti.training.job;
 
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 import java.util.function.Supplier;
 
 import io.tutti.ExitCode;
@@ -11,10 +14,12 @@ import io.tutti.training.TestMetric;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingStep;
 import io.tutti.training.TrainingTask;
+import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.LBFGS;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Optimizer;
+import org.bytedeco.pytorch.OptimizerParamGroupVector;
 import org.bytedeco.pytorch.Tensor;
 import org.bytedeco.pytorch.TensorVector;
 
@@ -61,7 +66,30 @@ record GuardedTask(TrainingTask task) implements TrainingTask {
 					+ " state is lists that a checkpoint cannot hold. Return another optimizer, or run LBFGS in a loop of"
 					+ " your own with DistributedDataParallel");
 		}
+		requireOnly(parameters, optimizer);
 		return optimizer;
+	}
+
+	/**
+	 * libtorch updates a parameter once for each time that it is listed, and a tied one
+	 * of a model is listed by all of its names. A divided optimizer has only a part.
+	 */
+	private void requireOnly(TensorVector parameters, Optimizer optimizer) {
+		Set<Long> given = new HashSet<>();
+		Arrays.stream(parameters.get()).forEach((parameter) -> given.add(TensorIdentity.identity(parameter)));
+		Set<Long> updated = new HashSet<>();
+		OptimizerParamGroupVector groups = optimizer.param_groups();
+		for (long group = 0; group < groups.size(); group++) {
+			for (Tensor parameter : groups.get(group).params().get()) {
+				long identity = TensorIdentity.identity(parameter);
+				if (!given.contains(identity) || !updated.add(identity)) {
+					throw rejected("optimizer",
+							"it updates a parameter of shape " + TensorMemory.shape(parameter)
+									+ (given.contains(identity) ? " twice" : " that the method was not given")
+									+ ". Create it from the parameters that the method is given, each once");
+				}
+			}
+		}
 	}
 
 	@Override

@@ -1,19 +1,23 @@
 package io.tutti.training.job;
 
+import java.lang.foreign.MemorySegment;
 import java.security.MessageDigest;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalDouble;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 
+import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.training.Batch;
 import io.tutti.training.DataParallelSettings;
 import io.tutti.training.DistributedDataParallel;
 import io.tutti.training.GradientScaling;
 import io.tutti.training.ModelTensors;
+import io.tutti.training.ShardedOptimizer;
 import io.tutti.training.TrainingDevice;
 import io.tutti.training.TrainingStep;
 import io.tutti.training.checkpoint.ModelState;
@@ -69,7 +73,11 @@ final class Replica implements AutoCloseable {
 
 	private final TensorVector learning;
 
-	private final Optimizer optimizer;
+	/** {@code null} if the optimizer is divided among the ranks. */
+	private final @Nullable Optimizer whole;
+
+	/** {@code null} if each rank has a whole optimizer, or before the first group. */
+	private @Nullable ShardedOptimizer divided;
 
 	private final List<Tensor> distinctBuffers;
 
@@ -90,8 +98,10 @@ final class Replica implements AutoCloseable {
 	 * Builds the replica.
 	 * @param repeats whether an incomplete step can be rolled back and repeated, which
 	 * costs a copy of the buffers in each step
+	 * @param shardsOptimizer whether the optimizer is divided among the ranks, which is
+	 * possible in one group only
 	 */
-	Replica(GuardedTask task, long seed, TrainingDevice device, boolean repeats) {
+	Replica(GuardedTask task, long seed, TrainingDevice device, boolean repeats, boolean shardsOptimizer) {
 		this.task = task;
 		this.seed = seed;
 		this.device = device;
@@ -105,7 +115,7 @@ final class Replica implements AutoCloseable {
 		this.state = new ArrayList<>(distinct);
 		this.state.addAll(this.distinctBuffers);
 		this.learning = new TensorVector(distinct.stream().filter(Tensor::requires_grad).toArray(Tensor[]::new));
-		this.optimizer = task.optimizer(this.learning);
+		this.whole = shardsOptimizer ? null : task.optimizer(this.learning);
 		this.savedBuffers = repeats ? this.distinctBuffers.stream().map(Tensor::clone).toList() : List.of();
 	}
 
@@ -120,6 +130,19 @@ final class Replica implements AutoCloseable {
 						DataParallelSettings.defaults().withScaling(GradientScaling.SUM), this.device.collectives(),
 						StepTotals.NUMBERS),
 				new BufferAverage(group, this.distinctBuffers));
+		if (this.whole == null) {
+			this.divided = new ShardedOptimizer(group, ModelTensors.of(this.model), this.task::optimizer);
+		}
+	}
+
+	/** Also updates the parameters of the other ranks' parts if it is divided. */
+	private void optimize() {
+		if (this.divided != null) {
+			this.divided.step();
+		}
+		else {
+			Objects.requireNonNull(this.whole).step();
+		}
 	}
 
 	private void leave() {
@@ -170,8 +193,7 @@ final class Replica implements AutoCloseable {
 			StepTotals.write(replicas.piggybackedValues(), loss, stop);
 			replicas.synchronizeGradients();
 			current.bufferAverage().combine((double) samples.length / globalBatch);
-			this.optimizer.step(); // Last: after a failed collective no parameter has
-									// changed.
+			optimize(); // Last: after a failed reduction no parameter has changed.
 			this.inStep = false;
 			return StepTotals.read(replicas.piggybackedValues());
 		}
@@ -204,10 +226,11 @@ final class Replica implements AutoCloseable {
 	}
 
 	private void setLearningRate(OptionalDouble rate) {
-		if (rate.isEmpty() || rate.equals(this.learningRate)) {
+		Optimizer own = (this.divided != null) ? this.divided.local() : this.whole;
+		if (rate.isEmpty() || rate.equals(this.learningRate) || own == null) {
 			return;
 		}
-		OptimizerParamGroupVector groups = this.optimizer.param_groups();
+		OptimizerParamGroupVector groups = own.param_groups();
 		for (long index = 0; index < groups.size(); index++) {
 			groups.get(index).options().set_lr(rate.getAsDouble());
 		}
@@ -256,7 +279,26 @@ final class Replica implements AutoCloseable {
 
 	/** The state for checkpoints; the model and the optimizer must outlive it. */
 	ModelState checkpointState() {
-		return new ModelState(ModelTensors.of(this.model), this.optimizer, this.device);
+		ModelTensors tensors = ModelTensors.of(this.model);
+		return (this.divided != null) ? new ModelState(membership().group(), tensors, this.divided, this.device)
+				: new ModelState(tensors, Objects.requireNonNull(this.whole), this.device);
+	}
+
+	/**
+	 * Bytes of the optimizer's state by rank, if it is divided; otherwise empty. A
+	 * collective call.
+	 */
+	List<Long> dividedStateBytes() {
+		if (this.divided == null) {
+			return List.of();
+		}
+		ProcessGroup group = membership().group();
+		long[] all = new long[group.worldSize()];
+		try (ModelState state = checkpointState()) {
+			group.allGather(MemorySegment.ofArray(new long[] { state.optimizerBytes() }), MemorySegment.ofArray(all),
+					DataType.INT64);
+		}
+		return Arrays.stream(all).boxed().toList();
 	}
 
 	/** SHA-256 over all parameters and buffers, in hexadecimal. */
@@ -269,6 +311,9 @@ final class Replica implements AutoCloseable {
 	@Override
 	public void close() {
 		leave();
+		if (this.divided != null) {
+			this.divided.close();
+		}
 		this.savedBuffers.forEach(Tensor::close);
 		this.learning.close();
 		this.buffers.close();

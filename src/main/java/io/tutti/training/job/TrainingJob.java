@@ -86,6 +86,10 @@ public final class TrainingJob {
 			throw new IllegalArgumentException("rank weights " + options.shares()
 					+ " hold for one world size only, and that of an elastic job changes: use measured or equal shares");
 		}
+		if (elastic != null && options.shardsOptimizer()) {
+			throw new IllegalArgumentException("an optimizer divided among the ranks (ZeRO-1) loses the state of each"
+					+ " lost rank, with which an elastic job is to continue: use a whole optimizer on every rank");
+		}
 		this.device = device;
 		this.group = group;
 		this.elastic = elastic;
@@ -155,7 +159,8 @@ public final class TrainingJob {
 
 	private TrainingSummary train(SampleCounts samples, JobFingerprint job, TrainingDevice place) {
 		ElasticGroup changing = this.elastic;
-		Replica replica = new Replica(this.task, this.options.seed(), place, changing != null);
+		Replica replica = new Replica(this.task, this.options.seed(), place, changing != null,
+				this.options.shardsOptimizer());
 		try (TrainingState state = new TrainingState(replica)) {
 			return (changing == null) ? train(Objects.requireNonNull(this.group), samples, job, state)
 					: changing.run(state, (group) -> {
@@ -229,6 +234,7 @@ public final class TrainingJob {
 				job.with("epochs", this.options.epochs())
 					.with("device", place.kind())
 					.with("rank weights", this.options.shares())
+					.with("optimizer", this.options.shardsOptimizer() ? "divided" : "whole")
 					.with("checkpoint", (this.options.checkpoint() != null) ? "kept" : "none"));
 	}
 

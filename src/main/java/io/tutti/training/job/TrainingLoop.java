@@ -251,7 +251,7 @@ final class TrainingLoop implements AutoCloseable {
 				this.test.score(steps), (seconds > 0) ? this.trainedSamples / seconds : 0,
 				this.replica.replicas().allReducedBytes() + this.test.allReducedBytes(), seconds, communication,
 				ParameterAgreement.require(this.group, this.replica.stateSha256()), stopped(), this.checkpointSeconds,
-				reforms, current().repeatedSteps());
+				reforms, current().repeatedSteps(), this.replica.dividedStateBytes());
 	}
 
 	private long totalSteps() {

@@ -19,9 +19,11 @@ import org.jspecify.annotations.Nullable;
  * @param checkpoint where and when to keep checkpoints, {@code null} for none
  * @param report file to which rank 0 writes the summary as JSON, {@code null} for none
  * @param shares how each batch is divided among the ranks
+ * @param shardsOptimizer whether each rank holds a part of the optimizer's state (ZeRO
+ * stage 1)
  */
 public record TrainingOptions(int epochs, int globalBatch, long seed, int threads,
-		@Nullable CheckpointOptions checkpoint, @Nullable Path report, RankShares shares) {
+		@Nullable CheckpointOptions checkpoint, @Nullable Path report, RankShares shares, boolean shardsOptimizer) {
 
 	/** Default number of epochs. */
 	public static final int DEFAULT_EPOCHS = 30;
@@ -44,10 +46,22 @@ public record TrainingOptions(int epochs, int globalBatch, long seed, int thread
 		requireAtLeastOne("threads", threads);
 	}
 
-	/** Options with equal shares of the ranks. */
+	/** Options with a whole optimizer on every rank. */
+	public TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable CheckpointOptions checkpoint,
+			@Nullable Path report, RankShares shares) {
+		this(epochs, globalBatch, seed, threads, checkpoint, report, shares, false);
+	}
+
+	/** Options with equal shares of the ranks and a whole optimizer on each. */
 	public TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable CheckpointOptions checkpoint,
 			@Nullable Path report) {
 		this(epochs, globalBatch, seed, threads, checkpoint, report, RankShares.EQUAL);
+	}
+
+	/** A copy in which the ranks divide the optimizer's state among them, or do not. */
+	public TrainingOptions withShardedOptimizer(boolean wanted) {
+		return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, this.checkpoint, this.report,
+				this.shares, wanted);
 	}
 
 	/** The defaults, no checkpoint and no report. */

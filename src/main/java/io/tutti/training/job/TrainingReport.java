@@ -28,6 +28,9 @@ record TrainingReport(Map<String, Object> fields) {
 		fields.put("communicationSeconds", summary.communicationSeconds());
 		fields.put("checkpointSeconds", summary.checkpointSeconds());
 		fields.put("parameterSha256", summary.parameterSha256());
+		if (!summary.optimizerBytes().isEmpty()) {
+			fields.put("optimizerBytes", summary.optimizerBytes());
+		}
 		if (summary.reforms() > 0) {
 			fields.put("reforms", summary.reforms());
 			fields.put("repeatedSteps", summary.repeatedSteps());

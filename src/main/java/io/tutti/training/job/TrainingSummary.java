@@ -27,14 +27,25 @@ import io.tutti.training.TestMetric;
  * @param reforms how often an elastic group has formed again since this rank joined it
  * @param repeatedSteps number of steps of the job that were begun again after a lost
  * rank, also before this rank joined it
+ * @param optimizerBytes bytes of the optimizer's state by rank, if it is divided among
+ * the ranks; otherwise empty
  */
 public record TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric,
 		double testScore, double samplesPerSecond, long allReducedBytes, double trainingSeconds,
 		double communicationSeconds, List<String> parameterSha256, boolean stopped, double checkpointSeconds,
-		int reforms, long repeatedSteps) {
+		int reforms, long repeatedSteps, List<Long> optimizerBytes) {
 
 	public TrainingSummary {
 		parameterSha256 = List.copyOf(parameterSha256);
+		optimizerBytes = List.copyOf(optimizerBytes);
+	}
+
+	/** The summary of a job whose ranks have whole optimizers. */
+	public TrainingSummary(int worldSize, String backend, int epochs, long steps, TestMetric metric, double testScore,
+			double samplesPerSecond, long allReducedBytes, double trainingSeconds, double communicationSeconds,
+			List<String> parameterSha256, boolean stopped, double checkpointSeconds, int reforms, long repeatedSteps) {
+		this(worldSize, backend, epochs, steps, metric, testScore, samplesPerSecond, allReducedBytes, trainingSeconds,
+				communicationSeconds, parameterSha256, stopped, checkpointSeconds, reforms, repeatedSteps, List.of());
 	}
 
 	/** Share of the time in steps spent on communication, 0 to 1. */

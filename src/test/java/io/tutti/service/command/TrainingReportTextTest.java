@@ -52,6 +52,15 @@ class TrainingReportTextTest {
 		assertThat(TrainingReportText.of(summary(false))).doesNotContain("checkpoints");
 	}
 
+	@Test
+	void theMemoryThatADividedOptimizerSavesIsShown() {
+		TrainingSummary summary = new TrainingSummary(3, "tcp", 1, 1, TestMetric.ACCURACY, 0.5, 1, 0, 1, 0,
+				List.of(HASH), false, 0, 0, 0, List.of(1_200_000L, 1_100_000L, 1_000_000L));
+		assertThat(TrainingReportText.of(summary))
+			.contains("\noptimizer       1.20 MB of state on rank 0, 3.30 MB on all ranks\n");
+		assertThat(TrainingReportText.of(summary(false))).doesNotContain("optimizer");
+	}
+
 	private static TrainingSummary summary(boolean stopped) {
 		return new TrainingSummary(2, "tcp", 30, 1350, TestMetric.ACCURACY, 0.975, 45_123.4, 52_096_500, 0.96, 0.24,
 				List.of(HASH, HASH), stopped, 0, 0, 0);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -38,6 +39,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 /**
  * Checkpoints of an optimizer that is divided among the ranks, and jobs that continue
@@ -89,6 +91,71 @@ class ShardedCheckpointTest {
 		runDivided(7, 0, SAVED_AFTER);
 		runDivided(6, SAVED_AFTER, STEPS);
 		assertSame(newest(), expected());
+	}
+
+	/** The second checkpoint finds that the first could not be written. */
+	@Test
+	void aFailedWriteOfRankZeroFailsTheNextCheckpointOnEveryRankAtOnce() throws Exception {
+		List<RankThreads.Outcome<Void>> outcomes = saves(3, (rank, store, _) -> {
+			store.restore();
+			if (rank == 0) {
+				Files.createDirectory(this.directory.resolve("step-00000001.0.tmp"));
+			}
+			store.save(new Progress(1, 0, 0));
+			assertThatThrownBy(() -> store.save(new Progress(2, 0, 0)))
+				.isInstanceOfSatisfying(CheckpointException.class, (ex) -> assertThat(ex.isKnownToAll()).isTrue())
+				.hasMessageContainingAll("rank 0 failed: cannot write checkpoint of step 1", "Free space");
+			if (rank == 0) {
+				Files.deleteIfExists(this.directory.resolve("step-00000001.0.tmp"));
+			}
+			store.save(new Progress(3, 0, 0));
+			store.finish();
+		});
+		assertThat(outcomes).allSatisfy((outcome) -> assertThat(outcome.failure()).isNull());
+		assertThat(CheckpointFixture.list(this.directory)).hasSize(1);
+	}
+
+	@ParameterizedTest
+	@ValueSource(ints = { 0, 1, 2 })
+	void aRankThatCannotCopyItsPartFailsTheCheckpointOnEveryRankAtOnce(int broken) throws Exception {
+		List<RankThreads.Outcome<Void>> outcomes = saves(3, (rank, store, state) -> {
+			store.restore();
+			if (rank == broken) {
+				state.close();
+			}
+			store.save(new Progress(1, 0, 0));
+		});
+		assertThat(outcomes)
+			.allSatisfy((outcome) -> assertThat(outcome.failure()).isInstanceOf(CheckpointException.class)
+				.hasMessageContaining("rank " + broken + " failed: java.lang.IllegalStateException: Already closed"));
+	}
+
+	/** What a rank does with its store. */
+	private interface Saves {
+
+		void run(int rank, CheckpointStore store, ModelState state) throws Exception;
+
+	}
+
+	/** The deadline of a collective is longer than the limit of the test. */
+	private List<RankThreads.Outcome<Void>> saves(int ranks, Saves saves) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(ranks, Timeouts.DEFAULTS)) {
+			return RankThreads.outcomes(ranks, Duration.ofSeconds(20), (rank) -> {
+				ProcessGroup group = world.group(rank);
+				Map<String, Tensor> parameters = parameters();
+				ModelTensors model = ModelTensors.of(parameters);
+				try (ShardedOptimizer optimizer = new ShardedOptimizer(group, model, ShardedCheckpointTest::adam)) {
+					gradients(parameters, 0);
+					optimizer.step();
+					ModelState state = new ModelState(group, model, optimizer, TrainingDevice.CPU);
+					CheckpointStore store = store(group, state);
+					saves.run(rank, store, state);
+					store.close();
+				}
+				group.barrier();
+				return null;
+			});
+		}
 	}
 
 	/** Runs steps of a job whose optimizer is divided, and saves after the last. */

@@ -111,6 +111,83 @@ class TrainingTaskTest {
 		assertThat(hash(continued)).isEqualTo(undisturbed);
 	}
 
+	/** The state of Adam: two moments of each value, and the number of steps. */
+	@ParameterizedTest
+	@ValueSource(ints = { 1, 2, 3 })
+	void aDividedOptimizerTrainsTheSameParametersWithAPartOfTheStateOnEachRank(int worldSize) throws Exception {
+		TrainingSummary whole = train(worldSize, (_) -> convolution(), options(1, null)).getFirst();
+		List<TrainingSummary> divided = train(worldSize, (_) -> convolution(),
+				options(1, null).withShardedOptimizer(true));
+		assertThat(hash(divided)).isEqualTo(whole.parameterSha256().getFirst());
+		assertThat(whole.optimizerBytes()).isEmpty();
+		List<Long> bytes = divided.getFirst().optimizerBytes();
+		assertThat(bytes).hasSize(worldSize);
+		long all = bytes.stream().mapToLong(Long::longValue).sum();
+		assertThat(all).isEqualTo(stateBytesOfAdam());
+		assertThat(bytes).allMatch((own) -> worldSize == 1 || own < 0.7 * all);
+	}
+
+	private static long stateBytesOfAdam() {
+		try (TrainingTask task = convolution()) {
+			task.load(1, TrainingDevice.CPU);
+			List<Tensor> parameters = List.of(task.model().parameters().get());
+			return parameters.stream().mapToLong((one) -> 2 * one.numel() * Float.BYTES + Long.BYTES).sum();
+		}
+	}
+
+	/** Jobs continue from each other's checkpoints, whether the optimizer is divided. */
+	@ParameterizedTest
+	@ValueSource(booleans = { true, false })
+	void aDividedOptimizerContinuesFromAWholeOneAndTheOtherWayRound(boolean divided) throws Exception {
+		String undisturbed = hash(train(2, (_) -> convolution(), options(2, null)));
+		train(2, (_) -> convolution(), options(2, this.directory).withShardedOptimizer(divided), stopAfter(20));
+		TrainingOptions next = options(2, this.directory).withShardedOptimizer(!divided);
+		assertThat(hash(train(2, (_) -> convolution(), next))).isEqualTo(undisturbed);
+	}
+
+	/** Rank 2 has no part: the model has two parameters. */
+	@Test
+	void aRankWithoutAPartOfTheOptimizerTrainsAndSaves() throws Exception {
+		String whole = hash(train(3, (_) -> new Line(), options(2, null)));
+		TrainingOptions divided = options(2, this.directory).withShardedOptimizer(true);
+		assertThat(hash(train(3, (_) -> new Line(), divided))).isEqualTo(whole);
+	}
+
+	@Test
+	void ranksThatDivideTheOptimizerAndOthersFailTogether() throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(2, TIMEOUTS)) {
+			List<Outcome<TrainingSummary>> outcomes = RankThreads.outcomes(2, LIMIT,
+					(rank) -> new TrainingJob(world.group(rank), new Line(),
+							options(1, null).withShardedOptimizer(rank == 1), TrainingListener.NONE)
+						.run());
+			assertThat(outcomes).allSatisfy(
+					(outcome) -> assertThat(outcome.failure()).hasMessageContaining("rank 1 has optimizer divided"));
+		}
+	}
+
+	/** libtorch lists a tied parameter once per name. */
+	@Test
+	void anOptimizerThatWouldUpdateAParameterTwiceIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Optimizer optimizer(TensorVector parameters) {
+				List<Tensor> twice = new ArrayList<>(List.of(parameters.get()));
+				twice.add(twice.getFirst());
+				return super.optimizer(new TensorVector(twice.toArray(new Tensor[0])));
+			}
+		}, ExitCode.BAD_CONFIGURATION, "optimizer: it updates a parameter of shape 1x1 twice", "each once");
+	}
+
+	@Test
+	void anOptimizerOfOtherParametersIsRefused() throws Exception {
+		assertFails(new Line() {
+			@Override
+			public Optimizer optimizer(TensorVector parameters) {
+				return super.optimizer(new LinearImpl(3, 2).parameters());
+			}
+		}, ExitCode.BAD_CONFIGURATION, "optimizer: it updates a parameter of shape 2x3 that the method was not given");
+	}
+
 	@Test
 	void aCheckpointOfAnotherModelIsRefused() throws Exception {
 		train(1, (_) -> new Line(), options(1, this.directory));
