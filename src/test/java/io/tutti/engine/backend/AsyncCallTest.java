@@ -197,7 +197,7 @@ class AsyncCallTest {
 	@ParameterizedTest
 	@EnumSource
 	void aGroupMayBeClosedAsSoonAsAnAsynchronousCallIsDone(Connection connection) throws Exception {
-		onGroupsWithin(connection, 400, (group, round) -> {
+		onGroupsWithin(connection, (connection == Connection.SIMULATED) ? 400 : 100, (group, round) -> {
 			int[] value = { (group.rank() == 0) ? round : -1 };
 			group.broadcastAsync(MemorySegment.ofArray(value), DataType.INT32, 0).await();
 			group.close();

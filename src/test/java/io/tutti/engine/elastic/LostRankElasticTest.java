@@ -62,7 +62,7 @@ class LostRankElasticTest {
 	@ParameterizedTest
 	@ValueSource(ints = { 0, 2 })
 	void aStoppedRankIsExcludedAndJoinsAgainWhenItResumes(int victim) throws Exception {
-		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 1500, 10).startAll()) {
+		try (ElasticJob job = new ElasticJob(this.folder, 3, 3, 700, 10).startAll()) {
 			job.await("step 20", LIMIT, () -> job.step(1) >= 20);
 			job.signal(victim, "STOP");
 			job.await("two ranks", LIMIT,
@@ -72,8 +72,8 @@ class LostRankElasticTest {
 			job.signal(victim, "CONT");
 			job.await("its return", LIMIT,
 					() -> job.lines(victim).stream().filter((line) -> line.startsWith("loop ")).count() == 2);
-			requireResult(job, victim, 1500);
-			requireResult(job, 1, 1500);
+			requireResult(job, victim, 700);
+			requireResult(job, 1, 700);
 		}
 	}
 
