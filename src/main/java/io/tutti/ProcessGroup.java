@@ -6,6 +6,8 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 
 import org.jspecify.annotations.Nullable;
 
@@ -1538,6 +1540,20 @@ public interface ProcessGroup extends AutoCloseable {
 	 * @param action releases the resource
 	 */
 	void onClose(Runnable action);
+
+	/**
+	 * The one resource of this type and key that the group owns, such as staging memory
+	 * that several objects of one group use. The first call creates it; its release is
+	 * bound to the group as by {@link #onClose}. All views of a group share it. May be
+	 * called from any thread.
+	 * @param <T> type of the resource
+	 * @param type class of the resource
+	 * @param key tells resources of one class apart, by {@code equals}
+	 * @param creator creates the resource; must not call this method
+	 * @param release releases the resource
+	 * @return the resource; if the group is closed already, a released one
+	 */
+	<T> T shared(Class<T> type, Object key, Supplier<? extends T> creator, Consumer<? super T> release);
 
 	/**
 	 * Leaves the group: running and waiting calls on this rank fail, then connections and

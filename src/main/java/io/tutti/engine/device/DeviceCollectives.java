@@ -2,8 +2,6 @@ package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
 import java.time.Duration;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 
 import io.tutti.RankOutOfRangeException;
 import io.tutti.Collective;
@@ -34,8 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>
  * Pinned staging memory, at most 16 MiB per device, is allocated by the first call
  * through host memory and belongs to the group: it is reused by later calls and freed
- * when the group closes or a call fails. Create one object per group, since each has its
- * own.
+ * when the group closes or a call fails. All objects of one group share it.
  */
 public final class DeviceCollectives {
 
@@ -48,9 +45,6 @@ public final class DeviceCollectives {
 	private final CollectiveListener listener;
 
 	private final Duration timeout;
-
-	/** Staging by device, bound to the group. */
-	private final Map<Integer, HostStaging> stagings = new ConcurrentHashMap<>();
 
 	/**
 	 * @param group the ranks
@@ -273,14 +267,8 @@ public final class DeviceCollectives {
 		this.listener.warn(collective + " of " + receive + " goes through host memory, since group " + this.group.name()
 				+ " runs on " + this.group.backend() + "; to forbid that unset " + HostFallback.PROPERTY + " and "
 				+ HostFallback.VARIABLE);
-		this.stagings.computeIfAbsent(receive.device(), this::staging)
-			.run(new HostStaging.Staged(collective, send, receive, hostType(receive), op, root), deadline);
-	}
-
-	private HostStaging staging(int device) {
-		HostStaging staging = new HostStaging(this.group, this.runtime, device);
-		this.group.onClose(staging::close);
-		return staging;
+		HostStaging.of(this.group, this.runtime, receive.device())
+			.run(new HostStaging.Staged(this.group, collective, send, receive, hostType(receive), op, root), deadline);
 	}
 
 	/**

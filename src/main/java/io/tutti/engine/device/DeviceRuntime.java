@@ -4,8 +4,8 @@ package io.tutti.engine.device;
  * The calls needed from a GPU runtime. Thread-safe; each thread has its own selected
  * device. All addresses share one address space, in which the runtime distinguishes
  * device memory, pinned host memory and plain host memory. A stream is a handle,
- * including {@link #DEFAULT_STREAM}. Every method throws a {@link DeviceException} if the
- * runtime fails.
+ * including {@link #DEFAULT_STREAM}. Objects for the same devices are equal. Every method
+ * throws a {@link DeviceException} if the runtime fails.
  */
 public interface DeviceRuntime {
 

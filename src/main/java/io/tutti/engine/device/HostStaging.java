@@ -1,6 +1,7 @@
 package io.tutti.engine.device;
 
 import java.lang.foreign.MemorySegment;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -122,6 +123,7 @@ final class HostStaging implements AutoCloseable {
 	/**
 	 * A call on device memory.
 	 *
+	 * @param group the caller's view of the group
 	 * @param collective the collective
 	 * @param send buffer that is read
 	 * @param receive buffer that is written
@@ -129,8 +131,8 @@ final class HostStaging implements AutoCloseable {
 	 * @param op operator, ignored by collectives without a reduction
 	 * @param root root, ignored by collectives without one
 	 */
-	record Staged(Collective collective, DeviceBuffer send, DeviceBuffer receive, DataType type, ReduceOp op,
-			int root) {
+	record Staged(ProcessGroup group, Collective collective, DeviceBuffer send, DeviceBuffer receive, DataType type,
+			ReduceOp op, int root) {
 
 		/** Whether the send staging buffer also receives the result. */
 		boolean inPlace() {
@@ -161,10 +163,16 @@ final class HostStaging implements AutoCloseable {
 
 	private boolean closed;
 
-	HostStaging(ProcessGroup group, DeviceRuntime runtime, int device) {
+	private HostStaging(ProcessGroup group, DeviceRuntime runtime, int device) {
 		this.group = group;
 		this.runtime = runtime;
 		this.device = device;
+	}
+
+	/** The group's staging for a device of this process; a closed one if the group is. */
+	static HostStaging of(ProcessGroup group, DeviceRuntime runtime, int device) {
+		return group.shared(HostStaging.class, List.of(runtime, device), () -> new HostStaging(group, runtime, device),
+				HostStaging::close);
 	}
 
 	/**
@@ -288,7 +296,7 @@ final class HostStaging implements AutoCloseable {
 
 	/** Works in place in the send staging buffer where the collective can. */
 	private void start(Staged call, Layout layout, Slot slot, Deadline deadline) {
-		ProcessGroup limited = this.group.withTimeout(deadline.remaining().plusNanos(1));
+		ProcessGroup limited = call.group().withTimeout(deadline.remaining().plusNanos(1));
 		MemorySegment whole = segment(slot.send(), slot.bytes);
 		MemorySegment sent = slot.sent(layout);
 		MemorySegment received = slot.received(layout);

@@ -25,8 +25,12 @@ import java.util.Collections;
 import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,6 +66,9 @@ public final class DefaultProcessGroup implements ProcessGroup {
 
 	/** What to release when this group closes; {@code null} once that is done. */
 	private @Nullable Deque<Runnable> bound = new ArrayDeque<>();
+
+	/** By type and key; those of a view are in its group. */
+	private final Map<List<Object>, Object> shared = new ConcurrentHashMap<>();
 
 	/**
 	 * A formed group with collectives only: no messages and no subgroups.
@@ -646,6 +653,18 @@ public final class DefaultProcessGroup implements ProcessGroup {
 			}
 		}
 		action.run();
+	}
+
+	@Override
+	public <T> T shared(Class<T> type, Object key, Supplier<? extends T> creator, Consumer<? super T> release) {
+		if (this.group != this) {
+			return this.group.shared(type, key, creator, release);
+		}
+		return type.cast(this.shared.computeIfAbsent(List.of(type, key), (_) -> {
+			T created = creator.get();
+			onClose(() -> release.accept(created));
+			return created;
+		}));
 	}
 
 	/** An action that fails does not keep the others from running. */

@@ -1,8 +1,8 @@
 package io.tutti.launch.standalone;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -184,7 +184,9 @@ final class StandaloneSettings {
 			return Files.readString(file);
 		}
 		catch (IOException ex) {
-			throw new UncheckedIOException(TOKEN_FILE + "=" + file + " cannot be read", ex);
+			throw new IllegalArgumentException(TOKEN_FILE + "=" + file + " cannot be read: "
+					+ ((ex instanceof NoSuchFileException) ? "there is no such file" : ex)
+					+ ". Check the property and the file's permissions", ex);
 		}
 	}
 

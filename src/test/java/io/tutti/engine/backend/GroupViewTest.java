@@ -81,6 +81,28 @@ class GroupViewTest {
 	}
 
 	@Test
+	void aGroupOwnsOneResourceOfATypeAndKeyAndReleasesItWhenItCloses() throws Exception {
+		try (World world = Worlds.simulated(1)) {
+			ProcessGroup group = world.group(0);
+			List<String> released = new ArrayList<>();
+			StringBuilder one = group.shared(StringBuilder.class, 1, () -> new StringBuilder("one"),
+					(text) -> released.add(text.toString()));
+			ProcessGroup view = group.withLabel("a view").withTimeout(Duration.ofSeconds(1));
+			assertThat(view.shared(StringBuilder.class, 1, StringBuilder::new, (_) -> {
+			})).isSameAs(one);
+			assertThat(view.shared(StringBuilder.class, 2, StringBuilder::new, (_) -> {
+			})).isNotSameAs(one);
+			assertThat(view.shared(String.class, 1, () -> "text", (_) -> {
+			})).isEqualTo("text");
+			assertThat(released).isEmpty();
+			group.close();
+			assertThat(released).containsExactly("one");
+			group.shared(String.class, "late", () -> "late", released::add);
+			assertThat(released).containsExactly("one", "late");
+		}
+	}
+
+	@Test
 	void theLabelIsInTheFlightRecorder() throws Exception {
 		try (SimulatedWorld world = new SimulatedWorld(1, io.tutti.engine.Timeouts.DEFAULTS)) {
 			world.group(0).withLabel("gradients").barrier();

@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 import io.tutti.CollectiveException;
 import io.tutti.CollectiveListener;
+import io.tutti.ProcessGroup;
 import io.tutti.ReduceOp;
 import io.tutti.engine.Timeouts;
 import io.tutti.engine.backend.RankThreads;
@@ -317,6 +318,26 @@ class DeviceCollectivesTest {
 		assertThat(this.devices.pinnedAllocations()).isEqualTo(made[0]);
 		assertThat(this.devices.pinned()).isEqualTo(2 * 4);
 		this.world.close();
+		assertThat(this.devices.pinned()).isZero();
+	}
+
+	/** Also of views with another label and another limit, and from several threads. */
+	@Test
+	void allObjectsOfOneGroupShareItsPinnedMemory() throws Exception {
+		try (SimulatedWorld alone = new SimulatedWorld(1, Timeouts.DEFAULTS)) {
+			ProcessGroup group = alone.group(0);
+			List<ProcessGroup> views = List.of(group, group, group.withLabel("gradients"), group.withTimeout(LONG));
+			RankThreads.run(views.size(), LONG, (view) -> {
+				DeviceCollectives collectives = new DeviceCollectives(views.get(view), this.devices, ALLOWED,
+						CollectiveListener.NONE, LONG);
+				try (DeviceBuffer own = buffer(0, SEVERAL_CHUNKS)) {
+					collectives.allReduceInPlace(own, ReduceOp.SUM);
+				}
+				return null;
+			});
+			assertThat(this.devices.pinned()).isEqualTo(2);
+			assertThat(alone.group(0).recorder().latest(1000)).extracting("site").contains("gradients", (Object) null);
+		}
 		assertThat(this.devices.pinned()).isZero();
 	}
 

@@ -84,6 +84,11 @@ class StandaloneSettingsTest {
 		Files.writeString(file, "x".repeat(5000));
 		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", file.toString()), Map.of()))
 			.hasMessageContaining("4096");
+		Path missing = folder.resolve("missing");
+		assertThatThrownBy(() -> settings(Map.of("tutti.security.token-file", missing.toString()), Map.of()))
+			.isInstanceOf(IllegalArgumentException.class)
+			.hasMessage("tutti.security.token-file=" + missing + " cannot be read: there is no such file. "
+					+ "Check the property and the file's permissions");
 	}
 
 	@Test

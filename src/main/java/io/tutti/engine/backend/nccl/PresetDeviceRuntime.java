@@ -11,9 +11,10 @@ import org.bytedeco.javacpp.PointerPointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The CUDA runtime through the JavaCPP preset. Loaded only after a successful probe.
+ * The CUDA runtime through the JavaCPP preset. Loaded only after a successful probe. All
+ * objects are equal, since a process has one CUDA runtime.
  */
-final class PresetDeviceRuntime implements DeviceRuntime {
+record PresetDeviceRuntime() implements DeviceRuntime {
 
 	/** An address as a JavaCPP pointer. */
 	private static final class Address extends Pointer {
