@@ -55,15 +55,19 @@ final class ElasticTrainingRun {
 	}
 
 	/**
-	 * Creates the job of an application.
+	 * Checks an application's options before its rank joins the group.
 	 * @throws ConfigurationException if it is to train on a GPU or to divide the
-	 * optimizer, or the directory of a file cannot be used
+	 * optimizer, or a file cannot be used
 	 */
-	static ElasticTrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
-		GroupLifecycle lifecycle = context.getBean(GroupLifecycle.class);
-		TrainingFiles.requireUsable(options, lifecycle.assignment().rank());
+	static void check(ApplicationContext context, TrainingOptions options) {
+		TrainingFiles.requireUsable(options, context.getBean(GroupLifecycle.class).assignment().rank());
 		requireProcessor(context.getBean(TrainProperties.class));
 		requireWholeOptimizer(options);
+	}
+
+	/** Creates the job of an application. */
+	static ElasticTrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
+		GroupLifecycle lifecycle = context.getBean(GroupLifecycle.class);
 		return new ElasticTrainingRun(lifecycle, task, options, context.getBean(TrainingWatch.class),
 				context.getBean(Timeouts.class).drain());
 	}

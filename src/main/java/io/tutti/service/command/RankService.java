@@ -3,12 +3,17 @@ package io.tutti.service.command;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 
 import io.tutti.ExitCode;
 import io.tutti.service.config.RankLogging;
 import io.tutti.service.config.StartupFailures;
 
+import org.springframework.beans.factory.SmartInitializingSingleton;
+import org.springframework.beans.factory.support.BeanDefinitionBuilder;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.SpringApplication;
+import org.springframework.context.ApplicationContext;
 import org.springframework.context.ConfigurableApplicationContext;
 
 /**
@@ -47,9 +52,19 @@ final class RankService {
 	 * @return the exit code
 	 */
 	int run(Part part) {
+		return run((_) -> {
+		}, part);
+	}
+
+	/**
+	 * As {@link #run(Part)}, with a check before this rank joins the group or serves
+	 * HTTP.
+	 * @param check throws an exception if the part cannot run
+	 */
+	int run(Consumer<ApplicationContext> check, Part part) {
 		ConfigurableApplicationContext context;
 		try {
-			context = start();
+			context = start(check);
 		}
 		catch (RuntimeException ex) {
 			return FailureMessage.tell(StartupFailures.explain(ex), this.debug, System.err);
@@ -60,8 +75,13 @@ final class RankService {
 		return code;
 	}
 
-	private ConfigurableApplicationContext start() {
+	private ConfigurableApplicationContext start(Consumer<ApplicationContext> check) {
 		SpringApplication spring = new SpringApplication(this.application);
+		spring.addInitializers((context) -> ((BeanDefinitionRegistry) context.getBeanFactory()).registerBeanDefinition(
+				"tuttiCommandCheck",
+				BeanDefinitionBuilder
+					.genericBeanDefinition(SmartInitializingSingleton.class, () -> () -> check.accept(context))
+					.getBeanDefinition()));
 		spring.setDefaultProperties(this.defaults);
 		spring.addListeners(new RankLogging());
 		return spring.run(this.arguments.toArray(String[]::new));

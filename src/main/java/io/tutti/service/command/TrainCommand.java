@@ -149,10 +149,19 @@ final class TrainCommand implements Callable<Integer> {
 		Function<ApplicationContext, TrainingTask> task = task(taskOptions);
 		try (StopRequest stop = StopRequest.listen(System.getenv())) {
 			RankService service = new RankService(this.root.application(), properties, DEFAULTS, this.options.debug());
-			return service.run((context) -> context.getBean(GroupLifecycle.class).isElastic()
-					? ElasticTrainingRun.of(context, task.apply(context), training).run(stop)
-					: TrainingRun.of(context, task.apply(context), training).run(stop));
+			return service.run((context) -> check(context, training),
+					(context) -> context.getBean(GroupLifecycle.class).isElastic()
+							? ElasticTrainingRun.of(context, task.apply(context), training).run(stop)
+							: TrainingRun.of(context, task.apply(context), training).run(stop));
 		}
+	}
+
+	private static void check(ApplicationContext context, TrainingOptions options) {
+		if (context.getBean(GroupLifecycle.class).isElastic()) {
+			ElasticTrainingRun.check(context, options);
+			return;
+		}
+		TrainingRun.check(context, options);
 	}
 
 	private @Nullable Object taskOptions() {

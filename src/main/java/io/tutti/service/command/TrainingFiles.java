@@ -1,6 +1,10 @@
 package io.tutti.service.command;
 
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 import io.tutti.service.config.ConfigurationException;
@@ -39,8 +43,34 @@ final class TrainingFiles {
 		if (folder == null || !Files.isDirectory(folder)) {
 			throw refused("the report " + report + " cannot be written: there is no directory " + folder, "--report");
 		}
-		if (!Files.isWritable(Files.exists(report) ? report : folder)) {
-			throw refused("the report " + report + " cannot be written: permission denied", "--report");
+		String problem = !Files.exists(report) || Files.isRegularFile(report, LinkOption.NOFOLLOW_LINKS)
+				? problemOfWritingTo(folder) : Files.isWritable(report) ? null : "permission denied";
+		if (problem != null) {
+			throw refused("the report " + report + " cannot be written: " + problem, "--report");
+		}
+	}
+
+	/**
+	 * Creates and deletes a file, since permissions alone do not show a full or read-only
+	 * file system.
+	 */
+	private static @Nullable String problemOfWritingTo(Path folder) {
+		try {
+			Path probe = Files.createTempFile(folder, ".tutti-", ".tmp");
+			try {
+				Files.write(probe, new byte[1]);
+			}
+			finally {
+				Files.deleteIfExists(probe);
+			}
+			return null;
+		}
+		catch (AccessDeniedException ex) {
+			return "permission denied for " + folder;
+		}
+		catch (IOException ex) {
+			return (ex instanceof FileSystemException failure && failure.getReason() != null)
+					? failure.getReason() + " in " + folder : "no file can be created in " + folder;
 		}
 	}
 
@@ -50,11 +80,12 @@ final class TrainingFiles {
 		while (existing != null && !Files.exists(existing)) {
 			existing = existing.getParent();
 		}
-		if (existing != null && !(Files.isDirectory(existing) && Files.isWritable(existing))) {
-			throw refused(
-					"the checkpoint directory " + folder + " cannot be used: " + existing
-							+ (Files.isDirectory(existing) ? " cannot be written" : " is not a directory"),
-					"--checkpoint");
+		if (existing == null) {
+			return;
+		}
+		String problem = Files.isDirectory(existing) ? problemOfWritingTo(existing) : existing + " is not a directory";
+		if (problem != null) {
+			throw refused("the checkpoint directory " + folder + " cannot be used: " + problem, "--checkpoint");
 		}
 	}
 

@@ -61,14 +61,21 @@ final class TrainingRun {
 	}
 
 	/**
-	 * Creates the job of an application.
+	 * Checks an application's options before its rank joins the group.
 	 * @throws BackendUnavailableException if the configured GPU is not present
+	 * @throws ConfigurationException if a file cannot be used or the weights do not fit
+	 * the world
 	 */
+	static void check(ApplicationContext context, TrainingOptions options) {
+		RankAssignment assignment = context.getBean(GroupLifecycle.class).assignment();
+		TrainingFiles.requireUsable(options, assignment.rank());
+		requireWeightsFor(assignment.worldSize(), options);
+		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), assignment);
+	}
+
+	/** Creates the job of an application. */
 	static TrainingRun of(ApplicationContext context, TrainingTask task, TrainingOptions options) {
 		GroupLifecycle group = context.getBean(GroupLifecycle.class);
-		TrainingFiles.requireUsable(options, group.assignment().rank());
-		requireWeightsFor(group.assignment().worldSize(), options);
-		TrainingDevice.requirePresent(context.getBean(TrainProperties.class).choice(), group.assignment());
 		return new TrainingRun(group, context.getBean(Timeouts.class).drain(), task, options,
 				context.getBean(TrainingWatch.class), (world) -> device(context, world, group.assignment()));
 	}

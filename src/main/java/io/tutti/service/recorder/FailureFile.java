@@ -47,7 +47,7 @@ final class FailureFile implements DisposableBean {
 			JsonMapper json) {
 		this.group = group;
 		this.properties = properties;
-		this.jobId = rendezvous.jobId();
+		this.jobId = FailureFolder.nameOf(rendezvous.jobId(), group.assignment());
 		this.json = json;
 		group.onFormed((joined) -> joined.recordSites(properties.sites()));
 		if (properties.onFailure()) {

@@ -13,6 +13,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
+import io.tutti.engine.RankAssignment;
+import io.tutti.engine.backend.EngineSettings;
+
 /**
  * A folder with a bounded number of a rank's latest files. Each file is written
  * atomically.
@@ -41,6 +44,19 @@ final class FailureFolder {
 		this.folder = folder;
 		this.prefix = "tutti-flight-recorder-" + jobId.replaceAll("[^\\w.-]", "_") + "-r" + rank + "-";
 		this.keep = keep;
+	}
+
+	/**
+	 * The name of a job for its files. Jobs without an id are told apart by their
+	 * rendezvous address, which a restart keeps, and a rank without peers by its process.
+	 * @param assignment the launcher's
+	 */
+	static String nameOf(String jobId, RankAssignment assignment) {
+		if (!jobId.equals(EngineSettings.DEFAULTS.jobId())) {
+			return jobId;
+		}
+		return (assignment.worldSize() > 1) ? assignment.masterAddress() + "-" + assignment.masterPort()
+				: "pid-" + ProcessHandle.current().pid();
 	}
 
 	/** Writes a file and removes the oldest beyond the limit. */

@@ -42,6 +42,9 @@ enum ProblemType {
 
 	METHOD_NOT_ALLOWED("The path does not support this method", "Use one of the methods in the Allow header"),
 
+	UNSUPPORTED_MEDIA_TYPE("The content type is not supported",
+			"Send the body with a Content-Type that the endpoint accepts"),
+
 	INVALID_ARGUMENT("The request is invalid", "Correct the request; it had no effect");
 
 	private final String title;
@@ -72,6 +75,7 @@ enum ProblemType {
 			case SERVICE_UNAVAILABLE -> OVERLOADED;
 			case NOT_FOUND -> NOT_FOUND;
 			case METHOD_NOT_ALLOWED -> METHOD_NOT_ALLOWED;
+			case UNSUPPORTED_MEDIA_TYPE -> UNSUPPORTED_MEDIA_TYPE;
 			case null, default -> status.is4xxClientError() ? INVALID_ARGUMENT : null;
 		};
 	}

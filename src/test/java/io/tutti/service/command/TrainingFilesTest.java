@@ -13,6 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
@@ -50,6 +51,17 @@ class TrainingFilesTest {
 		assertRefused(nowhere, 0, "report.json", "there is no directory", "--report");
 		TrainingFiles.requireUsable(nowhere, 1);
 		assertRefused(options(null, this.directory), 0, "is a directory", "--report");
+	}
+
+	/**
+	 * Neither permissions nor the existence of the folder show that /proc takes no files.
+	 */
+	@Test
+	void aFileSystemThatTakesNoFilesIsNamedAndAUsableOneIsLeftEmpty() {
+		assertRefused(options(null, Path.of("/proc/report.json")), 0, "/proc/report.json", "--report");
+		assertRefused(options(Path.of("/proc/run"), null), 0, "/proc/run", "--checkpoint");
+		TrainingFiles.requireUsable(options(this.directory.resolve("run"), this.directory.resolve("report.json")), 0);
+		assertThat(this.directory).isEmptyDirectory();
 	}
 
 	@Test

@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 
+import io.tutti.engine.RankAssignment;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -52,6 +53,17 @@ class FailureFolderTest {
 		}
 		new FailureFolder(this.parent, "a", 1, 1).write(new byte[] { 1 }, BEGIN.plusSeconds(1));
 		assertThat(others).allSatisfy((file) -> assertThat(file).exists());
+	}
+
+	@Test
+	void jobsWithoutAnIdHaveNamesOfTheirOwn() {
+		assertThat(FailureFolder.nameOf("night", RankAssignment.single())).isEqualTo("night");
+		assertThat(FailureFolder.nameOf("default", RankAssignment.onOneHost(1, 2, 29501)))
+			.isEqualTo(FailureFolder.nameOf("default", RankAssignment.onOneHost(0, 2, 29501)))
+			.isEqualTo("127.0.0.1-29501")
+			.isNotEqualTo(FailureFolder.nameOf("default", RankAssignment.onOneHost(1, 2, 29502)));
+		assertThat(FailureFolder.nameOf("default", RankAssignment.single()))
+			.isEqualTo("pid-" + ProcessHandle.current().pid());
 	}
 
 	@Test

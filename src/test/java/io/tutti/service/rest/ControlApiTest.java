@@ -117,8 +117,9 @@ class ControlApiTest {
 		assertThat(this.http.post().uri("/api/v1/roll-call").contentType(MediaType.TEXT_PLAIN).content("x"))
 			.hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
-			.bodyText()
-			.contains("\"rank\":1");
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"type":"urn:tutti:problem:unsupported-media-type","rank":1}""");
 	}
 
 	@Test
