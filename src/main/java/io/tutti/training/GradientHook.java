@@ -24,8 +24,10 @@ final class GradientHook extends VoidTensorHook {
 		this.handle = parameter.register_hook(this);
 	}
 
+	/** Closes the gradient: autograd copies one that anything else refers to. */
 	@Override
 	public void call(TensorBase gradient) {
+		gradient.close();
 		this.action.run();
 	}
 

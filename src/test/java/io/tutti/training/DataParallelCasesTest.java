@@ -43,8 +43,10 @@ import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorBase;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.TensorVector;
+import org.bytedeco.pytorch.VoidTensorHook;
 import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -534,6 +536,33 @@ class DataParallelCasesTest {
 				}
 				return null;
 			});
+		}
+	}
+
+	/** Autograd copies a gradient that anything else refers to, and so for each hook. */
+	@Test
+	void theHooksDoNotMakeAutogradCopyTheGradients() {
+		List<Long> computed = new ArrayList<>();
+		try (SimulatedWorld world = new SimulatedWorld(1, TIMEOUTS);
+				Tensor weight = torch.ones(16, 16).requires_grad_(true);
+				VoidTensorHook hook = new VoidTensorHook() {
+
+					@Override
+					public void call(TensorBase gradient) {
+						try (gradient) {
+							computed.add(gradient.data_ptr().address());
+						}
+					}
+
+				}) {
+			weight.register_hook(hook);
+			try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(0),
+					ModelTensors.of(Map.of("weight", weight)), SETTINGS)) {
+				torch.linear(torch.ones(4, 16), weight).sum().backward();
+				assertThat(computed).containsExactly(TensorMemory.address(weight.grad()));
+				replicas.synchronizeGradients();
+				assertThat(computed).containsExactly(TensorMemory.address(weight.grad()));
+			}
 		}
 	}
 
