@@ -55,13 +55,14 @@ class AlertsIT {
 	void everyAlertFiresFromItsCauseAndOnlyThen() throws Exception {
 		Rendered rendered = this.chart.with("""
 				worldSize: 12
+				elastic: {minRanks: 2}
 				prometheusRule: {enabled: true}
 				timeouts: {rendezvousSeconds: 240, collectiveSeconds: 600}""");
 		JsonNode groups = rendered.only("PrometheusRule").path("spec");
 		Files.writeString(this.folder.resolve("rules.yml"), groups.toString());
 		Files.copy(Path.of("src/test/resources/io/tutti/chart/alerts-test.yml"),
 				this.folder.resolve("alerts-test.yml"));
-		assertThat(promtool("check", "rules", "rules.yml")).contains("SUCCESS: 7 rules found");
+		assertThat(promtool("check", "rules", "rules.yml")).contains("SUCCESS: 8 rules found");
 		assertThat(promtool("test", "rules", "alerts-test.yml")).contains("SUCCESS");
 		String tested = Files.readString(this.folder.resolve("alerts-test.yml"));
 		assertThat(groups.at("/groups/0/rules").findValuesAsString("alert")).allSatisfy(
@@ -120,6 +121,45 @@ class AlertsIT {
 						.anyMatch((value) -> !value.path(1).asString().equals("NaN")));
 			}
 		}
+	}
+
+	/** The lost rank is not scraped: its restarts are not those of a pod. */
+	@Test
+	void anElasticGroupThatFormsAgainAndAgainFiresItsAlertAndShowsInItsPanels() throws Exception {
+		JsonNode rules = this.chart
+			.with("worldSize: 2\nelastic: {minRanks: 1}\nprometheusRule: {enabled: true}\n" + SHORT_TIMEOUTS)
+			.only("PrometheusRule")
+			.path("spec");
+		Files.writeString(this.folder.resolve("rules.yml"), rules.toString());
+		int port = FreePort.next();
+		Files.writeString(this.folder.resolve("prometheus.yml"), configuration(Map.of("demo-tutti-0", port)));
+		Map<String, String> elastic = Map.of("TUTTI_ELASTIC_MIN_RANKS", "1", "TUTTI_ELASTIC_ENDPOINTS",
+				"127.0.0.1:" + FreePort.next() + ",127.0.0.1:" + FreePort.next());
+		int master = FreePort.next();
+		try (PrometheusServer prometheus = PrometheusServer.start(this.folder);
+				OrderedRank _ = elasticRank(0, master, port, elastic)) {
+			await("Prometheus").until(prometheus::isReady);
+			for (int loss = 1; loss <= 4; loss++) {
+				try (OrderedRank second = elasticRank(1, master, FreePort.next(), elastic)) {
+					requireScraped(prometheus, "tutti_peers{state=\"up\"} == 1");
+					assertThat(prometheus.fired()).doesNotContain("TuttiReformLoop");
+					second.kill();
+					requireScraped(prometheus, "tutti_group_reforms_total == " + (2 * loss - 1));
+				}
+			}
+			requireFired(prometheus, "TuttiReformLoop");
+			for (String query : queriesOfTheDashboard().stream().filter((query) -> query.contains("reform")).toList()) {
+				await(query).until(() -> prometheus.query(query).size() == 1);
+				requireScraped(prometheus, query + " > 0");
+			}
+		}
+	}
+
+	private OrderedRank elasticRank(int rank, int master, int port, Map<String, String> elastic) {
+		Map<String, String> variables = variables(rank, 2, master, port);
+		variables.putAll(elastic);
+		return OrderedRank.startTutti(this.folder.resolve("elastic-" + rank + ".log"), variables, "serve",
+				"--http-port", "" + port);
 	}
 
 	private void replaceAPodThreeTimes(PrometheusServer prometheus, Map<String, Integer> ports) {
