@@ -37,7 +37,8 @@ class SurroundingsTest {
 			"collective_algorithm_bandwidth", "collective_bus_bandwidth", "rank_arrival_skew", "peers", "peer_rtt_max",
 			"peer_rtt_median", "peer_silence_max", "rendezvous_duration", "group_generation", "group_state",
 			"training_samples", "training_step_duration", "training_exposed_communication", "training_data_wait",
-			"training_loss", "training_progress_ratio", "start_time");
+			"training_loss", "training_progress_ratio", "training_steps_repeated", "group_reforms",
+			"group_reform_duration", "start_time");
 
 	private static final Pattern METER = Pattern.compile("(?:tutti|process)_([a-z_]+)");
 
@@ -199,13 +200,16 @@ class SurroundingsTest {
 
 	@Test
 	void alertsUseOnlyExistingMeters() {
-		JsonNode rules = chart.scenario("serve").only("PrometheusRule").at("/spec/groups/0/rules");
-		assertThat(rules).hasSize(7);
+		assertThat(chart.scenario("serve").only("PrometheusRule").at("/spec/groups/0/rules")).hasSize(7);
+		JsonNode rules = chart.with("worldSize: 4\nelastic: {minRanks: 2}\nprometheusRule: {enabled: true}")
+			.only("PrometheusRule")
+			.at("/spec/groups/0/rules");
+		assertThat(rules).hasSize(8);
 		for (JsonNode rule : rules) {
 			assertThat(meters(rule.path("expr").asString())).isNotEmpty().isSubsetOf(METERS);
 			assertThat(rule.path("expr").asString()).contains("namespace=\"ml\"", "pod=~\"demo-tutti-[0-9]+(-.+)?\"");
 			assertThat(rule.at("/annotations/summary").asString()).containsAnyOf("{{ $labels.pod }}",
-					"a rank of demo-tutti");
+					"a rank of demo-tutti", "the group of demo-tutti");
 		}
 	}
 
@@ -229,7 +233,7 @@ class SurroundingsTest {
 		JsonNode map = chart.scenario("serve").only("ConfigMap");
 		assertThat(map.at("/metadata/labels/grafana_dashboard").asString()).isEqualTo("1");
 		JsonNode dashboard = JsonMapper.shared().readTree(map.at("/data/tutti.json").asString());
-		assertThat(dashboard.path("panels")).hasSize(20);
+		assertThat(dashboard.path("panels")).hasSize(22);
 		for (String expression : dashboard.path("panels").findValuesAsString("expr")) {
 			assertThat(meters(expression)).isNotEmpty().isSubsetOf(METERS);
 		}
