@@ -23,14 +23,16 @@ import org.junit.jupiter.api.io.TempDir;
 import static org.assertj.core.api.Assertions.assertThat;
 
 /**
- * Every public type and method that a program without training imports has a docstring
- * with its parameters, result and checked exceptions, and every link in it resolves.
+ * Every public type and method that a program imports has a docstring with its
+ * parameters, result and checked exceptions, and every link in it resolves.
  */
 @Timeout(120)
 class DocumentationTest {
 
 	private static final List<String> PACKAGES = List.of("io/tutti", "io/tutti/engine", "io/tutti/engine/backend/mpi",
-			"io/tutti/launch/standalone", "io/tutti/testing");
+			"io/tutti/engine/backend/nccl", "io/tutti/engine/device", "io/tutti/launch/standalone", "io/tutti/testing",
+			"io/tutti/training", "io/tutti/training/checkpoint", "io/tutti/training/job", "io/tutti/training/table",
+			"io/tutti/training/task");
 
 	@TempDir
 	private Path folder;

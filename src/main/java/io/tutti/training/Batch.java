@@ -33,18 +33,24 @@ public final class Batch {
 		this.device = device;
 	}
 
-	/** Number of samples. */
+	/**
+	 * {@return the number of samples}
+	 */
 	public int size() {
 		return this.samples.length;
 	}
 
-	/** Indices of the samples, from 0; a copy. */
+	/**
+	 * Indices of the samples, from 0; a copy.
+	 * @return the indices
+	 */
 	public int[] samples() {
 		return this.samples.clone();
 	}
 
 	/**
 	 * Indices of the samples as an int64 tensor of shape {@code [size]} on the device.
+	 * @return the tensor, which belongs to the batch
 	 */
 	public Tensor indices() {
 		if (this.indices == null) {
@@ -58,6 +64,7 @@ public final class Batch {
 	/**
 	 * The rows of these samples.
 	 * @param all one row per sample in the first dimension, on the device
+	 * @return the rows, in the order of the samples, which the caller closes
 	 */
 	public Tensor of(Tensor all) {
 		Tensor selected = indices();
@@ -67,7 +74,9 @@ public final class Batch {
 		return rows;
 	}
 
-	/** Time spent in this object's methods. */
+	/**
+	 * {@return nanoseconds spent in this object's methods}
+	 */
 	public long selectionNanos() {
 		return this.selectionNanos;
 	}

@@ -18,22 +18,38 @@ import io.tutti.training.internal.Shuffle;
  */
 public record BatchSchedule(int samples, int globalBatch, int worldSize, long seed) {
 
-	/** Number of steps in one epoch. */
+	/**
+	 * {@return the number of steps in one epoch}
+	 */
 	public int stepsPerEpoch() {
 		return Math.ceilDiv(this.samples, this.globalBatch);
 	}
 
-	/** Sample indices in the order of an epoch, counted from 0. */
+	/**
+	 * Sample indices in the order of an epoch, counted from 0.
+	 * @param epoch the epoch, from 0
+	 * @return the indices
+	 */
 	public int[] order(int epoch) {
 		return Shuffle.order(this.samples, this.seed, epoch);
 	}
 
-	/** Number of samples in the global batch of a step. */
+	/**
+	 * Number of samples in the global batch of a step.
+	 * @param stepInEpoch the step, from 0 in each epoch
+	 * @return the number
+	 */
 	public int batchSize(int stepInEpoch) {
 		return (int) Math.min(this.globalBatch, this.samples - (long) stepInEpoch * this.globalBatch);
 	}
 
-	/** Indices of the samples that a rank takes in a step of an epoch with this order. */
+	/**
+	 * Indices of the samples that a rank takes in a step of an epoch with this order.
+	 * @param order the order of the epoch
+	 * @param stepInEpoch the step, from 0 in each epoch
+	 * @param rank the rank
+	 * @return indices of the samples, possibly none
+	 */
 	public int[] samples(int[] order, int stepInEpoch, int rank) {
 		Share share = share(stepInEpoch, rank);
 		return Arrays.copyOfRange(order, share.from(), share.to());

@@ -12,7 +12,9 @@ import org.bytedeco.pytorch.Tensor;
  */
 public interface BucketHook {
 
-	/** A name that must be the same on every rank, with all settings of the hook. */
+	/**
+	 * {@return a name that must be the same on every rank, with all settings of the hook}
+	 */
 	String name();
 
 	/**

@@ -31,6 +31,8 @@ public record DeviceChoice(Kind kind, int index) {
 
 	/**
 	 * Parses {@code auto}, {@code cpu}, {@code cuda} or {@code cuda:n}.
+	 * @param text {@code auto}, {@code cpu}, {@code cuda} or {@code cuda:N}
+	 * @return the choice
 	 * @throws IllegalArgumentException if the text is none of these
 	 */
 	public static DeviceChoice parse(String text) {

@@ -84,6 +84,8 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/**
 	 * Wraps a model with {@link DataParallelSettings#defaults()}.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param module the model; the caller keeps ownership
 	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings)
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module) {
@@ -92,6 +94,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/**
 	 * Wraps a model.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param module the model; the caller keeps ownership
+	 * @param settings the same on every rank
 	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings)
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
@@ -100,6 +105,10 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/**
 	 * Wraps a model that may be on a GPU.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param module the model; the caller keeps ownership
+	 * @param settings the same on every rank
+	 * @param onDevice device collectives of the group
 	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings,
 	 * DeviceCollectives)
 	 */
@@ -127,6 +136,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	/**
 	 * Wraps the tensors of a model that may be on a GPU. A collective call.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param model the model; the caller keeps ownership
+	 * @param settings the same on every rank
 	 * @param onDevice device collectives of the group, for the gradients of a model on a
 	 * GPU
 	 * @throws IllegalArgumentException if no parameter requires a gradient and has
@@ -142,6 +154,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/**
 	 * Wraps a model that may be on a GPU, with a few piggybacked float32 values that are
 	 * reduced with the last gradients, such as the loss. A collective call.
+	 * @param group the ranks that train together; must outlive this object
+	 * @param module the model; the caller keeps ownership
+	 * @param settings the same on every rank
 	 * @param onDevice device collectives of the group, for the gradients of a model on a
 	 * GPU; {@code null} for the CPU
 	 * @param piggybackedValues number of values, the same on every rank
@@ -260,6 +275,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * </pre>
 	 *
 	 * Not a collective call: ranks may make different numbers of passes.
+	 * @return the scope; gradients are synchronized again after it is closed
 	 * @throws IllegalStateException inside such a scope, or after a backward pass outside
 	 * one whose gradients are not synchronized
 	 */
@@ -317,29 +333,36 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/**
 	 * The piggybacked float32 values: written after {@link #zeroGradients()} and read
 	 * after {@link #synchronizeGradients()}.
+	 * @return the values, float64, in main memory
 	 */
 	public MemorySegment piggybackedValues() {
 		return this.buckets.piggybackedValues();
 	}
 
-	/** Number of values in the parameters that require a gradient. */
+	/**
+	 * {@return the number of values in the parameters that require a gradient}
+	 */
 	public long parameterCount() {
 		return this.parameterCount;
 	}
 
-	/** Number of gradient buckets. */
+	/**
+	 * {@return the number of gradient buckets}
+	 */
 	public int bucketCount() {
 		return this.buckets.count();
 	}
 
-	/** Bytes of buckets that this rank has passed to all-reduces. */
+	/**
+	 * {@return bytes of buckets that this rank has passed to all-reduces}
+	 */
 	public long allReducedBytes() {
 		return this.buckets.allReducedBytes();
 	}
 
 	/**
-	 * Total nanoseconds spent in {@link #synchronizeGradients()}: communication that did
-	 * not overlap with a backward pass.
+	 * {@return nanoseconds spent in {@link #synchronizeGradients()}: communication that
+	 * did not overlap with a backward pass}
 	 */
 	public long waitedNanos() {
 		return this.buckets.waitedNanos();

@@ -29,23 +29,34 @@ import org.bytedeco.pytorch.named_parameter_list;
  */
 public record ModelTensors(SequencedMap<String, Tensor> parameters, SequencedMap<String, Tensor> buffers) {
 
+	/** Copies the maps and keeps their order. */
 	public ModelTensors {
 		parameters = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(parameters));
 		buffers = Collections.unmodifiableSequencedMap(new LinkedHashMap<>(buffers));
 	}
 
-	/** Parameters without buffers. */
+	/**
+	 * Parameters without buffers.
+	 * @param parameters parameters by name
+	 * @return its tensors by name
+	 */
 	public static ModelTensors of(Map<String, Tensor> parameters) {
 		return new ModelTensors(new LinkedHashMap<>(parameters), new LinkedHashMap<>());
 	}
 
-	/** The parameters and buffers of a module and its children. */
+	/**
+	 * The parameters and buffers of a module and its children.
+	 * @param module the model; the caller keeps ownership
+	 * @return its tensors by name
+	 */
 	public static ModelTensors of(Module module) {
 		return new ModelTensors(named(module.named_parameters()), named(module.named_buffers()));
 	}
 
 	/**
 	 * The parameters and buffers of a TorchScript model, as {@code torch.load} reads it.
+	 * @param module the model; the caller keeps ownership
+	 * @return its tensors by name
 	 */
 	public static ModelTensors of(JitModule module) {
 		SequencedMap<String, Tensor> parameters = new LinkedHashMap<>();

@@ -18,6 +18,7 @@ import io.tutti.ProcessGroup;
  */
 public record RankWeights(List<Double> weights) {
 
+	/** Copies the list and checks the weights. */
 	public RankWeights {
 		weights = List.copyOf(weights);
 		double sum = 0;
@@ -34,7 +35,9 @@ public record RankWeights(List<Double> weights) {
 
 	/**
 	 * Weights that the ranks have measured. A collective call.
+	 * @param group the ranks that train together
 	 * @param samplesPerSecond this rank's speed
+	 * @return the weights, the same on every rank
 	 * @throws IllegalArgumentException on every rank, if a rank's value is not a weight
 	 */
 	public static RankWeights measured(ProcessGroup group, double samplesPerSecond) {
@@ -48,6 +51,7 @@ public record RankWeights(List<Double> weights) {
 	 * Number of samples of each rank in a batch, in proportion to the weights. The sizes
 	 * add up to the batch and differ from the exact proportion by less than one.
 	 * @param batch samples of all ranks
+	 * @return the sizes by rank
 	 */
 	public int[] sizes(int batch) {
 		int[] bounds = bounds(batch);
@@ -60,6 +64,9 @@ public record RankWeights(List<Double> weights) {
 	 * Indices of the samples that a rank takes in a step.
 	 * @param schedule the global batches; its equal shares are not used
 	 * @param order the order of the epoch
+	 * @param stepInEpoch the step, from 0 in each epoch
+	 * @param rank the rank
+	 * @return indices of the samples, possibly none
 	 */
 	public int[] samples(BatchSchedule schedule, int[] order, int stepInEpoch, int rank) {
 		if (schedule.worldSize() != this.weights.size()) {

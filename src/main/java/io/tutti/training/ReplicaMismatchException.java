@@ -10,6 +10,10 @@ public final class ReplicaMismatchException extends RuntimeException implements 
 
 	private static final long serialVersionUID = 1L;
 
+	/**
+	 * Creates the exception.
+	 * @param message what differs, and on which rank
+	 */
 	public ReplicaMismatchException(String message) {
 		super(message);
 	}

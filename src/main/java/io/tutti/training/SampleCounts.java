@@ -8,6 +8,7 @@ package io.tutti.training;
  */
 public record SampleCounts(int training, int test) {
 
+	/** Checks the values. */
 	public SampleCounts {
 		if (training < 1 || test < 1) {
 			throw new IllegalArgumentException(

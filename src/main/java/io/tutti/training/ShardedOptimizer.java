@@ -123,26 +123,31 @@ public final class ShardedOptimizer implements AutoCloseable {
 	}
 
 	/**
-	 * This rank's optimizer, for its learning rate or its state; {@code null} if its part
-	 * is empty.
+	 * {@return this rank's optimizer, for its learning rate or its state; {@code null} if
+	 * its part is empty}
 	 */
 	public @Nullable Optimizer local() {
 		return this.local;
 	}
 
 	/**
-	 * The parameters that this rank's optimizer updates; valid until {@link #close()}.
+	 * {@return the parameters that this rank's optimizer updates; valid until
+	 * {@link #close()}}
 	 */
 	public List<Tensor> ownParameters() {
 		return List.copyOf(this.parts.get(this.group.rank()));
 	}
 
-	/** Number of values that this rank's optimizer updates and has state for. */
+	/**
+	 * {@return the number of values that this rank's optimizer updates and has state for}
+	 */
 	public long ownValues() {
 		return this.parts.get(this.group.rank()).stream().mapToLong(Tensor::numel).sum();
 	}
 
-	/** Number of values that all ranks' optimizers update. */
+	/**
+	 * {@return the number of values that all ranks' optimizers update}
+	 */
 	public long allValues() {
 		return this.handles.stream().mapToLong(Tensor::numel).sum();
 	}

@@ -17,16 +17,23 @@ import java.lang.annotation.Target;
 @Retention(RetentionPolicy.RUNTIME)
 public @interface TaskOption {
 
-	/** Text for {@code --help}. */
+	/**
+	 * Text for {@code --help}.
+	 * @return the description
+	 */
 	String value();
 
 	/**
 	 * Default as text. Without one the option is required, unless its component is a
 	 * reference that may be null ({@link #optional()}).
+	 * @return the text, empty if there is none
 	 */
 	String defaultValue() default "";
 
-	/** Whether the option may be absent, which passes {@code null}. */
+	/**
+	 * Whether the option may be absent, which passes {@code null}.
+	 * @return {@code true} if it may be missing
+	 */
 	boolean optional() default false;
 
 }

@@ -16,6 +16,7 @@ public record TestMetric(String name, boolean percent) {
 	/** Mean loss. */
 	public static final TestMetric LOSS = new TestMetric("loss", false);
 
+	/** Checks the values. */
 	public TestMetric {
 		if (!name.matches("[a-z][a-z0-9 ]*")) {
 			throw new IllegalArgumentException(
@@ -23,12 +24,18 @@ public record TestMetric(String name, boolean percent) {
 		}
 	}
 
-	/** A value with its unit, such as {@code 98.33 %}. */
+	/**
+	 * A value with its unit, such as {@code 98.33 %}.
+	 * @param value mean of the scores
+	 * @return the text, with the unit
+	 */
 	public String format(double value) {
 		return String.format(Locale.ROOT, this.percent ? "%.2f %%" : "%.4f", this.percent ? 100 * value : value);
 	}
 
-	/** Name of the report's field, such as {@code testAccuracy}. */
+	/**
+	 * {@return name of the report's field, such as {@code testAccuracy}}
+	 */
 	public String field() {
 		StringBuilder field = new StringBuilder("test");
 		for (String word : this.name.strip().split(" +")) {

@@ -39,11 +39,14 @@ public final class TrainingDevice {
 
 	/**
 	 * Selects the device of a rank.
+	 * @param choice what the user asks for
+	 * @param group the ranks that train together
 	 * @param localRank index of the rank among the ranks of its host
 	 * @param fallback whether gradients on a GPU may go through main memory
 	 * @param listener receives a warning for each reduction through main memory, and one
 	 * if the group can use GPUs but libtorch sees none
 	 * @param timeout time limit of a reduction
+	 * @return the device
 	 * @throws BackendUnavailableException if a GPU is requested and not available
 	 */
 	public static TrainingDevice choose(DeviceChoice choice, ProcessGroup group, int localRank, HostFallback fallback,
@@ -69,6 +72,7 @@ public final class TrainingDevice {
 
 	/**
 	 * Rejects a requested GPU that is not available, before rendezvous.
+	 * @param choice what the user asks for
 	 * @param assignment this rank
 	 * @throws BackendUnavailableException if the GPU is not available
 	 */
@@ -144,12 +148,17 @@ public final class TrainingDevice {
 		return new BackendUnavailableException("cuda", PROPERTY + "=" + choice + ", but " + problem, action);
 	}
 
-	/** Collectives for gradients on a GPU; {@code null} for the CPU. */
+	/**
+	 * {@return collectives for gradients on a GPU; {@code null} for the CPU}
+	 */
 	public @Nullable DeviceCollectives collectives() {
 		return this.collectives;
 	}
 
-	/** Moves a model to this device. Its parameters stay the same objects. */
+	/**
+	 * Moves a model to this device. Its parameters stay the same objects.
+	 * @param module the model; the caller keeps ownership
+	 */
 	public void take(Module module) {
 		if (this.collectives != null) {
 			try (Device device = open()) {
@@ -161,6 +170,8 @@ public final class TrainingDevice {
 	/**
 	 * Copies a tensor to a GPU and closes the original; on the CPU returns the tensor
 	 * itself.
+	 * @param tensor a tensor in main memory; not to be used afterwards
+	 * @return the tensor on this device
 	 */
 	public Tensor take(Tensor tensor) {
 		if (this.collectives == null) {
@@ -176,7 +187,9 @@ public final class TrainingDevice {
 		return new Device(this.name);
 	}
 
-	/** {@code cpu} or {@code cuda}. */
+	/**
+	 * {@return {@code cpu} or {@code cuda}}
+	 */
 	public String kind() {
 		return (this.collectives != null) ? "cuda" : "cpu";
 	}

@@ -10,7 +10,9 @@ package io.tutti.training;
  */
 public record TrainingStep(long step, int epoch, int stepsPerEpoch, int epochs) {
 
-	/** Number of steps of the job. */
+	/**
+	 * {@return the number of steps of the job}
+	 */
 	public long totalSteps() {
 		return (long) this.epochs * this.stepsPerEpoch;
 	}

@@ -27,7 +27,9 @@ import org.bytedeco.pytorch.TensorVector;
  */
 public interface TrainingTask extends AutoCloseable {
 
-	/** Name of the task in progress lines and on the live page. */
+	/**
+	 * {@return name of the task in progress lines and on the live page}
+	 */
 	default String name() {
 		return getClass().getSimpleName();
 	}
@@ -46,6 +48,7 @@ public interface TrainingTask extends AutoCloseable {
 	 * hash of the data. All ranks must have the same values, and a checkpoint of a job
 	 * with other values is refused. Called after {@link #load}. By default the name of
 	 * the class.
+	 * @return values by name
 	 */
 	default Map<String, String> identity() {
 		return Map.of("task", getClass().getName());
@@ -56,6 +59,8 @@ public interface TrainingTask extends AutoCloseable {
 	 * job moves the model to the device, replaces its parameters and buffers by rank 0's,
 	 * and keeps it in training mode except during evaluation. The task keeps the model
 	 * open until {@link #close}.
+	 * @return the model, the same object in each call of {@link #losses} and
+	 * {@link #scores}
 	 */
 	Module model();
 
@@ -64,6 +69,7 @@ public interface TrainingTask extends AutoCloseable {
 	 * @param parameters the parameters that require a gradient, each once, also if the
 	 * model registers one under several names. If the job divides the optimizer among the
 	 * ranks, those of this rank's part; a rank without a part is not asked for one
+	 * @return the optimizer; the job steps it and the task closes it
 	 */
 	Optimizer optimizer(TensorVector parameters);
 
@@ -72,6 +78,8 @@ public interface TrainingTask extends AutoCloseable {
 	 * must depend on the arguments only. A job continued for more epochs equals one
 	 * started with that many only if the rate does not depend on
 	 * {@link TrainingStep#epochs()}.
+	 * @param step the step that begins
+	 * @return the rate of all parameter groups, or empty
 	 */
 	default OptionalDouble learningRate(TrainingStep step) {
 		return OptionalDouble.empty();
@@ -94,12 +102,18 @@ public interface TrainingTask extends AutoCloseable {
 	 */
 	Tensor scores(Batch batch);
 
-	/** What the mean of {@link #scores} is. By default the accuracy. */
+	/**
+	 * What the mean of {@link #scores} is. By default the accuracy.
+	 * @return name and unit of the mean
+	 */
 	default TestMetric metric() {
 		return TestMetric.ACCURACY;
 	}
 
-	/** Number of samples evaluated at once, at least 1. By default 256. */
+	/**
+	 * Number of samples evaluated at once, at least 1. By default 256.
+	 * @return the number of samples
+	 */
 	default int evaluationBatch() {
 		return 256;
 	}
@@ -109,12 +123,16 @@ public interface TrainingTask extends AutoCloseable {
 	 * over all training samples before the first and after the last step, and fails if
 	 * the model ends worse than it began and worse than guessing. By default absent: then
 	 * only a loss that is not finite ends the job.
+	 * @return the loss, or empty
 	 */
 	default OptionalDouble guessingLoss() {
 		return OptionalDouble.empty();
 	}
 
-	/** What to change when the training diverges, as a sentence without its full stop. */
+	/**
+	 * What to change when the training diverges, as a sentence without its full stop.
+	 * @return the advice
+	 */
 	default String divergenceAdvice() {
 		return "Lower the learning rate, raise --global-batch, and look for values in the data that are not finite";
 	}

@@ -44,7 +44,14 @@ public final class DeviceBuffer implements AutoCloseable {
 		this.whole = whole;
 	}
 
-	/** Allocates a buffer on a device; its content is undefined. */
+	/**
+	 * Allocates a buffer on a device; its content is undefined.
+	 * @param runtime runtime of the device
+	 * @param device the device, from 0
+	 * @param count number of elements
+	 * @param type type of the elements
+	 * @return the buffer, which the caller closes
+	 */
 	public static DeviceBuffer allocate(DeviceRuntime runtime, int device, long count, DeviceDataType type) {
 		requireCount(count, type);
 		long bytes = count * type.bytes();
@@ -55,12 +62,25 @@ public final class DeviceBuffer implements AutoCloseable {
 
 	/**
 	 * Takes ownership of memory, which {@code release} frees when the buffer is closed.
+	 * @param device the device, from 0
+	 * @param address address of the first element
+	 * @param count number of elements
+	 * @param type type of the elements
+	 * @param release frees the memory at the given address
+	 * @return the buffer, which the caller closes
 	 */
 	public static DeviceBuffer owned(int device, long address, long count, DeviceDataType type, LongConsumer release) {
 		return new DeviceBuffer(device, address, count, type, release, null);
 	}
 
-	/** Wraps memory that the caller owns and that must outlive the buffer. */
+	/**
+	 * Wraps memory that the caller owns and that must outlive the buffer.
+	 * @param device the device, from 0
+	 * @param address address of the first element
+	 * @param count number of elements
+	 * @param type type of the elements
+	 * @return the buffer, which the caller closes
+	 */
 	public static DeviceBuffer wrap(int device, long address, long count, DeviceDataType type) {
 		return new DeviceBuffer(device, address, count, type, NO_RELEASE, null);
 	}
@@ -69,6 +89,7 @@ public final class DeviceBuffer implements AutoCloseable {
 	 * A range of these elements in the same memory; usable until this buffer is closed.
 	 * @param first index of the first element
 	 * @param length number of elements
+	 * @return the range; closing it frees nothing
 	 */
 	public DeviceBuffer part(long first, long length) {
 		if (first < 0 || length < 0 || first > this.count - length) {
@@ -81,6 +102,8 @@ public final class DeviceBuffer implements AutoCloseable {
 
 	/**
 	 * Checks an element count.
+	 * @param count number of elements
+	 * @param type type of the elements
 	 */
 	public static void requireCount(long count, DeviceDataType type) {
 		if (count < 0 || count > Long.MAX_VALUE / type.bytes()) {
@@ -89,13 +112,15 @@ public final class DeviceBuffer implements AutoCloseable {
 		}
 	}
 
-	/** The device whose memory this is. */
+	/**
+	 * {@return the device whose memory this is}
+	 */
 	public int device() {
 		return this.device;
 	}
 
 	/**
-	 * The address of the first element.
+	 * {@return the address of the first element}
 	 * @throws IllegalStateException if the buffer is closed
 	 */
 	public long address() {
@@ -108,17 +133,23 @@ public final class DeviceBuffer implements AutoCloseable {
 		return this.address;
 	}
 
-	/** Number of elements. */
+	/**
+	 * {@return the number of elements}
+	 */
 	public long count() {
 		return this.count;
 	}
 
-	/** Type of the elements. */
+	/**
+	 * {@return type of the elements}
+	 */
 	public DeviceDataType type() {
 		return this.type;
 	}
 
-	/** Size in bytes. */
+	/**
+	 * {@return size in bytes}
+	 */
 	public long bytes() {
 		return this.count * this.type.bytes();
 	}

@@ -47,6 +47,7 @@ public final class DeviceCollectives {
 	private final Duration timeout;
 
 	/**
+	 * Creates the collectives of a group.
 	 * @param group the ranks
 	 * @param runtime the device runtime of this process
 	 * @param fallback whether calls may go through host memory
@@ -62,30 +63,54 @@ public final class DeviceCollectives {
 		this.timeout = timeout;
 	}
 
-	/** The device runtime that the buffers belong to. */
+	/**
+	 * {@return the device runtime that the buffers belong to}
+	 */
 	public DeviceRuntime runtime() {
 		return this.runtime;
 	}
 
-	/** Returns the reduction of all ranks' buffers. */
+	/**
+	 * Returns the reduction of all ranks' buffers.
+	 * @param buffer this rank's operand, of the same count and type on every rank; not
+	 * changed
+	 * @param op operator that combines the operands, the same on every rank
+	 * @return a new buffer of the same count
+	 */
 	public DeviceBuffer allReduce(DeviceBuffer buffer, ReduceOp op) {
 		requireWay(Collective.ALL_REDUCE, buffer);
 		return intoCopy(Collective.ALL_REDUCE, buffer, (copy) -> allReduceInPlace(copy, op));
 	}
 
-	/** Replaces the buffer with the reduction of all ranks' buffers. */
+	/**
+	 * Replaces the buffer with the reduction of all ranks' buffers.
+	 * @param buffer this rank's operand, of the same count and type on every rank;
+	 * replaced by the result
+	 * @param op operator that combines the operands, the same on every rank
+	 */
 	public void allReduceInPlace(DeviceBuffer buffer, ReduceOp op) {
 		run(Collective.ALL_REDUCE, buffer, buffer, op, 0);
 	}
 
-	/** Returns a copy of the root's buffer. */
+	/**
+	 * Returns a copy of the root's buffer.
+	 * @param buffer this rank's operand, of the same count and type on every rank; not
+	 * changed
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 * @return a new buffer of the same count
+	 */
 	public DeviceBuffer broadcast(DeviceBuffer buffer, int root) {
 		requireRoot(root);
 		requireWay(Collective.BROADCAST, buffer);
 		return intoCopy(Collective.BROADCAST, buffer, (copy) -> broadcastInPlace(copy, root));
 	}
 
-	/** Replaces the buffer with the root's buffer. */
+	/**
+	 * Replaces the buffer with the root's buffer.
+	 * @param buffer of the same count and type on every rank; replaced on all ranks but
+	 * the root
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 */
 	public void broadcastInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);
 		run(Collective.BROADCAST, buffer, buffer, ReduceOp.SUM, root);
@@ -94,6 +119,11 @@ public final class DeviceCollectives {
 	/**
 	 * Returns the reduction of all ranks' buffers on the root, and a copy of the input on
 	 * other ranks.
+	 * @param buffer this rank's operand, of the same count and type on every rank; not
+	 * changed
+	 * @param op operator that combines the operands, the same on every rank
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 * @return a new buffer of the same count
 	 */
 	public DeviceBuffer reduce(DeviceBuffer buffer, ReduceOp op, int root) {
 		requireRoot(root);
@@ -104,13 +134,22 @@ public final class DeviceCollectives {
 	/**
 	 * Replaces the root's buffer with the reduction; buffers of other ranks do not
 	 * change.
+	 * @param buffer this rank's operand, of the same count and type on every rank;
+	 * replaced on the root
+	 * @param op operator that combines the operands, the same on every rank
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void reduceInPlace(DeviceBuffer buffer, ReduceOp op, int root) {
 		requireRoot(root);
 		run(Collective.REDUCE, buffer, buffer, op, root);
 	}
 
-	/** Returns the buffers of all ranks, in rank order. */
+	/**
+	 * Returns the buffers of all ranks, in rank order.
+	 * @param buffer this rank's part, of the same count and type on every rank; not
+	 * changed
+	 * @return a new buffer of count × world size elements
+	 */
 	public DeviceBuffer allGather(DeviceBuffer buffer) {
 		return intoNew(Collective.ALL_GATHER, buffer, ofAllRanks(buffer), ReduceOp.SUM, 0);
 	}
@@ -123,7 +162,12 @@ public final class DeviceCollectives {
 		run(Collective.ALL_GATHER, own(whole), whole, ReduceOp.SUM, 0);
 	}
 
-	/** Returns this rank's part of the reduction of all ranks' buffers. */
+	/**
+	 * Returns this rank's part of the reduction of all ranks' buffers.
+	 * @param buffer this rank's operand, one part per rank in rank order; not changed
+	 * @param op operator that combines the operands, the same on every rank
+	 * @return a new buffer of count / world size elements
+	 */
 	public DeviceBuffer reduceScatter(DeviceBuffer buffer, ReduceOp op) {
 		requireParts(buffer);
 		return intoNew(Collective.REDUCE_SCATTER, buffer, buffer.count() / worldSize(), op, 0);
@@ -132,6 +176,8 @@ public final class DeviceCollectives {
 	/**
 	 * Replaces this rank's part of the buffer with the same part of the reduction of all
 	 * ranks' buffers; the other parts are undefined afterwards.
+	 * @param whole this rank's operand, one part per rank in rank order
+	 * @param op operator that combines the operands, the same on every rank
 	 * @return this rank's part, in the same memory
 	 */
 	public DeviceBuffer reduceScatterInPlace(DeviceBuffer whole, ReduceOp op) {
@@ -143,6 +189,10 @@ public final class DeviceCollectives {
 	/**
 	 * Returns the buffers of all ranks in rank order on the root, and an empty buffer on
 	 * other ranks.
+	 * @param buffer this rank's part, of the same count and type on every rank; not
+	 * changed
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 * @return a new buffer, of count × world size elements on the root
 	 */
 	public DeviceBuffer gather(DeviceBuffer buffer, int root) {
 		requireRoot(root);
@@ -154,6 +204,7 @@ public final class DeviceCollectives {
 	 * Fills the root's buffer with the parts of all ranks.
 	 * @param buffer on the root, one part per rank, of which only its own is read; on
 	 * other ranks this rank's part, which does not change
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void gatherInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);
@@ -161,7 +212,11 @@ public final class DeviceCollectives {
 		run(Collective.GATHER, isRoot ? own(buffer) : buffer, isRoot ? buffer : buffer.part(0, 0), ReduceOp.SUM, root);
 	}
 
-	/** Returns, in rank order, the part that each rank sends to this rank. */
+	/**
+	 * Returns, in rank order, the part that each rank sends to this rank.
+	 * @param buffer one part per rank in rank order; not changed
+	 * @return a new buffer of the same count
+	 */
 	public DeviceBuffer allToAll(DeviceBuffer buffer) {
 		requireParts(buffer);
 		return intoNew(Collective.ALL_TO_ALL, buffer, buffer.count(), ReduceOp.SUM, 0);
@@ -171,6 +226,7 @@ public final class DeviceCollectives {
 	 * Writes this rank's part of the root's buffer to {@code receive}.
 	 * @param send all parts in rank order on the root; ignored on other ranks
 	 * @param receive this rank's part
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void scatter(DeviceBuffer send, DeviceBuffer receive, int root) {
 		requireRoot(root);
@@ -185,6 +241,7 @@ public final class DeviceCollectives {
 	 * Gives every rank its part of the root's buffer.
 	 * @param buffer on the root, one part per rank, which do not change; on other ranks
 	 * this rank's part, which is replaced
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void scatterInPlace(DeviceBuffer buffer, int root) {
 		requireRoot(root);

@@ -46,22 +46,33 @@ public enum DeviceDataType {
 		this.host = host;
 	}
 
-	/** Display name, such as {@code float32}. */
+	/**
+	 * {@return display name, such as {@code float32}}
+	 */
 	public String label() {
 		return this.label;
 	}
 
-	/** Bytes per element. */
+	/**
+	 * {@return bytes per element}
+	 */
 	public int bytes() {
 		return this.bytes;
 	}
 
-	/** The same type in host memory, or {@code null} if host memory has no such type. */
+	/**
+	 * {@return the same type in host memory, or {@code null} if host memory has no such
+	 * type}
+	 */
 	public @Nullable DataType host() {
 		return this.host;
 	}
 
-	/** The same type in device memory. */
+	/**
+	 * The same type in device memory.
+	 * @param type type in host memory
+	 * @return the same type in device memory
+	 */
 	public static DeviceDataType of(DataType type) {
 		return switch (type) {
 			case FLOAT32 -> FLOAT32;

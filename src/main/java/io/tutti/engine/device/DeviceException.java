@@ -19,6 +19,7 @@ public final class DeviceException extends RuntimeException implements Failure.O
 	private final int worldSize;
 
 	/**
+	 * Creates the exception for a failed call.
 	 * @param call the failed call, such as {@code cudaMalloc}
 	 * @param code the runtime's error code
 	 * @param detail the runtime's error text
@@ -37,6 +38,9 @@ public final class DeviceException extends RuntimeException implements Failure.O
 
 	/**
 	 * The same failure with the rank whose call it is; this exception if it has one.
+	 * @param rank the rank, from 0
+	 * @param worldSize number of ranks
+	 * @return the exception to throw
 	 */
 	public DeviceException onRank(int rank, int worldSize) {
 		return (this.rank >= 0) ? this : new DeviceException(this.problem, this.code, rank, worldSize, this);
@@ -53,7 +57,9 @@ public final class DeviceException extends RuntimeException implements Failure.O
 		return this.worldSize;
 	}
 
-	/** The runtime's error code. */
+	/**
+	 * {@return the runtime's error code}
+	 */
 	public int code() {
 		return this.code;
 	}

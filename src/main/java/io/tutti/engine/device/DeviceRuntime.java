@@ -12,46 +12,85 @@ public interface DeviceRuntime {
 	/** Handle of the default stream. */
 	long DEFAULT_STREAM = 0;
 
-	/** Number of devices visible to this process. */
+	/**
+	 * {@return the number of devices visible to this process}
+	 */
 	int deviceCount();
 
-	/** The device that this thread has selected. */
+	/**
+	 * {@return the device that this thread has selected}
+	 */
 	int currentDevice();
 
-	/** Selects a device for this thread. */
+	/**
+	 * Selects a device for this thread.
+	 * @param device the device, from 0
+	 */
 	void selectDevice(int device);
 
-	/** Allocates memory on the selected device; {@code bytes} is at least 1. */
+	/**
+	 * Allocates memory on the selected device; {@code bytes} is at least 1.
+	 * @param bytes size in bytes, at least 1
+	 * @return the address
+	 */
 	long allocate(long bytes);
 
-	/** Frees device memory. */
+	/**
+	 * Frees device memory.
+	 * @param address result of {@link #allocate}
+	 */
 	void free(long address);
 
-	/** Allocates page-locked host memory, which a device accesses by DMA. */
+	/**
+	 * Allocates page-locked host memory, which a device accesses by DMA.
+	 * @param bytes size in bytes, at least 1
+	 * @return the address
+	 */
 	long allocatePinned(long bytes);
 
-	/** Frees pinned memory. */
+	/**
+	 * Frees pinned memory.
+	 * @param address result of {@link #allocatePinned}
+	 */
 	void freePinned(long address);
 
 	/** Result of {@link #deviceOf} for host memory. */
 	int NO_DEVICE = -1;
 
-	/** The device whose memory contains an address, or {@link #NO_DEVICE}. */
+	/**
+	 * The device whose memory contains an address, or {@link #NO_DEVICE}.
+	 * @param address the address
+	 * @return the device, or {@link #NO_DEVICE}
+	 */
 	int deviceOf(long address);
 
-	/** Queues a copy on a stream between any two kinds of memory and returns at once. */
+	/**
+	 * Queues a copy on a stream between any two kinds of memory and returns at once.
+	 * @param target address to write
+	 * @param source address to read
+	 * @param bytes number of bytes
+	 * @param stream handle of a stream
+	 */
 	void copy(long target, long source, long bytes, long stream);
 
 	/**
 	 * Creates a stream on the selected device that does not synchronize with the default
 	 * stream.
+	 * @return its handle
 	 */
 	long createStream();
 
-	/** Destroys a stream; work queued on it still completes. */
+	/**
+	 * Destroys a stream; work queued on it still completes.
+	 * @param stream handle of a stream
+	 */
 	void destroyStream(long stream);
 
-	/** Whether all work queued on a stream is complete. */
+	/**
+	 * Whether all work queued on a stream is complete.
+	 * @param stream handle of a stream
+	 * @return whether all work queued on a stream is complete
+	 */
 	boolean isIdle(long stream);
 
 }

@@ -19,13 +19,19 @@ public record HostFallback(boolean allowed) {
 	/** Environment variable that allows the fallback. */
 	public static final String VARIABLE = "TUTTI_ENABLE_GPU_FALLBACK";
 
-	/** Reads the system property and the environment of this process. */
+	/**
+	 * Reads the system property and the environment of this process.
+	 * @return the setting
+	 */
 	public static HostFallback ofProcess() {
 		return of(System::getProperty, System.getenv());
 	}
 
 	/**
 	 * Reads the property, or the variable if the property is not set.
+	 * @param properties value of a property, {@code null} if it is not set
+	 * @param variables environment variables
+	 * @return the setting; the fallback is off if neither is set
 	 * @throws IllegalArgumentException if the value is not true, false, 1, 0 or empty
 	 */
 	public static HostFallback of(UnaryOperator<@Nullable String> properties, Map<String, String> variables) {

@@ -18,7 +18,12 @@ public final class SelectedDevice implements AutoCloseable {
 		this.before = before;
 	}
 
-	/** Selects a device on this thread until the result is closed on the same thread. */
+	/**
+	 * Selects a device on this thread until the result is closed on the same thread.
+	 * @param runtime runtime of the device
+	 * @param device the device, from 0
+	 * @return restores the selection when closed
+	 */
 	public static SelectedDevice select(DeviceRuntime runtime, int device) {
 		int before = runtime.currentDevice();
 		if (before != device) {

@@ -38,7 +38,9 @@ public final class CheckpointException extends RuntimeException implements ExitC
 		return new CheckpointException(reason, false, cause);
 	}
 
-	/** Whether every rank throws this exception. */
+	/**
+	 * {@return whether every rank throws this exception}
+	 */
 	public boolean isKnownToAll() {
 		return this.knownToAll;
 	}

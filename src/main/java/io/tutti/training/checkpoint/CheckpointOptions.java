@@ -18,6 +18,7 @@ public record CheckpointOptions(Path directory, int every, int keep) {
 	 */
 	public static final int DEFAULT_KEEP = 2;
 
+	/** Checks the values. */
 	public CheckpointOptions {
 		if (every < 0) {
 			throw new IllegalArgumentException(
@@ -28,7 +29,11 @@ public record CheckpointOptions(Path directory, int every, int keep) {
 		}
 	}
 
-	/** A checkpoint after each epoch. */
+	/**
+	 * A checkpoint after each epoch.
+	 * @param directory directory of the checkpoints of one job
+	 * @return the options
+	 */
 	public static CheckpointOptions of(Path directory) {
 		return new CheckpointOptions(directory, 0, DEFAULT_KEEP);
 	}

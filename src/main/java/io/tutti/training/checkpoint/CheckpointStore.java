@@ -68,6 +68,10 @@ public final class CheckpointStore implements AutoCloseable {
 
 	/**
 	 * Creates a store without access to the disk.
+	 * @param group the ranks of the job
+	 * @param options where and when to write checkpoints
+	 * @param job what a checkpoint must have been written by
+	 * @param state what to write and to restore; must outlive this object
 	 * @param listener receives the complete checkpoints on rank 0
 	 * @param elasticJob random id of an elastic job, whose rank 0 in the newest
 	 * generation writes; 0 for any other job
@@ -142,6 +146,7 @@ public final class CheckpointStore implements AutoCloseable {
 	 * Copies the state and begins to write it on rank 0. Waits for the previous
 	 * checkpoint first. A collective call if the optimizer is divided among the ranks;
 	 * otherwise it has no effect on other ranks.
+	 * @param progress progress of the job after its last step
 	 * @throws CheckpointException if the previous checkpoint was not written; if the
 	 * optimizer is divided, on every rank, also if a rank cannot copy its part, and the
 	 * group stays usable

@@ -13,7 +13,12 @@ import java.util.stream.Collectors;
  */
 public record JobFingerprint(List<Value> values) {
 
-	/** A name and its value. */
+	/**
+	 * A name and its value.
+	 *
+	 * @param name name of the value
+	 * @param value its text
+	 */
 	public record Value(String name, String value) {
 
 		@Override
@@ -23,23 +28,37 @@ public record JobFingerprint(List<Value> values) {
 
 	}
 
+	/** Copies the list. */
 	public JobFingerprint {
 		values = List.copyOf(values);
 	}
 
-	/** A copy with one more value. */
+	/**
+	 * A copy with one more value.
+	 * @param name its name
+	 * @param value its value
+	 * @return a copy with one more value
+	 */
 	public JobFingerprint with(String name, Object value) {
 		List<Value> more = new ArrayList<>(this.values);
 		more.add(new Value(name, value.toString()));
 		return new JobFingerprint(more);
 	}
 
-	/** The first value that another fingerprint lacks or has with a different value. */
+	/**
+	 * The first value that another fingerprint lacks or has with a different value.
+	 * @param other the fingerprint to compare with
+	 * @return the value, empty if there is none
+	 */
 	public Optional<Value> firstDifference(JobFingerprint other) {
 		return this.values.stream().filter((value) -> !other.values.contains(value)).findFirst();
 	}
 
-	/** Name and value for messages. */
+	/**
+	 * Name and value for messages.
+	 * @param name name of a value
+	 * @return both, or that there is no such value
+	 */
 	public String describe(String name) {
 		return this.values.stream()
 			.filter((value) -> value.name().equals(name))
@@ -48,14 +67,21 @@ public record JobFingerprint(List<Value> values) {
 			.orElse("no " + name);
 	}
 
-	/** The text form, one {@code name=value} per line. */
+	/**
+	 * The text form, one {@code name=value} per line.
+	 * @return the lines
+	 */
 	public String text() {
 		return this.values.stream()
 			.map((value) -> value.name() + "=" + value.value())
 			.collect(Collectors.joining("\n"));
 	}
 
-	/** Parses the output of {@link #text()}. */
+	/**
+	 * Parses the output of {@link #text()}.
+	 * @param text one {@code name=value} per line
+	 * @return the fingerprint
+	 */
 	public static JobFingerprint parse(String text) {
 		List<Value> values = new ArrayList<>();
 		for (String line : text.split("\n")) {

@@ -57,6 +57,8 @@ public final class ModelState implements AutoCloseable {
 	/**
 	 * The state of a model that stays on its device.
 	 * @param model the tensors of the model, which stay open until this is closed
+	 * @param optimizer its optimizer; must outlive this object
+	 * @param device where both are
 	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of a
 	 * tensor, or two tensors have one name
 	 */
@@ -71,6 +73,8 @@ public final class ModelState implements AutoCloseable {
 	 * while it writes it, and every rank calls {@link CheckpointStore#save}.
 	 * @param group the ranks among which the optimizer is divided
 	 * @param model the tensors of the model, which stay open until this is closed
+	 * @param optimizer its optimizer; must outlive this object
+	 * @param device where both are
 	 * @throws IllegalArgumentException if a safetensors file cannot hold the type of a
 	 * tensor, or two tensors have one name
 	 */
@@ -153,7 +157,10 @@ public final class ModelState implements AutoCloseable {
 		}
 	}
 
-	/** Bytes of this rank's part of the optimizer's state, without options. */
+	/**
+	 * Bytes of this rank's part of the optimizer's state, without options.
+	 * @return bytes, 0 without an optimizer
+	 */
 	public long optimizerBytes() {
 		if (this.optimizer == null) {
 			return 0;

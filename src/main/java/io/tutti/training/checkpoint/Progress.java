@@ -12,17 +12,26 @@ public record Progress(long step, double epochLoss, long epochSamples) {
 	/** Progress of a job that has not started. */
 	public static final Progress NONE = new Progress(0, 0, 0);
 
-	/** Progress after one more step. */
+	/**
+	 * Progress after one more step.
+	 * @param lossSum sum of the losses of the step's samples
+	 * @param samples number of the step's samples
+	 * @return the progress
+	 */
 	public Progress plus(double lossSum, int samples) {
 		return new Progress(this.step + 1, this.epochLoss + lossSum, this.epochSamples + samples);
 	}
 
-	/** Progress at the start of the next epoch. */
+	/**
+	 * {@return progress at the start of the next epoch}
+	 */
 	public Progress atNextEpoch() {
 		return new Progress(this.step, 0, 0);
 	}
 
-	/** Mean loss of the current epoch. */
+	/**
+	 * {@return mean loss of the current epoch}
+	 */
 	public double meanLoss() {
 		return this.epochLoss / this.epochSamples;
 	}

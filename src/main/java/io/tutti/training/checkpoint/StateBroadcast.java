@@ -32,12 +32,18 @@ public final class StateBroadcast {
 
 	private final ModelState state;
 
+	/**
+	 * Creates the broadcast of a state.
+	 * @param state this rank's state; must outlive this object
+	 */
 	public StateBroadcast(ModelState state) {
 		this.state = state;
 	}
 
 	/**
 	 * SHA-256 over the state and a record, which depends on nothing but their values.
+	 * @param jobRecord values of the job that are not tensors, written as JSON
+	 * @return 32 bytes
 	 */
 	public byte[] digest(Object jobRecord) {
 		MessageDigest digest = Sha256.newDigest();
@@ -53,7 +59,11 @@ public final class StateBroadcast {
 
 	/**
 	 * Takes the state of the source. A collective call.
+	 * @param <T> type of the record
+	 * @param source the rank whose state all ranks take
+	 * @param group the ranks that call
 	 * @param jobRecord the source's record
+	 * @param type type of the record
 	 * @return the record of the source
 	 * @throws ReplicaMismatchException on a rank whose model or optimizer has another
 	 * shape, before its state changes

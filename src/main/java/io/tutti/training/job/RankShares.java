@@ -24,6 +24,7 @@ public record RankShares(boolean measured, @Nullable RankWeights weights) {
 
 	private static final String MEASURED_NAME = "measured";
 
+	/** Checks the values. */
 	public RankShares {
 		if (measured && weights != null) {
 			throw new IllegalArgumentException("shares are either measured or configured");
@@ -32,6 +33,8 @@ public record RankShares(boolean measured, @Nullable RankWeights weights) {
 
 	/**
 	 * Parses {@code measured} or weights by rank such as {@code 1,2,2}.
+	 * @param text {@code equal}, {@code measured}, or the weights separated by commas
+	 * @return the shares
 	 * @throws IllegalArgumentException if the text is neither
 	 */
 	public static RankShares parse(String text) {
@@ -53,6 +56,7 @@ public record RankShares(boolean measured, @Nullable RankWeights weights) {
 
 	/**
 	 * Checks that there is a weight for each rank.
+	 * @param worldSize number of ranks
 	 * @throws IllegalArgumentException if not
 	 */
 	public void requireWorldSize(int worldSize) {

@@ -15,13 +15,21 @@ public record StepTimes(long samples, long nanos, long dataNanos, long exposedNa
 	/** No step. */
 	public static final StepTimes NONE = new StepTimes(0, 0, 0, 0);
 
-	/** The sum of both. */
+	/**
+	 * The sum of both.
+	 * @param other times to add
+	 * @return the sum
+	 */
 	public StepTimes plus(StepTimes other) {
 		return new StepTimes(this.samples + other.samples, this.nanos + other.nanos, this.dataNanos + other.dataNanos,
 				this.exposedNanos + other.exposedNanos);
 	}
 
-	/** The difference to an earlier sum. */
+	/**
+	 * The difference to an earlier sum.
+	 * @param earlier times to subtract
+	 * @return the difference
+	 */
 	public StepTimes minus(StepTimes earlier) {
 		return new StepTimes(this.samples - earlier.samples, this.nanos - earlier.nanos,
 				this.dataNanos - earlier.dataNanos, this.exposedNanos - earlier.exposedNanos);

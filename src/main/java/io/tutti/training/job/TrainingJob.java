@@ -51,6 +51,8 @@ public final class TrainingJob {
 	 * Creates a job on the CPU.
 	 * @param group the ranks that train together; the caller closes it
 	 * @param task what to train; the job closes it
+	 * @param options how to train, the same on every rank
+	 * @param listener receives the events of this rank
 	 */
 	public TrainingJob(ProcessGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener) {
 		this(group, task, options, listener, () -> TrainingDevice.CPU);
@@ -60,6 +62,8 @@ public final class TrainingJob {
 	 * Creates a job on the given device.
 	 * @param group the ranks that train together; the caller closes it
 	 * @param task what to train; the job closes it
+	 * @param options how to train, the same on every rank
+	 * @param listener receives the events of this rank
 	 * @param device the device, requested when the job runs; its kind must be the same on
 	 * every rank
 	 */
@@ -75,6 +79,8 @@ public final class TrainingJob {
 	 * undisturbed run up to rounding.
 	 * @param group the ranks that train together; the caller closes it
 	 * @param task what to train; the job closes it
+	 * @param options how to train, the same on every rank
+	 * @param listener receives the events of this rank
 	 */
 	public TrainingJob(ElasticGroup group, TrainingTask task, TrainingOptions options, TrainingListener listener) {
 		this(null, group, task, options, listener, () -> TrainingDevice.CPU);
@@ -134,6 +140,7 @@ public final class TrainingJob {
 	 * Requests that all ranks stop soon, after the same step, with a checkpoint if the
 	 * job has a checkpoint directory. May be called from any thread, any number of times,
 	 * before or during {@link #run()}. The first reason is kept.
+	 * @param reason shown by every rank
 	 */
 	public void requestStop(String reason) {
 		this.stopReason.compareAndSet(null, reason);

@@ -12,13 +12,17 @@ public interface TrainingListener {
 	TrainingListener NONE = new TrainingListener() {
 	};
 
-	/** Data, model and checkpoint are loaded; the first step follows. */
+	/**
+	 * Data, model and checkpoint are loaded; the first step follows.
+	 * @param plan what is trained
+	 */
 	default void started(TrainingPlan plan) {
 	}
 
 	/**
 	 * This rank begins a step with these samples; unlike the other values they differ
 	 * between ranks.
+	 * @param samples indices of this rank's samples
 	 */
 	default void selected(StepSamples samples) {
 	}
@@ -50,26 +54,38 @@ public interface TrainingListener {
 
 	/**
 	 * Times of the step on this rank; unlike the other values they differ between ranks.
+	 * @param times durations in nanoseconds
 	 */
 	default void timed(StepTimes times) {
 	}
 
-	/** An epoch is complete, and the model was evaluated on the test samples. */
+	/**
+	 * An epoch is complete, and the model was evaluated on the test samples.
+	 * @param result loss and score
+	 */
 	default void epochDone(EpochResult result) {
 	}
 
 	/**
 	 * A checkpoint is complete, possibly some steps after it was begun. Called on rank 0
 	 * only.
+	 * @param saved step, directory and times
 	 */
 	default void checkpointed(SavedCheckpoint saved) {
 	}
 
-	/** All ranks have agreed to stop after this step. */
+	/**
+	 * All ranks have agreed to stop after this step.
+	 * @param step number of the last step
+	 * @param reason why the job stops
+	 */
 	default void stopping(long step, String reason) {
 	}
 
-	/** The job is complete or stopped. */
+	/**
+	 * The job is complete or stopped.
+	 * @param summary the result
+	 */
 	default void finished(TrainingSummary summary) {
 	}
 

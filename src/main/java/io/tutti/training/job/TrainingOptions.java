@@ -40,31 +40,58 @@ public record TrainingOptions(int epochs, int globalBatch, long seed, int thread
 	 */
 	public static final int DEFAULT_THREADS = 1;
 
+	/** Checks the values. */
 	public TrainingOptions {
 		requireAtLeastOne("epochs", epochs);
 		requireAtLeastOne("global batch", globalBatch);
 		requireAtLeastOne("threads", threads);
 	}
 
-	/** Options with a whole optimizer on every rank. */
+	/**
+	 * Options with a whole optimizer on every rank.
+	 * @param epochs passes over the training samples, at least 1
+	 * @param globalBatch samples per step over all ranks together, at least 1
+	 * @param seed seed of the split, the initial parameters and the order of samples
+	 * @param threads threads that libtorch may use inside one operation, at least 1
+	 * @param checkpoint where and when to keep checkpoints, {@code null} for none
+	 * @param report file to which rank 0 writes the summary as JSON, {@code null} for
+	 * none
+	 * @param shares how each batch is divided among the ranks
+	 */
 	public TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable CheckpointOptions checkpoint,
 			@Nullable Path report, RankShares shares) {
 		this(epochs, globalBatch, seed, threads, checkpoint, report, shares, false);
 	}
 
-	/** Options with equal shares of the ranks and a whole optimizer on each. */
+	/**
+	 * Options with equal shares of the ranks and a whole optimizer on each.
+	 * @param epochs passes over the training samples, at least 1
+	 * @param globalBatch samples per step over all ranks together, at least 1
+	 * @param seed seed of the split, the initial parameters and the order of samples
+	 * @param threads threads that libtorch may use inside one operation, at least 1
+	 * @param checkpoint where and when to keep checkpoints, {@code null} for none
+	 * @param report file to which rank 0 writes the summary as JSON, {@code null} for
+	 * none
+	 */
 	public TrainingOptions(int epochs, int globalBatch, long seed, int threads, @Nullable CheckpointOptions checkpoint,
 			@Nullable Path report) {
 		this(epochs, globalBatch, seed, threads, checkpoint, report, RankShares.EQUAL);
 	}
 
-	/** A copy in which the ranks divide the optimizer's state among them, or do not. */
+	/**
+	 * A copy in which the ranks divide the optimizer's state among them, or do not.
+	 * @param wanted whether each rank holds a part of the optimizer's state
+	 * @return the changed copy
+	 */
 	public TrainingOptions withShardedOptimizer(boolean wanted) {
 		return new TrainingOptions(this.epochs, this.globalBatch, this.seed, this.threads, this.checkpoint, this.report,
 				this.shares, wanted);
 	}
 
-	/** The defaults, no checkpoint and no report. */
+	/**
+	 * The defaults, no checkpoint and no report.
+	 * @return the default options
+	 */
 	public static TrainingOptions defaults() {
 		return new TrainingOptions(DEFAULT_EPOCHS, DEFAULT_GLOBAL_BATCH, DEFAULT_SEED, DEFAULT_THREADS, null, null);
 	}

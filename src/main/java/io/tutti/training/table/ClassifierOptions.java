@@ -40,6 +40,7 @@ public record ClassifierOptions(
 	/** Default learning rate. */
 	public static final double DEFAULT_LEARNING_RATE = 0.05;
 
+	/** Checks the values. */
 	public ClassifierOptions {
 		if (!(learningRate > 0) || Double.isInfinite(learningRate)) {
 			throw new IllegalArgumentException("learning rate must be a finite number above 0, got " + learningRate);
@@ -53,12 +54,19 @@ public record ClassifierOptions(
 		}
 	}
 
-	/** A table with commas and the class in the last column, or the digits. */
+	/**
+	 * A table with commas and the class in the last column, or the digits.
+	 * @param learningRate learning rate in the first epoch, finite and above 0; it
+	 * decreases from epoch to epoch
+	 * @param data table to train on, {@code null} for the bundled digits data set
+	 */
 	public ClassifierOptions(double learningRate, @Nullable Path data) {
 		this(learningRate, data, null, null, null, null);
 	}
 
-	/** The bundled digits data set. */
+	/**
+	 * {@return the bundled digits data set}
+	 */
 	public static ClassifierOptions defaults() {
 		return new ClassifierOptions(DEFAULT_LEARNING_RATE, null);
 	}

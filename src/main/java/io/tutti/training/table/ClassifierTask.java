@@ -66,6 +66,7 @@ public final class ClassifierTask implements TrainingTask {
 
 	/**
 	 * Creates the task.
+	 * @param options data and learning rate
 	 * @throws MalformedDataException if the table is not a readable file
 	 */
 	public ClassifierTask(ClassifierOptions options) {

@@ -20,16 +20,25 @@ import io.tutti.training.internal.Sha256;
  */
 public record Dataset(int columns, int classes, float[] features, int[] labels, List<String> classNames, int testRows) {
 
+	/** Copies the list of names. */
 	public Dataset {
 		classNames = List.copyOf(classNames);
 	}
 
-	/** A data set of numbered classes without test rows. */
+	/**
+	 * A data set of numbered classes without test rows.
+	 * @param columns number of features
+	 * @param classes number of classes
+	 * @param features the features, row by row, of length rows × columns
+	 * @param labels the class of each row, from 0
+	 */
 	public Dataset(int columns, int classes, float[] features, int[] labels) {
 		this(columns, classes, features, labels, List.of(), 0);
 	}
 
-	/** Number of rows. */
+	/**
+	 * {@return the number of rows}
+	 */
 	public int rows() {
 		return this.labels.length;
 	}

@@ -26,6 +26,7 @@ public record TableSource(Path file, @Nullable Path testFile, char separator, @N
 	/** How a tabulator is named in options. */
 	private static final String TABULATOR = "tab";
 
+	/** Checks the values. */
 	public TableSource {
 		if (separator == '"' || separator == '\n' || separator == '\r' || Character.isLetterOrDigit(separator)
 				|| "+-.".indexOf(separator) >= 0) {
@@ -44,7 +45,11 @@ public record TableSource(Path file, @Nullable Path testFile, char separator, @N
 		}
 	}
 
-	/** A file with commas, the class in the last column. */
+	/**
+	 * A file with commas, the class in the last column.
+	 * @param file the table
+	 * @return the source
+	 */
 	public static TableSource of(Path file) {
 		return new TableSource(file, null, DEFAULT_SEPARATOR, null, null);
 	}
@@ -52,6 +57,7 @@ public record TableSource(Path file, @Nullable Path testFile, char separator, @N
 	/**
 	 * Parses a separator.
 	 * @param text one character, or {@code tab}
+	 * @return the character
 	 * @throws IllegalArgumentException if it is neither
 	 */
 	public static char separator(String text) {

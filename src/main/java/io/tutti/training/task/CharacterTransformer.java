@@ -80,7 +80,7 @@ public final class CharacterTransformer implements TrainingTask {
 	 * @param heads attention heads of a layer
 	 * @param layers number of layers, from 1 to 48
 	 * @param stride characters between the starts of two training samples
-	 * @param rate learning rate of AdamW after the first 50 steps
+	 * @param rate learning rate of AdamW after the first {@value #WARM_UP_STEPS} steps
 	 */
 	public record Options(
 			@TaskOption(value = "Text to learn, in UTF-8 (default: the first chapter of Genesis)",
@@ -95,6 +95,7 @@ public final class CharacterTransformer implements TrainingTask {
 			@TaskOption(value = "Learning rate of AdamW after the first 50 steps",
 					defaultValue = "0.002") @Positive @Max(1) double rate) {
 
+		/** Checks that the width can be divided among the heads. */
 		public Options {
 			if (heads > 0 && width % heads != 0) {
 				throw new IllegalArgumentException(
@@ -104,6 +105,10 @@ public final class CharacterTransformer implements TrainingTask {
 
 	}
 
+	/**
+	 * Creates the task without loading anything.
+	 * @param options options of the task
+	 */
 	public CharacterTransformer(Options options) {
 		this.options = options;
 		if (options.text() != null && !Files.isReadable(options.text())) {

@@ -68,6 +68,10 @@ public final class DigitsConvolution implements TrainingTask {
 			@TaskOption(value = "Learning rate of Adam", defaultValue = "0.002") @Positive @Max(1) double rate) {
 	}
 
+	/**
+	 * Creates the task without loading anything.
+	 * @param options options of the task
+	 */
 	public DigitsConvolution(Options options) {
 		this.options = options;
 	}

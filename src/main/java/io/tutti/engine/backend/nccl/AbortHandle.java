@@ -20,7 +20,9 @@ public final class AbortHandle {
 		this.communicator.abort();
 	}
 
-	/** Whether the communicator has ended, by an abort or by a close. */
+	/**
+	 * {@return whether the communicator has ended, by an abort or by a close}
+	 */
 	public boolean isAborted() {
 		return switch (this.communicator.state()) {
 			case OPEN, FAILED, CLOSING -> false;

@@ -59,6 +59,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	/**
 	 * Creates communicators for some devices.
 	 * @param devices at least 2 distinct devices
+	 * @return the communicators
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 * @throws NcclException if NCCL fails
 	 */
@@ -98,62 +99,112 @@ public final class CommunicatorGroup implements AutoCloseable {
 	/**
 	 * Number of devices, which is the number of ranks; 0 once they are transferred or
 	 * closed.
+	 * @return the number
 	 */
 	public int size() {
 		return isOpen() ? this.devices.size() : 0;
 	}
 
-	/** The devices by rank. */
+	/**
+	 * {@return the devices by rank}
+	 */
 	public List<Integer> devices() {
 		return this.devices;
 	}
 
-	/** Every device receives the reduction of all operands, on the default streams. */
+	/**
+	 * Every device receives the reduction of all operands, on the default streams.
+	 * @param operands memory of each rank, by rank
+	 * @param reduction how the operands are combined
+	 */
 	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction) {
 		allReduce(operands, reduction, defaultStreams());
 	}
 
-	/** {@link #allReduce(List, DeviceReduction)} on one stream per device. */
+	/**
+	 * {@link #allReduce(List, DeviceReduction)} on one stream per device.
+	 * @param operands memory of each rank, by rank
+	 * @param reduction how the operands are combined
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction, List<Long> streams) {
 		run(Collective.ALL_REDUCE, operands, reduction, 0, streams);
 	}
 
-	/** Every device receives the root's send buffer, on the default streams. */
+	/**
+	 * Every device receives the root's send buffer, on the default streams.
+	 * @param operands memory of each rank, by rank
+	 * @param root rank of the root, in {@code 0..size-1}
+	 */
 	public void broadcast(List<DeviceOperands> operands, int root) {
 		broadcast(operands, root, defaultStreams());
 	}
 
-	/** {@link #broadcast(List, int)} on one stream per device. */
+	/**
+	 * {@link #broadcast(List, int)} on one stream per device.
+	 * @param operands memory of each rank, by rank
+	 * @param root rank of the root, in {@code 0..size-1}
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void broadcast(List<DeviceOperands> operands, int root, List<Long> streams) {
 		run(Collective.BROADCAST, operands, NONE, root, streams);
 	}
 
-	/** The root receives the reduction of all operands. */
+	/**
+	 * The root receives the reduction of all operands.
+	 * @param operands memory of each rank, by rank
+	 * @param reduction how the operands are combined
+	 * @param root rank of the root, in {@code 0..size-1}
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void reduce(List<DeviceOperands> operands, DeviceReduction reduction, int root, List<Long> streams) {
 		run(Collective.REDUCE, operands, reduction, root, streams);
 	}
 
-	/** Every device receives the parts of all devices in rank order. */
+	/**
+	 * Every device receives the parts of all devices in rank order.
+	 * @param operands memory of each rank, by rank
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void allGather(List<DeviceOperands> operands, List<Long> streams) {
 		run(Collective.ALL_GATHER, operands, NONE, 0, streams);
 	}
 
-	/** Every device receives its own part of the reduction. */
+	/**
+	 * Every device receives its own part of the reduction.
+	 * @param operands memory of each rank, by rank
+	 * @param reduction how the operands are combined
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void reduceScatter(List<DeviceOperands> operands, DeviceReduction reduction, List<Long> streams) {
 		run(Collective.REDUCE_SCATTER, operands, reduction, 0, streams);
 	}
 
-	/** The root receives the parts of all devices in rank order. */
+	/**
+	 * The root receives the parts of all devices in rank order.
+	 * @param operands memory of each rank, by rank
+	 * @param root rank of the root, in {@code 0..size-1}
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void gather(List<DeviceOperands> operands, int root, List<Long> streams) {
 		run(Collective.GATHER, operands, NONE, root, streams);
 	}
 
-	/** Every device receives its own part of the root's send buffer. */
+	/**
+	 * Every device receives its own part of the root's send buffer.
+	 * @param operands memory of each rank, by rank
+	 * @param root rank of the root, in {@code 0..size-1}
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void scatter(List<DeviceOperands> operands, int root, List<Long> streams) {
 		run(Collective.SCATTER, operands, NONE, root, streams);
 	}
 
-	/** Every device receives its part of each device's send buffer, in rank order. */
+	/**
+	 * Every device receives its part of each device's send buffer, in rank order.
+	 * @param operands memory of each rank, by rank
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 */
 	public void allToAll(List<DeviceOperands> operands, List<Long> streams) {
 		run(Collective.ALL_TO_ALL, operands, NONE, 0, streams);
 	}
@@ -230,13 +281,18 @@ public final class CommunicatorGroup implements AutoCloseable {
 		}
 	}
 
-	/** Waits until all work on the default streams is complete. */
+	/**
+	 * Waits until all work on the default streams is complete.
+	 * @param timeout limit of the wait
+	 */
 	public void synchronize(Duration timeout) {
 		synchronize(defaultStreams(), timeout);
 	}
 
 	/**
 	 * Waits until all work on the streams, one per device, is complete.
+	 * @param streams handle of a CUDA stream of each device, by rank
+	 * @param timeout limit of the wait
 	 * @throws NcclException if that exceeds the timeout or the thread is interrupted; all
 	 * communicators are then aborted
 	 */
@@ -270,6 +326,7 @@ public final class CommunicatorGroup implements AutoCloseable {
 	 * Transfers the communicators, by rank, each to a worker thread that uses and closes
 	 * it. This group is empty afterwards, and closing it has no effect.
 	 * @param timeout limit for each call of a rank
+	 * @return the communicators by rank
 	 */
 	public List<RankCommunicator> split(Duration timeout) {
 		this.turn.lock();

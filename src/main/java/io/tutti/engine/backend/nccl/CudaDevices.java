@@ -23,6 +23,7 @@ public final class CudaDevices {
 
 	/**
 	 * Returns the device runtime.
+	 * @return the runtime
 	 * @throws BackendUnavailableException if the driver, a device, the CUDA runtime or
 	 * the preset is missing
 	 */

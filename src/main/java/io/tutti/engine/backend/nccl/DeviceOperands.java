@@ -18,18 +18,26 @@ import io.tutti.engine.device.DeviceDataType;
 public record DeviceOperands(int device, long send, long sendCount, long receive, long receiveCount,
 		DeviceDataType type) {
 
+	/** Checks the values. */
 	public DeviceOperands {
 		requireMemory("send", send, sendCount, type);
 		requireMemory("receive", receive, receiveCount, type);
 	}
 
-	/** One buffer that is read and replaced. */
+	/**
+	 * One buffer that is read and replaced.
+	 * @param buffer the buffer
+	 * @return the operands
+	 */
 	public static DeviceOperands inPlace(DeviceBuffer buffer) {
 		return of(buffer, buffer);
 	}
 
 	/**
 	 * One buffer that is read and another that is written.
+	 * @param send the buffer to read
+	 * @param receive the buffer to write, of the same type on the same device
+	 * @return the operands
 	 * @throws IllegalArgumentException if their types or devices differ
 	 */
 	public static DeviceOperands of(DeviceBuffer send, DeviceBuffer receive) {
@@ -41,12 +49,20 @@ public record DeviceOperands(int device, long send, long sendCount, long receive
 				send.type());
 	}
 
-	/** A buffer that is read only. */
+	/**
+	 * A buffer that is read only.
+	 * @param buffer the buffer to read
+	 * @return the operands
+	 */
 	public static DeviceOperands sending(DeviceBuffer buffer) {
 		return new DeviceOperands(buffer.device(), buffer.address(), buffer.count(), 0, 0, buffer.type());
 	}
 
-	/** A buffer that is written only. */
+	/**
+	 * A buffer that is written only.
+	 * @param buffer the buffer to write
+	 * @return the operands
+	 */
 	public static DeviceOperands receiving(DeviceBuffer buffer) {
 		return new DeviceOperands(buffer.device(), 0, 0, buffer.address(), buffer.count(), buffer.type());
 	}

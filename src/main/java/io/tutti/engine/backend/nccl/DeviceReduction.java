@@ -11,12 +11,20 @@ import io.tutti.engine.device.DeviceDataType;
  */
 public sealed interface DeviceReduction {
 
-	/** An operator that host memory supports as well. */
+	/**
+	 * An operator that host memory supports as well.
+	 * @param op sum, product, minimum, maximum or average
+	 * @return the reduction
+	 */
 	static DeviceReduction of(ReduceOp op) {
 		return new Plain(op);
 	}
 
-	/** The sum of all operands, each first multiplied by its rank's factor. */
+	/**
+	 * The sum of all operands, each first multiplied by its rank's factor.
+	 * @param factor this rank's factor
+	 * @return the reduction
+	 */
 	static DeviceReduction premultipliedSum(double factor) {
 		return new PremultipliedSum(factor);
 	}

@@ -47,7 +47,9 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 			this.action = action;
 		}
 
-		/** The action to take, as a sentence without a full stop. */
+		/**
+		 * {@return the action to take, as a sentence without a full stop}
+		 */
 		public String action() {
 			return this.action;
 		}
@@ -59,27 +61,38 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 
 	}
 
+	/** Copies the set. */
 	public NcclAvailability {
 		functions = Set.copyOf(functions);
 	}
 
-	/** Probes this process; reports problems in the result and never throws for them. */
+	/**
+	 * Probes this process; reports problems in the result and never throws for them.
+	 * @return the result
+	 */
 	public static NcclAvailability probe() {
 		return NcclProbe.ofProcess().probe();
 	}
 
-	/** Whether NCCL can be used. */
+	/**
+	 * {@return whether NCCL can be used}
+	 */
 	public boolean available() {
 		return this.state == State.AVAILABLE;
 	}
 
-	/** Whether the installed library has an optional function. */
+	/**
+	 * Whether the installed library has an optional function.
+	 * @param function the function
+	 * @return whether the installed library has an optional function
+	 */
 	public boolean has(NcclFunction function) {
 		return this.functions.contains(function);
 	}
 
 	/**
 	 * Checks that the installed library has an optional function.
+	 * @param function the function
 	 * @throws UnsupportedOperationException if the function is missing
 	 */
 	public void require(NcclFunction function) {
@@ -89,7 +102,9 @@ public record NcclAvailability(State state, String detail, int devices, int vers
 		}
 	}
 
-	/** The version as text, such as {@code 2.29.3}. */
+	/**
+	 * {@return the version as text, such as {@code 2.29.3}}
+	 */
 	public String versionText() {
 		return versionText(this.version);
 	}

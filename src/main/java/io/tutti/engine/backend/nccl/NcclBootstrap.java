@@ -34,6 +34,7 @@ public final class NcclBootstrap {
 	private final int localRank;
 
 	/**
+	 * Creates the bootstrap of a rank.
 	 * @param localRank index of this process on its host, which selects its device
 	 */
 	public NcclBootstrap(int localRank) {
@@ -48,8 +49,14 @@ public final class NcclBootstrap {
 	/**
 	 * Creates the backend of a group on top of one for host memory. Every rank of the
 	 * group calls it.
+	 * @param identity group and rank
+	 * @param host the group's calls on host memory; also exchanges the communicator's id
+	 * @param latch the group's failure state
+	 * @param reporter reports a failure of NCCL to the other ranks
+	 * @param exchange exchanges bytes among the ranks of the group
 	 * @param deadline limit for the creation; the time left after the exchange is the
 	 * default limit of later calls
+	 * @return the group's calls on both kinds of memory
 	 * @throws BackendUnavailableException if a rank cannot use NCCL; names the first such
 	 * rank
 	 */

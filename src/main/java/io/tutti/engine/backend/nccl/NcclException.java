@@ -79,12 +79,16 @@ public final class NcclException extends RuntimeException implements Failure.Ori
 		return this.worldSize;
 	}
 
-	/** Why the communicator failed. */
+	/**
+	 * {@return why the communicator failed}
+	 */
 	public Reason reason() {
 		return this.reason;
 	}
 
-	/** NCCL's result; {@link NcclResult#IN_PROGRESS} if NCCL returned no error. */
+	/**
+	 * {@return NCCL's result; {@link NcclResult#IN_PROGRESS} if NCCL returned no error}
+	 */
 	public NcclResult result() {
 		return this.result;
 	}

@@ -42,12 +42,16 @@ public enum NcclFunction {
 		this.since = since;
 	}
 
-	/** Its name in the library. */
+	/**
+	 * {@return its name in the library}
+	 */
 	public String symbol() {
 		return this.symbol;
 	}
 
-	/** The first version of NCCL that has it. */
+	/**
+	 * {@return the first version of NCCL that has it}
+	 */
 	public String since() {
 		return this.since;
 	}

@@ -22,6 +22,8 @@ public final class NcclGroup {
 
 	/**
 	 * The view of a group.
+	 * @param group a group on the backend {@code nccl}
+	 * @return its view
 	 * @throws UnsupportedOperationException if the group's backend is not NCCL
 	 */
 	public static NcclGroup of(ProcessGroup group) {
@@ -32,22 +34,34 @@ public final class NcclGroup {
 				+ ", which has no NCCL communicator. Start with the profile nccl");
 	}
 
-	/** The group's communicator, open as long as the group. */
+	/**
+	 * The group's communicator, open as long as the group.
+	 * @return the communicator
+	 */
 	public RankCommunicator communicator() {
 		return this.communicator;
 	}
 
-	/** The handle of the stream on which the group's device calls run. */
+	/**
+	 * {@return the handle of the stream on which the group's device calls run}
+	 */
 	public long stream() {
 		return this.communicator.operations().stream();
 	}
 
-	/** Calls on the group's stream, each limited by the group's timeout. */
+	/**
+	 * Calls on the group's stream, each limited by the group's timeout.
+	 * @return the operations
+	 */
 	public StreamOperations operations() {
 		return this.communicator.operations().within(this.group.timeout());
 	}
 
-	/** Calls on a caller's stream, each limited by the group's timeout. */
+	/**
+	 * Calls on a caller's stream, each limited by the group's timeout.
+	 * @param stream handle of a CUDA stream of this rank's device, which the caller owns
+	 * @return the operations
+	 */
 	public StreamOperations operations(long stream) {
 		return this.communicator.operations(stream).within(this.group.timeout());
 	}

@@ -41,7 +41,9 @@ public enum NcclResult {
 		return (code >= 0 && code < VALUES.length) ? VALUES[code] : INTERNAL_ERROR;
 	}
 
-	/** The action to take, as a sentence without a full stop. */
+	/**
+	 * {@return the action to take, as a sentence without a full stop}
+	 */
 	public String hint() {
 		return this.hint;
 	}

@@ -65,6 +65,7 @@ public final class RankCommunicator implements AutoCloseable {
 
 	/**
 	 * Creates an id for a new communicator, on one rank, to be sent to the other ranks.
+	 * @return the id, for one communicator only
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 */
 	public static UniqueId newId() {
@@ -84,7 +85,10 @@ public final class RankCommunicator implements AutoCloseable {
 	/**
 	 * Creates a communicator with its own stream. Every rank calls it at about the same
 	 * time.
+	 * @param id the id that one rank has created, the same on every rank
+	 * @param place rank, world size and device
 	 * @param timeout limit for the creation and for each later call
+	 * @return the communicator, which the caller closes
 	 * @throws BackendUnavailableException if NCCL cannot be used in this process
 	 * @throws NcclException if the creation misses the deadline or NCCL fails
 	 */
@@ -95,6 +99,11 @@ public final class RankCommunicator implements AutoCloseable {
 	/**
 	 * {@link #create(UniqueId, RankPlacement, Duration)} on the caller's stream, which
 	 * the caller still owns.
+	 * @param id the id that one rank has created, the same on every rank
+	 * @param place rank, world size and device
+	 * @param stream handle of a CUDA stream of this rank's device, which the caller owns
+	 * @param timeout limit for the creation and for each later call
+	 * @return the communicator, which the caller closes
 	 */
 	public static RankCommunicator create(UniqueId id, RankPlacement place, long stream, Duration timeout) {
 		return create(NcclLibrary.load(), id, place, stream, timeout);
@@ -140,39 +149,56 @@ public final class RankCommunicator implements AutoCloseable {
 		CudaDevices.requirePresent(device, library.runtime().deviceCount());
 	}
 
-	/** This rank. */
+	/**
+	 * {@return this rank}
+	 */
 	public int rank() {
 		return this.place.rank();
 	}
 
-	/** Number of ranks. */
+	/**
+	 * {@return the number of ranks}
+	 */
 	public int worldSize() {
 		return this.place.worldSize();
 	}
 
-	/** The device of this communicator. */
+	/**
+	 * {@return the device of this communicator}
+	 */
 	public int device() {
 		return this.place.device();
 	}
 
-	/** NCCL's handle, for calls that this class does not offer. */
+	/**
+	 * NCCL's handle, for calls that this class does not offer.
+	 * @return a value of type {@code ncclComm_t}
+	 */
 	public long handle() {
 		return this.communicator.handle();
 	}
 
-	/** Calls on this communicator's stream. */
+	/**
+	 * Calls on this communicator's stream.
+	 * @return the operations
+	 */
 	public StreamOperations operations() {
 		return this.operations;
 	}
 
 	/**
 	 * Calls on a caller's stream; the caller orders them against calls on other streams.
+	 * @param stream handle of a CUDA stream of this rank's device, which the caller owns
+	 * @return the operations
 	 */
 	public StreamOperations operations(long stream) {
 		return new StreamOperations(this.communicator, this.library, this.place, stream, this.timeout);
 	}
 
-	/** Aborts the communicator from any thread. */
+	/**
+	 * Aborts the communicator from any thread.
+	 * @return the handle
+	 */
 	public AbortHandle abortHandle() {
 		return this.communicator.abortHandle();
 	}
@@ -209,6 +235,7 @@ public final class RankCommunicator implements AutoCloseable {
 	/**
 	 * Splits the ranks by color, ordered by key. Every rank calls it.
 	 * @param color part to join; negative for none
+	 * @param key position among the ranks of a part; equal keys keep the order of ranks
 	 * @return the part's communicator on this device, {@code null} for a negative color
 	 * @throws UnsupportedOperationException if the installed library has no split
 	 */
@@ -222,6 +249,7 @@ public final class RankCommunicator implements AutoCloseable {
 	 * Creates a communicator of the remaining ranks. Only these ranks call it.
 	 * @param excluded ranks to exclude, at least one and never this rank
 	 * @param afterFailure whether to abort calls in progress instead of waiting for them
+	 * @return the new communicator, which the caller closes
 	 * @throws UnsupportedOperationException if the installed library has no shrink
 	 */
 	public RankCommunicator shrink(Set<Integer> excluded, boolean afterFailure) {
@@ -259,6 +287,8 @@ public final class RankCommunicator implements AutoCloseable {
 
 	/**
 	 * Registers a buffer with NCCL, which can then transfer it without a copy.
+	 * @param buffer memory on this device; must outlive the registration
+	 * @return ends the registration when closed
 	 * @throws UnsupportedOperationException if the installed library has no registration
 	 */
 	public BufferRegistration register(DeviceBuffer buffer) {
@@ -270,6 +300,9 @@ public final class RankCommunicator implements AutoCloseable {
 	/**
 	 * Allocates memory on this device by {@code ncclMemAlloc}, so that network and NVLink
 	 * fabric can access it directly.
+	 * @param count number of elements
+	 * @param type type of the elements
+	 * @return a new buffer, which the caller closes before the communicator
 	 * @throws UnsupportedOperationException if the installed library has no allocation
 	 */
 	public DeviceBuffer allocate(long count, DeviceDataType type) {

@@ -11,6 +11,7 @@ import io.tutti.RankOutOfRangeException;
  */
 public record RankPlacement(int rank, int worldSize, int device) {
 
+	/** Checks the values. */
 	public RankPlacement {
 		if (worldSize < 1) {
 			throw new IllegalArgumentException("world size must be 1 or more, got " + worldSize);
@@ -24,7 +25,11 @@ public record RankPlacement(int rank, int worldSize, int device) {
 	/**
 	 * Assigns the device of the local rank; if a host has more ranks than devices, ranks
 	 * share them round-robin.
+	 * @param rank the rank, from 0
+	 * @param worldSize number of ranks
+	 * @param localRank index among the ranks of the host, from 0
 	 * @param devices number of devices visible to this process
+	 * @return the placement
 	 */
 	public static RankPlacement ofLocalRank(int rank, int worldSize, int localRank, int devices) {
 		if (devices < 1) {

@@ -49,27 +49,49 @@ public final class StreamOperations {
 		this.group = group;
 	}
 
-	/** The stream's handle. */
+	/**
+	 * {@return the stream's handle}
+	 */
 	public long stream() {
 		return this.stream;
 	}
 
-	/** The same operations with another limit for each call. */
+	/**
+	 * The same operations with another limit for each call.
+	 * @param limit limit of each call, more than zero
+	 * @return the operations
+	 */
 	public StreamOperations within(Duration limit) {
 		return new StreamOperations(this.communicator, this.issues, this.place, this.stream, limit, this.group);
 	}
 
-	/** Every rank receives the reduction of all ranks' operands. */
+	/**
+	 * Every rank receives the reduction of all ranks' operands.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param reduction how the operands are combined, the same on every rank
+	 */
 	public void allReduce(DeviceOperands operands, DeviceReduction reduction) {
 		run(Collective.ALL_REDUCE, operands, reduction, 0);
 	}
 
-	/** Several {@link #allReduce(DeviceOperands, DeviceReduction)} calls in one group. */
+	/**
+	 * Several {@link #allReduce(DeviceOperands, DeviceReduction)} calls in one group.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param reduction how the operands are combined, the same on every rank
+	 */
 	public void allReduce(List<DeviceOperands> operands, DeviceReduction reduction) {
 		group((together) -> operands.forEach((each) -> together.allReduce(each, reduction)));
 	}
 
-	/** The root receives the reduction; receive buffers of other ranks are ignored. */
+	/**
+	 * The root receives the reduction; receive buffers of other ranks are ignored.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param reduction how the operands are combined, the same on every rank
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 */
 	public void reduce(DeviceOperands operands, DeviceReduction reduction, int root) {
 		run(Collective.REDUCE, operands, reduction, root);
 	}
@@ -77,32 +99,58 @@ public final class StreamOperations {
 	/**
 	 * Every rank receives the root's send buffer; send buffers of other ranks are
 	 * ignored.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
 	 */
 	public void broadcast(DeviceOperands operands, int root) {
 		run(Collective.BROADCAST, operands, NONE, root);
 	}
 
-	/** Every rank receives all ranks' parts in rank order. */
+	/**
+	 * Every rank receives all ranks' parts in rank order.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 */
 	public void allGather(DeviceOperands operands) {
 		run(Collective.ALL_GATHER, operands, NONE, 0);
 	}
 
-	/** Every rank receives its own part of the reduction. */
+	/**
+	 * Every rank receives its own part of the reduction.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param reduction how the operands are combined, the same on every rank
+	 */
 	public void reduceScatter(DeviceOperands operands, DeviceReduction reduction) {
 		run(Collective.REDUCE_SCATTER, operands, reduction, 0);
 	}
 
-	/** The root receives all ranks' parts in rank order. */
+	/**
+	 * The root receives all ranks' parts in rank order.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 */
 	public void gather(DeviceOperands operands, int root) {
 		run(Collective.GATHER, operands, NONE, root);
 	}
 
-	/** Every rank receives its own part of the root's send buffer. */
+	/**
+	 * Every rank receives its own part of the root's send buffer.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param root rank of the root, in {@code 0..worldSize-1}, the same on every rank
+	 */
 	public void scatter(DeviceOperands operands, int root) {
 		run(Collective.SCATTER, operands, NONE, root);
 	}
 
-	/** Every rank receives its part of each rank's send buffer, in rank order. */
+	/**
+	 * Every rank receives its part of each rank's send buffer, in rank order.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 */
 	public void allToAll(DeviceOperands operands) {
 		run(Collective.ALL_TO_ALL, operands, NONE, 0);
 	}
@@ -110,6 +158,9 @@ public final class StreamOperations {
 	/**
 	 * Sends to a peer, whose matching receive has the same count. Messages match in
 	 * order.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param peer the other rank, in {@code 0..worldSize-1}
 	 */
 	public void send(DeviceOperands operands, int peer) {
 		this.place.requireRank("peer", peer);
@@ -121,6 +172,9 @@ public final class StreamOperations {
 	/**
 	 * Receives from a peer, whose matching send has the same count. Messages match in
 	 * order.
+	 * @param operands memory to read and to write, on the communicator's device; not to
+	 * be used until the call is complete
+	 * @param peer the other rank, in {@code 0..worldSize-1}
 	 */
 	public void receive(DeviceOperands operands, int peer) {
 		this.place.requireRank("peer", peer);

@@ -20,6 +20,8 @@ public final class UniqueId {
 
 	/**
 	 * Decodes an id from another process.
+	 * @param bytes the 128 bytes of {@link #asBytes()}
+	 * @return the id
 	 * @throws IllegalArgumentException if it is not {@value #BYTES} bytes long
 	 */
 	public static UniqueId fromBytes(byte[] bytes) {
@@ -29,7 +31,10 @@ public final class UniqueId {
 		return new UniqueId(bytes.clone());
 	}
 
-	/** Encodes the id for another process. */
+	/**
+	 * Encodes the id for another process.
+	 * @return 128 bytes
+	 */
 	public byte[] asBytes() {
 		return this.bytes.clone();
 	}
