@@ -13,6 +13,9 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	/** Name of the backend. */
 	private final String backend;
 
+	/** What cannot be used, as a sentence. */
+	private final String subject;
+
 	/** What is missing or wrong. */
 	private final String problem;
 
@@ -44,18 +47,31 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	 * @see #BackendUnavailableException(String, String, String)
 	 */
 	public BackendUnavailableException(String backend, String problem, String action, @Nullable Throwable cause) {
-		this(backend, problem, action, -1, -1, cause);
+		this(backend, "backend " + backend + " is not available", problem, action, -1, -1, cause);
 	}
 
-	private BackendUnavailableException(String backend, String problem, String action, int rank, int worldSize,
-			@Nullable Throwable cause) {
-		super(((rank >= 0) ? "rank " + rank + ": " : "") + "backend " + backend + " is not available: " + problem + ". "
-				+ action, cause);
+	private BackendUnavailableException(String backend, String subject, String problem, String action, int rank,
+			int worldSize, @Nullable Throwable cause) {
+		super(((rank >= 0) ? "rank " + rank + ": " : "") + subject + ": " + problem + ". " + action, cause);
 		this.backend = backend;
+		this.subject = subject;
 		this.problem = problem;
 		this.action = action;
 		this.rank = rank;
 		this.worldSize = worldSize;
+	}
+
+	/**
+	 * Creates the exception for a backend, or a use of it, with which a job cannot
+	 * continue without a lost rank.
+	 * @param backend name of the backend, such as {@code nccl}
+	 * @param problem what cannot continue, as a sentence with no full stop
+	 * @param action what to do about it, as a sentence with no full stop
+	 * @return the exception, in which no rank is known
+	 */
+	public static BackendUnavailableException inElasticJob(String backend, String problem, String action) {
+		return new BackendUnavailableException(backend, "tutti.elastic.min-ranks is not supported here", problem,
+				action, -1, -1, null);
 	}
 
 	/**
@@ -65,8 +81,8 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	 * @return the exception with rank and world size; this one if it has them already
 	 */
 	public BackendUnavailableException onRank(int rank, int worldSize) {
-		return (this.rank >= 0) ? this
-				: new BackendUnavailableException(this.backend, this.problem, this.action, rank, worldSize, this);
+		return (this.rank >= 0) ? this : new BackendUnavailableException(this.backend, this.subject, this.problem,
+				this.action, rank, worldSize, this);
 	}
 
 	/**
@@ -93,6 +109,14 @@ public final class BackendUnavailableException extends RuntimeException implemen
 	 */
 	public String backend() {
 		return this.backend;
+	}
+
+	/**
+	 * What cannot be used.
+	 * @return what cannot be used, as a sentence with no full stop
+	 */
+	public String subject() {
+		return this.subject;
 	}
 
 	/**

@@ -17,7 +17,13 @@ public final class ResolutionException extends RuntimeException implements ExitC
 
 	private final String expected;
 
-	ResolutionException(String variable, @Nullable String value, String expected) {
+	/**
+	 * Creates an exception.
+	 * @param variable the environment variable or property at fault
+	 * @param value its value, {@code null} if it is not set
+	 * @param expected the expected value
+	 */
+	public ResolutionException(String variable, @Nullable String value, String expected) {
 		super(variable + ((value != null) ? "=" + value : " is not set") + ": expected " + expected);
 		this.variable = variable;
 		this.value = value;

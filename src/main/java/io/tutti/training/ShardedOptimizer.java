@@ -49,10 +49,10 @@ public final class ShardedOptimizer implements AutoCloseable {
 	 */
 	public ShardedOptimizer(ProcessGroup group, ModelTensors model, Function<TensorVector, Optimizer> optimizer) {
 		if (group.isElastic()) {
-			throw new BackendUnavailableException(group.backend(),
-					"an optimizer divided among the ranks (ZeRO-1) loses the state of each lost rank, and"
-							+ " tutti.elastic.min-ranks asks to continue without it",
-					"Use a whole optimizer on every rank, or unset tutti.elastic.min-ranks")
+			throw BackendUnavailableException
+				.inElasticJob(group.backend(),
+						"an optimizer divided among the ranks (ZeRO-1) loses the state of each lost rank",
+						"Use a whole optimizer on every rank, or unset tutti.elastic.min-ranks")
 				.onRank(group.rank(), group.worldSize());
 		}
 		this.group = group;

@@ -125,14 +125,12 @@ public record ElasticSettings(int minRanks, Duration settle, int maxFailures, Qu
 	public static void requireSupported(EngineSettings settings) {
 		String action = "Use the built-in engine, or unset tutti.elastic.min-ranks";
 		if (settings.mpiLibrary() != null) {
-			throw new BackendUnavailableException(settings.backend(),
-					"the MPI library " + settings.mpiLibrary()
-							+ " ends the job when a rank is lost, and tutti.elastic.min-ranks asks to continue",
-					action);
+			throw BackendUnavailableException.inElasticJob(settings.backend(),
+					"the MPI library " + settings.mpiLibrary() + " ends the job when a rank is lost", action);
 		}
 		if (!settings.backend().equals(Backends.TCP) && !settings.backend().equals(Backends.MPI)) {
-			throw new BackendUnavailableException(settings.backend(),
-					"it cannot continue without a lost rank, and tutti.elastic.min-ranks asks for it", action);
+			throw BackendUnavailableException.inElasticJob(settings.backend(),
+					"backend " + settings.backend() + " cannot continue without a lost rank", action);
 		}
 	}
 

@@ -48,10 +48,11 @@ public final class MpiEnvironment {
 	}
 
 	private static Mpi init(ProcessProperties properties) {
+		StandaloneSettings settings = new StandaloneSettings(properties);
+		settings.requireNotElastic();
 		ResolvedRank resolved = RankResolution.resolve(properties.variables(),
 				ResolutionSettings.from(properties::text));
 		String library = properties.text(LIBRARY_PROPERTY, "");
-		StandaloneSettings settings = new StandaloneSettings(properties);
 		if (library.isBlank()) {
 			return Mpi.init(resolved.assignment(), settings.of(resolved));
 		}

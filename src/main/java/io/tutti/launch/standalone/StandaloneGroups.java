@@ -82,10 +82,12 @@ public final class StandaloneGroups implements EnvironmentGroups {
 	}
 
 	private ProcessGroup joinOnce(CollectiveListener listener) {
+		StandaloneSettings standalone = new StandaloneSettings(this.properties);
+		standalone.requireNotElastic();
 		NativeLibraryPreparation.prepare();
 		ResolvedRank resolved = RankResolution.resolve(this.properties.variables(),
 				ResolutionSettings.from(this.properties::text));
-		EngineSettings settings = new StandaloneSettings(this.properties).of(resolved);
+		EngineSettings settings = standalone.of(resolved);
 		Engine engine = Engine.join(resolved.assignment(), settings, listener);
 		engine.world().onClose(() -> {
 			engine.close();

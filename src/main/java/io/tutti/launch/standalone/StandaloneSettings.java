@@ -18,6 +18,7 @@ import io.tutti.engine.elastic.ElasticSettings;
 import io.tutti.launch.ElasticLaunchers;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RendezvousExposure;
+import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolvedRank;
 import org.jspecify.annotations.Nullable;
 
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
 final class StandaloneSettings {
 
 	private static final String MIN_RANKS = "tutti.elastic.min-ranks";
+
+	private static final List<String> ELASTIC = List.of(MIN_RANKS, "tutti.elastic.max-ranks", "tutti.elastic.endpoints",
+			"tutti.elastic.settle", "tutti.elastic.max-failures", "tutti.elastic.quorum");
 
 	private static final String TOKEN = "tutti.security.token";
 
@@ -91,6 +95,21 @@ final class StandaloneSettings {
 				this.properties.duration("tutti.elastic.settle", Duration.ZERO),
 				number("tutti.elastic.max-failures", 0), quorum(), ElasticSettings.limited(endpoints,
 						number("tutti.elastic.max-ranks", endpoints.size()), resolved.assignment().worldSize()));
+	}
+
+	/**
+	 * Refuses the properties of an elastic job for a group that ends when a rank is lost.
+	 * @throws ResolutionException if one is set
+	 */
+	void requireNotElastic() {
+		for (String name : ELASTIC) {
+			String value = this.properties.text(name);
+			if (value != null && !value.isBlank()) {
+				throw new ResolutionException(name, value, "no value, since this group ends when a rank is lost;"
+						+ " join with ElasticGroup.fromEnvironment to continue, or unset it (launch sets it with"
+						+ " --min-ranks)");
+			}
+		}
 	}
 
 	private ElasticSettings.QuorumRule quorum() {

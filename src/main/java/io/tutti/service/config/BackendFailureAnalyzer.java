@@ -15,8 +15,7 @@ final class BackendFailureAnalyzer extends AbstractFailureAnalyzer<BackendUnavai
 
 	@Override
 	protected FailureAnalysis analyze(Throwable rootFailure, BackendUnavailableException cause) {
-		return new FailureAnalysis("backend " + cause.backend() + " is not available: " + cause.problem(),
-				cause.action(), cause);
+		return new FailureAnalysis(cause.subject() + ": " + cause.problem(), cause.action(), cause);
 	}
 
 }

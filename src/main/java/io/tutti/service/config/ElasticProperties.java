@@ -1,6 +1,7 @@
 package io.tutti.service.config;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 import io.tutti.engine.backend.EngineSettings;
@@ -38,11 +39,12 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	 * @throws io.tutti.launch.ResolutionException if the launcher ends the remaining
 	 * ranks when one is lost
 	 * @throws io.tutti.BackendUnavailableException if the backend cannot be elastic
-	 * @throws ConfigurationException if a value is out of range
+	 * @throws ConfigurationException if a value is out of range, or set without a minimum
+	 * number of ranks
 	 */
 	public @Nullable ElasticSettings settings(ResolvedRank resolved, EngineSettings engine) {
 		if (this.minRanks == null) {
-			return null;
+			return settings(resolved.assignment().worldSize());
 		}
 		ElasticLaunchers.requireSupported(String.valueOf(this.minRanks), resolved, System.getenv());
 		ElasticSettings.requireSupported(engine);
@@ -52,10 +54,12 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 	/**
 	 * The settings for the engine, {@code null} for a job that ends when a rank is lost.
 	 * @param worldSize number of ranks that the launcher started
-	 * @throws ConfigurationException if a value is out of range
+	 * @throws ConfigurationException if a value is out of range, or set without a minimum
+	 * number of ranks
 	 */
 	@Nullable ElasticSettings settings(int worldSize) {
 		if (this.minRanks == null) {
+			requireOthersUnset();
 			return null;
 		}
 		try {
@@ -71,9 +75,36 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 		}
 	}
 
+	/** Without a minimum number of ranks the other properties would have no effect. */
+	private void requireOthersUnset() {
+		List<String> set = new ArrayList<>();
+		if (this.maxRanks != null) {
+			set.add("tutti.elastic.max-ranks");
+		}
+		if (!this.settle.isZero()) {
+			set.add("tutti.elastic.settle");
+		}
+		if (this.maxFailures != 0) {
+			set.add("tutti.elastic.max-failures");
+		}
+		if (this.quorum != QuorumRule.LIVE) {
+			set.add("tutti.elastic.quorum");
+		}
+		if (this.endpoints != null && !this.endpoints.isEmpty()) {
+			set.add("tutti.elastic.endpoints");
+		}
+		if (!set.isEmpty()) {
+			throw new ConfigurationException(
+					"tutti.elastic.min-ranks is not set, and without it the job ends when a rank is lost: "
+							+ String.join(", ", set) + " would have no effect",
+					"Set tutti.elastic.min-ranks, or unset the others");
+		}
+	}
+
 	/**
 	 * Refuses the properties for a command whose group cannot form again.
-	 * @throws ConfigurationException if the minimum number of ranks is set
+	 * @throws ConfigurationException if the minimum number of ranks or another property
+	 * is set
 	 */
 	public void requireUnset(String command) {
 		if (this.minRanks != null) {
@@ -82,6 +113,7 @@ public record ElasticProperties(@Nullable Integer minRanks, @Nullable Integer ma
 							+ " asks for it",
 					"Unset tutti.elastic.min-ranks");
 		}
+		requireOthersUnset();
 	}
 
 }

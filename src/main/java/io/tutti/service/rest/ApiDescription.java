@@ -8,9 +8,11 @@ import io.swagger.v3.core.converter.ModelConverters;
 import io.swagger.v3.oas.models.Components;
 import io.swagger.v3.oas.models.OpenAPI;
 import io.swagger.v3.oas.models.Operation;
+import io.swagger.v3.oas.models.headers.Header;
 import io.swagger.v3.oas.models.info.Info;
 import io.swagger.v3.oas.models.info.License;
 import io.swagger.v3.oas.models.media.Content;
+import io.swagger.v3.oas.models.media.IntegerSchema;
 import io.swagger.v3.oas.models.media.MediaType;
 import io.swagger.v3.oas.models.media.Schema;
 import io.swagger.v3.oas.models.media.StringSchema;
@@ -26,6 +28,7 @@ import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
+import org.springframework.http.HttpHeaders;
 
 /**
  * OpenAPI description at {@code /v3/api-docs}, built on first access.
@@ -88,6 +91,13 @@ class ApiDescription {
 		}
 		OF_ALL.forEach((code, text) -> responses.putIfAbsent(code, new ApiResponse().description(text)));
 		responses.forEach((code, response) -> {
+			if (code.equals("503")) {
+				response.addHeaderObject(HttpHeaders.RETRY_AFTER,
+						new Header()
+							.description("Seconds after which to send the request again; absent if the group"
+									+ " does not form again")
+							.schema(new IntegerSchema()));
+			}
 			if (code.compareTo("400") >= 0) {
 				response.setContent(new Content().addMediaType("application/problem+json",
 						new MediaType().schema(new Schema<>().$ref(ProblemView.NAME))));

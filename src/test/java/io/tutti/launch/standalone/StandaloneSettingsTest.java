@@ -6,11 +6,13 @@ import java.util.Map;
 
 import io.tutti.BackendUnavailableException;
 import io.tutti.CollectiveListener;
+import io.tutti.ExitCode;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.backend.EngineSettings;
 import io.tutti.engine.backend.TransportChoice;
 import io.tutti.launch.ProcessProperties;
 import io.tutti.launch.RankResolution;
+import io.tutti.launch.ResolutionException;
 import io.tutti.launch.ResolutionSettings;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +76,20 @@ class StandaloneSettingsTest {
 			.hasMessageContaining("no token is set");
 		assertThat(settings(Map.of("tutti.security.anonymous", "true"), ranks).token()).isNull();
 		assertThat(settings(Map.of("tutti.security.token", "secret"), ranks).token()).isEqualTo("secret");
+	}
+
+	/** The group would end with a lost rank although the user asked to continue. */
+	@ParameterizedTest
+	@CsvSource({ "tutti.elastic.min-ranks, 2", "tutti.elastic.max-ranks, 4",
+			"tutti.elastic.endpoints, '127.0.0.1:1,127.0.0.1:2'", "tutti.elastic.settle, 1s",
+			"tutti.elastic.max-failures, 3", "tutti.elastic.quorum, strict" })
+	void aGroupThatEndsWithALostRankRefusesThePropertiesOfAnElasticJob(String name, String value) {
+		ProcessProperties properties = new ProcessProperties(Map.of(name, value)::get, Map.of());
+		assertThatThrownBy(() -> new StandaloneGroups(properties).join(CollectiveListener.NONE))
+			.isInstanceOfSatisfying(ResolutionException.class,
+					(ex) -> assertThat(ex.exitCode()).isEqualTo(ExitCode.BAD_CONFIGURATION))
+			.hasMessageContaining(name + "=" + value)
+			.hasMessageContaining("ElasticGroup.fromEnvironment");
 	}
 
 	@Test

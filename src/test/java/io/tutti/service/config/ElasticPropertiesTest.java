@@ -45,6 +45,16 @@ class ElasticPropertiesTest {
 			.hasMessageContaining("serve cannot continue without a lost rank");
 	}
 
+	@Test
+	void aPropertyThatWouldHaveNoEffectWithoutAMinimumIsRefused() {
+		refused(properties(null, 2, null), "tutti.elastic.max-ranks would have no effect");
+		refused(properties(null, null, TWO), "tutti.elastic.endpoints would have no effect");
+		refused(new ElasticProperties(null, null, Duration.ofSeconds(1), 3, QuorumRule.STRICT, null),
+				"tutti.elastic.settle, tutti.elastic.max-failures, tutti.elastic.quorum would have no effect");
+		assertThatThrownBy(() -> properties(null, null, TWO).requireUnset("bench"))
+			.hasMessageContaining("tutti.elastic.endpoints would have no effect");
+	}
+
 	private static void refused(ElasticProperties properties, String message) {
 		assertThatThrownBy(() -> properties.settings(2)).isInstanceOf(ConfigurationException.class)
 			.hasMessageContaining(message);
