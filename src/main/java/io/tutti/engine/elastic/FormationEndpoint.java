@@ -7,7 +7,14 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.nio.channels.ServerSocketChannel;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
 
 import io.tutti.engine.RankAssignment;
 import io.tutti.engine.backend.EngineSettings;
@@ -20,12 +27,15 @@ import io.tutti.engine.control.RendezvousException.Reason;
 import io.tutti.engine.elastic.ElasticSettings.Endpoint;
 import io.tutti.engine.elastic.FormationMessage.Accepted;
 import io.tutti.engine.elastic.FormationMessage.AskStatus;
+import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Joined;
+import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
 import io.tutti.engine.tls.HandshakeDeadline;
 import io.tutti.engine.tls.PeerSocket;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The port at which a member answers for its whole life, and its connections to the ports
@@ -40,8 +50,19 @@ final class FormationEndpoint implements AutoCloseable {
 		record Alive(Status status) implements Answer {
 		}
 
-		/** No process listens there: the process that did has ended. */
-		record Refused() implements Answer {
+		/**
+		 * No process listens there. That shows the end of a member only if
+		 * {@link FormationEndpoint#hasEnded} says so: the name of the slot may lead to
+		 * another host.
+		 *
+		 * @param addresses that refused the connection
+		 */
+		record Refused(Set<InetAddress> addresses) implements Answer {
+
+			public Refused {
+				addresses = Set.copyOf(addresses);
+			}
+
 		}
 
 		/** Nothing is known of the process. */
@@ -50,11 +71,26 @@ final class FormationEndpoint implements AutoCloseable {
 
 	}
 
+	/** Looks the addresses of a host up. */
+	@FunctionalInterface
+	interface Names {
+
+		InetAddress[] addresses(String host) throws UnknownHostException;
+
+	}
+
+	/** Where this process has reached the process of a slot. */
+	private record Reached(String member, InetAddress address) {
+	}
+
 	/**
 	 * Time for a connection and its first answer. The kernel gives up a connection later,
 	 * so that a failed one within this time was refused.
 	 */
 	private static final Duration LONGEST_PROBE = Duration.ofSeconds(10);
+
+	/** How often a member is asked that has not answered since its group has formed. */
+	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
 	private final LocalMember member;
 
@@ -62,15 +98,26 @@ final class FormationEndpoint implements AutoCloseable {
 
 	private final List<Endpoint> endpoints;
 
+	private final Names names;
+
 	private final Handshake<FormationHello> handshake;
 
 	private final ConnectionAcceptor acceptor;
 
-	private FormationEndpoint(LocalMember member, EngineSettings settings, List<Endpoint> endpoints,
+	/** The last process that has answered, by slot. */
+	private final Map<Integer, Reached> reached = new ConcurrentHashMap<>();
+
+	/** Ids of members in whose slot another process has answered later. */
+	private final Set<String> replaced = ConcurrentHashMap.newKeySet();
+
+	private volatile boolean closed;
+
+	private FormationEndpoint(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, Names names,
 			ConnectionAcceptor acceptor) {
 		this.member = member;
 		this.settings = settings;
 		this.endpoints = endpoints;
+		this.names = names;
 		this.handshake = Handshake.ofFormation(settings.token());
 		this.acceptor = acceptor;
 	}
@@ -80,6 +127,11 @@ final class FormationEndpoint implements AutoCloseable {
 	 * @throws RendezvousException if the address cannot be bound
 	 */
 	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints) {
+		return open(member, settings, endpoints, InetAddress::getAllByName);
+	}
+
+	/** As above, with a given name service. */
+	static FormationEndpoint open(LocalMember member, EngineSettings settings, List<Endpoint> endpoints, Names names) {
 		int slot = member.self().slot();
 		Endpoint own = endpoints.get(slot);
 		String bind = settings.bindAddress();
@@ -93,8 +145,9 @@ final class FormationEndpoint implements AutoCloseable {
 				server.close();
 				throw ex;
 			}
-			FormationEndpoint endpoint = new FormationEndpoint(member, settings, endpoints, new ConnectionAcceptor(
-					server, ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(), ConnectionAcceptor.HANDSHAKE_LIMIT));
+			FormationEndpoint endpoint = new FormationEndpoint(member, settings, endpoints, names,
+					new ConnectionAcceptor(server, ConnectionAcceptor.OTHER_CLIENTS + endpoints.size(),
+							ConnectionAcceptor.HANDSHAKE_LIMIT));
 			endpoint.acceptor.start("tutti-s" + slot + "-formation", settings.tls(), endpoint.handshake,
 					endpoint::accept);
 			return endpoint;
@@ -109,17 +162,16 @@ final class FormationEndpoint implements AutoCloseable {
 		}
 	}
 
-	/** Connects to the member in a slot. */
+	/**
+	 * Connects to the member in a slot: at the address where it was reached last, or at
+	 * those of its name. A name may lead to another host for a while after a process was
+	 * replaced.
+	 */
 	FormationLink connect(int slot, Duration limit) throws IOException {
-		Endpoint endpoint = this.endpoints.get(slot);
-		Duration left = (limit.compareTo(LONGEST_PROBE) < 0) ? limit : LONGEST_PROBE;
-		FormationHello hello = new FormationHello(this.settings.jobId(), this.member.self().slot(),
-				this.member.self().id());
-		IOException last = new UnknownHostException(endpoint.host());
-		for (InetAddress address : InetAddress.getAllByName(endpoint.host())) {
+		IOException last = new UnknownHostException(this.endpoints.get(slot).host());
+		for (InetAddress address : addresses(slot)) {
 			try {
-				return new FormationLink(this.handshake.connect(new InetSocketAddress(address, endpoint.port()),
-						this.settings.tls(), (local) -> hello, HandshakeDeadline.within(left)));
+				return connect(address, slot, limit);
 			}
 			catch (IOException ex) {
 				last = ex;
@@ -128,21 +180,102 @@ final class FormationEndpoint implements AutoCloseable {
 		throw last;
 	}
 
+	private FormationLink connect(InetAddress address, int slot, Duration limit) throws IOException {
+		Duration left = (limit.compareTo(LONGEST_PROBE) < 0) ? limit : LONGEST_PROBE;
+		FormationHello hello = new FormationHello(this.settings.jobId(), this.member.self().slot(),
+				this.member.self().id());
+		return new FormationLink(this.handshake.connect(new InetSocketAddress(address, this.endpoints.get(slot).port()),
+				this.settings.tls(), (local) -> hello, HandshakeDeadline.within(left)));
+	}
+
+	private List<InetAddress> addresses(int slot) {
+		Reached last = this.reached.get(slot);
+		try {
+			return Stream
+				.concat((last != null) ? Stream.of(last.address()) : Stream.of(),
+						Stream.of(this.names.addresses(this.endpoints.get(slot).host())))
+				.distinct()
+				.toList();
+		}
+		catch (UnknownHostException ex) {
+			return (last != null) ? List.of(last.address()) : List.of();
+		}
+	}
+
 	/** Asks a slot what its member does. */
 	Answer ask(int slot, Duration limit) {
-		try (FormationLink link = connect(slot, limit)) {
-			link.send(new AskStatus());
-			if (link.receive(HandshakeDeadline.within(limit)) instanceof Status status
-					&& status.member().slot() == slot) {
-				return new Answer.Alive(status);
+		Set<InetAddress> refused = new HashSet<>();
+		List<InetAddress> addresses = addresses(slot);
+		for (InetAddress address : addresses) {
+			try (FormationLink link = connect(address, slot, limit)) {
+				link.send(new AskStatus());
+				if (link.receive(HandshakeDeadline.within(limit)) instanceof Status status
+						&& status.member().slot() == slot) {
+					remember(status.member(), address);
+					return new Answer.Alive(status);
+				}
 			}
-			return new Answer.Silent();
+			catch (ConnectException ex) {
+				refused.add(address);
+			}
+			catch (IOException | RuntimeException ex) {
+				// Nothing is known of a process there.
+			}
 		}
-		catch (ConnectException ex) {
-			return new Answer.Refused();
+		Reached last = this.reached.get(slot);
+		boolean shown = (last != null && refused.contains(last.address()))
+				|| (!refused.isEmpty() && refused.size() == addresses.size());
+		return shown ? new Answer.Refused(refused) : new Answer.Silent();
+	}
+
+	private void remember(Member answering, InetAddress address) {
+		Reached before = this.reached.put(answering.slot(), new Reached(answering.id(), address));
+		if (before != null && !before.member().equals(answering.id())) {
+			this.replaced.add(before.member());
 		}
-		catch (IOException | RuntimeException ex) {
-			return new Answer.Silent();
+	}
+
+	/**
+	 * Whether an answer of a member's slot shows that its process has ended: another
+	 * process of that slot has answered, or the address where this member itself was
+	 * reached refuses connections.
+	 */
+	boolean hasEnded(Member asked, Answer answer) {
+		return switch (answer) {
+			case Answer.Alive(var status) -> !status.member().id().equals(asked.id());
+			case Answer.Silent() -> false;
+			case Answer.Refused(var addresses) -> this.replaced.contains(asked.id())
+					|| (reachedAt(asked) instanceof InetAddress address && addresses.contains(address));
+		};
+	}
+
+	/** The host of a member: the address where it was reached, else its slot's name. */
+	String host(Member asked) {
+		return (reachedAt(asked) instanceof InetAddress address) ? address.getHostAddress()
+				: this.endpoints.get(asked.slot()).host();
+	}
+
+	private @Nullable InetAddress reachedAt(Member asked) {
+		Reached last = this.reached.get(asked.slot());
+		return (last != null && last.member().equals(asked.id())) ? last.address() : null;
+	}
+
+	/**
+	 * Asks the members of a formation in the background until each has answered, while it
+	 * is this member's last one, so that its address is known when it no longer answers.
+	 */
+	void reach(Formation formation, Duration limit) {
+		for (Member other : formation.members()) {
+			if (!other.equals(this.member.self())) {
+				Thread.startVirtualThread(() -> reach(other, formation, limit));
+			}
+		}
+	}
+
+	private void reach(Member other, Formation formation, Duration limit) {
+		while (!this.closed && formation.equals(this.member.base()) && reachedAt(other) == null) {
+			ask(other.slot(), limit);
+			LockSupport.parkNanos(REACH_NANOS);
 		}
 	}
 
@@ -197,6 +330,7 @@ final class FormationEndpoint implements AutoCloseable {
 	/** Stops to listen. */
 	@Override
 	public void close() {
+		this.closed = true;
 		this.acceptor.close();
 	}
 

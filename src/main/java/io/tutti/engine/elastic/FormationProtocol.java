@@ -370,6 +370,7 @@ final class FormationProtocol {
 	private Formed formed(Engine engine, Formation formation, boolean founds) {
 		Origin origin = founds ? Origin.FOUNDED : (this.member.base() != null) ? Origin.CONTINUED : Origin.JOINED;
 		this.member.formed(formation);
+		this.endpoint.reach(formation, this.probeLimit);
 		return new Formed(engine, formation, origin);
 	}
 
@@ -377,12 +378,14 @@ final class FormationProtocol {
 	private RankAssignment assignment(Formation formation, int port) {
 		List<Member> members = formation.members();
 		Member self = this.member.self();
+		Member rankZero = members.getFirst();
+		String host = rankZero.equals(self) ? this.elastic.endpoints().get(self.slot()).host()
+				: this.endpoint.host(rankZero);
 		List<Member> local = members.stream()
 			.filter((other) -> other.hostIdentity().equals(self.hostIdentity()))
 			.toList();
 		return new RankAssignment(formation.rankOf(self.id()), members.size(),
-				local.stream().map(Member::id).toList().indexOf(self.id()), local.size(),
-				this.elastic.endpoints().get(members.getFirst().slot()).host(), port);
+				local.stream().map(Member::id).toList().indexOf(self.id()), local.size(), host, port);
 	}
 
 	// A member that leads
@@ -471,7 +474,8 @@ final class FormationProtocol {
 		boolean allAnswer = Stream.iterate(0, (slot) -> slot + 1)
 			.limit(this.elastic.maxRanks())
 			.allMatch((slot) -> slotsPresent.contains(slot) || answers.get(slot) instanceof Answer.Alive
-					|| answers.get(slot) instanceof Answer.Refused);
+					|| (answers.get(slot) instanceof Answer.Refused refused
+							&& membersAt(slot, base).allMatch((one) -> this.endpoint.hasEnded(one, refused))));
 		List<Formation> needed = new ArrayList<>(List.of(base));
 		joins.forEach((join) -> join.accepted()
 			.stream()
@@ -490,7 +494,7 @@ final class FormationProtocol {
 			if (alive && elapsedNanos < this.settings.timeouts().rendezvous().toNanos() / 2) {
 				waiting.add(missing.slot());
 			}
-			else if (answer instanceof Answer.Silent && !closed.contains(missing.id())) {
+			else if (!alive && !this.endpoint.hasEnded(missing, answer) && !closed.contains(missing.id())) {
 				unknown.add(missing.slot());
 				if (patient && !this.silent.contains(missing.id()) && !slotsPresent.contains(missing.slot())) {
 					waiting.add(missing.slot());
@@ -516,25 +520,30 @@ final class FormationProtocol {
 	/**
 	 * Whether the present members may continue a generation. A closed control connection
 	 * of the base shows that its process died before it could take part in a later
-	 * formation. A refused connection shows only that it is dead now. It leaves the count
-	 * if every slot answers or refuses, since then no member of a later formation lives.
+	 * formation. A connection that the address where it was reached refuses shows only
+	 * that it is dead now. It leaves the count if every slot answers or refuses, since
+	 * then no member of a later formation lives.
 	 */
 	private boolean continues(Formation formation, Set<String> present, Set<String> closed,
 			Map<Integer, Answer> answers, boolean allAnswer, Set<Integer> slotsPresent) {
 		List<Integer> here = new ArrayList<>();
 		List<Integer> gone = new ArrayList<>();
 		for (Member one : formation.members()) {
-			Answer answer = answers.get(one.slot());
+			Answer answer = answers.getOrDefault(one.slot(), new Answer.Silent());
 			boolean alive = answer instanceof Answer.Alive(var status) && status.member().id().equals(one.id());
 			if (present.contains(one.id())) {
 				here.add(one.slot());
 			}
 			else if (!alive && (closed.contains(one.id())
-					|| (allAnswer && (!(answer instanceof Answer.Silent) || slotsPresent.contains(one.slot()))))) {
+					|| (allAnswer && (this.endpoint.hasEnded(one, answer) || slotsPresent.contains(one.slot()))))) {
 				gone.add(one.slot());
 			}
 		}
 		return Quorum.continues(formation.slots(), here, gone, this.elastic.quorum());
+	}
+
+	private static Stream<Member> membersAt(int slot, Formation formation) {
+		return formation.members().stream().filter((one) -> one.slot() == slot);
 	}
 
 	private String noQuorum(Formation formation, Set<Integer> present, List<Integer> unknown) {

@@ -9,6 +9,10 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 
 import io.tutti.engine.bootstrap.Handshake;
 import io.tutti.engine.bootstrap.HandshakeException;
@@ -173,6 +177,73 @@ class FormationEndpointTest {
 		try (ElasticEngine _ = this.ranks.engine(1)) {
 			assertThat(this.endpoint.ask(1, LIMIT)).isInstanceOfSatisfying(Answer.Alive.class,
 					(answer) -> assertThat(answer.status().member().slot()).isOne());
+		}
+	}
+
+	@Test
+	void aRefusedConnectionShowsTheEndOfAMemberOnlyWhereThatMemberWasReached() throws Exception {
+		Answer refused = this.endpoint.ask(1, LIMIT);
+		assertThat(refused).isInstanceOf(Answer.Refused.class);
+		assertThat(this.endpoint.hasEnded(ONE, refused)).as("before it was reached").isFalse();
+		Member first;
+		try (ElasticEngine _ = this.ranks.engine(1)) {
+			first = ((Answer.Alive) this.endpoint.ask(1, LIMIT)).status().member();
+		}
+		Answer gone = this.endpoint.ask(1, LIMIT);
+		assertThat(this.endpoint.hasEnded(first, gone)).isTrue();
+		assertThat(this.endpoint.hasEnded(ONE, gone)).as("another process of the slot").isFalse();
+		assertThat(this.endpoint.hasEnded(first, new Answer.Refused(Set.of(InetAddress.getByName("127.0.0.2")))))
+			.as("the name leads to another host")
+			.isFalse();
+		assertThat(this.endpoint.hasEnded(first, new Answer.Silent())).isFalse();
+		Answer other = new Answer.Alive(new Status(ONE, Phase.FORMING, null));
+		assertThat(this.endpoint.hasEnded(first, other)).as("its successor answers").isTrue();
+		try (ElasticEngine _ = this.ranks.engine(1)) {
+			this.endpoint.ask(1, LIMIT);
+		}
+		assertThat(this.endpoint.hasEnded(first, this.endpoint.ask(1, LIMIT))).as("its successor has ended").isTrue();
+	}
+
+	/** After a replacement the name of slot 1 leads to a host where nothing listens. */
+	@Test
+	void aMemberIsAskedWhereItWasReachedAlthoughItsNameLeadsElsewhere() throws Exception {
+		AtomicReference<String> address = new AtomicReference<>("127.0.0.1");
+		this.endpoint.close();
+		this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
+				(host) -> InetAddress.getAllByName(address.get()));
+		try (ElasticEngine _ = this.ranks.engine(1)) {
+			address.set("127.0.0.9");
+			assertThat(this.endpoint.hasEnded(ONE, this.endpoint.ask(1, LIMIT))).isFalse();
+			address.set("127.0.0.1");
+			Member alive = ((Answer.Alive) this.endpoint.ask(1, LIMIT)).status().member();
+			address.set("127.0.0.9");
+			assertThat(this.endpoint.ask(1, LIMIT)).isInstanceOf(Answer.Alive.class);
+			assertThat(this.endpoint.host(alive)).isEqualTo("127.0.0.1");
+			this.endpoint.connect(1, LIMIT).close();
+		}
+	}
+
+	@Test
+	void theMembersOfAFormationAreAskedUntilTheyHaveAnswered() throws Exception {
+		try (ElasticEngine engine = this.ranks.engine(1)) {
+			Member other = ((Answer.Alive) this.endpoint.ask(1, LIMIT)).status().member();
+			this.endpoint.close();
+			AtomicReference<String> address = new AtomicReference<>("127.0.0.9");
+			CountDownLatch asked = new CountDownLatch(2);
+			this.endpoint = FormationEndpoint.open(this.member, this.ranks.settings(), this.ranks.elastic().endpoints(),
+					(host) -> {
+						asked.countDown();
+						return InetAddress.getAllByName(address.get());
+					});
+			Formation formation = new Formation(4, "f4", List.of(this.member.self(), other));
+			this.member.formed(formation);
+			this.endpoint.reach(formation, LIMIT);
+			assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+			address.set("127.0.0.1");
+			while (!this.endpoint.host(other).equals("127.0.0.1") || asked.getCount() > 0) {
+				Thread.onSpinWait();
+			}
+			assertThat(engine.joinersWait()).isFalse();
 		}
 	}
 
