@@ -18,7 +18,7 @@ import java.util.stream.Stream;
 import javax.tools.ToolProvider;
 
 import io.tutti.service.TuttiApplication;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,21 +42,21 @@ class TaskSampleTest {
 			Pattern.MULTILINE);
 
 	@TempDir
-	private Path folder;
+	private static Path folder;
 
-	private Path classes;
+	private static Path classes;
 
-	@BeforeEach
-	void compile() throws IOException {
-		this.classes = Files.createDirectory(this.folder.resolve("classes"));
+	@BeforeAll
+	static void compile() throws IOException {
+		classes = Files.createDirectory(folder.resolve("classes"));
 		List<String> arguments = Stream
-			.concat(Stream.of("-classpath", classPath(), "-d", this.classes.toString(), "-proc:none"),
+			.concat(Stream.of("-classpath", classPath(), "-d", classes.toString(), "-proc:none"),
 					programs().stream().map(Path::toString))
 			.toList();
 		assertThat(ToolProvider.getSystemJavaCompiler().run(null, null, null, arguments.toArray(String[]::new)))
 			.isZero();
-		try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(this.folder.resolve("fit.jar")))) {
-			for (Path type : files(this.classes.resolve("com/acme"))) {
+		try (JarOutputStream jar = new JarOutputStream(Files.newOutputStream(folder.resolve("fit.jar")))) {
+			for (Path type : files(classes.resolve("com/acme"))) {
 				jar.putNextEntry(new JarEntry("com/acme/" + type.getFileName()));
 				Files.copy(type, jar);
 			}
@@ -82,7 +82,7 @@ class TaskSampleTest {
 
 	@Test
 	void theProgramInOneProcessLearns() throws Exception {
-		assertThat(run("-cp", this.classes + File.pathSeparator + classPath(), "OneProcess").output())
+		assertThat(run("-cp", classes + File.pathSeparator + classPath(), "OneProcess").output())
 			.contains("the error is below 0.01: true");
 	}
 
@@ -135,8 +135,8 @@ class TaskSampleTest {
 		List<String> command = new ArrayList<>(
 				List.of(Path.of(System.getProperty("java.home"), "bin", "java").toString()));
 		command.addAll(List.of(arguments));
-		Path output = this.folder.resolve("output.txt");
-		ProcessBuilder builder = new ProcessBuilder(command).directory(this.folder.toFile())
+		Path output = folder.resolve("output.txt");
+		ProcessBuilder builder = new ProcessBuilder(command).directory(folder.toFile())
 			.redirectErrorStream(true)
 			.redirectOutput(output.toFile());
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
