@@ -44,9 +44,11 @@ import org.jspecify.annotations.Nullable;
  * <b>Failures.</b> A bad argument causes an {@link IllegalArgumentException} or a
  * {@link NullPointerException} before any data is sent. A {@link CollectiveException}
  * means that the group is broken on every rank for the same reason; every later call
- * throws it again. A passed deadline breaks the group, as does an interrupt during a
- * wait, whose status stays set. A call on a closed group throws an
- * {@link IllegalStateException}. {@link ExitCode#of} maps exceptions to exit codes.
+ * throws it again. A rank whose part of a collective was done before another rank failed
+ * has returned with the right result, and its next call throws. A passed deadline breaks
+ * the group, as does an interrupt during a wait, whose status stays set. A call on a
+ * closed group throws an {@link IllegalStateException}. {@link ExitCode#of} maps
+ * exceptions to exit codes.
  */
 public interface ProcessGroup extends AutoCloseable {
 

@@ -16,6 +16,9 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.tutti.engine.dispatch.DefaultProcessGroup;
+import io.tutti.engine.spi.GroupBackend;
+import io.tutti.engine.spi.PointToPoint;
 import org.jspecify.annotations.NullMarked;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -23,6 +26,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
@@ -95,6 +99,16 @@ class ArchitectureTest {
 			.resideOutsideOfPackage("io.tutti.engine.control.diagnosis..")
 			.should()
 			.dependOnClassesThat(resideInAnyPackage("io.tutti.engine.dispatch..", "io.tutti.engine.backend..")));
+	}
+
+	@ParameterizedTest
+	@ValueSource(strings = { "engine.backend.mpi", "testing", "training" })
+	void otherInterfacesAreBuiltOnTheProcessGroup(String name) {
+		check(noClasses().that()
+			.resideInAPackage("io.tutti." + name + "..")
+			.should()
+			.dependOnClassesThat(assignableTo(DefaultProcessGroup.class).or(assignableTo(GroupBackend.class))
+				.or(assignableTo(PointToPoint.class))));
 	}
 
 	@ParameterizedTest
