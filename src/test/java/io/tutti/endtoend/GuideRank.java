@@ -16,13 +16,22 @@ final class GuideRank {
 	/** Ends the output of a program. */
 	static final String END = "--- end of ";
 
+	/** Continues after a lost rank; a plain group refuses the properties for that. */
+	private static final String ELASTIC = "ContinueAfterLoss";
+
 	private GuideRank() {
 	}
 
 	public static void main(String[] arguments) throws Throwable {
 		BufferedReader names = new BufferedReader(new InputStreamReader(System.in));
 		for (String name = names.readLine(); name != null; name = names.readLine()) {
+			if (name.equals(ELASTIC)) {
+				System.setProperty("tutti.elastic.min-ranks", "1");
+				System.setProperty("tutti.elastic.endpoints", arguments[0]);
+			}
 			run(name);
+			System.clearProperty("tutti.elastic.min-ranks");
+			System.clearProperty("tutti.elastic.endpoints");
 			System.out.println(END + name);
 		}
 	}

@@ -125,12 +125,11 @@ class GuideTest {
 	private GuideRank.Running start(int rank, int port, String endpoints) throws IOException {
 		ProcessBuilder builder = new ProcessBuilder(Path.of(System.getProperty("java.home"), "bin", "java").toString(),
 				"--enable-native-access=ALL-UNNAMED", "-cp", this.folder + File.pathSeparator + classPath(),
-				GuideRank.class.getName());
+				GuideRank.class.getName(), endpoints);
 		builder.environment().keySet().removeIf((name) -> name.startsWith("TUTTI_"));
 		builder.environment()
 			.putAll(Map.of("RANK", "" + rank, "WORLD_SIZE", "2", "MASTER_ADDR", "127.0.0.1", "MASTER_PORT", "" + port,
-					"TUTTI_TIMEOUT_RENDEZVOUS", "60s", "TUTTI_ELASTIC_MIN_RANKS", "1", "TUTTI_ELASTIC_ENDPOINTS",
-					endpoints));
+					"TUTTI_TIMEOUT_RENDEZVOUS", "60s"));
 		builder.directory(this.folder.toFile()).redirectError(errors(rank).toFile());
 		Process process = builder.start();
 		return new GuideRank.Running(process, process.inputReader());

@@ -28,7 +28,6 @@ import io.tutti.training.DataParallelSettings;
 import io.tutti.training.DistributedDataParallel;
 import io.tutti.training.ModelTensors;
 import io.tutti.training.Overlap;
-import io.tutti.training.SharesLibtorch;
 import io.tutti.training.checkpoint.CheckpointOptions;
 import io.tutti.training.table.ClassifierOptions;
 import io.tutti.training.table.ClassifierTask;
@@ -43,15 +42,17 @@ import org.bytedeco.pytorch.global.torch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 /**
- * Memory of long trainings, and of a model whose size in bytes is no 32-bit number.
+ * Memory of long trainings, and of a model whose size in bytes is no 32-bit number. Alone
+ * in its virtual machine, whose whole memory is measured.
  */
 @Timeout(120)
-@SharesLibtorch
+@Isolated
 class TrainingMemoryTest {
 
 	private static final Duration LIMIT = Duration.ofSeconds(100);
