@@ -92,6 +92,11 @@ final class FormationEndpoint implements AutoCloseable {
 	/** How often a member is asked that has not answered since its group has formed. */
 	private static final long REACH_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
+	/** How long an endpoint that ends connections without an answer is asked again. */
+	private static final long CLOSING_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+	private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
 	private final LocalMember member;
 
 	private final EngineSettings settings;
@@ -207,6 +212,27 @@ final class FormationEndpoint implements AutoCloseable {
 		Set<InetAddress> refused = new HashSet<>();
 		List<InetAddress> addresses = addresses(slot);
 		for (InetAddress address : addresses) {
+			Answer answer = ask(slot, address, limit);
+			if (answer instanceof Answer.Alive) {
+				return answer;
+			}
+			if (answer instanceof Answer.Refused) {
+				refused.add(address);
+			}
+		}
+		Reached last = this.reached.get(slot);
+		boolean shown = (last != null && refused.contains(last.address()))
+				|| (!refused.isEmpty() && refused.size() == addresses.size());
+		return shown ? new Answer.Refused(refused) : new Answer.Silent();
+	}
+
+	/**
+	 * Asks again if the connection ends without an answer: an endpoint that closes resets
+	 * the connections that it has not accepted, and refuses later ones.
+	 */
+	private Answer ask(int slot, InetAddress address, Duration limit) {
+		long startNanos = System.nanoTime();
+		do {
 			try (FormationLink link = connect(address, slot, limit)) {
 				link.send(new AskStatus());
 				if (link.receive(HandshakeDeadline.within(limit)) instanceof Status status
@@ -214,18 +240,20 @@ final class FormationEndpoint implements AutoCloseable {
 					remember(status.member(), address);
 					return new Answer.Alive(status);
 				}
+				return new Answer.Silent();
 			}
 			catch (ConnectException ex) {
-				refused.add(address);
+				return new Answer.Refused(Set.of(address));
+			}
+			catch (HandshakeException ex) {
+				return new Answer.Silent();
 			}
 			catch (IOException | RuntimeException ex) {
-				// Nothing is known of a process there.
+				LockSupport.parkNanos(RETRY_NANOS);
 			}
 		}
-		Reached last = this.reached.get(slot);
-		boolean shown = (last != null && refused.contains(last.address()))
-				|| (!refused.isEmpty() && refused.size() == addresses.size());
-		return shown ? new Answer.Refused(refused) : new Answer.Silent();
+		while (System.nanoTime() - startNanos < CLOSING_NANOS);
+		return new Answer.Silent();
 	}
 
 	private void remember(Member answering, InetAddress address) {

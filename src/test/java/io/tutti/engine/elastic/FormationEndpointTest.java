@@ -1,6 +1,7 @@
 package io.tutti.engine.elastic;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -178,6 +179,21 @@ class FormationEndpointTest {
 			assertThat(this.endpoint.ask(1, LIMIT)).isInstanceOfSatisfying(Answer.Alive.class,
 					(answer) -> assertThat(answer.status().member().slot()).isOne());
 		}
+	}
+
+	@Test
+	void anEndpointThatEndsAConnectionWhileItClosesRefuses() throws Exception {
+		ServerSocket closing = new ServerSocket(this.ranks.elastic().endpoints().get(1).port(), 1,
+				InetAddress.getLoopbackAddress());
+		Thread.startVirtualThread(() -> {
+			try (closing; Socket _ = closing.accept()) {
+				// Both are closed without an answer.
+			}
+			catch (IOException ex) {
+				throw new UncheckedIOException(ex);
+			}
+		});
+		assertThat(this.endpoint.ask(1, Duration.ofSeconds(2))).isInstanceOf(Answer.Refused.class);
 	}
 
 	@Test
