@@ -19,7 +19,6 @@ import io.tutti.engine.bootstrap.HostIdentity;
 import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Phase;
-import io.tutti.engine.elastic.FormationMessage.Redirect;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -222,11 +221,11 @@ public final class ElasticEngine implements AutoCloseable {
 	@Override
 	public void close() {
 		this.closed = true;
+		this.member.leave();
 		Engine last = this.engine;
 		if (last != null) {
 			last.close();
 		}
-		this.member.dismiss(new Redirect());
 		this.endpoint.close();
 	}
 

@@ -31,6 +31,7 @@ import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Joined;
 import io.tutti.engine.elastic.FormationMessage.Member;
+import io.tutti.engine.elastic.FormationMessage.Redirect;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import io.tutti.engine.elastic.FormationMessage.Wait;
 import io.tutti.engine.tls.HandshakeDeadline;
@@ -340,7 +341,10 @@ final class FormationEndpoint implements AutoCloseable {
 	}
 
 	private void serve(LocalMember.Request request) throws IOException {
-		this.member.add(request);
+		if (!this.member.add(request)) {
+			request.link().send(new Redirect());
+			return;
+		}
 		try {
 			while (true) {
 				switch (request.link().receive(() -> request.link().send(new Wait()))) {

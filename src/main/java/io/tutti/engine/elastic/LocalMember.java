@@ -10,6 +10,7 @@ import io.tutti.engine.elastic.FormationMessage.Formation;
 import io.tutti.engine.elastic.FormationMessage.Join;
 import io.tutti.engine.elastic.FormationMessage.Member;
 import io.tutti.engine.elastic.FormationMessage.Phase;
+import io.tutti.engine.elastic.FormationMessage.Redirect;
 import io.tutti.engine.elastic.FormationMessage.Status;
 import org.jspecify.annotations.Nullable;
 
@@ -61,6 +62,8 @@ final class LocalMember {
 
 	/** By slot. */
 	private final Map<Integer, Request> requests = new TreeMap<>();
+
+	private boolean left;
 
 	LocalMember(Member self) {
 		this.self = self;
@@ -123,14 +126,29 @@ final class LocalMember {
 		this.accepted.removeIf((formation) -> formation.generation() <= newer.generation());
 	}
 
-	/** Adds a request to join. A newer one of the same slot replaces it. */
-	synchronized void add(Request request) {
+	/**
+	 * Adds a request to join. A newer one of the same slot replaces it.
+	 * @return {@code false} if this member has left
+	 */
+	synchronized boolean add(Request request) {
+		if (this.left) {
+			return false;
+		}
 		Request replaced = this.requests.put(request.join.member().slot(), request);
 		if (replaced != null) {
 			replaced.open = false;
 			replaced.link.close();
 		}
 		notifyAll();
+		return true;
+	}
+
+	/** Takes no more requests to join, and ends those that there are. */
+	void leave() {
+		synchronized (this) {
+			this.left = true;
+		}
+		dismiss(new Redirect());
 	}
 
 	synchronized void accepted(Request request, String formation, int port) {

@@ -182,6 +182,16 @@ class FormationEndpointTest {
 	}
 
 	@Test
+	void aMemberThatHasLeftLeadsNobody() throws Exception {
+		this.member.leave();
+		try (FormationEndpoint other = FormationEndpoint.open(new LocalMember(ONE), this.ranks.settings(),
+				this.ranks.elastic().endpoints()); FormationLink link = other.connect(0, LIMIT)) {
+			link.send(new Join(ONE, FIRST, List.of(), 3, List.of()));
+			assertThat(link.receive(HandshakeDeadline.within(LIMIT))).isEqualTo(new Redirect());
+		}
+	}
+
+	@Test
 	void anEndpointThatEndsAConnectionWhileItClosesRefuses() throws Exception {
 		ServerSocket closing = new ServerSocket(this.ranks.elastic().endpoints().get(1).port(), 1,
 				InetAddress.getLoopbackAddress());
