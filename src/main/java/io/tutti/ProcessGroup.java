@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * call writes.
  * <p>
  * <b>Results</b> are bit-identical on every rank and from run to run. The algorithms and
- * their papers are described in {@code io.tutti.engine.algorithm}.
+ * their papers are listed in {@link io.tutti.engine.algorithm}.
  * <p>
  * <b>Failures.</b> A bad argument causes an {@link IllegalArgumentException} or a
  * {@link NullPointerException} before any data is sent. A {@link CollectiveException}

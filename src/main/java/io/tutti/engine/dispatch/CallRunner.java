@@ -135,7 +135,7 @@ final class CallRunner implements AutoCloseable {
 		long ticket = this.order.draw(packs.size());
 		awaitTurn(ticket, packs.size(), collective, issuedNanos, options);
 		try {
-			runPacks(ticket, collective, packs, type, op, root, issuedNanos, options, false);
+			runPacks(ticket, collective, packs, sizes(buffers), type, op, root, issuedNanos, options, false);
 		}
 		finally {
 			this.order.pass(ticket + packs.size() - 1);
@@ -154,13 +154,17 @@ final class CallRunner implements AutoCloseable {
 		return CallStaging.packs(buffers, !this.backend.takesDeviceMemory());
 	}
 
-	private void runPacks(long first, Collective collective, List<List<MemorySegment>> packs, DataType type,
+	private static int sizes(List<MemorySegment> buffers) {
+		return Call.digestOfSizes(buffers.stream().mapToLong(MemorySegment::byteSize).toArray());
+	}
+
+	private void runPacks(long first, Collective collective, List<List<MemorySegment>> packs, int sizes, DataType type,
 			@Nullable ReduceOp op, int root, long issuedNanos, CallOptions options, boolean asynchronous) {
 		for (int i = 0; i < packs.size(); i++) {
 			List<MemorySegment> pack = packs.get(i);
 			describe(first + i, collective, CallStaging.bytes(pack) / type.bytes(), type, op, root, issuedNanos,
 					options);
-			this.call.bufferSizes(CallStaging.sizes(pack));
+			this.call.bufferSizes(sizes);
 			MemorySegment buffer = orGiveUp(() -> this.staging.gather(pack));
 			long startedNanos = System.nanoTime();
 			if (asynchronous) {
@@ -251,8 +255,9 @@ final class CallRunner implements AutoCloseable {
 		Objects.requireNonNull(buffers, "buffers must not be null");
 		buffers.forEach((buffer) -> BufferValidation.requireShared(buffer, buffer));
 		List<List<MemorySegment>> packs = packs(collective, buffers, type, op, root);
+		int sizes = sizes(buffers);
 		return submit(collective, packs.size(), options, (ticket, issuedNanos) -> runPacks(ticket, collective, packs,
-				type, op, root, issuedNanos, options, true));
+				sizes, type, op, root, issuedNanos, options, true));
 	}
 
 	/** What a call does once its turn has come. */

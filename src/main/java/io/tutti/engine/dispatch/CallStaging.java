@@ -90,11 +90,6 @@ final class CallStaging implements AutoCloseable {
 		return bytes;
 	}
 
-	/** Size of each buffer in bytes. */
-	static long[] sizes(List<MemorySegment> pack) {
-		return pack.stream().mapToLong(MemorySegment::byteSize).toArray();
-	}
-
 	/** The buffer to call with: the only one, or native memory with a copy of all. */
 	MemorySegment gather(List<MemorySegment> pack) {
 		if (pack.size() == 1) {

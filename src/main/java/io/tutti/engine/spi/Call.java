@@ -146,12 +146,18 @@ public final class Call {
 	}
 
 	/**
-	 * Sets the sizes in bytes of the buffers that the call packs, in order. Ranks must
-	 * agree on them: with other sizes of the same sum, the elements of different buffers
-	 * would be combined.
+	 * Sets the digest of the sizes of a list of buffers of which this call has one or
+	 * packs some. Ranks must agree on the whole list: with another order the elements of
+	 * different buffers would be combined.
+	 * @param sizes see {@link #digestOfSizes}
 	 */
-	public void bufferSizes(long[] bytes) {
-		this.uneven.setSizes(bytes);
+	public void bufferSizes(int sizes) {
+		this.uneven.setSizes(sizes);
+	}
+
+	/** Digest of the sizes in bytes of a list of buffers, in order. */
+	public static int digestOfSizes(long[] bytes) {
+		return UnevenCounts.digestOfSizes(bytes);
 	}
 
 	public void place(long sendAddress, long sendBytes, long receiveAddress, long receiveBytes) {

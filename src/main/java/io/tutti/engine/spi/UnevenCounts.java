@@ -45,13 +45,15 @@ final class UnevenCounts {
 		this.digest = (receive != null) ? NO_AGREEMENT : digest(this.send);
 	}
 
-	/**
-	 * Sets the sizes of the buffers of an even call; of one buffer, ranks compare the
-	 * count only.
-	 */
-	void setSizes(long[] bytes) {
+	/** Sets the digest of the sizes of the buffers of an even call. */
+	void setSizes(int sizes) {
 		this.used = false;
-		this.digest = (bytes.length > 1) ? digest(bytes) : 0;
+		this.digest = sizes;
+	}
+
+	/** Digest of sizes in order; 0 for one buffer, of which ranks compare the count. */
+	static int digestOfSizes(long[] bytes) {
+		return (bytes.length > 1) ? digest(bytes) : 0;
 	}
 
 	/** Never 0, so that an uneven call with equal parts differs from an even call. */

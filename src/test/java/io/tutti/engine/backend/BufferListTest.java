@@ -147,6 +147,23 @@ class BufferListTest {
 
 	@ParameterizedTest
 	@EnumSource
+	void aLargeBufferAmongSmallOnesInAnotherOrderIsAMismatch(Connection connection) throws Exception {
+		try (World world = connection.world(2)) {
+			RankThreads.run(2, LIMIT, (rank) -> {
+				MemorySegment small = MemorySegment.ofArray(new float[4]);
+				MemorySegment large = MemorySegment.ofArray(new float[30_000]);
+				assertThatThrownBy(() -> world.group(rank)
+					.allReduce((rank == 0) ? List.of(small, large) : List.of(large, small), DataType.FLOAT32,
+							ReduceOp.SUM))
+					.isInstanceOf(CollectiveMismatchException.class)
+					.hasMessageContaining("sizes of several buffers");
+				return null;
+			});
+		}
+	}
+
+	@ParameterizedTest
+	@EnumSource
 	void buffersThatOverlapAreRefusedAndTheGroupStaysUsable(Connection connection) throws Exception {
 		try (World world = connection.world(2)) {
 			RankThreads.run(2, LIMIT, (rank) -> {
