@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 import io.tutti.DataType;
 import io.tutti.ProcessGroup;
 import io.tutti.engine.device.DeviceCollectives;
+import io.tutti.training.internal.FreedMemory;
 import io.tutti.training.internal.ProcessEnd;
 import io.tutti.training.internal.TensorIdentity;
 import org.bytedeco.pytorch.Module;
@@ -58,6 +59,11 @@ import org.jspecify.annotations.Nullable;
  * Creating a model loads libtorch. Create the group first, or call
  * {@link io.tutti.engine.javacpp.NativeLibraryPreparation#prepare()}, so that ranks that
  * start together do not unpack libtorch at the same time.
+ * <p>
+ * The constructor changes two settings of the process: at its end the finalizers of
+ * native libraries do not run, and glibc keeps freed blocks of at most 32 MiB instead of
+ * returning them to the kernel, unless variables of the environment configure glibc's
+ * allocator.
  */
 public final class DistributedDataParallel implements AutoCloseable {
 
@@ -181,6 +187,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
 			int piggybackedValues, Function<Tensor, GradientMemory> memory) {
 		ProcessEnd.skipFinalizers();
+		FreedMemory.retain();
 		this.group = group;
 		this.settings = settings;
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
@@ -333,7 +340,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	/**
 	 * The piggybacked float32 values: written after {@link #zeroGradients()} and read
 	 * after {@link #synchronizeGradients()}.
-	 * @return the values, float64, in main memory
+	 * @return the values, float32, in main memory
 	 */
 	public MemorySegment piggybackedValues() {
 		return this.buckets.piggybackedValues();

@@ -142,10 +142,16 @@ public final class TrainingBenchmark {
 
 	/**
 	 * As many steps as fill a block, the same number on every rank. Steps with
-	 * communication determine it: they take much longer on a busy machine.
+	 * communication determine it: they take much longer on a busy machine. The first
+	 * block runs before the JIT compiler has done its work, so a second one is timed.
 	 */
 	private int steps(Step step) {
-		double median = summary(block(step, Variant.WITHOUT_OVERLAP, FEWEST_STEPS))[0];
+		int cold = steps(step, FEWEST_STEPS);
+		return steps(step, cold);
+	}
+
+	private int steps(Step step, int timed) {
+		double median = summary(block(step, Variant.WITHOUT_OVERLAP, timed))[0];
 		return Math.clamp((int) (BLOCK_MILLIS / median), FEWEST_STEPS, MOST_STEPS);
 	}
 
