@@ -469,7 +469,7 @@ final class ControlServer
 
 	@Override
 	public void leave() {
-		this.loop.execute(() -> leave(new RankZeroLeft()));
+		this.loop.execute(() -> leave(new RankZeroLeft(this.control.lastCall())));
 		this.loop.join(LINGER.plusSeconds(1));
 	}
 

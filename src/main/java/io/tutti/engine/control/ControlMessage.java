@@ -251,8 +251,10 @@ public sealed interface ControlMessage {
 	 *
 	 * @param members the world ranks of the group, empty for the world group
 	 * @param lastCompleted the last collective that it completed there, -1 for none
+	 * @param lastCall that collective, {@code null} for none
 	 */
-	record LeftGroup(String group, List<Integer> members, long lastCompleted) implements Request {
+	record LeftGroup(String group, List<Integer> members, long lastCompleted,
+			@Nullable CallReport lastCall) implements Request {
 
 		public LeftGroup {
 			members = List.copyOf(members);
@@ -339,8 +341,13 @@ public sealed interface ControlMessage {
 
 	}
 
-	/** Rank 0 leaves. */
-	record RankZeroLeft() implements Notice {
+	/**
+	 * Rank 0 leaves.
+	 *
+	 * @param lastCall the last collective that it completed in the group of all ranks,
+	 * {@code null} for none
+	 */
+	record RankZeroLeft(@Nullable CallReport lastCall) implements Notice {
 	}
 
 	/**

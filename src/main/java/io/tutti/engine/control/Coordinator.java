@@ -25,6 +25,7 @@ import io.tutti.engine.control.ControlMessage.RollCallReply;
 import io.tutti.engine.control.ControlMessage.TraceReply;
 import io.tutti.engine.control.ControlMessage.Verdict;
 import io.tutti.engine.spi.CallReport;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Decides for all ranks at rank 0: failures, mismatched calls, departures, drain requests
@@ -103,8 +104,8 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 			case CallsReported(List<CallReport> reports) -> compare(rank, reports);
 			case RollCallReply answer -> this.resolver.answer(rank, answer);
 			case LabelledRequest labelledRequest -> this.labelled.receive(rank, labelledRequest);
-			case LeftGroup(String group, List<Integer> members, long completed) ->
-				left(new Departure(rank, group, completed), members);
+			case LeftGroup(String group, List<Integer> members, long completed, var lastCall) ->
+				left(new Departure(rank, group, completed), members, lastCall);
 			case RequestDrain(String reason) -> drain(reason);
 			case QueryTraces(long ticket, int limit) -> askOthers(rank, new QueryTrace(rank, ticket, limit));
 			case TraceReply(int requester, long ticket, byte[] trace) ->
@@ -166,7 +167,13 @@ public final class Coordinator implements FailureResolver.Listener, MismatchDete
 		}
 	}
 
-	private void left(Departure departure, List<Integer> members) {
+	/**
+	 * Compares the last call first: a rank that waits in another one is not left alone.
+	 */
+	private void left(Departure departure, List<Integer> members, @Nullable CallReport lastCall) {
+		if (lastCall != null && !this.resolver.decided(departure.group())) {
+			this.mismatches.left(departure.rank(), lastCall);
+		}
 		this.departures.left(departure, members);
 		this.resolver.left();
 	}

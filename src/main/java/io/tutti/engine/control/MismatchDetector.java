@@ -75,8 +75,7 @@ final class MismatchDetector {
 
 	/** A rank reports a call in which it waits. */
 	void report(int rank, CallReport report) {
-		Places places = placesOf(report.group());
-		Place place = place(rank, report, places);
+		Place place = place(rank, report, placesOf(report.group()));
 		place.waitedIn = true;
 		compare(rank, report, place);
 	}
@@ -94,6 +93,18 @@ final class MismatchDetector {
 		}
 	}
 
+	/**
+	 * A rank leaves a group and reports its last call there. No rank is asked because of
+	 * that: one that waits in another call reports it.
+	 */
+	void left(int rank, CallReport last) {
+		Place place = place(rank, last, placesOf(last.group()));
+		if (!place.waitedIn && place.rank == rank) {
+			this.unasked.remove(place);
+		}
+		compare(rank, last, place);
+	}
+
 	private Places placesOf(String group) {
 		return this.groups.computeIfAbsent(group, (name) -> new Places());
 	}
@@ -101,8 +112,18 @@ final class MismatchDetector {
 	private void compare(int rank, CallReport report, Place place) {
 		place.reporters.set(rank);
 		if (rank != place.rank && report.differsFrom(place.report)) {
-			this.listener.differ(rank, place.mismatch(rank, report));
+			this.listener.differ(rank, (rank < place.rank) ? mismatch(rank, report, place.rank, place.report)
+					: mismatch(place.rank, place.report, rank, report));
 		}
+	}
+
+	/** The mismatch of the calls of two ranks, the lower rank first. */
+	static Failure mismatch(int rank, CallReport report, int otherRank, CallReport other) {
+		CallReport longest = (report.elapsed().compareTo(other.elapsed()) >= 0) ? report : other;
+		return new Failure(Failure.Kind.MISMATCH, report.group(), report.call().sequence(), report.call().collective(),
+				List.of(rank, otherRank), "rank " + rank + " called " + report.against(other) + ", rank " + otherRank
+						+ " called " + other.against(report),
+				longest.elapsed(), longest.timeout());
 	}
 
 	private Place place(int rank, CallReport report, Places places) {
@@ -206,22 +227,6 @@ final class MismatchDetector {
 		/** Whether a rank waits in the call, or no rank has reported a later one. */
 		boolean isToBeAsked() {
 			return this.waitedIn || this.places.newest == this.report.call().sequence();
-		}
-
-		/** The mismatch of the first report and another one, the lower rank first. */
-		Failure mismatch(int otherRank, CallReport other) {
-			if (otherRank < this.rank) {
-				return mismatch(otherRank, other, this.rank, this.report);
-			}
-			return mismatch(this.rank, this.report, otherRank, other);
-		}
-
-		private static Failure mismatch(int rank, CallReport report, int otherRank, CallReport other) {
-			CallReport longest = (report.elapsed().compareTo(other.elapsed()) >= 0) ? report : other;
-			return new Failure(Failure.Kind.MISMATCH, report.group(), report.call().sequence(),
-					report.call().collective(), List.of(rank, otherRank), "rank " + rank + " called "
-							+ report.against(other) + ", rank " + otherRank + " called " + other.against(report),
-					longest.elapsed(), longest.timeout());
 		}
 
 	}

@@ -112,6 +112,12 @@ public final class RankControl implements ControlPlane {
 	 */
 	private volatile @Nullable Failure last;
 
+	/** The last call in the group of all ranks, once this rank has left it. */
+	private volatile @Nullable CallReport lastCall;
+
+	/** The last call of rank 0 there, once rank 0 has left. */
+	private volatile @Nullable CallReport lastOfRankZero;
+
 	private final AtomicLong tickets = new AtomicLong();
 
 	private final AtomicBoolean draining = new AtomicBoolean();
@@ -133,6 +139,8 @@ public final class RankControl implements ControlPlane {
 	@Override
 	public void report(Failure failure) {
 		this.unanswered.putIfAbsent(failure.group(), failure);
+		// A peer that has left after another call is no lost peer.
+		reportCall(failure.group(), failure.sequence());
 		send(new Report(failure));
 	}
 
@@ -147,8 +155,20 @@ public final class RankControl implements ControlPlane {
 
 	@Override
 	public void left(GroupIdentity group, long lastCompleted) {
-		send(new LeftGroup(group.name(), group.name().equals(Failure.WORLD) ? List.of() : group.members(),
-				lastCompleted));
+		CallReport last = this.events.called(group.name(), lastCompleted);
+		boolean world = group.name().equals(Failure.WORLD);
+		if (world) {
+			this.lastCall = last;
+		}
+		send(new LeftGroup(group.name(), world ? List.of() : group.members(), lastCompleted, last));
+	}
+
+	/**
+	 * The last call in the group of all ranks, {@code null} if this rank has not left it
+	 * or has called nothing.
+	 */
+	public @Nullable CallReport lastCall() {
+		return this.lastCall;
 	}
 
 	@Override
@@ -244,7 +264,7 @@ public final class RankControl implements ControlPlane {
 			case Verdict(Failure failure) -> failed(failure);
 			case RollCall(long id, String group) ->
 				send(new RollCallReply(id, this.events.lastEntered(group), this.events.members(group)));
-			case QueryCall(String group, long sequence) -> answer(this.events.called(group, sequence));
+			case QueryCall(String group, long sequence) -> reportCall(group, sequence);
 			case QueryTrace(int requester, long ticket, int limit) ->
 				send(new TraceReply(requester, ticket, trace(limit)));
 			case ForwardedTrace(long ticket, int from, byte[] trace) -> traceArrived(ticket, from, trace);
@@ -252,11 +272,13 @@ public final class RankControl implements ControlPlane {
 			case Departed(List<Departure> departures) -> departures.forEach(this.events::departed);
 			case Drain(String reason) -> drain(reason);
 			case PeerUpdate(List<PeerLiveness> byRank) -> this.peers.take(byRank, this.rank);
-			case RankZeroLeft() -> rankZeroLeft();
+			case RankZeroLeft(var last) -> rankZeroLeft(last);
 		}
 	}
 
-	private void answer(@Nullable CallReport called) {
+	/** Reports a call if the recorder still holds it. */
+	private void reportCall(String group, long sequence) {
+		CallReport called = this.events.called(group, sequence);
 		if (called != null) {
 			reportCall(called);
 		}
@@ -287,7 +309,8 @@ public final class RankControl implements ControlPlane {
 			case RequestDrain(String reason) -> drain(reason);
 			case LabelledRequest _ -> this.labelled.fail(lostRankZero("it has left the group"));
 			case QueryTraces _ -> endQueries();
-			case RollCallReply _, LeftGroup _, TraceReply _, CallReported _, CallsReported _, Leave _ -> {
+			case CallReported(CallReport call) -> compareWithRankZero(call);
+			case RollCallReply _, LeftGroup _, TraceReply _, CallsReported _, Leave _ -> {
 			}
 		}
 	}
@@ -305,12 +328,28 @@ public final class RankControl implements ControlPlane {
 		this.unanswered.values().forEach(this::failed);
 	}
 
-	private void rankZeroLeft() {
+	private void rankZeroLeft(@Nullable CallReport last) {
+		this.lastOfRankZero = last;
 		this.peers.gone(0, PeerStatus.State.LEFT);
 		this.events.departed(Departure.fromEveryGroup(0));
 		endQueries();
 		this.labelled.fail(lostRankZero("it has left the group"));
+		if (last != null) {
+			CallReport own = this.events.called(last.group(), last.call().sequence());
+			if (own != null) {
+				compareWithRankZero(own);
+			}
+		}
 		resolvePendingLocally();
+	}
+
+	/** Compares a call with the last one of rank 0, which has left. */
+	private void compareWithRankZero(CallReport own) {
+		CallReport last = this.lastOfRankZero;
+		if (last != null && own.group().equals(last.group()) && own.call().sequence() == last.call().sequence()
+				&& own.differsFrom(last)) {
+			failed(MismatchDetector.mismatch(0, last, this.rank, own));
+		}
 	}
 
 	private void failed(Failure verdict) {

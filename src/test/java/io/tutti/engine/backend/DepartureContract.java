@@ -9,6 +9,7 @@ import java.util.concurrent.TimeUnit;
 
 import io.tutti.Collective;
 import io.tutti.CollectiveException;
+import io.tutti.CollectiveMismatchException;
 import io.tutti.CollectiveTimeoutException;
 import io.tutti.DataType;
 import io.tutti.GroupState;
@@ -240,6 +241,40 @@ abstract class DepartureContract {
 				call(world.group(rank), collective, root, SMALL);
 				return null;
 			}));
+		}
+	}
+
+	/** No rank reads data of the call of another kind, and nobody is left to ask. */
+	@ParameterizedTest(name = "rank {0} stays, the others leave {1}")
+	@CsvSource({ "0, before", "0, during", "1, before", "1, during" })
+	void ranksThatLeaveAfterADifferentCallCauseAMismatch(int staying, String time) throws Exception {
+		int root = 1 - staying;
+		try (DepartingWorld world = world(3, TIMEOUTS)) {
+			CountDownLatch left = new CountDownLatch(2);
+			List<Outcome<Void>> outcomes = RankThreads.outcomes(3, LIMIT, (rank) -> {
+				ProcessGroup group = world.group(rank);
+				group.barrier();
+				if (rank == staying) {
+					if (time.equals("before")) {
+						// On several hosts rank 2 waits for its leader, rank 0.
+						left.await(1, TimeUnit.SECONDS);
+					}
+					call(group, Collective.BROADCAST, 2, SMALL);
+					return null;
+				}
+				while (time.equals("during") && world.group(staying).lastEntered() < 1) {
+					Thread.sleep(1);
+				}
+				call(group, Collective.BROADCAST, root, SMALL);
+				world.leave(rank);
+				left.countDown();
+				return null;
+			});
+			assertThat(outcomes.stream().map(Outcome::failure))
+				.allMatch((failure) -> failure == null || failure instanceof CollectiveMismatchException);
+			assertThat(outcomes.get(staying).failure()).isInstanceOf(CollectiveMismatchException.class)
+				.hasMessageContaining("rank " + staying + " called broadcast #1 (count 64, int32, root 2)")
+				.hasMessageContaining("called broadcast #1 (count 64, int32, root " + root);
 		}
 	}
 

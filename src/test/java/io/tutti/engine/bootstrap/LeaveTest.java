@@ -80,7 +80,7 @@ class LeaveTest {
 		try (ServerSocket listener = listener()) {
 			CompletableFuture<Membership> one = this.world.joining(1, TestWorld.SETTINGS, Duration.ofSeconds(2));
 			RawRank welcomed = RawRankZero.welcome(listener.accept());
-			welcomed.send(new RankZeroLeft());
+			welcomed.send(new RankZeroLeft(null));
 			Awaitility.await().until(() -> this.world.events.get(1).withdrawn.contains(0));
 			welcomed.close();
 			assertThat(TestWorld.refusal(one).reason()).isEqualTo(RendezvousException.Reason.TIMEOUT);
