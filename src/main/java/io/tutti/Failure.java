@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param collective the collective that failed, {@code null} outside of a collective
  * @param ranks the world ranks at fault: lost, missing, in disagreement or aborting; may
  * be empty
- * @param detail description of what was detected
+ * @param detail description of what was detected, shortened to 8192 characters
  * @param elapsed time from the start of the call until the failure was detected
  * @param timeout timeout of the call, zero if none applied
  */
@@ -104,9 +104,25 @@ public record Failure(Kind kind, String group, long sequence, @Nullable Collecti
 	/** The name of the group of all ranks. */
 	public static final String WORLD = "world";
 
-	/** Copies the ranks. */
+	/** The longest text that is sent to another rank. */
+	private static final int MAX_DETAIL_CHARACTERS = 8192;
+
+	/**
+	 * Copies the ranks and shortens a longer detail, so that it is the same on the rank
+	 * that detected the failure and on those that it is sent to.
+	 */
 	public Failure {
 		ranks = List.copyOf(ranks);
+		detail = shortened(detail);
+	}
+
+	/** Does not keep half of a surrogate pair, which cannot be encoded. */
+	private static String shortened(String detail) {
+		if (detail.length() <= MAX_DETAIL_CHARACTERS) {
+			return detail;
+		}
+		int end = MAX_DETAIL_CHARACTERS - 1;
+		return detail.substring(0, Character.isHighSurrogate(detail.charAt(end - 1)) ? end - 1 : end) + "…";
 	}
 
 	/**

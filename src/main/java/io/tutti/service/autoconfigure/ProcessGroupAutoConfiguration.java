@@ -8,7 +8,6 @@ import io.tutti.service.backend.MpiBackendConfiguration;
 import io.tutti.service.backend.NcclBackendConfiguration;
 import io.tutti.service.backend.TcpBackendConfiguration;
 import io.tutti.service.config.ElasticProperties;
-import io.tutti.service.config.ElasticProperties;
 import io.tutti.service.config.RankConfiguration;
 import io.tutti.service.group.GroupConfiguration;
 import io.tutti.service.group.GroupLifecycle;

@@ -24,7 +24,7 @@ import org.springframework.web.servlet.DispatcherServlet;
 @ConditionalOnClass({ DispatcherServlet.class, JsonMapper.class })
 @ConditionalOnBean(GroupLifecycle.class)
 @ConditionalOnBooleanProperty(name = "tutti.page.enabled", matchIfMissing = true)
-@Import({ PageController.class, PageFeed.class, PageHistory.class, PageStates.class })
+@Import({ PageController.class, PageFeed.class, PageHistory.class, PageLinks.class, PageStates.class })
 public class PageAutoConfiguration {
 
 	@Bean

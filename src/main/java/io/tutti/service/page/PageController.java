@@ -1,5 +1,8 @@
 package io.tutti.service.page;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+
 import org.springframework.context.annotation.Lazy;
 import org.springframework.core.io.ClassPathResource;
 import org.springframework.core.io.Resource;
@@ -26,13 +29,17 @@ final class PageController {
 
 	private final PageFeed feed;
 
-	PageController(PageFeed feed) {
+	private final PageLinks links;
+
+	PageController(PageFeed feed, PageLinks links) {
 		this.feed = feed;
+		this.links = links;
 	}
 
 	@GetMapping(path = "/")
-	ResponseEntity<Resource> page() {
-		return file("index.html", "text/html");
+	ResponseEntity<String> page() throws IOException {
+		String template = resource("index.html").getContentAsString(StandardCharsets.UTF_8);
+		return response("text/html").body(template.replace("{links}", this.links.html()));
 	}
 
 	@GetMapping("/page/page.css")
@@ -57,13 +64,20 @@ final class PageController {
 	}
 
 	private static ResponseEntity<Resource> file(String name, String type) {
+		return response(type).body(resource(name));
+	}
+
+	private static Resource resource(String name) {
+		return new ClassPathResource(name, PageController.class);
+	}
+
+	private static ResponseEntity.BodyBuilder response(String type) {
 		return ResponseEntity.ok()
 			.contentType(MediaType.parseMediaType(type + ";charset=UTF-8"))
 			.cacheControl(CacheControl.noCache())
 			.header("Content-Security-Policy", POLICY)
 			.header("X-Content-Type-Options", "nosniff")
-			.header("Referrer-Policy", "no-referrer")
-			.body(new ClassPathResource(name, PageController.class));
+			.header("Referrer-Policy", "no-referrer");
 	}
 
 }

@@ -42,6 +42,8 @@ enum ProblemType {
 
 	METHOD_NOT_ALLOWED("The path does not support this method", "Use one of the methods in the Allow header"),
 
+	NOT_ACCEPTABLE("No accepted media type is available", "Send an Accept header with a type that the detail names"),
+
 	UNSUPPORTED_MEDIA_TYPE("The content type is not supported",
 			"Send the body with a Content-Type that the endpoint accepts"),
 
@@ -75,6 +77,7 @@ enum ProblemType {
 			case SERVICE_UNAVAILABLE -> OVERLOADED;
 			case NOT_FOUND -> NOT_FOUND;
 			case METHOD_NOT_ALLOWED -> METHOD_NOT_ALLOWED;
+			case NOT_ACCEPTABLE -> NOT_ACCEPTABLE;
 			case UNSUPPORTED_MEDIA_TYPE -> UNSUPPORTED_MEDIA_TYPE;
 			case null, default -> status.is4xxClientError() ? INVALID_ARGUMENT : null;
 		};

@@ -18,6 +18,7 @@ import org.springframework.boot.webmvc.autoconfigure.WebMvcAutoConfiguration;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Import;
 import org.springframework.web.servlet.DispatcherServlet;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
  * The REST interface, in Tutti's own server or beside an application's own controllers.
@@ -35,8 +36,9 @@ import org.springframework.web.servlet.DispatcherServlet;
 public class RestAutoConfiguration {
 
 	@Bean
-	RestInterceptors restInterceptors(HttpProperties properties, ObjectProvider<AccessInterceptor> access) {
-		return new RestInterceptors(properties, access.getIfAvailable());
+	RestInterceptors restInterceptors(HttpProperties properties, ObjectProvider<AccessInterceptor> access,
+			ObjectProvider<RequestMappingHandlerMapping> mappings) {
+		return new RestInterceptors(properties, access.getIfAvailable(), mappings);
 	}
 
 	@Bean

@@ -1,6 +1,7 @@
 package io.tutti.service.rest;
 
 import java.time.Duration;
+import java.util.List;
 
 import io.tutti.service.config.HttpProperties;
 import org.jspecify.annotations.Nullable;
@@ -9,13 +10,15 @@ import tools.jackson.databind.json.JsonMapper;
 import org.springframework.http.MediaType;
 import org.springframework.http.converter.HttpMessageConverters;
 import org.springframework.http.converter.json.JacksonJsonHttpMessageConverter;
+import org.springframework.web.servlet.HandlerExceptionResolver;
 import org.springframework.web.servlet.config.annotation.InterceptorRegistry;
 import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
+import org.springframework.web.servlet.mvc.method.annotation.RequestMappingHandlerMapping;
 
 /**
  * The checks between the server and the controllers of the REST interface: access, then
  * query parameters, then the limit on concurrent flight recorder reads. Also selects the
- * mapper that reads their bodies.
+ * mapper that reads their bodies, and reports requests that no controller accepts.
  */
 final class RestInterceptors implements WebMvcConfigurer {
 
@@ -28,13 +31,18 @@ final class RestInterceptors implements WebMvcConfigurer {
 
 	private final @Nullable AccessInterceptor access;
 
+	private final Iterable<RequestMappingHandlerMapping> mappings;
+
 	/**
 	 * Creates the checks.
 	 * @param access {@code null} if a filter checks access before the interceptors
+	 * @param mappings are read when a request is refused
 	 */
-	RestInterceptors(HttpProperties properties, @Nullable AccessInterceptor access) {
+	RestInterceptors(HttpProperties properties, @Nullable AccessInterceptor access,
+			Iterable<RequestMappingHandlerMapping> mappings) {
 		this.basePath = properties.basePath();
 		this.access = access;
+		this.mappings = mappings;
 	}
 
 	@Override
@@ -45,6 +53,11 @@ final class RestInterceptors implements WebMvcConfigurer {
 		interceptors.addInterceptor(new QueryCheck()).addPathPatterns(this.basePath + "/**");
 		interceptors.addInterceptor(new RecorderGate(READERS, READER_TIMEOUT))
 			.addPathPatterns(this.basePath + "/flight-recorder/**");
+	}
+
+	@Override
+	public void extendHandlerExceptionResolvers(List<HandlerExceptionResolver> resolvers) {
+		resolvers.addFirst(new RefusedRequests(this.mappings, List.copyOf(resolvers)));
 	}
 
 	@Override

@@ -1,5 +1,6 @@
 package io.tutti.engine.failure;
 
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -8,6 +9,7 @@ import java.util.stream.IntStream;
 
 import io.tutti.CollectiveException;
 import io.tutti.Failure;
+import io.tutti.engine.control.RecordCodec;
 import io.tutti.engine.spi.GroupIdentity;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +69,20 @@ class FailureLatchTest {
 		assertThat(waited).isGreaterThanOrEqualTo(LIMIT);
 		assertThat(Duration.parse(cause.detail())).isBetween(LIMIT, waited);
 		assertThat(this.latch.failure()).isEqualTo(cause);
+	}
+
+	@Test
+	void aLongReasonIsTheSameOnTheAbortingRankAsOnTheOthers() throws Exception {
+		String reason = "x".repeat(8190) + "\uD83D\uDE00".repeat(2);
+		Failure own = Failure.outside(Failure.Kind.ABORTED, Failure.WORLD, List.of(1), reason);
+		assertThat(own.detail()).hasSize(8191).endsWith("x…");
+		assertThat(decoded(own)).isEqualTo(own);
+		Failure longest = own.withDetail("y".repeat(8192));
+		assertThat(decoded(longest).detail()).hasSize(8192);
+	}
+
+	private static Failure decoded(Failure failure) throws Exception {
+		return RecordCodec.decode(Failure.class, ByteBuffer.wrap(RecordCodec.encode(failure)));
 	}
 
 	@Test

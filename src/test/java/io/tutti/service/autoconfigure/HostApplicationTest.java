@@ -1,7 +1,9 @@
 package io.tutti.service.autoconfigure;
 
+import java.net.URI;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -46,8 +48,11 @@ import org.springframework.http.HttpStatus;
 import org.springframework.http.MediaType;
 import org.springframework.test.web.servlet.assertj.MockMvcTester;
 import org.springframework.test.web.servlet.assertj.MvcTestResult;
+import org.springframework.web.bind.annotation.ExceptionHandler;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
 import org.springframework.web.context.ConfigurableWebApplicationContext;
 
 import static org.assertj.core.api.Assertions.assertThat;
@@ -109,6 +114,24 @@ class HostApplicationTest {
 	}
 
 	@Test
+	void theLinksOfThePageLeadToWhatTheApplicationServes() {
+		this.runner.withPropertyValues("tutti.http.base-path=/ranks/api", "tutti.page.path=/some/page")
+			.run((context) -> {
+				MockMvcTester http = http(context);
+				String page = http.get().uri("/some/page/").exchange().getResponse().getContentAsString();
+				List<String> links = Pattern.compile("<a href=\"([^\"]+)\"")
+					.matcher(page)
+					.results()
+					.map((link) -> URI.create("/some/page/").resolve(link.group(1)).toString())
+					.toList();
+				assertThat(links).hasSize(4).contains("/ranks/api/flight-recorder/analysis");
+				assertThat(links).allSatisfy((link) -> assertThat(http.get().uri(link)).hasStatusOk());
+			});
+		this.runner.withPropertyValues("tutti.http.enabled=false")
+			.run((context) -> assertThat(http(context).get().uri("/tutti/")).bodyText().doesNotContain("<a href"));
+	}
+
+	@Test
 	void aChangeNeedsTheTokenAndTheApplicationsOwnEndpointsDoNot() {
 		this.runner.withPropertyValues(TOKEN).run((context) -> {
 			MockMvcTester http = http(context);
@@ -164,6 +187,26 @@ class HostApplicationTest {
 				.bodyText()
 				.doesNotContain("urn:tutti");
 			assertThat(context).doesNotHaveBean(WebServerFactoryCustomizer.class);
+		});
+	}
+
+	@Test
+	void requestsThatNoControllerAcceptsAreProblemsOnTheInterfacesPathsOnly() {
+		this.runner.withPropertyValues(TOKEN).withBean(OwnAdvice.class).run((context) -> {
+			MockMvcTester http = http(context);
+			assertThat(http.delete().uri("/api/v1/group")).hasStatus(HttpStatus.METHOD_NOT_ALLOWED)
+				.bodyText()
+				.contains("urn:tutti:problem:method-not-allowed", "\"rank\":0");
+			assertThat(http.post().uri("/api/v1/barrier").contentType(MediaType.TEXT_PLAIN).content("x"))
+				.hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
+				.bodyText()
+				.contains("urn:tutti:problem:unsupported-media-type");
+			assertThat(http.get().uri("/api/v1/group").accept(MediaType.TEXT_HTML)).hasStatus(HttpStatus.NOT_ACCEPTABLE)
+				.bodyText()
+				.contains("urn:tutti:problem:not-acceptable");
+			for (String path : List.of("/own", "/api/v1/own", "/api/v1/nothing", "/nothing")) {
+				assertThat(http.get().uri(path)).hasStatus(HttpStatus.PAYMENT_REQUIRED);
+			}
 		});
 	}
 
@@ -297,6 +340,17 @@ class HostApplicationTest {
 		@PostMapping("/fail")
 		String fail() {
 			throw new IllegalArgumentException("the application's own");
+		}
+
+	}
+
+	@RestControllerAdvice
+	static class OwnAdvice {
+
+		@ExceptionHandler
+		@ResponseStatus(HttpStatus.PAYMENT_REQUIRED)
+		String any(Exception ex) {
+			return "own " + ex.getMessage();
 		}
 
 	}

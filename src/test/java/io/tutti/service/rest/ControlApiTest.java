@@ -112,8 +112,9 @@ class ControlApiTest {
 		assertThat(this.http.get().uri("/api/v1/group").accept(MediaType.APPLICATION_XML))
 			.hasStatus(HttpStatus.NOT_ACCEPTABLE)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)
-			.bodyText()
-			.contains("\"rank\":1");
+			.bodyJson()
+			.isLenientlyEqualTo("""
+					{"type":"urn:tutti:problem:not-acceptable","rank":1}""");
 		assertThat(this.http.post().uri("/api/v1/roll-call").contentType(MediaType.TEXT_PLAIN).content("x"))
 			.hasStatus(HttpStatus.UNSUPPORTED_MEDIA_TYPE)
 			.hasContentType(MediaType.APPLICATION_PROBLEM_JSON)

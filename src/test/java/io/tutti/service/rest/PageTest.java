@@ -1,6 +1,8 @@
 package io.tutti.service.rest;
 
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 import io.tutti.service.TuttiApplication;
 import org.awaitility.Awaitility;
@@ -39,6 +41,18 @@ class PageTest {
 				.doesNotContainPattern("http://(?!www\\.w3\\.org/2000/svg)");
 		}
 		assertThat(this.http.get().uri("/")).bodyText().doesNotContainPattern("<script(?! src=\"page/)");
+	}
+
+	@Test
+	void theLinksLeadToWhatThisRankServes() throws Exception {
+		String page = this.http.get().uri("/").exchange().getResponse().getContentAsString();
+		List<String> links = Pattern.compile("<a href=\"([^\"]+)\"")
+			.matcher(page)
+			.results()
+			.map((link) -> "/" + link.group(1))
+			.toList();
+		assertThat(links).hasSize(6).contains("/v3/api-docs", "/actuator/prometheus", "/api/v1/group/peers");
+		assertThat(links).allSatisfy((link) -> assertThat(this.http.get().uri(link)).hasStatusOk());
 	}
 
 	@Test

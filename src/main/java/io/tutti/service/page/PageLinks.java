@@ -1,0 +1,74 @@
+package io.tutti.service.page;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.core.env.Environment;
+import org.springframework.util.StringUtils;
+import org.springframework.web.util.HtmlUtils;
+
+/**
+ * The links at the foot of the page, to what this application serves beside it. They are
+ * relative, so that they also hold behind a proxy that adds a path.
+ */
+final class PageLinks {
+
+	/** Name of the bean that serves the meters, which exists if they are exposed. */
+	private static final String METERS = "prometheusEndpoint";
+
+	private static final String MANAGEMENT_PORT = "management.server.port";
+
+	/** Name of springdoc's bean that serves the description. */
+	private static final String DESCRIPTION = "openApiResource";
+
+	private final Environment environment;
+
+	private final BeanFactory beans;
+
+	PageLinks(Environment environment, BeanFactory beans) {
+		this.environment = environment;
+		this.beans = beans;
+	}
+
+	/** The links as HTML, separated by dots. */
+	String html() {
+		List<String> links = new ArrayList<>();
+		if (this.environment.getProperty("tutti.http.enabled", Boolean.class, true)) {
+			String api = property("tutti.http.base-path", "/api/v1");
+			links.add(link(api + "/flight-recorder/analysis", "analysis"));
+			links.add(link(api + "/flight-recorder", "flight recorder"));
+			links.add(link(api + "/flight-recorder?format=chrome-trace", "timeline"));
+			links.add(link(api + "/group/peers", "peers"));
+		}
+		if (this.beans.containsBean(METERS) && isManagementOnThisPort()) {
+			links.add(link(property("management.endpoints.web.base-path", "/actuator") + "/prometheus", "meters"));
+		}
+		if (this.beans.containsBean(DESCRIPTION)) {
+			links.add(link(property("springdoc.api-docs.path", "/v3/api-docs"), "API description"));
+		}
+		return String.join(" ·\n    ", links);
+	}
+
+	private boolean isManagementOnThisPort() {
+		String port = this.environment.getProperty(MANAGEMENT_PORT);
+		return port == null || Objects.equals(port, property("server.port", "8080"));
+	}
+
+	private String link(String path, String text) {
+		String href = root() + StringUtils.trimLeadingCharacter(path, '/');
+		return "<a href=\"" + HtmlUtils.htmlEscape(href) + "\">" + text + "</a>";
+	}
+
+	/** From the path of the page, which ends with a slash, to that of the application. */
+	private String root() {
+		int names = StringUtils.tokenizeToStringArray(property("tutti.page.path", "/tutti"), "/").length;
+		return "../".repeat(names);
+	}
+
+	private String property(String name, String unset) {
+		return this.environment.getProperty(name, unset);
+	}
+
+}
