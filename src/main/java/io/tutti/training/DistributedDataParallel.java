@@ -4,8 +4,10 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 import io.tutti.DataType;
@@ -14,6 +16,7 @@ import io.tutti.engine.device.DeviceCollectives;
 import io.tutti.training.internal.FreedMemory;
 import io.tutti.training.internal.ProcessEnd;
 import io.tutti.training.internal.TensorIdentity;
+import io.tutti.training.internal.TensorMemory;
 import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
@@ -79,6 +82,14 @@ public final class DistributedDataParallel implements AutoCloseable {
 
 	private final List<Parameter> frozen;
 
+	/** The frozen and the other parameters, each once. */
+	private final List<Parameter> parameters;
+
+	private final ModelChanges changes;
+
+	/** Whether the ranks' values have been compared. */
+	private boolean compared;
+
 	/** The buffers of the model, each once. */
 	private final List<Tensor> sharedBuffers;
 
@@ -106,7 +117,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @see #DistributedDataParallel(ProcessGroup, ModelTensors, DataParallelSettings)
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings) {
-		this(group, ModelTensors.of(module), settings);
+		this(group, module, settings, null, 0);
 	}
 
 	/**
@@ -120,7 +131,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			DeviceCollectives onDevice) {
-		this(group, ModelTensors.of(module), settings, onDevice);
+		this(group, module, settings, onDevice, 0);
 	}
 
 	/**
@@ -132,12 +143,12 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * @throws IllegalArgumentException if no parameter requires a gradient and has
 	 * elements, or if such a parameter is not a float16, bfloat16, float32 or float64 in
 	 * main memory, is computed from another tensor, or is wrapped by another object of
-	 * this class that is open; or if such an object uses the group and one of both always
-	 * overlaps
+	 * this class that is open; if such an object uses the group and one of both always
+	 * overlaps; or if a buffer requires a gradient, which would not be reduced
 	 * @throws ReplicaMismatchException if the ranks' models or settings differ
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings) {
-		this(group, model, settings, null, 0);
+		this(group, model, null, settings, null, 0);
 	}
 
 	/**
@@ -154,7 +165,7 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	public DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
 			DeviceCollectives onDevice) {
-		this(group, model, settings, onDevice, 0);
+		this(group, model, null, settings, onDevice, 0);
 	}
 
 	/**
@@ -171,25 +182,27 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 */
 	public DistributedDataParallel(ProcessGroup group, Module module, DataParallelSettings settings,
 			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
-		this(group, ModelTensors.of(module), settings, onDevice, piggybackedValues);
+		this(group, ModelTensors.of(module), module, settings, onDevice, piggybackedValues);
 	}
 
-	private DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
-			@Nullable DeviceCollectives onDevice, int piggybackedValues) {
-		this(group, model, settings, piggybackedValues,
+	private DistributedDataParallel(ProcessGroup group, ModelTensors model, @Nullable Module module,
+			DataParallelSettings settings, @Nullable DeviceCollectives onDevice, int piggybackedValues) {
+		this(group, model, module, settings, piggybackedValues,
 				(first) -> ParameterPlacement.of(first).memory(group, onDevice));
 	}
 
 	/**
+	 * @param module of which the tensors are, {@code null} if of none
 	 * @param memory creates the gradient memory, given the first parameter that requires
 	 * a gradient
 	 */
-	DistributedDataParallel(ProcessGroup group, ModelTensors model, DataParallelSettings settings,
-			int piggybackedValues, Function<Tensor, GradientMemory> memory) {
+	DistributedDataParallel(ProcessGroup group, ModelTensors model, @Nullable Module module,
+			DataParallelSettings settings, int piggybackedValues, Function<Tensor, GradientMemory> memory) {
 		ProcessEnd.skipFinalizers();
 		FreedMemory.retain();
 		this.group = group;
 		this.settings = settings;
+		this.changes = new ModelChanges(module);
 		List<Parameter> all = new ArrayList<>(retained(model.parameters()));
 		List<Parameter> distinct = distinct(all);
 		try {
@@ -199,7 +212,9 @@ public final class DistributedDataParallel implements AutoCloseable {
 			this.frozen = distinct.stream().filter((parameter) -> !parameter.tensor().requires_grad()).toList();
 			GradientMemory place = memory.apply(learning.getFirst().tensor());
 			this.parameterCount = learning.stream().mapToLong((parameter) -> parameter.tensor().numel()).sum();
+			this.parameters = distinct;
 			List<Parameter> state = retained(model.buffers());
+			requireNoGradients(state, distinct);
 			this.sharedBuffers = distinct(state).stream().map(Parameter::tensor).toList();
 			all.addAll(state);
 			ReplicaLayout.requireSame(group, all, settings);
@@ -255,15 +270,22 @@ public final class DistributedDataParallel implements AutoCloseable {
 	 * those of the step before and others did not. On this rank only: if a gradient was
 	 * changed or dropped while it was being reduced; or, before it joins the call, if a
 	 * parameter requires a gradient that required none when it was wrapped. If a
-	 * parameter has got another type, shape or device since it was wrapped, this rank
-	 * aborts the group
+	 * parameter has got another type, shape or device since it was wrapped, requires no
+	 * gradient any more on this rank but has one on another, or was replaced in the
+	 * module, this rank aborts the group
+	 * @throws ReplicaMismatchException on every rank in the first step, if a parameter
+	 * does not have the same values on all ranks
 	 */
 	public void synchronizeGradients() {
 		requireOpen();
 		this.frozen.forEach(DistributedDataParallel::requireFrozen);
-		this.buckets.synchronize();
+		this.buckets.synchronize(this.changes);
 		if (this.settings.broadcastsBuffers()) {
 			TensorBroadcast.from(0, this.group, this.sharedBuffers);
+		}
+		if (!this.compared) {
+			ReplicaLayout.requireSameValues(this.group, this.parameters);
+			this.compared = true;
 		}
 		this.buckets.requireValid();
 	}
@@ -422,6 +444,21 @@ public final class DistributedDataParallel implements AutoCloseable {
 		ParameterPlacement.requireOne(learning);
 		learning.forEach(DistributedDataParallel::requireLeaf);
 		return learning;
+	}
+
+	/** The gradient of a buffer would not be reduced. */
+	private static void requireNoGradients(List<Parameter> buffers, List<Parameter> parameters) {
+		Set<Long> learning = parameters.stream()
+			.map((parameter) -> TensorIdentity.identity(parameter.tensor()))
+			.collect(Collectors.toSet());
+		for (Parameter buffer : buffers) {
+			Tensor tensor = buffer.tensor();
+			if (tensor.requires_grad() && tensor.is_leaf() && !learning.contains(TensorIdentity.identity(tensor))) {
+				throw new IllegalArgumentException("buffer " + buffer.name() + " of shape " + TensorMemory.shape(tensor)
+						+ " requires a gradient, which is not reduced: register it as a"
+						+ " parameter, or let it require none");
+			}
+		}
 	}
 
 	private static void requireLeaf(Parameter parameter) {

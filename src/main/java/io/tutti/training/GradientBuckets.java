@@ -171,8 +171,9 @@ final class GradientBuckets implements AutoCloseable {
 	 * rank makes the same reductions regardless of its backward passes, so that all ranks
 	 * start the next step in the same state. If a hook has failed, this rank cannot make
 	 * them and aborts the group.
+	 * @param changes finds a change of the model, which aborts the group
 	 */
-	void synchronize() {
+	void synchronize(ModelChanges changes) {
 		if (this.accumulating) {
 			throw new IllegalStateException(
 					"synchronizeGradients() was called inside noSync(): close the scope before the last backward pass");
@@ -194,6 +195,7 @@ final class GradientBuckets implements AutoCloseable {
 		}
 		this.started = 0;
 		this.computed = false;
+		changes.find(this.slots, this.status).ifPresent(this::abort);
 		if (this.order.learn(this.status)) {
 			plan();
 		}
@@ -210,6 +212,11 @@ final class GradientBuckets implements AutoCloseable {
 			this.place.abort(String.valueOf(ex.getMessage()));
 			throw ex;
 		}
+	}
+
+	private void abort(String reason) {
+		this.place.abort(reason);
+		throw new IllegalStateException(reason);
 	}
 
 	private @Nullable GradientSlot first(Predicate<GradientSlot> condition) {

@@ -137,6 +137,11 @@ final class GradientSlot {
 		}
 	}
 
+	/** Whether this rank had a gradient in the last reduction. */
+	boolean hasContributed() {
+		return this.contributed;
+	}
+
 	/**
 	 * The gradient for the reduction, zeros if there is none. The slot keeps it alive
 	 * until {@link #release()}.

@@ -1,23 +1,31 @@
 package io.tutti.training;
 
+import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.zip.CRC32C;
 
+import io.tutti.DataType;
 import io.tutti.ProcessGroup;
+import io.tutti.ReduceOp;
 import io.tutti.training.internal.TensorIdentity;
 import io.tutti.training.internal.TensorMemory;
 import io.tutti.training.internal.TextGather;
+import org.bytedeco.pytorch.NoGradGuard;
 import org.bytedeco.pytorch.Tensor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names, types, shapes and strides of a model's tensors, and which names are the same
- * tensor. Must be the same on every rank, since gradients are reduced by their position
- * in memory.
+ * What the replicas of a model have in common. Names, types, shapes and strides of a
+ * model's tensors, and which names are the same tensor. Must be the same on every rank,
+ * since gradients are reduced by their position in memory.
  */
 final class ReplicaLayout {
+
+	/** A larger segment may not fit a byte buffer. */
+	private static final long MAX_CHECKSUM_BYTES = 1L << 30;
 
 	private ReplicaLayout() {
 	}
@@ -38,6 +46,40 @@ final class ReplicaLayout {
 						+ excerpt(its, different) + ", but rank 0 holds " + excerpt(first, different));
 			}
 		}
+	}
+
+	/**
+	 * Compares checksums of the values of all ranks. A collective call.
+	 * @throws ReplicaMismatchException on every rank, if the values of a tensor differ;
+	 * the message names the first one
+	 */
+	static void requireSameValues(ProcessGroup group, List<Parameter> tensors) {
+		int count = tensors.size();
+		int[] checksums = new int[2 * count];
+		for (int index = 0; index < count; index++) {
+			checksums[index] = checksum(tensors.get(index).tensor());
+			checksums[count + index] = ~checksums[index]; // Its least is the largest one.
+		}
+		group.allReduce(MemorySegment.ofArray(checksums), DataType.INT32, ReduceOp.MIN);
+		for (int index = 0; index < count; index++) {
+			if (checksums[index] != ~checksums[count + index]) {
+				throw new ReplicaMismatchException(tensors.get(index)
+						+ " does not have the same values on all ranks in the first step: load values before the model"
+						+ " is wrapped, or the same ones on every rank");
+			}
+		}
+	}
+
+	private static int checksum(Tensor tensor) {
+		CRC32C checksum = new CRC32C();
+		try (NoGradGuard _ = new NoGradGuard(); Tensor here = tensor.cpu(); Tensor values = here.contiguous()) {
+			MemorySegment memory = TensorMemory.of(values);
+			for (long start = 0; start < memory.byteSize(); start += MAX_CHECKSUM_BYTES) {
+				long bytes = Math.min(MAX_CHECKSUM_BYTES, memory.byteSize() - start);
+				checksum.update(memory.asSlice(start, bytes).asByteBuffer());
+			}
+		}
+		return (int) checksum.getValue();
 	}
 
 	private static int firstDifference(List<String> its, List<String> first) {

@@ -33,6 +33,7 @@ import org.bytedeco.pytorch.Adam;
 import org.bytedeco.pytorch.AdamOptions;
 import org.bytedeco.pytorch.BatchNorm1dImpl;
 import org.bytedeco.pytorch.BatchNormOptions;
+import org.bytedeco.pytorch.BoolOptional;
 import org.bytedeco.pytorch.IValue;
 import org.bytedeco.pytorch.IValueVector;
 import org.bytedeco.pytorch.JitModule;
@@ -43,6 +44,7 @@ import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
 import org.bytedeco.pytorch.Tensor;
+import org.bytedeco.pytorch.TensorArrayRefOptional;
 import org.bytedeco.pytorch.TensorBase;
 import org.bytedeco.pytorch.TensorOptional;
 import org.bytedeco.pytorch.TensorVector;
@@ -332,6 +334,60 @@ class DataParallelCasesTest {
 
 	}
 
+	/**
+	 * A parameter in several places of the graph, and one that is a view in one of them.
+	 */
+	private static final class Recurrent extends Case {
+
+		final Tensor weight = add("weight", 4, 4);
+
+		final Tensor bias = add("bias", 4);
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor state = torch.ones(2, 4).mul(new Scalar(0.1 * (rank + 1)));
+			for (int time = 0; time < 3 + rank; time++) {
+				state = torch.tanh(torch.matmul(state, this.weight.t()).add(this.bias));
+			}
+			return state.sum().add(this.weight.narrow(0, 1, 2).square().sum());
+		}
+
+	}
+
+	/** A penalty on the gradient, which is differentiated again. */
+	private static final class GradientPenalty extends Case {
+
+		final Tensor a = add("a", 6);
+
+		final Tensor b = add("b", 6);
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor loss = torch.tanh(this.a.mul(this.b).mul(new Scalar(rank + 1.0))).sum();
+			Tensor gradient = torch
+				.grad(new TensorVector(loss), new TensorVector(this.a), new TensorVector(), new BoolOptional(), true,
+						false)
+				.get(0);
+			return loss.add(gradient.square().sum());
+		}
+
+	}
+
+	/** Each rank uses another part of one table in each step. */
+	private static final class Lookup extends Case {
+
+		final Tensor table = add("table", 8, 3);
+
+		final Tensor head = add("head", 3);
+
+		@Override
+		Tensor loss(int rank, int step) {
+			Tensor rows = torch.embedding(this.table, torch.tensor(new long[] { rank, step, step }));
+			return torch.tanh(torch.matmul(rows, this.head)).sum();
+		}
+
+	}
+
 	private static Tensor sum(Case model, int rank, int step) {
 		return model.parameters.values()
 			.stream()
@@ -342,7 +398,7 @@ class DataParallelCasesTest {
 
 	private static final List<Supplier<Case>> CASES = List.of(SeveralTypes::new, HalfOnly::new, ChannelsLast::new,
 			Expanded::new, Frozen::new, Unused::new, Alternating::new, Reversed::new, Uneven::new, Empty::new,
-			Large::new, SharedGradient::new, Autocast::new);
+			Large::new, SharedGradient::new, Autocast::new, Recurrent::new, GradientPenalty::new, Lookup::new);
 
 	private static Stream<Arguments> cases() {
 		return CASES.stream()
@@ -786,6 +842,52 @@ class DataParallelCasesTest {
 				.add(TensorMemory.bytes(parameter.grad().add(second.parameters.get(name).grad()))));
 			assertThat(gradients).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
 		}
+	}
+
+	/**
+	 * Several losses of one graph, for each a backward pass, and gradients of all types
+	 * that were computed with a graph of their own.
+	 */
+	@ParameterizedTest
+	@EnumSource(Overlap.class)
+	void passesThroughOneGraphAccumulate(Overlap overlap) throws Exception {
+		try (SimulatedWorld world = new SimulatedWorld(RANKS, TIMEOUTS)) {
+			List<List<byte[]>> gradients = RankThreads.run(RANKS, LIMIT, (rank) -> {
+				SeveralTypes model = new SeveralTypes();
+				try (DistributedDataParallel replicas = new DistributedDataParallel(world.group(rank), model.tensors(),
+						SETTINGS.withOverlap(overlap).withScaling(GradientScaling.SUM))) {
+					for (int step = 0; step < 3; step++) {
+						replicas.zeroGradients();
+						Tensor loss = model.loss(rank, step);
+						try (DistributedDataParallel.NoSync _ = replicas.noSync()) {
+							passes(loss);
+						}
+						loss.backward();
+						replicas.synchronizeGradients();
+					}
+					return gradients(model);
+				}
+			});
+			SeveralTypes alone = new SeveralTypes();
+			SeveralTypes second = new SeveralTypes();
+			for (SeveralTypes model : List.of(alone, second)) {
+				Tensor loss = model.loss((model == alone) ? 0 : 1, 2);
+				passes(loss);
+				loss.backward();
+			}
+			List<byte[]> expected = new ArrayList<>();
+			alone.parameters.forEach((name, parameter) -> expected
+				.add(TensorMemory.bytes(parameter.grad().add(second.parameters.get(name).grad()))));
+			assertThat(gradients).allSatisfy((other) -> assertThat(other).containsExactlyElementsOf(expected));
+		}
+	}
+
+	/** A pass that keeps its graph, and one whose gradients have a graph. */
+	private static void passes(Tensor loss) {
+		Tensor whole = torch.ones_like(loss);
+		TensorArrayRefOptional everyInput = new TensorArrayRefOptional();
+		loss.mul(new Scalar(0.5)).backward(whole, new BoolOptional(true), false, everyInput);
+		loss.square().backward(whole, new BoolOptional(true), true, everyInput);
 	}
 
 	@Test

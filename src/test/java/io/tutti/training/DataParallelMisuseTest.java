@@ -14,6 +14,7 @@ import io.tutti.engine.backend.RankThreads;
 import io.tutti.engine.backend.SimulatedWorld;
 import org.bytedeco.javacpp.PointerScope;
 import org.bytedeco.pytorch.LinearImpl;
+import org.bytedeco.pytorch.Module;
 import org.bytedeco.pytorch.SGD;
 import org.bytedeco.pytorch.SGDOptions;
 import org.bytedeco.pytorch.Scalar;
@@ -137,6 +138,50 @@ class DataParallelMisuseTest {
 					parameters.get("frozen").requires_grad_(true);
 					replicas.synchronizeGradients();
 				}, "parameter frozen of shape 2 required no gradient when it was wrapped", "wrap the model again"),
+				wrapped("a parameter is frozen on one rank", 2, (replicas, parameters, rank) -> {
+					for (int step = 0; step < 3; step++) {
+						parameters.get("b").set_requires_grad(step == 0 || rank == 0);
+						replicas.zeroGradients();
+						backward(parameters, rank);
+						replicas.synchronizeGradients();
+					}
+				}, "parameter b of shape 20 requires no gradient any more on this rank, but has one on another",
+						"on every rank or on none"),
+				wrapped("values loaded on one rank", 2, (replicas, parameters, rank) -> {
+					if (rank == 0) {
+						parameters.get("frozen").fill_(new Scalar(3.0));
+					}
+					backward(parameters, rank);
+					replicas.synchronizeGradients();
+				}, "parameter frozen of shape 2 does not have the same values on all ranks",
+						"before the model is wrapped"),
+				new Misuse("a part of a module is replaced", 2, (group, _) -> {
+					Module model = new Module();
+					LinearImpl head = model.register_module("head", new LinearImpl(3, 2));
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, SETTINGS)) {
+						head.forward(torch.ones(2, 3)).sum().backward();
+						replicas.synchronizeGradients();
+						replicas.zeroGradients();
+						model.unregister_module("head");
+						LinearImpl other = model.register_module("head", new LinearImpl(3, 2));
+						other.forward(torch.ones(2, 3)).sum().backward();
+						replicas.synchronizeGradients();
+					}
+				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("a part is added to a module", 2, (group, _) -> {
+					Module model = new Module();
+					LinearImpl body = model.register_module("body", new LinearImpl(3, 3));
+					try (DistributedDataParallel replicas = new DistributedDataParallel(group, model, SETTINGS)) {
+						LinearImpl head = model.register_module("head", new LinearImpl(3, 2));
+						head.forward(body.forward(torch.ones(2, 3))).sum().backward();
+						replicas.synchronizeGradients();
+					}
+				}, "parameter head.weight of shape 2x3 is another tensor", "wrap the model again"),
+				new Misuse("a buffer that learns", 1, (group, parameters) -> {
+					SequencedMap<String, Tensor> buffers = new LinkedHashMap<>();
+					buffers.put("scale", torch.ones(4).set_requires_grad(true));
+					new DistributedDataParallel(group, new ModelTensors(parameters, buffers), SETTINGS).close();
+				}, "buffer scale of shape 4 requires a gradient", "register it as a parameter"),
 				wrapped("a parameter becomes float64", 2, (replicas, parameters, rank) -> {
 					parameters.get("a").set_data(parameters.get("a").detach().to(torch.ScalarType.Double));
 					backward(parameters, rank);

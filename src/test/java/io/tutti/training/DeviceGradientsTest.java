@@ -138,8 +138,8 @@ class DeviceGradientsTest {
 	private float[] trained(ProcessGroup group, boolean fallback, DataParallelSettings settings,
 			int piggybackedValues) {
 		LinearImpl model = new LinearImpl(2, 1);
-		try (DistributedDataParallel replicas = new DistributedDataParallel(group, ModelTensors.of(model), settings,
-				piggybackedValues, (_) -> memory(group, fallback))) {
+		try (DistributedDataParallel replicas = new DistributedDataParallel(group, ModelTensors.of(model), model,
+				settings, piggybackedValues, (_) -> memory(group, fallback))) {
 			for (int step = 0; step < STEPS; step++) {
 				replicas.zeroGradients();
 				backward(model, group.rank() + 1);
